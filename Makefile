@@ -1,0 +1,36 @@
+# Two commands matter: `make demo` shows the main job, `make test` proves it. Both set up what they need.
+.PHONY: help .venv demo test lint bench soak format lock
+.DEFAULT_GOAL := help
+BIN := .venv/bin
+
+help: ## list these commands
+	@grep -E '^[a-z.]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+.venv: ## make the virtual environment from the pinned, hashed lock
+	@scripts/setup.sh
+
+demo: .venv ## the main job end to end, on this machine alone (KEEP=1 leaves it running, SCENARIO=published)
+	@$(BIN)/python -m bot demo $(if $(KEEP),--keep) $(if $(SCENARIO),--scenario $(SCENARIO))
+
+test: .venv ## the whole test suite
+	@$(BIN)/python -m pytest
+
+lint: .venv ## ruff, mypy --strict, the import contracts
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: .venv ## measure, each goal beside its reference
+	@$(BIN)/python -m benchmarks
+
+soak: .venv ## the slow repeats: crash points and races by the hundred
+	@$(BIN)/python -m pytest -m soak
+
+format: .venv ## put the code in the house's format
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+lock: ## resolve requirements.lock anew (needs uv)
+	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
+	  --all-extras --group test --group lint --group build --group demo --quiet pyproject.toml -o requirements.lock
