@@ -1,0 +1,1 @@
+"""Mendbot: a self-hosted GitHub App that mends labelled issues."""

@@ -1,0 +1,246 @@
+"""Every setting, with its one source and one default: `Settings` from the environment (the operator's), `Policy`
+from a repository's `.github/mendbot.yml` (its maintainers'). Problems in a policy are values, not exceptions."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+)
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from bot.errors import ConfigError
+from bot.model import CheckName, GroupBy, Language, SandboxMode
+
+CHECK_TIMEOUTS_S: Mapping[CheckName, float] = {"typecheck": 60.0, "lint": 120.0, "test": 300.0}
+"""The time limits of spec A."""
+
+
+def _default_home() -> Path:
+    data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(data) / "mendbot"
+
+
+def _setting(name: str, default: Any, help_text: str, *aliases: str) -> Any:
+    return Field(default, validation_alias=AliasChoices(name, *aliases), description=help_text)
+
+
+class Settings(BaseSettings):
+    """The operator's settings; names are those of the contract (Probot's where it has one)."""
+
+    model_config = SettingsConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+
+    app_id: str | None = _setting("APP_ID", None, "the GitHub App's id")
+    private_key: SecretStr | None = _setting("PRIVATE_KEY", None, "the App's private key, PEM")
+    private_key_path: Path | None = _setting("PRIVATE_KEY_PATH", None, "a file with that key")
+    webhook_secret: SecretStr | None = _setting("WEBHOOK_SECRET", None, "signs deliveries; 32+ characters")
+    port: int = _setting("PORT", 3000, "where `serve` listens")
+    log_level: str = _setting("LOG_LEVEL", "info", "debug, info, warning or error")
+    log_format: str = _setting("LOG_FORMAT", "console", "console or json")
+    home: Path = Field(
+        default_factory=_default_home,
+        validation_alias=AliasChoices("MENDBOT_HOME"),
+        description="database, mirrors, worktrees, artifacts",
+    )
+    database_url: str | None = _setting("MENDBOT_DATABASE_URL", None, "SQLite in the home by default")
+    github_api_url: str = _setting("MENDBOT_GITHUB_API_URL", "https://api.github.com", "the REST API")
+    github_url: str = _setting("MENDBOT_GITHUB_URL", "https://github.com", "pages and git over HTTP")
+    admin_token: SecretStr | None = _setting("MENDBOT_ADMIN_TOKEN", None, "authorises writes over HTTP")
+    max_worktrees: int = _setting("MENDBOT_MAX_WORKTREES", 3, "worktrees at once per repository")
+    quiet_seconds: float = _setting("MENDBOT_QUIET_SECONDS", 10.0, "wait this long for more labels before grouping")
+    agents: Annotated[tuple[str, ...], NoDecode] = _setting(
+        "MENDBOT_AGENTS", ("fixers", "command"), "agent specs, comma-separated, tried in order"
+    )
+    agent_command: Annotated[tuple[str, ...], NoDecode] = _setting(
+        "MENDBOT_AGENT_COMMAND", (), "the command agent's argv: a JSON array or a shell-quoted line"
+    )
+    agent_env: Annotated[tuple[str, ...], NoDecode] = _setting(
+        "MENDBOT_AGENT_ENV", (), "names of variables that the command agent alone receives"
+    )
+    agent_binds: Annotated[tuple[Path, ...], NoDecode] = _setting(
+        "MENDBOT_AGENT_BINDS", (), "paths that the command agent alone may read"
+    )
+    agent_network: bool = _setting("MENDBOT_AGENT_NETWORK", False, "give the command agent the network")
+    sandbox: SandboxMode = _setting("MENDBOT_SANDBOX", "auto", "auto, bubblewrap or none")
+    toolchains: Annotated[tuple[Path, ...], NoDecode] = _setting(
+        "MENDBOT_TOOLCHAINS", (), "directories with a bin/ that checks may use, read-only, beside /usr"
+    )
+    allow_root: bool = _setting("MENDBOT_ALLOW_ROOT", False, "let `serve` run as uid 0")
+    allow_private_api: bool = _setting(
+        "MENDBOT_ALLOW_PRIVATE_API", False, "plain HTTP or private addresses for the API"
+    )
+    workspace_roots: Annotated[tuple[Path, ...], NoDecode] = _setting(
+        "MENDBOT_WORKSPACE_ROOTS", (), "where local sessions over HTTP may work"
+    )
+    language: Language = _setting("MENDBOT_LANGUAGE", "en", "en or ko")
+    write_spacing_s: float = _setting(
+        "MENDBOT_WRITE_SPACING_SECONDS", 1.0, "pause between two writes to GitHub, as GitHub asks"
+    )
+    workers: int = _setting("MENDBOT_WORKERS", 4, "runs worked on at once")
+
+    @field_validator("agents", "agent_env", mode="before")
+    @classmethod
+    def _comma_separated(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
+
+    @field_validator("agent_binds", "toolchains", "workspace_roots", mode="before")
+    @classmethod
+    def _paths(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(Path(part).expanduser() for part in value.split(os.pathsep) if part)
+        return value
+
+    @field_validator("agent_command", mode="before")
+    @classmethod
+    def _argv(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        if value.lstrip().startswith("["):
+            return tuple(str(part) for part in yaml.safe_load(value))
+        return tuple(shlex.split(value))
+
+    @property
+    def key_pem(self) -> str:
+        """The private key's text; raises ConfigError where neither variable gives one."""
+        if self.private_key is not None and self.private_key.get_secret_value():
+            return self.private_key.get_secret_value().replace("\\n", "\n")
+        if self.private_key_path is None:
+            raise ConfigError(
+                "no private key: set PRIVATE_KEY_PATH to the App's .pem file (or PRIVATE_KEY to its text)"
+            )
+        try:
+            return self.private_key_path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"PRIVATE_KEY_PATH cannot be read: {error.strerror}") from error
+
+
+def load_settings() -> Settings:
+    """Settings from the environment; a wrong value raises ConfigError naming the variable."""
+    try:
+        return Settings()
+    except (ValidationError, ValueError) as error:
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False, include_input=False)[0]
+            name = str(first["loc"][0]) if first["loc"] else "environment"
+            raise ConfigError(f"{name}: {first['msg']}") from None
+        raise ConfigError(f"environment: {error}") from None
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CheckPolicy(_Section):
+    """One check's own command, its limit in seconds and the report it writes."""
+
+    command: str | tuple[str, ...] | None = None
+    timeout: float | None = Field(None, gt=0, le=7200)
+    report: str | None = None
+
+
+class ChecksPolicy(_Section):
+    typecheck: CheckPolicy = CheckPolicy()
+    lint: CheckPolicy = CheckPolicy()
+    test: CheckPolicy = CheckPolicy()
+
+    def of(self, check: CheckName) -> CheckPolicy:
+        return {"typecheck": self.typecheck, "lint": self.lint, "test": self.test}[check]
+
+
+class StopPolicy(_Section):
+    max_iterations: int = Field(10, ge=1, le=100)
+    max_duration_ms: int = Field(1_800_000, ge=1000)
+    no_progress_threshold: int = Field(3, ge=1)
+
+
+class PullRequestsPolicy(_Section):
+    enabled: bool = True
+    paths: tuple[str, ...] = ()
+
+
+class Policy(_Section):
+    """A repository's own configuration (spec K), read from its default branch alone."""
+
+    trigger_label: str = "auto-fix"
+    skip_label: str = "auto-fix-skip"
+    group_by: GroupBy | None = None
+    max_group_size: int = Field(5, ge=1, le=50)
+    quiet_seconds: float | None = Field(None, ge=0, le=3600)
+    max_worktrees: int | None = Field(None, ge=1, le=50)
+    base_branch: str | None = None
+    setup: str | tuple[str, ...] | None = None
+    checks: ChecksPolicy = ChecksPolicy()
+    fixers: tuple[str | tuple[str, ...], ...] = ()
+    agents: tuple[str, ...] | None = None
+    max_attempts: int = Field(3, ge=1, le=100)
+    stop: StopPolicy = StopPolicy()
+    protected_paths: tuple[str, ...] = ()
+    aliases: bool | dict[str, str] = False
+    language: Language | None = None
+    pull_requests: PullRequestsPolicy = PullRequestsPolicy()
+
+    @field_validator("base_branch")
+    @classmethod
+    def _plain_branch(cls, value: str | None) -> str | None:
+        if value is not None and (value.startswith("-") or any(c in value for c in " ~^:?*[\\\n")):
+            raise ValueError("is not a branch name")
+        return value
+
+
+POLICY_PATH = ".github/mendbot.yml"
+
+
+class PolicyProblem(_Section):
+    """What is wrong with a configuration file: the key, a sentence, and the line where known (from 1)."""
+
+    key: str
+    message: str
+    line: int | None = None
+
+
+def parse_policy(text: str) -> Policy | tuple[PolicyProblem, ...]:
+    """The policy a YAML text describes, or every problem it has; an empty text is the default policy."""
+    try:
+        data = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark is not None else None
+        return (PolicyProblem(key="", message=f"not valid YAML: {getattr(error, 'problem', error)}", line=line),)
+    if data is None:
+        return Policy()
+    if not isinstance(data, dict):
+        return (PolicyProblem(key="", message="the file must be a mapping of keys to values"),)
+    try:
+        return Policy.model_validate(data)
+    except ValidationError as error:
+        return tuple(_problem(item) for item in error.errors(include_url=False, include_input=False))
+
+
+def _problem(item: Any) -> PolicyProblem:
+    key = ".".join(str(part) for part in item["loc"])
+    if item["type"] != "extra_forbidden":
+        return PolicyProblem(key=key, message=str(item["msg"]))
+    section: type[BaseModel] = Policy
+    for part in item["loc"][:-1]:
+        field = section.model_fields.get(str(part))
+        if field is None or not isinstance(field.annotation, type) or not issubclass(field.annotation, BaseModel):
+            break
+        section = field.annotation
+    near = difflib.get_close_matches(str(item["loc"][-1]), list(section.model_fields), n=1)
+    hint = f"; did you mean `{near[0]}`?" if near else f"; known keys: {', '.join(section.model_fields)}"
+    return PolicyProblem(key=key, message=f"unknown key{hint}")

@@ -1,0 +1,38 @@
+"""The failure vocabulary: four kinds of error, and nothing else is expected to be caught.
+
+They are caught in two places alone, the workflow runner and the web edge (and `cli`, for exit codes); anything
+that is none of these is a bug of ours, is recorded with its traceback and shown as such."""
+
+from __future__ import annotations
+
+
+class MendbotError(Exception):
+    """The base of the four; `str(error)` is one sentence fit for the person who must act."""
+
+
+class UserError(MendbotError):
+    """Somebody asked for what can't be done; say it where they asked (HTTP 4xx, exit 2, a reply)."""
+
+
+class ConfigError(UserError):
+    """The operator's or the repository's configuration is wrong; names the key and the mend."""
+
+
+class Refused(UserError):
+    """A change, path or name that the policy does not allow; `reason` is a stable code such as `outside_tree`."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Transient(MendbotError):
+    """It may work later: network, 5xx, rate limits, a lock, a full queue. `retry_after_s` where the other side said."""
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class Stale(MendbotError):
+    """The world moved on: the issue was closed, the head is newer, the object is gone. Drop the work quietly."""

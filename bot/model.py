@@ -1,0 +1,315 @@
+"""The frozen nouns that every room shares. They hold values and no behaviour beyond naming themselves;
+what may be decided about them lives in `rules`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+CheckName = Literal["typecheck", "lint", "test"]
+Classification = Literal["lint", "type", "test", "runtime", "unknown"]
+AnnotationLevel = Literal["notice", "warning", "failure"]
+SandboxMode = Literal["auto", "bubblewrap", "none"]
+Language = Literal["en", "ko"]
+GroupBy = Literal["component", "file", "label", "similarity"]
+
+CHECK_ORDER: tuple[CheckName, ...] = ("typecheck", "lint", "test")
+"""The order of `run_checks` (REQ-CHECK-004), quickest feedback first."""
+
+
+class Noun(BaseModel):
+    """A frozen value; a misspelt field is an error, not a silent extra."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Wire(Noun):
+    """A noun whose JSON is camelCase (REQ-RUN-001); snake_case is accepted too."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+
+class Repo(Noun):
+    """One repository on GitHub, as an installation of the App sees it."""
+
+    owner: str
+    name: str
+    installation_id: int
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.owner}/{self.name}"
+
+
+class Issue(Noun):
+    """What Mendbot reads of an issue."""
+
+    number: int
+    title: str
+    body: str = ""
+    labels: tuple[str, ...] = ()
+    author: str = ""
+    state: Literal["open", "closed"] = "open"
+
+
+class Group(Noun):
+    """Issues that are fixed together, and why (spec F)."""
+
+    key: str
+    issues: tuple[int, ...]
+    suggested_branch: str
+    reasons: tuple[str, ...] = ()
+
+
+class Annotation(Noun):
+    """One finding at a place in the tree; lines count from 1, `path` is relative to the tree."""
+
+    path: str
+    start_line: int
+    end_line: int
+    level: AnnotationLevel
+    message: str
+    title: str = ""
+    rule: str = ""
+
+
+class Command(Noun):
+    """Something to run in the tree. A string runs as `sh -c STRING`, a tuple as argv (contract, Particulars)."""
+
+    run: str | tuple[str, ...]
+    timeout_s: float
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        return ("sh", "-c", self.run) if isinstance(self.run, str) else self.run
+
+    @property
+    def text(self) -> str:
+        """The command as a person would type it."""
+        return self.run if isinstance(self.run, str) else " ".join(self.run)
+
+
+class CheckResult(Noun):
+    """One check's verdict (spec A). `output` and `error` are cut, masked and free of ANSI."""
+
+    check: str
+    passed: bool
+    output: str = ""
+    error: str | None = None
+    duration_ms: int = 0
+    command: str = ""
+    exit_code: int | None = None
+    timed_out: bool = False
+    flaky: bool = False
+    classification: Classification | None = None
+    annotations: tuple[Annotation, ...] = ()
+
+
+class PreviousError(Noun):
+    """A failure of an attempt before the one reported (REQ-CHECK-007)."""
+
+    attempt: int
+    check: str
+    error: str
+    timestamp: datetime
+
+
+class RunChecksResult(Noun):
+    """The answer of `run_checks`; `attempt` counts from 1 to at most 3."""
+
+    passed: bool
+    results: tuple[CheckResult, ...] = ()
+    attempt: int = 1
+    max_retries_exceeded: bool = False
+    previous_errors: tuple[PreviousError, ...] = ()
+    error: str | None = None
+
+
+class WorktreeInfo(Noun):
+    path: str
+    branch: str
+    issues: tuple[int, ...] = ()
+
+
+class ManageWorktreeResult(Noun):
+    """The answer of `manage_worktree` (spec B)."""
+
+    action: str
+    success: bool
+    worktree_path: str | None = None
+    branch: str = ""
+    error: str | None = None
+    worktrees: tuple[WorktreeInfo, ...] | None = None
+
+
+class Change(Wire):
+    """One file's change from an agent (REQ-RUN-003): the diff first, then the fallback, then plain content."""
+
+    path: str
+    patch: str | None = None
+    fallback_content: str | None = None
+    content: str | None = None
+
+
+class Applied(Noun):
+    """What `apply_changes` did to the tree: paths it wrote, and those for which the fallback was used."""
+
+    paths: tuple[str, ...]
+    fallbacks: tuple[str, ...] = ()
+
+
+class Status(StrEnum):
+    """A session's state; the last three are final (REQ-RUN-002)."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCESS = "success"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def final(self) -> bool:
+        return self in (Status.SUCCESS, Status.FAILED, Status.CANCELLED)
+
+
+class Phase(StrEnum):
+    """The phases of a run, in order; implementation and validation alternate (REQ-RUN-002)."""
+
+    PLANNING = "planning"
+    ARCHITECTURE = "architecture"
+    DESIGN = "design"
+    IMPLEMENTATION = "implementation"
+    VALIDATION = "validation"
+    REVIEW = "review"
+    PACKAGING = "packaging"
+
+
+class StopReason(Noun):
+    """Why a run stopped: a name that programs may compare and details for people (REQ-STOP-001)."""
+
+    reason: str
+    details: str
+
+
+class ValidationStep(Wire):
+    """One command of one validation; `stage` is typecheck, lint, test or custom."""
+
+    command: str
+    stage: str
+    passed: bool
+    skipped: bool = False
+    exit_code: int | None = None
+    timed_out: bool = False
+    flaky: bool = False
+    duration_ms: int = 0
+    output: str = ""
+    classification: Classification | None = None
+    annotations: tuple[Annotation, ...] = ()
+
+
+class Validation(Wire):
+    """The outcome of one pass of the validation pipeline (REQ-RUN-004..006)."""
+
+    passed: bool
+    summary: str
+    classification: Classification | None = None
+    steps: tuple[ValidationStep, ...] = ()
+
+
+class RunEvent(Wire):
+    """One line of a run's story (REQ-RUN-007); `id` grows over the whole database."""
+
+    id: int
+    type: str
+    ts: datetime
+    phase: Phase | None = None
+    iteration: int | None = None
+    classification: Classification | None = None
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+class Artifact(Wire):
+    """A stored record of a phase; `data` holds what the phase left."""
+
+    id: str
+    session_id: str
+    phase: Phase
+    iteration: int | None = None
+    created_at: datetime
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+class AgentTask(Noun):
+    """What an agent is told (REQ-RUN-008). `focus` names the files the task is about; empty means any."""
+
+    run_id: str
+    attempt: int
+    max_attempts: int
+    task: str
+    focus: tuple[str, ...] = ()
+    previous: tuple[Validation, ...] = ()
+    baseline: Validation | None = None
+    guidance: tuple[str, ...] = ()
+    failed_patches: tuple[str, ...] = ()
+
+
+class Proposal(Noun):
+    """What an agent offers: changes to apply, or a diff that its edits already made in the tree.
+
+    `offered` false means it has nothing to offer, which costs no attempt. `note` is for the record."""
+
+    agent: str
+    offered: bool
+    changes: tuple[Change, ...] = ()
+    edited_in_place: bool = False
+    note: str = ""
+    tools: tuple[str, ...] = ()
+
+
+class PullRequest(Noun):
+    number: int
+    url: str
+    head_sha: str = ""
+
+
+class RunView(Noun):
+    """All that a report may tell about one run; made from its facts by `store.runs`."""
+
+    run_id: str
+    repo: str
+    issues: tuple[Issue, ...]
+    key: str
+    reasons: tuple[str, ...] = ()
+    branch: str = ""
+    base_sha: str = ""
+    status: Status = Status.QUEUED
+    phase: Phase | None = None
+    waiting_for: str | None = None
+    attempt: int = 0
+    max_attempts: int = 3
+    agents: tuple[str, ...] = ()
+    baseline: Validation | None = None
+    validations: tuple[Validation, ...] = ()
+    evidence: str = ""
+    """The first error block of the last failing step (`rules.failures`); empty lets reports cut the step's output."""
+    changed_paths: tuple[str, ...] = ()
+    stop: StopReason | None = None
+    commit_sha: str | None = None
+    pull: PullRequest | None = None
+    salvage_ref: str | None = None
+    sandbox: str = ""
+    trigger_label: str = "auto-fix"
+    duration_ms: int = 0
+
+
+class CheckOutput(Noun):
+    """A check run's output; `summary` and `text` are at most 65,535 bytes each (GitHub's checks API)."""
+
+    title: str
+    summary: str
+    text: str = ""
+    annotations: tuple[Annotation, ...] = ()
