@@ -1,0 +1,121 @@
+"""The one owner of how an error is normalised, so that the same error has the same text on every machine and day.
+Masks what changes between two runs (directories, positions, addresses, ids, times, temporary names) and keeps what
+tells errors apart: base names, error codes, numbers in the message (REQ-RA-310)."""
+
+from __future__ import annotations
+
+import re
+
+from bot.rules.log_lines import plain
+
+LIMIT = 200
+_READ = 4_000
+"""Characters looked at: the answer has at most LIMIT, and masks only shorten what is long."""
+
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
+_QUOTED_PATH = re.compile(r"""(["'])((?:/|~/|[A-Za-z]:[\\/])[^"'<>\n]{1,400})\1""")
+_TOKEN = re.compile(r"""<PATH>/[^\s"'`()<>\[\]{},;|=]*+|[^\s"'`()<>\[\]{},;|=]++""")
+_LOCAL_URL = re.compile(r"^(?:file|webpack|webpack-internal|vite|app)://(?=/)")
+_ROOTED = re.compile(r"^(?:[A-Za-z]:[\\/]|\.{0,2}/|~/|\.{1,2}\\)")
+_TEMPORARY = re.compile(
+    r"^(?:/private)?/(?:var/)?tmp/|^(?:/private)?/var/folders/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]", re.IGNORECASE
+)
+
+_DAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},?\s)?"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
+_CLOCK = r"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?"
+_STAMP_CLOCK = r"\d\d[:-]\d\d(?:[:-]\d\d(?:[.,]\d{1,9})?)?"
+_ZONE = r"(?:\s?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)\b)?"
+_UNIT = r"(?:(?:[nuµμm]|nano|micro|milli)?(?:s|secs?|seconds?)|min(?:ute)?s?|hrs?|hours?|days?)"
+_HEX = "[0-9a-f]"
+_WORD = "[0-9A-Za-z]"
+_AT = r"\d{1,7}(?:[:-]\d{1,7}){0,3}"
+_SOURCE = (
+    "py|pyi|jsx?|tsx?|[cm]js|[cm]ts|vue|svelte|astro|go|rs|java|kts?|scala|cc?|cpp|cxx|hpp|hh?|mm?|cs|fs|vb|rb|php|"
+    "p[lm]|lua|swift|dart|exs?|[eh]rl|hs|mli?|clj|sh|bash|sql|html?|s?css|sass|less|jsonc?|ya?ml|toml|xml|md|txt|ini|"
+    "cfg|proto|sol|zig"
+)
+
+_TIMES = (
+    rf"(?<!\d)\d{{4}}[-/]\d\d[-/]\d\d(?:[T ,_]{{1,2}}{_STAMP_CLOCK}{_ZONE})?(?!\d)",
+    rf"(?<!\w)\d{{1,2}}/{_MONTH}/\d{{4}}(?::{_CLOCK}{_ZONE})?",
+    rf"(?<!\w){_DAY}{_MONTH}\s\d{{1,2}},?\s(?:\d{{4}},?\s)?{_CLOCK}{_ZONE}(?:\s\d{{4}})?",
+    rf"(?<!\w){_DAY}{_MONTH}\s\d{{1,2}},?\s\d{{4}}(?!\d)",
+    rf"(?<!\w){_DAY}\d{{1,2}}\s{_MONTH}\s\d{{4}}(?:,?\s{_CLOCK}{_ZONE})?",
+    r"(?<![\w.])\d{1,2}[./]\d{1,2}[./]\d{4}(?![\w.])",
+    rf"(?<![\w.:]){_CLOCK}(?:\s?[AP]M\b)?{_ZONE}(?![\w:])",
+    r"(?<![\w.:])\d{1,2}:\d\d\s?[AP]M\b",
+    r"(?<![\w.])1[4-9]\d{8}(?:\d{3})?(?![\w.])",  # seconds or milliseconds since 1970, from 2014 to 2033
+    rf"(?<![\w.:,])(?:\d{{1,4}}h\s?)?(?:\d{{1,4}}m\s?)?\d{{1,12}}(?:[.,]\d{{1,9}})*\s?{_UNIT}\b",
+    r"(?<![\w.:,])\d{1,4}h(?:\s?\d{1,4}m)?\b",
+)
+
+# (what to find, what to write instead), in this order: each may rely on those before it
+_MASKS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), mask)
+    for pattern, mask in (
+        *((pattern, "<TIME>") for pattern in _TIMES),
+        (rf"(?<!{_WORD})(?i:{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}})(?!{_WORD})", "<ID>"),
+        (r"\bsha(?:1|256|384|512)-[A-Za-z0-9+/]{20,}={0,2}", "<ID>"),
+        # an address, but no Windows status or HRESULT, which are error codes
+        (rf"\b0x(?i:(?!(?:c000|800[0-9]){_HEX}{{4}}\b){_HEX}{{5,16}})\b", "<ADDR>"),
+        (rf"\+0x{_HEX}{{1,16}}\b", "+<ADDR>"),
+        (rf"(?<![0-9A-Za-z#])(?=[a-f]*[0-9])(?=[0-9]*[a-f]){_HEX}{{7,128}}(?!{_WORD})", "<ID>"),
+        (rf"(?<![0-9A-Za-z#])(?=[A-F]*[0-9])(?=[0-9]*[A-F])[0-9A-F]{{12,128}}(?!{_WORD})", "<ID>"),
+        (r"(?i:\b(pid|process))([ =:#]{1,2})\d{1,8}\b", r"\1\2<ID>"),
+        # a port of five digits was drawn at random, as a rule; 5432 or 6379 says which service is missing
+        (r"((?:\blocalhost|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}|\[::1?\]|(?<!\w)::1):)\d{5}\b", r"\1<PORT>"),
+        (rf"\btmp(?=[a-z_]{{0,7}}[0-9])[a-z0-9_]{{8}}(?!{_WORD})|\btmp\.[A-Za-z0-9]{{6,10}}\b", "<TMP>"),
+        (rf"(<PATH>/[^\s:\"'()]*+):{_AT}", r"\1:<POS>"),
+        (rf"(\w\.(?:{_SOURCE})):{_AT}\b", r"\1:<POS>"),
+        (r"(?<=[^\s\d:]):\d{1,7}:\d{1,7}(?:[-:]\d{1,7}){0,2}\b", ":<POS>"),
+        (r"(\w\.[A-Za-z][A-Za-z0-9]{0,9})\(\d{1,7}(?:,\s?\d{1,7}){0,3}\)(?=:)", r"\1(<POS>)"),
+        (r"\b((?i:lines?|columns?|cols?|char(?:acter)?|position))([ :=#]{1,2})\d{1,9}(?:-\d{1,9})?\b", r"\1\2<POS>"),
+        (r"^\d{1,7}:\d{1,7}(?:-\d{1,7}:\d{1,7})?(?=\s)", "<POS>"),
+        (r"^(>\s?)?\d{1,7}\s?\|", r"\1<POS> |"),
+        (r"^(?:\[?<TIME>\]?:?\s)+", ""),  # a log's own clock in front of the line
+    )
+)
+
+_QUOTED = re.compile(r"""(?<!\w)'[^']*'(?!\w)|"[^"]*(?:"|$)|`[^`]*(?:`|$)""")
+_NUMBER = re.compile(r"(?<![A-Za-z_\d])(?!0[xX])\d+(?:[.,]\d+)*")
+
+
+def normalize_error(text: str) -> str:
+    """The error as one line of at most 200 characters, trimmed, with what changes between runs masked (REQ-RA-310)."""
+    line = " ".join(plain(text[:_READ]).split())
+    line = _QUOTED_PATH.sub(lambda match: f"{match[1]}{_without_directories(match[2])}{match[1]}", line)
+    line = _TOKEN.sub(lambda match: _without_directories(match[0]), line)
+    for pattern, mask in _MASKS:
+        line = pattern.sub(mask, line)
+    return line[:LIMIT].strip()
+
+
+def loose_key(text: str) -> str:
+    """The looser key, for when the exact one finds nothing: quoted strings and all numbers masked as well.
+
+    Codes such as TS2345 stay; a normalised text gives the same key as the text it came from."""
+    return _NUMBER.sub("<N>", _QUOTED.sub("<STR>", normalize_error(text)))[:LIMIT].strip()
+
+
+def _without_directories(token: str) -> str:
+    """The token with `<PATH>` for the directories if it is a path: a rooted one, or a relative one to a file.
+
+    What only looks like one stays: `and/or`, `import/no-unresolved`, `@scope/package`, addresses of the web."""
+    if token.startswith("<PATH>") or ("/" not in token and "\\" not in token):
+        return token
+    local = _LOCAL_URL.sub("", token)
+    if "://" in local:
+        return token
+    colon = local.find(":", 2)  # past a drive's
+    head, rest = (local, "") if colon < 0 else (local[:colon], local[colon:])
+    stem = head.rstrip(".!?")
+    stem, rest = stem.rstrip("/\\"), head[len(stem) :] + rest
+    cut = max(stem.rfind("/"), stem.rfind("\\"))
+    base = stem[cut + 1 :]
+    extension = _EXTENSION.search(base)
+    if cut < 0 or not base or not (extension or (cut > 0 and _ROOTED.match(stem))):
+        return token
+    if extension is None and _TEMPORARY.match(stem):
+        base = "<TMP>"
+    return f"<PATH>/{base}{rest}"

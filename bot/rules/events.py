@@ -1,0 +1,250 @@
+"""From a webhook's JSON to one of a closed set of events, reading only what some rule looks at.
+Dispatch is a literal table of (event, action); what is not in it becomes `Ignored`, and dicts end here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from bot.model import Issue, Repo
+from bot.rules.event_nouns import (
+    CheckRunRequestedAction,
+    CheckRunRerequested,
+    CheckSuiteRequested,
+    CheckSuiteRerequested,
+    Event,
+    Ignored,
+    InstallationChanged,
+    IssueClosed,
+    IssueCommentCreated,
+    IssueCommentEdited,
+    IssueLabeled,
+    IssueOpened,
+    IssueReopened,
+    IssueUnlabeled,
+    Ping,
+    PullRequestClosed,
+    PullRequestOpened,
+    PullRequestReopened,
+    PullRequestSynchronized,
+    Push,
+)
+from bot.rules.payload import Reader
+
+__all__ = [
+    "CheckRunRequestedAction",
+    "CheckRunRerequested",
+    "CheckSuiteRequested",
+    "CheckSuiteRerequested",
+    "Event",
+    "Ignored",
+    "InstallationChanged",
+    "IssueClosed",
+    "IssueCommentCreated",
+    "IssueCommentEdited",
+    "IssueLabeled",
+    "IssueOpened",
+    "IssueReopened",
+    "IssueUnlabeled",
+    "Ping",
+    "PullRequestClosed",
+    "PullRequestOpened",
+    "PullRequestReopened",
+    "PullRequestSynchronized",
+    "Push",
+    "parse",
+    "repository_key",
+]
+
+
+def parse(name: str, payload: Mapping[str, Any]) -> Event:
+    """The event that a delivery tells of; `name` is its `X-GitHub-Event`.
+
+    Raises ValueError, one sentence, for an event of the table whose payload lacks what is read of it or lies about its
+    shape. Never any other exception, and never for an (event, action) outside the table (T6)."""
+    action = payload.get("action")
+    read = _TABLE.get((name, action if isinstance(action, str) else None))
+    if read is not None:
+        return read(Reader(payload))
+    told = f"{name}.{action}" if isinstance(action, str) else name
+    return Ignored(f"Mendbot does nothing on {told[:100]!r} events", _repository_or_none(payload))
+
+
+def repository_key(event: Event) -> str:
+    """What must be handled in order: the repository's name in lower case (GitHub's names ignore case), else the
+    installation, else the App itself."""
+    match event:
+        case InstallationChanged(installation_id=number):
+            return f"installation:{number}"
+        case Ping():
+            return "app"
+        case Ignored(repository=repository):
+            return repository.lower() if repository else "app"
+        case _:
+            return event.repo.full_name.lower()
+
+
+def _repository_or_none(payload: Mapping[str, Any]) -> str | None:
+    try:
+        return Reader(payload).child("repository").full_name("full_name")
+    except ValueError:
+        return None  # many events have no repository; an ignored one owes nothing
+
+
+def _sent(payload: Reader) -> dict[str, Any]:
+    owner, _, name = payload.child("repository").full_name("full_name").partition("/")
+    installation = payload.child_or_none("installation")
+    sender = payload.child("sender")
+    return {
+        "repo": Repo(owner=owner, name=name, installation_id=installation.number("id") if installation else 0),
+        "sender": sender.login("login"),
+        "sender_is_bot": sender.name_or_none("type") == "Bot",
+    }
+
+
+def _on_issue(payload: Reader) -> dict[str, Any]:
+    issue = payload.child("issue")
+    user = issue.child_or_none("user")
+    noun = Issue(
+        number=issue.number("number"),
+        title=issue.prose("title"),
+        body=issue.prose("body"),
+        labels=tuple(label.name("name") for label in issue.children("labels") if label.has("name")),
+        author=user.name("login") if user else "",
+        state="closed" if issue.name_or_none("state") == "closed" else "open",
+    )
+    return {**_sent(payload), "issue": noun, "at": issue.moment("updated_at")}
+
+
+def _labeled(payload: Reader) -> Event:
+    label = payload.child_or_none("label")
+    if label is None:
+        return Ignored("the payload names no label", _repository_or_none(payload.value))
+    return IssueLabeled(**_on_issue(payload), label=label.name("name"))
+
+
+def _unlabeled(payload: Reader) -> Event:
+    label = payload.child_or_none("label")
+    return IssueUnlabeled(**_on_issue(payload), label=label.name("name") if label else None)
+
+
+def _gone(how: Literal["closed", "deleted", "transferred"]) -> Callable[[Reader], Event]:
+    return lambda payload: IssueClosed(**_on_issue(payload), how=how)
+
+
+def _comment(payload: Reader) -> dict[str, Any]:
+    issue, comment = payload.child("issue"), payload.child("comment")
+    user = comment.child_or_none("user")
+    return {
+        **_sent(payload),
+        "number": issue.number("number"),
+        "is_pull_request": issue.has("pull_request"),
+        "comment_id": comment.number("id"),
+        "author": user.name("login") if user else "",
+        "body": comment.prose("body"),
+    }
+
+
+def _comment_edited(payload: Reader) -> Event:
+    changes = payload.child_or_none("changes")
+    body = changes.child_or_none("body") if changes else None
+    return IssueCommentEdited(**_comment(payload), previous=body.prose("from") if body else None)
+
+
+def _on_pull(payload: Reader) -> dict[str, Any]:
+    pull = payload.child("pull_request")
+    head, user = pull.child("head"), pull.child_or_none("user")
+    head_repo = head.child_or_none("repo")
+    return {
+        **_sent(payload),
+        "number": pull.number("number"),
+        "head_sha": head.sha("sha"),
+        "head_repo": head_repo.full_name("full_name") if head_repo else None,
+        "base_ref": pull.child("base").name("ref"),
+        "author": user.name("login") if user else "",
+        "author_association": pull.name_or_none("author_association") or "NONE",
+        "draft": pull.flag("draft"),
+    }
+
+
+def _on_check_run(payload: Reader) -> dict[str, Any]:
+    run = payload.child("check_run")
+    return {
+        **_sent(payload),
+        "check_run_id": run.number("id"),
+        "name": run.name("name"),
+        "head_sha": run.sha("head_sha"),
+        "external_id": run.prose("external_id"),
+    }
+
+
+def _on_suite(payload: Reader) -> dict[str, Any]:
+    suite = payload.child("check_suite")
+    return {**_sent(payload), "head_sha": suite.sha("head_sha"), "head_branch": suite.name_or_none("head_branch")}
+
+
+def _action_requested(payload: Reader) -> Event:
+    identifier = payload.child("requested_action").name("identifier")
+    return CheckRunRequestedAction(**_on_check_run(payload), identifier=identifier)
+
+
+def _push(payload: Reader) -> Event:
+    ref = payload.name("ref")
+    default = payload.child("repository").name_or_none("default_branch")
+    return Push(
+        **_sent(payload),
+        ref=ref,
+        after=payload.sha("after"),
+        to_default_branch=default is not None and ref == f"refs/heads/{default}",
+    )
+
+
+_CHANGES: Mapping[str, Literal["created", "deleted", "suspended", "unsuspended", "permissions", "added", "removed"]] = {
+    "created": "created",
+    "deleted": "deleted",
+    "suspend": "suspended",
+    "unsuspend": "unsuspended",
+    "new_permissions_accepted": "permissions",
+    "added": "added",
+    "removed": "removed",
+}
+
+
+def _installation(payload: Reader) -> Event:
+    """`installation` and `installation_repositories` alike; the repositories have no installation of their own."""
+    action = payload.name("action")
+    listed = {"added": "repositories_added", "removed": "repositories_removed"}.get(action)
+    names = tuple(repository.full_name("full_name") for repository in payload.children(listed)) if listed else None
+    return InstallationChanged(
+        installation_id=payload.child("installation").number("id"), change=_CHANGES[action], repositories=names
+    )
+
+
+_TABLE: Mapping[tuple[str, str | None], Callable[[Reader], Event]] = {
+    ("issues", "labeled"): _labeled,
+    ("issues", "unlabeled"): _unlabeled,
+    ("issues", "opened"): lambda payload: IssueOpened(**_on_issue(payload)),
+    ("issues", "closed"): _gone("closed"),
+    ("issues", "deleted"): _gone("deleted"),
+    ("issues", "transferred"): _gone("transferred"),
+    ("issues", "reopened"): lambda payload: IssueReopened(**_on_issue(payload)),
+    ("issue_comment", "created"): lambda payload: IssueCommentCreated(**_comment(payload)),
+    ("issue_comment", "edited"): _comment_edited,
+    ("pull_request", "opened"): lambda payload: PullRequestOpened(**_on_pull(payload)),
+    ("pull_request", "synchronize"): lambda payload: PullRequestSynchronized(**_on_pull(payload)),
+    ("pull_request", "reopened"): lambda payload: PullRequestReopened(**_on_pull(payload)),
+    ("pull_request", "closed"): lambda payload: PullRequestClosed(**_on_pull(payload)),
+    ("check_run", "rerequested"): lambda payload: CheckRunRerequested(**_on_check_run(payload)),
+    ("check_run", "requested_action"): _action_requested,
+    ("check_suite", "requested"): lambda payload: CheckSuiteRequested(**_on_suite(payload)),
+    ("check_suite", "rerequested"): lambda payload: CheckSuiteRerequested(**_on_suite(payload)),
+    ("installation", "created"): _installation,
+    ("installation", "deleted"): _installation,
+    ("installation", "suspend"): _installation,
+    ("installation", "unsuspend"): _installation,
+    ("installation", "new_permissions_accepted"): _installation,
+    ("installation_repositories", "added"): _installation,
+    ("installation_repositories", "removed"): _installation,
+    ("push", None): _push,
+    ("ping", None): lambda _payload: Ping(),
+}

@@ -1,0 +1,169 @@
+"""What a failed check says: its kind, the errors it shows as fingerprints, and the block to read first.
+All of it is read from the exit and the log alone, so a stored log can be judged again (REQ-RUN-005, REQ-RA-310)."""
+
+# `from __future__ import annotations` would take a name that this module gives on
+import re
+from collections.abc import Iterator
+
+from bot.model import Classification
+from bot.rules.error_text import loose_key, normalize_error
+from bot.rules.locations import annotations
+from bot.rules.log_lines import log_lines, plain
+from bot.rules.matchers import hints_at_place
+
+__all__ = ["annotations", "classify", "fingerprints", "first_error_block", "loose_key", "normalize_error"]
+
+MOST_FINGERPRINTS = 200
+_MOST_LINES = 2_000
+"""Error lines normalised of one log; past them a log repeats itself."""
+
+_BY_STAGE: dict[str, Classification] = {"lint": "lint", "typecheck": "type", "test": "test"}
+_SIGNALLED = frozenset(128 + number for number in (1, 2, 3, 4, 6, 7, 8, 9, 11, 13, 14, 15, 24, 25, 31))
+"""What a shell exits with when a signal ended its command (POSIX, Shell Command Language 2.8.2)."""
+
+_LOOKED_AT = 200_000
+_PATTERNS: tuple[tuple[str, Classification], ...] = (
+    (r"\berror TS\d{4}\b|^[^\s:]+\.pyi?:\d+(?::\d+)?: error: |: error: .+\(report\w+\)$|^error\[E0\d{3}\]", "type"),
+    (r"^\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} |^[A-Z]{1,4}\d{3,4} .+\n +--> |^[ \t]+\d+:\d+ +(?:error|warning) ", "lint"),
+    (r"^✖ \d+ problems?|^[Ww]ould reformat|Code style issues found|^\S+:\d+:\d+: [CRWEF]\d{4}: ", "lint"),
+    (
+        r"^FAILED \S+|^=+ .*\b\d+ (?:failed|errors?)\b|^[ \t]*Tests:? +.*\d+ failed|^--- FAIL: |^test result: FAILED",
+        "test",
+    ),
+    (
+        r"^[ \t]+● |^not ok \d+|^FAILED \((?:failures|errors)=|^[ \t]+\d+ failing$|AssertionError\b|^. fail [1-9]",
+        "test",
+    ),
+    (
+        r"^Traceback \(most recent call last\)|^panic: |^Segmentation fault|: (?:command )?not found$|core dumped",
+        "runtime",
+    ),
+    (
+        r"^[ \t]*(?:Uncaught )?\w*(?:Error|Exception): |Cannot find module|No such file or directory|out of memory",
+        "runtime",
+    ),
+)
+_BY_OUTPUT = tuple((re.compile(pattern, re.MULTILINE), kind) for pattern, kind in _PATTERNS)
+
+
+def classify(stage: str, exit_code: int | None, timed_out: bool, output: str) -> Classification:
+    """The kind of a failure: `runtime` where the command didn't get to its own verdict, else by stage, else by output.
+
+    Not its own verdict: never started (no exit code, or a shell's 126 and 127), out of time, ended by a signal.
+    Other stages than lint, typecheck and test go by their output; `unknown` where it says nothing (REQ-RUN-005)."""
+    if timed_out or exit_code is None or exit_code < 0 or exit_code in (126, 127) or exit_code in _SIGNALLED:
+        return "runtime"
+    if stage in _BY_STAGE:
+        return _BY_STAGE[stage]
+    text = plain(output[:_LOOKED_AT] + "\n" + output[-_LOOKED_AT:] if len(output) > 2 * _LOOKED_AT else output)
+    return next((kind for pattern, kind in _BY_OUTPUT if pattern.search(text)), "unknown")
+
+
+_SIGN_WORDS = (
+    *("error", "fail", "fatal", "panic", "exception", "cannot", "undefined", "not found", "no such file"),
+    *("permission denied", "segmentation fault", "timed out", "killed", "not ok"),
+)
+_SIGN = re.compile(
+    r"\b(?:[Ee]rror|ERROR|[Ff]atal|FATAL|FAIL|[Ff]ail(?:ed|ure)|FAILED|FAILURE|panic(?:ked)?|Exception)\b"
+    r"|\b(?:[Cc]annot|undefined|not found|No such file|[Pp]ermission denied|[Ss]egmentation fault|[Tt]imed out)\b"
+    r"|\w(?:Error|Exception)\b|Killed$|^not ok |^E\s{2,}|^\s*(?:[✗✘✖×❌●✕]\s|\d{1,5}\)\s|-->\s|\d+:\d+\s+warning\s)"
+    r"|^\s*[\w./\\@+~-]{0,300}\.\w{1,10}(?::\d+(?::\d+)?:?\s|\(\d+,\d+\):)"
+)
+_WARNING = re.compile(r"[:\s\[]warn(?:ing)?\b|^warning\b", re.IGNORECASE)
+_PASSED = re.compile(r"^\s*(?:✓|✔|√|ok\b|PASS\b|#)|\bPASSED\b|\.\.\. ok$")
+_CODE = re.compile(r"^\s*(?:>\s*)?\d*\s*\||^>\s|^\s+(?:at|raise|throw)\s|^\s*File \"|^\s*[│╰╭]|:\d+: in \S+$|: note: ")
+_WRAPPER = re.compile(
+    r"^npm (?:ERR!|error|notice)|ELIFECYCLE|^make(?:\[\d+\])?: |\*\*\* |^error: (?:script|Recipe|aborting|test failed)"
+    r"|[Ee]xit(?:ed with)?(?: code| status)? \d|exited with|could not compile|^For more information|^Some errors have"
+    r"|^Traceback |^test result:|^failures:$|^Interrupted|^FAIL$|^nox > |^FAILED$|^BUILD FAILED|^FAILURE: |^info Visit"
+    r"|^error Command failed|^\s*help: |^\s*= note: |A complete log of this run"
+)
+_SUMMARY_WORDS = """
+a an and by checked check code collected collection deselected done due during duration error errors examples
+expectations failed failing failure failures fatal file files fixable found have in is list lists no of ok option
+out passed passing pending potentially previous problem problems ran run s ms m second seconds skipped snapshots
+source spec specs suite suites test tests the there time todo total warning warnings were with xfailed xpassed
+"""
+_SUMMARY = frozenset(_SUMMARY_WORDS.split())
+_ROW = re.compile(r"^\s+(\d+:\d+)(?:-\d+:\d+)?\s+(?=error|warning)")
+_BULLETS = frozenset("✗✘✖×❌●✕E0123456789")
+_NUMBERED = re.compile(r"^(?:(not ok) \d+(?: -)?|\d{1,5}\))\s")
+
+
+def fingerprints(output: str) -> tuple[str, ...]:
+    """The normalised error lines of a log, in order, each once, at most 200; empty where nothing looks like an error.
+
+    Summaries (`3 failed, 5 passed`), what wraps a failed command (`npm error …`) and source code are left out: they say
+    nothing of which error it was, and would seem to survive every attempt. Warnings count where nothing is worse."""
+    errors: dict[str, None] = {}
+    warnings: dict[str, None] = {}
+    for count, (_, text) in enumerate(_error_lines(log_lines(output))):
+        if count >= _MOST_LINES or len(errors) >= MOST_FINGERPRINTS:
+            break
+        text = _NUMBERED.sub(lambda match: f"{match[1]} - " if match[1] else "", text.strip())
+        mark = normalize_error(text)
+        if mark:
+            (warnings if _WARNING.search(text) and "error" not in text.lower() else errors)[mark] = None
+    return tuple(errors or warnings)[:MOST_FINGERPRINTS]
+
+
+def first_error_block(output: str, max_lines: int = 40) -> str:
+    """The first lines a person should read: from the paragraph of the first error to the end of its section.
+
+    At most `max_lines` lines of at most 400 characters; the end of the log where nothing in it looks like an error."""
+    lines = [line if len(line) <= 400 else line[:399] + "…" for line in log_lines(output)]
+    first = next((index for index, _ in _error_lines(lines)), None)
+    if first is None:
+        return "\n".join([line for line in lines if line][-max_lines:])
+    start = first
+    while start > 0 and first - start < 8 and lines[start - 1] and not _SECTION.match(lines[start - 1]):
+        start -= 1
+    end = first + 1
+    while end < len(lines) and end - start < max_lines and not _SECTION.match(lines[end]):
+        end += 1
+    return "\n".join(lines[start : min(end, start + max_lines)]).strip("\n")
+
+
+_SECTION = re.compile(r"^(?:={4,}|_{4,}|-{10,})|^npm (?:ERR!|error)|^Test Suites?:|^failures:$|^[Ff]ound \d+ ")
+
+
+def _error_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """(index, text) of the lines that name an error; a row gets its file's name in front, an arrow its message."""
+    header = ""
+    waiting: tuple[int, str] | None = None  # an error that may get its place from an arrow in the next lines
+    for index, line in enumerate(lines):
+        if not line:
+            continue
+        if line[0] not in " \t":
+            header = line
+        if not _may_tell(line) or not _SIGN.search(line):
+            continue
+        if line.lstrip().startswith("-->"):
+            above = lines[index - 1].strip() if index else ""
+            waiting = None
+            yield index, f"{line.lstrip()[3:].strip()}: {above}"
+            continue
+        if waiting is not None:
+            yield waiting
+            waiting = None
+        if _PASSED.search(line) or _CODE.match(line) or _WRAPPER.search(line) or _is_summary(line):
+            continue
+        if line.startswith("E  ") and index and lines[index - 1].startswith("E  "):
+            continue  # the rest of one assertion
+        row = _ROW.match(line)
+        waiting = index, f"{header}:{row[1]} {line[row.end() :]}" if row else line
+    if waiting is not None:
+        yield waiting
+
+
+def _may_tell(line: str) -> bool:
+    """A quick look that most lines of a log don't pass, so that the patterns need not be tried on them."""
+    text = line.lower()
+    return any(word in text for word in _SIGN_WORDS) or hints_at_place(line) or line.lstrip()[:1] in _BULLETS
+
+
+def _is_summary(line: str) -> bool:
+    """Whether a line is made of figures and the words that go with them, and of nothing else."""
+    if not any(char.isdigit() for char in line):
+        return False
+    return all(word.lower() in _SUMMARY for word in re.findall(r"[A-Za-z]+", line))

@@ -1,0 +1,255 @@
+"""What an event means for this repository: start an issue, stop a run, or nothing, each with its reason.
+Trust is the permission of whoever acted, asked of GitHub at the time of use; unknown is denied (T9, T10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
+
+from bot.config import Policy
+from bot.model import Issue, Repo
+from bot.rules.events import (
+    CheckRunRequestedAction,
+    CheckRunRerequested,
+    CheckSuiteRequested,
+    CheckSuiteRerequested,
+    Event,
+    Ignored,
+    InstallationChanged,
+    IssueClosed,
+    IssueCommentCreated,
+    IssueCommentEdited,
+    IssueLabeled,
+    IssueOpened,
+    IssueReopened,
+    IssueUnlabeled,
+    Ping,
+    PullRequestClosed,
+    PullRequestOpened,
+    PullRequestReopened,
+    PullRequestSynchronized,
+    Push,
+)
+
+WRITE_ACCESS = frozenset({"admin", "maintain", "write"})
+"""GitHub's roles that may push (GitHub docs, "Repository roles for an organization")."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What `decide` would look at, so that nothing else is asked for: the sender's permission and the issue as it is
+    now (both of GitHub), and whether an open run or a waiting candidate has the issue (of the store)."""
+
+    permission: bool = False
+    issue: bool = False
+    open_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known when an event is judged. `app_login` is our own (`slug[bot]`); `sender_permission` None means that
+    nobody could say, which denies; `issue` is its state on GitHub now, None where it wasn't asked (the event's own
+    picture then counts); `open_run` covers waiting candidates too, and `open_since` is the `at` of its Candidate."""
+
+    app_login: str = ""
+    sender_permission: str | None = None
+    issue: Issue | None = None
+    open_run: bool = False
+    open_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Let the issue wait for its quiet period and then be grouped; keep `at` as the candidate's `open_since`."""
+
+    repo: Repo
+    issue_number: int
+    because: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRun:
+    """Stop the open run of this issue, or withdraw it where it still waits."""
+
+    repo: Repo
+    issue_number: int
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopInstallation:
+    """Cancel, without a further call to GitHub, what runs for these repositories; None means the installation's all."""
+
+    installation_id: int
+    repositories: tuple[str, ...] | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """Nothing to do; `because` is shown in the list of deliveries."""
+
+    because: str
+
+
+Decision = Candidate | CancelRun | StopInstallation | Ignore
+
+_NO_COMMANDS = "slash commands are not enabled in this version"
+_NO_PULL_CHECKS = "pull-request checks are not enabled in this version"
+
+
+def needs(event: Event, policy: Policy, app_login: str = "") -> Needs:
+    """The facts worth fetching for `event`; all false where it is ignored whatever they are."""
+    match event:
+        case IssueLabeled() if _plain_refusal(event, policy, app_login) is not None:
+            return Needs()
+        case IssueLabeled() if _same(event.label, policy.skip_label):
+            return Needs(open_run=True)
+        case IssueLabeled():
+            return Needs(permission=True, issue=True, open_run=True)
+        case IssueUnlabeled():
+            return Needs(open_run=_takes_trigger_off(event, policy) and not _own(event.sender, app_login))
+        case IssueClosed():
+            return Needs(open_run=True)
+        case _:
+            return Needs()
+
+
+def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
+    """What to do about `event`: at least one decision, each with its because. Given the same facts it doesn't matter
+    how often it is asked; where events come late, the issue's state now and `open_since` decide (trust.md 3)."""
+    match event:
+        case IssueLabeled():
+            return (_on_label(event, policy, facts),)
+        case IssueUnlabeled():
+            return (_on_unlabel(event, policy, facts),)
+        case IssueClosed():
+            return (_stop(event, facts, f"issue #{event.issue.number} was {event.how} by {event.sender}"),)
+        case IssueOpened():
+            return (Ignore("labels that an issue is opened with count only when their own labeled event follows"),)
+        case IssueReopened():
+            return (Ignore(f"reopening starts nothing: remove and add {policy.trigger_label!r} for a fresh run"),)
+        case IssueCommentCreated() | IssueCommentEdited():
+            return (Ignore(_NO_COMMANDS),)
+        case PullRequestOpened() | PullRequestSynchronized() | PullRequestReopened() | PullRequestClosed():
+            return (Ignore("opened by Mendbot itself" if _own(event.author, facts.app_login) else _NO_PULL_CHECKS),)
+        case CheckRunRerequested() | CheckRunRequestedAction() | CheckSuiteRequested() | CheckSuiteRerequested():
+            return (Ignore(_NO_PULL_CHECKS),)
+        case InstallationChanged():
+            return (_on_installation(event),)
+        case Push():
+            return (Ignore(_about_push(event, facts)),)
+        case Ping():
+            return (Ignore("a ping: the webhook works"),)
+        case Ignored():
+            return (Ignore(event.because),)
+        case _:
+            assert_never(event)
+
+
+def _same(left: str, right: str) -> bool:
+    return left.casefold() == right.casefold()  # GitHub's labels and logins ignore case
+
+
+def _carries(issue: Issue, label: str) -> bool:
+    return any(_same(own, label) for own in issue.labels)
+
+
+def _own(login: str, app_login: str) -> bool:
+    return app_login != "" and _same(login, app_login)
+
+
+def unfit(issue: Issue, policy: Policy) -> str | None:
+    """Why an issue in this state is not for Mendbot (spec G.1)."""
+    if issue.state != "open":
+        return f"issue #{issue.number} is closed"
+    if _carries(issue, policy.skip_label):
+        return f"issue #{issue.number} has the label {policy.skip_label!r}"
+    return None
+
+
+def _plain_refusal(event: IssueLabeled, policy: Policy, app_login: str) -> str | None:
+    """Why a label means nothing, as far as the event alone can tell."""
+    if _own(event.sender, app_login):
+        return f"Mendbot itself put the label {event.label!r}"
+    if event.repo.installation_id == 0:
+        return "the payload names no installation: it is not from the App's own webhook"
+    if _same(event.label, policy.skip_label):
+        return None
+    if not _same(event.label, policy.trigger_label):
+        return f"the label {event.label!r} is not the trigger label {policy.trigger_label!r}"
+    return unfit(event.issue, policy)
+
+
+def _on_label(event: IssueLabeled, policy: Policy, facts: Facts) -> Decision:
+    refusal = _plain_refusal(event, policy, facts.app_login)
+    if refusal is not None:
+        return Ignore(refusal)
+    number = event.issue.number
+    if _same(event.label, policy.skip_label):
+        return _stop(event, facts, f"{event.sender} put the label {policy.skip_label!r} on issue #{number}")
+    if facts.issue is not None:
+        refusal = unfit(facts.issue, policy)
+        if refusal is not None:
+            return Ignore(f"{refusal} by now")
+        if not _carries(facts.issue, policy.trigger_label):
+            return Ignore(f"the label {policy.trigger_label!r} is gone from issue #{number} by now")
+    if facts.sender_permission is None:
+        return Ignore(f"GitHub did not say what {event.sender} may do here, so it counts as nothing")
+    if facts.sender_permission not in WRITE_ACCESS:
+        has = f"has {facts.sender_permission!r} access"
+        return Ignore(f"{event.sender} {has} to {event.repo.full_name}; write access is needed to start a run")
+    if facts.open_run:
+        return Ignore(f"issue #{number} is already waiting or being worked on")
+    return Candidate(
+        event.repo, number, f"{event.sender} put the label {event.label!r} on issue #{number}", at=event.at
+    )
+
+
+def _takes_trigger_off(event: IssueUnlabeled, policy: Policy) -> bool:
+    if event.label is not None:
+        return _same(event.label, policy.trigger_label)
+    return not _carries(event.issue, policy.trigger_label)
+
+
+def _on_unlabel(event: IssueUnlabeled, policy: Policy, facts: Facts) -> Decision:
+    if not _takes_trigger_off(event, policy):
+        label = "a deleted label" if event.label is None else f"the label {event.label!r}"
+        return Ignore(f"{label} is not the trigger label {policy.trigger_label!r}")
+    if _own(event.sender, facts.app_login):
+        return Ignore(f"Mendbot itself took off the label {policy.trigger_label!r}")
+    return _stop(
+        event, facts, f"{event.sender} took the label {policy.trigger_label!r} off issue #{event.issue.number}"
+    )
+
+
+def _stop(event: IssueLabeled | IssueUnlabeled | IssueClosed, facts: Facts, because: str) -> Decision:
+    """Whoever could do it to the issue may stop its work: stopping needs no write access."""
+    if not facts.open_run:
+        return Ignore(f"{because}; no run of it is open")
+    if event.at is not None and facts.open_since is not None and event.at < facts.open_since:
+        return Ignore(f"{because}, before the label that started the open run was put")
+    return CancelRun(event.repo, event.issue.number, because)
+
+
+def _on_installation(event: InstallationChanged) -> Decision:
+    match event.change:
+        case "deleted" | "suspended":
+            return StopInstallation(event.installation_id, None, f"the installation was {event.change}")
+        case "removed":
+            names = event.repositories or ()
+            return StopInstallation(event.installation_id, names, f"{', '.join(names)} left the installation")
+        case "created" | "unsuspended" | "permissions" | "added":
+            return Ignore("an installation needs no preparation: its repositories are fetched when they are needed")
+        case _:
+            assert_never(event.change)
+
+
+def _about_push(event: Push, facts: Facts) -> str:
+    if _own(event.sender, facts.app_login):
+        return "pushed by Mendbot itself"
+    if event.to_default_branch:
+        return "the default branch is fetched when a run starts"
+    return "a push to another branch than the default one starts nothing"

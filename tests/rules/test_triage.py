@@ -1,0 +1,211 @@
+"""Who may start what (T9, T10, T13): everything that isn't plainly allowed is ignored, with its reason."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, get_args
+
+import pytest
+
+from bot.config import Policy
+from bot.model import Issue, Repo
+from bot.rules import events
+from bot.rules.triage import CancelRun, Candidate, Facts, Ignore, Needs, StopInstallation, decide, needs
+
+REPO = Repo(owner="o", name="r", installation_id=3)
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+POLICY = Policy()
+BOT = "mendbot[bot]"
+OPEN = Issue(number=7, title="t", labels=("auto-fix",))
+
+
+def labeled(
+    label: str = "auto-fix", sender: str = "ann", issue: Issue = OPEN, repo: Repo = REPO
+) -> events.IssueLabeled:
+    return events.IssueLabeled(repo=repo, issue=issue, label=label, sender=sender, sender_is_bot=False, at=NOW)
+
+
+def unlabeled(label: str | None = "auto-fix", sender: str = "ann", issue: Issue = OPEN) -> events.IssueUnlabeled:
+    return events.IssueUnlabeled(repo=REPO, issue=issue, label=label, sender=sender, sender_is_bot=False, at=NOW)
+
+
+def closed() -> events.IssueClosed:
+    issue = OPEN.model_copy(update={"state": "closed"})
+    return events.IssueClosed(repo=REPO, issue=issue, how="closed", sender="ann", sender_is_bot=False, at=NOW)
+
+
+def facts(**changes: object) -> Facts:
+    return replace(Facts(app_login=BOT, sender_permission="write", issue=OPEN), **changes)  # type: ignore[arg-type]
+
+
+def test_a_label_by_someone_with_write_access_starts_the_issue() -> None:
+    (decision,) = decide(labeled(), POLICY, facts())
+    assert isinstance(decision, Candidate)
+    assert (decision.repo, decision.issue_number, decision.at) == (REPO, 7, NOW)
+    assert "ann" in decision.because
+
+
+@pytest.mark.parametrize("permission", ["admin", "maintain", "write", "triage", "read", "none", "owner", None])
+def test_only_write_access_starts_anything_and_unknown_counts_as_nothing(permission: str | None) -> None:
+    (decision,) = decide(labeled(), POLICY, facts(sender_permission=permission))
+    assert isinstance(decision, Candidate) == (permission in ("admin", "maintain", "write"))
+    assert ("ann" if permission else "did not say") in decision.because
+
+
+@pytest.mark.parametrize(
+    ("event", "known", "because"),
+    [
+        (labeled("bug"), facts(), "not the trigger label"),
+        (labeled(sender=BOT), facts(), "Mendbot itself"),
+        (labeled("auto-fix-processing", sender="Mendbot[bot]"), facts(), "Mendbot itself"),
+        (labeled(issue=OPEN.model_copy(update={"state": "closed"})), facts(), "is closed"),
+        (labeled(issue=OPEN.model_copy(update={"labels": ("Auto-Fix-Skip",)})), facts(), "auto-fix-skip"),
+        (labeled(), facts(issue=OPEN.model_copy(update={"state": "closed"})), "closed by now"),
+        (labeled(), facts(issue=OPEN.model_copy(update={"labels": ()})), "gone from issue #7"),
+        (labeled(), facts(issue=OPEN.model_copy(update={"labels": ("auto-fix", "auto-fix-skip")})), "skip"),
+        (labeled(), facts(open_run=True), "already"),
+        (labeled(repo=REPO.model_copy(update={"installation_id": 0})), facts(), "installation"),
+    ],
+)
+def test_a_label_that_must_not_start_anything_is_ignored(event: events.Event, known: Facts, because: str) -> None:
+    (decision,) = decide(event, POLICY, known)
+    assert isinstance(decision, Ignore)
+    assert because in decision.because
+
+
+def test_labels_that_an_issue_is_opened_with_start_nothing() -> None:
+    event = events.IssueOpened(repo=REPO, issue=OPEN, sender="ann", sender_is_bot=False, at=NOW)
+    assert [type(decision) for decision in decide(event, POLICY, facts())] == [Ignore]
+    assert needs(event, POLICY) == Needs()
+
+
+def test_the_trigger_label_is_the_policys_and_ignores_case() -> None:
+    policy = Policy(trigger_label="Mend Me")
+    issue = OPEN.model_copy(update={"labels": ("mend me",)})
+    assert isinstance(decide(labeled("mend me"), policy, facts(issue=issue))[0], Candidate)
+    assert isinstance(decide(labeled("auto-fix"), policy, facts(issue=issue))[0], Ignore)
+
+
+@pytest.mark.parametrize("event", [unlabeled(), unlabeled("AUTO-FIX"), closed(), labeled("auto-fix-skip")])
+@pytest.mark.parametrize("permission", ["read", None])
+def test_whoever_takes_the_label_off_closes_or_skips_stops_the_run(event: events.Event, permission: str | None) -> None:
+    stopped = decide(event, POLICY, facts(open_run=True, sender_permission=permission))
+    assert [(type(decision), getattr(decision, "issue_number", 0)) for decision in stopped] == [(CancelRun, 7)]
+    (idle,) = decide(event, POLICY, facts())
+    assert isinstance(idle, Ignore)
+    assert "no run of it is open" in idle.because
+
+
+def test_a_deleted_trigger_label_stops_and_another_deleted_label_does_not() -> None:
+    gone = unlabeled(None, issue=OPEN.model_copy(update={"labels": ()}))
+    assert isinstance(decide(gone, POLICY, facts(open_run=True))[0], CancelRun)
+    assert isinstance(decide(unlabeled(None), POLICY, facts(open_run=True))[0], Ignore)
+
+
+def test_our_own_bots_label_changes_never_stop_a_run() -> None:
+    for event in (unlabeled(sender=BOT), labeled("auto-fix-skip", sender=BOT), unlabeled("auto-fix-processing")):
+        assert isinstance(decide(event, POLICY, facts(open_run=True))[0], Ignore)
+
+
+def test_an_event_older_than_the_label_that_started_the_run_does_not_stop_it() -> None:
+    later = facts(open_run=True, open_since=NOW + timedelta(seconds=1))
+    for event in (unlabeled(), closed(), labeled("auto-fix-skip")):
+        (decision,) = decide(event, POLICY, later)
+        assert isinstance(decision, Ignore)
+        assert "before the label" in decision.because
+        assert isinstance(decide(event, POLICY, facts(open_run=True, open_since=NOW))[0], CancelRun)
+
+
+def test_every_order_of_arrival_ends_as_github_stands() -> None:
+    """Truth: opened, labelled, closed. Whatever comes first, nothing is left running."""
+    opened = events.IssueOpened(repo=REPO, issue=OPEN, sender="ann", sender_is_bot=False, at=NOW)
+    now = OPEN.model_copy(update={"state": "closed"})
+    told: list[events.Event] = [opened, labeled(), closed()]
+    for order in itertools.permutations(told):
+        running = False
+        for event in order:
+            for decision in decide(event, POLICY, facts(open_run=running, issue=now)):
+                running = isinstance(decision, Candidate) or (running and not isinstance(decision, CancelRun))
+        assert not running
+
+
+@pytest.mark.parametrize(("change", "names"), [("deleted", None), ("suspended", None), ("removed", ("o/r",))])
+def test_an_installation_that_goes_stops_its_work(change: str, names: tuple[str, ...] | None) -> None:
+    event = events.InstallationChanged(installation_id=3, change=change, repositories=names)  # type: ignore[arg-type]
+    (decision,) = decide(event, POLICY, facts())
+    assert isinstance(decision, StopInstallation)
+    assert (decision.installation_id, decision.repositories) == (3, names)
+
+
+def _pull(author: str) -> events.PullRequestOpened:
+    return events.PullRequestOpened(
+        repo=REPO, sender=author, sender_is_bot=False, number=8, head_sha="0" * 40, head_repo=None, base_ref="main",
+        author=author, author_association="NONE", draft=False,
+    )  # fmt: skip
+
+
+def _one_of_each() -> list[events.Event]:
+    pull = _pull("ann")
+    pulls: dict[str, Any] = {name: getattr(pull, name) for name in events.PullRequestOpened.__dataclass_fields__}
+    sent: dict[str, Any] = {"repo": REPO, "sender": "ann", "sender_is_bot": False}
+    comment = {**sent, "number": 7, "is_pull_request": False, "comment_id": 1, "author": "ann", "body": "/mendbot fix"}
+    run = {**sent, "check_run_id": 1, "name": "n", "head_sha": "0" * 40, "external_id": ""}
+    suite = {**sent, "head_sha": "0" * 40, "head_branch": None}
+    on_issue = {**sent, "issue": OPEN, "at": NOW}
+    return [
+        labeled(),
+        unlabeled(),
+        closed(),
+        events.IssueOpened(**on_issue),
+        events.IssueReopened(**on_issue),
+        events.IssueCommentCreated(**comment),
+        events.IssueCommentEdited(**comment, previous=None),
+        pull,
+        events.PullRequestSynchronized(**pulls),
+        events.PullRequestReopened(**pulls),
+        events.PullRequestClosed(**pulls),
+        events.CheckRunRerequested(**run),
+        events.CheckRunRequestedAction(**run, identifier="fix"),
+        events.CheckSuiteRequested(**suite),
+        events.CheckSuiteRerequested(**suite),
+        events.InstallationChanged(installation_id=3, change="created", repositories=None),
+        events.Push(**sent, ref="refs/heads/main", after="0" * 40, to_default_branch=True),
+        events.Ping(),
+        events.Ignored("nothing"),
+    ]
+
+
+def test_every_event_of_the_union_is_decided_with_a_reason() -> None:
+    each = _one_of_each()
+    assert {type(event) for event in each} == set(get_args(events.Event))
+    for event in each:
+        decisions = decide(event, POLICY, facts())
+        assert decisions
+        assert all(decision.because for decision in decisions)
+
+
+def test_what_is_not_built_yet_says_so_and_mendbots_own_pull_request_is_known() -> None:
+    said = {type(event).__name__: decide(event, POLICY, facts())[0].because for event in _one_of_each()}
+    assert said["IssueCommentCreated"] == "slash commands are not enabled in this version"
+    assert (
+        said["PullRequestOpened"]
+        == said["CheckRunRerequested"]
+        == "pull-request checks are not enabled in this version"
+    )
+    assert decide(_pull(BOT), POLICY, facts())[0].because == "opened by Mendbot itself"
+
+
+def test_nothing_is_asked_for_an_event_that_is_ignored_whatever_the_answer() -> None:
+    asking = {type(event) for event in _one_of_each() if needs(event, POLICY) != Needs()}
+    assert asking == {events.IssueLabeled, events.IssueUnlabeled, events.IssueClosed}
+    assert needs(labeled(), POLICY) == Needs(permission=True, issue=True, open_run=True)
+    assert needs(labeled("bug"), POLICY) == Needs()
+    assert needs(labeled(sender=BOT), POLICY, BOT) == Needs()
+    assert needs(labeled("auto-fix-skip"), POLICY) == needs(unlabeled(), POLICY) == Needs(open_run=True)
+    assert needs(unlabeled("bug"), POLICY) == Needs()
+    for event in (labeled("bug"), unlabeled("bug"), labeled(issue=OPEN.model_copy(update={"state": "closed"}))):
+        known = itertools.product(["write", None], [True, False])
+        said = {decide(event, POLICY, facts(sender_permission=p, open_run=o)) for p, o in known}
+        assert len(said) == 1
