@@ -1,0 +1,146 @@
+"""What a check run says on a commit: a conclusion, a title that fits a list, the command and its log, annotations.
+
+Sizes are GitHub's, counted in bytes where GitHub counts bytes (trust.md T39, T40)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Sequence
+
+from bot.model import Annotation, CheckOutput, Language, RunView, Status, ValidationStep
+from bot.reports.limits import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
+from bot.reports.prose import escape
+from bot.reports.text import count, duration, say
+from bot.reports.validation import attempts_table, checks_table, failed_step, how_it_ended, latest, tests_counted
+
+MAX_ANNOTATIONS = 200
+"""The client sends them 50 per request, GitHub's limit; more than 200 help nobody (T40)."""
+
+_SEVERITY = {"failure": 0, "warning": 1, "notice": 2}
+_LOG_CHARS = 16_000
+"""Four bytes each still fit the text with its fence."""
+
+_MESSAGE_CHARS = 4_000
+_TITLE_BYTES = 255
+_LAST_LINE = 1_000_000_000
+
+
+def check_output(view: RunView, check: str, language: Language = "en") -> tuple[str, CheckOutput]:
+    """Conclusion and output of the check run `mendbot / CHECK`, CHECK being fix, typecheck, lint or test.
+
+    Conclusions are GitHub's: success, failure, neutral (flaky, or nothing to tell yet), cancelled, skipped. Logs and
+    annotations in `view` must be redacted already."""
+    if check == "fix":
+        return _fix(view, language)
+    validation = latest(view)
+    step = next((step for step in validation.steps if step.stage == check), None) if validation else None
+    if step is None or step.skipped:
+        return _not_run(view, check, step, language)
+    return _ran(view, step, language)
+
+
+def _fix(view: RunView, language: Language) -> tuple[str, CheckOutput]:
+    endings = {
+        Status.SUCCESS: ("success", "fix.success"),
+        Status.FAILED: ("failure", "fix.failed"),
+        Status.CANCELLED: ("cancelled", "fix.cancelled"),
+    }
+    conclusion, key = endings.get(view.status, ("neutral", "fix.running"))
+    validation = latest(view)
+    parts = [checks_table(validation, language)] if validation and validation.steps else []
+    if view.agents:
+        agent = inline_code(view.agents[-1], 60)
+        parts.append(say(language, "success.by", agent=agent, attempt=view.attempt, most=view.max_attempts))
+    if view.stop is not None:
+        parts.append(f"{inline_code(view.stop.reason, 60)}: {escape(view.stop.details)}")
+    title = say(language, key, attempt=view.attempt, most=view.max_attempts)
+    text = attempts_table(view, language) if len(view.validations) > 1 else ""
+    return conclusion, _output(view, title, parts, text, (), language)
+
+
+def _not_run(view: RunView, check: str, step: ValidationStep | None, language: Language) -> tuple[str, CheckOutput]:
+    validation = latest(view)
+    failed = failed_step(validation)
+    if step is not None:
+        key = "check.skipped"
+    elif failed is not None:
+        key = "check.stopped"
+    else:
+        key = "check.absent" if validation is not None else "check.none"
+    title = say(language, key, stage=one_line(failed.stage, 40) if failed else "")
+    return "skipped", _output(view, title, [say(language, f"{key}.long", check=check)], "", (), language)
+
+
+def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, CheckOutput]:
+    annotations = _placed(step.annotations)
+    time = duration(language, step.duration_ms)
+    how = say(language, "result.passed") if step.passed else how_it_ended(step, language)
+    parts = [say(language, "check.ran", command=inline_code(step.command, 400), time=time, how=how)]
+    if len(step.annotations) > len(annotations):
+        parts.append(say(language, "check.more", shown=len(annotations), all=len(step.annotations)))
+    if step.passed and step.flaky:
+        parts.append(say(language, "check.flaky.long"))
+    log = strip_control(step.output).strip("\n")
+    text = fence(cut_middle(log, _LOG_CHARS), "text") if log.strip() else ""
+    conclusion = "failure" if not step.passed else "neutral" if step.flaky else "success"
+    return conclusion, _output(view, _title(step, time, language), parts, text, annotations, language)
+
+
+def _title(step: ValidationStep, time: str, language: Language) -> str:
+    if step.passed:
+        passed = tests_counted("passed", step)
+        if step.flaky:
+            return say(language, "check.flaky")
+        return say(language, "check.tests", count=passed) if passed else say(language, "check.passed", time=time)
+    if step.timed_out:
+        return say(language, "check.timed_out", time=time)
+    failed = tests_counted("failed", step)
+    if failed:
+        return say(language, "result.tests", count=failed)
+    if step.annotations:
+        return count(language, "check.findings", len(step.annotations))
+    return say(language, "check.exit", how=how_it_ended(step, language), time=time)
+
+
+def _output(
+    view: RunView,
+    title: str,
+    parts: Sequence[str],
+    text: str,
+    annotations: tuple[Annotation, ...],
+    language: Language,
+) -> CheckOutput:
+    footer = say(language, "footer", run=inline_code(view.run_id, 80))
+    if view.sandbox:
+        footer += " · " + say(language, "footer.sandbox", sandbox=escape(view.sandbox))
+    return CheckOutput(
+        title=cut_bytes(title, _TITLE_BYTES),
+        summary=cut_bytes("\n\n".join([*parts, f"<sub>{footer}</sub>"]), CHECK_BYTES),
+        text=cut_bytes(text, CHECK_BYTES),
+        annotations=annotations,
+    )
+
+
+def _placed(annotations: Iterable[Annotation]) -> tuple[Annotation, ...]:
+    """Those that lie in the tree, the gravest first, at most 200, with lines and texts in bounds."""
+    inside = [annotation for annotation in annotations if _inside(annotation.path)]
+    inside.sort(key=lambda annotation: _SEVERITY[annotation.level])
+    return tuple(_bounded(annotation) for annotation in inside[:MAX_ANNOTATIONS])
+
+
+def _inside(path: str) -> bool:
+    plain = posixpath.normpath(path)
+    return bool(path) and plain not in (".", "..") and not plain.startswith(("/", "../")) and "\0" not in path
+
+
+def _bounded(annotation: Annotation) -> Annotation:
+    start = min(max(annotation.start_line, 1), _LAST_LINE)
+    return annotation.model_copy(
+        update={
+            "path": posixpath.normpath(annotation.path),
+            "start_line": start,
+            "end_line": min(max(annotation.end_line, start), _LAST_LINE),
+            "message": cut_middle(strip_control(annotation.message), _MESSAGE_CHARS) or "–",
+            "title": cut_bytes(one_line(annotation.title), _TITLE_BYTES),
+        }
+    )

@@ -1,0 +1,54 @@
+"""Turns untrusted words into Markdown that can only be words: nobody is called, nothing is linked, closed or drawn.
+
+GitHub looks for mentions and references after rendering, so a backslash or `&#64;` does not stop them; a zero-width
+space behind the sign does, in Markdown (written `&#8203;`) and in commit messages, where mentions count too (T36)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from bot.reports.limits import one_line
+
+_TRIGGER = r"@|#(?=\d)|(?i:(?<![A-Za-z0-9])GH-(?=\d))|:(?=//)|(?i:(?<![A-Za-z0-9])www(?=\.))"
+"""What GitHub would turn into a mention, a reference or a link (GFM 6.9; docs, autolinked references)."""
+
+_MARKDOWN = re.compile(rf"(?P<trigger>{_TRIGGER})|[\\`*_\[\]<>#|~$&]")
+_PLAIN = re.compile(_TRIGGER)
+_BLOCK = re.compile(r"\A(\d{0,9})([-+=:.)])")
+"""A first word such as `-`, `=`, `:--` or `1.` would open a list, a heading or a table."""
+
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(?:/[A-Za-z0-9._~%/-]*)?")
+
+
+def escape(text: str, limit: int = 300) -> str:
+    """One line of plain Markdown words, from at most `limit` characters of the text; fit for any place in prose."""
+    return _BLOCK.sub(r"\1\\\2", _MARKDOWN.sub(_as_words, one_line(text, limit)))
+
+
+def _as_words(match: re.Match[str]) -> str:
+    sign = match.group()
+    if match.group("trigger") is None:
+        return "&#124;" if sign == "|" else "\\" + sign
+    return ("\\#" if sign == "#" else sign) + "&#8203;"
+
+
+def plain(text: str, limit: int = 200) -> str:
+    """The text as one line for a title or a commit message, which are not Markdown but do mention, refer and close."""
+    return one_line(_PLAIN.sub(lambda match: match.group() + "\u200b", one_line(text, limit)), limit)
+
+
+def link(words: str, address: str) -> str:
+    """A Markdown link; `words` is Markdown already. An address that is not a plain http(s) one is left out."""
+    return f"[{words}]({address})" if _ADDRESS.fullmatch(address) else words
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are Markdown already; a `|` in a code span is escaped as tables need it (GFM 4.10)."""
+    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def details(summary: str, content: str) -> str:
+    """A part that is folded until somebody opens it; `summary` is plain text of our own."""
+    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"

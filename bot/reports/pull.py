@@ -1,0 +1,90 @@
+"""What a pull request and its commit say: which issues they close, what changed, how it was checked, whence it came.
+
+Titles and commit messages are no Markdown, yet GitHub reads mentions and closing words in them, hence `prose.plain`."""
+
+from __future__ import annotations
+
+import re
+
+from bot.model import Language, RunView
+from bot.reports.comment import changed_paths
+from bot.reports.limits import COMMENT_CHARS, cut_chars, inline_code
+from bot.reports.prose import details, escape, plain
+from bot.reports.text import duration, say
+from bot.reports.validation import attempts_table, checks_table, is_flaky, latest
+
+_SUBJECT = 72
+"""What `git log --oneline` and GitHub's commit list show without cutting."""
+
+_TITLE = 200
+_LISTED_TITLE = 120
+"""So that the largest group, 50 issues, never has a `Closes` line cut off."""
+
+_LISTED = 20
+_PREFIX = re.compile(r"\A\s*(?:\[(?:bug|fix)\]|(?:bug|fix)(?:\([^()\s]{1,30}\))?:)\s*", re.IGNORECASE)
+
+
+def pull_title(view: RunView) -> str:
+    """`Fix: TITLE`, for a group with the number of further issues; one line, nobody mentioned."""
+    return _headline(view, _TITLE)
+
+
+def _headline(view: RunView, limit: int) -> str:
+    if not view.issues:
+        return plain(f"Fix: {view.key}", limit)
+    first = view.issues[0]
+    # an issue often calls itself `bug:` or `Fix:` already
+    title = plain(_PREFIX.sub("", first.title), limit) or f"issue {first.number}"
+    others = len(view.issues) - 1
+    tail = "" if not others else " (and 1 more issue)" if others == 1 else f" (and {others} more issues)"
+    return plain(f"Fix: {title}", limit - len(tail)) + tail
+
+
+def pull_body(view: RunView, language: Language = "en") -> str:
+    """Markdown, at most 65,000 characters. `Closes #N` stays English in every language: GitHub reads no other."""
+    validation = latest(view)
+    parts = [
+        "\n".join(f"- Closes #{issue.number} — {escape(issue.title, _LISTED_TITLE)}" for issue in view.issues),
+        say(language, "pull.flaky" if is_flaky(validation) else "pull.intro"),
+        changed_paths(view, language),
+        checks_table(validation, language) if validation and validation.steps else "",
+        details(say(language, "attempts"), attempts_table(view, language)) if len(view.validations) > 1 else "",
+        f"**{say(language, 'pull.provenance')}**\n\n{_provenance(view, language)}",
+    ]
+    return cut_chars("\n\n".join(part for part in parts if part), COMMENT_CHARS)
+
+
+def _provenance(view: RunView, language: Language) -> str:
+    facts = [say(language, "footer", run=inline_code(view.run_id, 80))]
+    if view.agents:
+        agent = inline_code(view.agents[-1], 60)
+        facts.append(say(language, "pull.agent", agent=agent, attempt=view.attempt, most=view.max_attempts))
+    if view.duration_ms:
+        facts.append(say(language, "pull.time", time=duration(language, view.duration_ms)))
+    facts.append(say(language, "pull.label", label=inline_code(view.trigger_label, 60)))
+    if view.base_sha:
+        facts.append(say(language, "pull.base", base=escape(view.base_sha[:12])))
+    if len(view.issues) > 1 and view.reasons:
+        facts.append(say(language, "pull.because", reasons="; ".join(escape(reason) for reason in view.reasons[:5])))
+    if view.sandbox:
+        facts.append(say(language, "footer.sandbox", sandbox=escape(view.sandbox)))
+    return "\n".join(f"- {fact}" for fact in facts)
+
+
+def commit_message(view: RunView) -> str:
+    """Subject of at most 72 characters, what was checked, the trailers `Refs` and `Mendbot-Run` (contract)."""
+    validation = latest(view)
+    passed = (
+        [plain(step.command, 100) for step in validation.steps if step.passed and not step.skipped]
+        if validation
+        else []
+    )
+    body = []
+    if view.agents:
+        body.append(f"Made by {plain(view.agents[-1], 60)} in attempt {view.attempt} of {view.max_attempts}.")
+    if passed:
+        body.append("\n".join(["Checked with:", *(f"- {command}" for command in passed[:_LISTED])]))
+    trailers = [f"Mendbot-Run: {plain(view.run_id, 80)}"]
+    if view.issues:
+        trailers.insert(0, "Refs: " + ", ".join(f"#{issue.number}" for issue in view.issues))
+    return "\n\n".join([_headline(view, _SUBJECT), *body, "\n".join(trailers)]) + "\n"

@@ -1,0 +1,215 @@
+"""Masks secrets in text that will be stored or published: the exact values this process holds, in every form that tools
+commonly print, and what looks like a credential of somebody else's. Linear in the text (T35)."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote, quote_plus
+
+MASK = "***"
+SHORTEST = 8
+"""Shorter secrets are not looked for: masking every `true` or `3000` would make logs unreadable and protect nothing."""
+
+_GRAM = 8
+_RUN = 2 * _GRAM
+"""Any stretch of this many characters of a secret is masked, so that a wrapped or cut one does not leak in parts.
+Windows of `_GRAM` characters at every `_GRAM`th place of the text cannot miss a stretch of `2 * _GRAM - 1`."""
+
+_POSITIONS = 4
+"""Where a form repeats itself, its first places are enough: from there the stretch is walked along anyway."""
+
+_GAP = 64
+_BLANK = frozenset(" \t\r\n")
+_PEM = (
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
+    r"(?:(?:[^-]|-(?!----)){0,16384}+-----END [A-Z ]{0,40}PRIVATE KEY-----"
+    r"|(?:(?:\\[nr]|[\s\"'|>]){0,64}+[A-Za-z0-9+/=]{16,}+)*+)"
+)
+_PATTERNS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"gh[pousr]_[A-Za-z0-9._-]{36,}",  # also the long `ghs_APPID_JWT` form, hence dots and dashes and no \b
+        r"github_pat_[A-Za-z0-9_]{22,}",
+        r"glpat-[A-Za-z0-9_-]{20,}",
+        r"npm_[A-Za-z0-9]{36,}",
+        r"pypi-[A-Za-z0-9_-]{50,}",
+        r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
+        r"AIza[A-Za-z0-9_-]{35}",
+        r"AKIA[A-Z0-9]{16}",
+        r"ASIA[A-Z0-9]{16}",
+        r"sk-(?<![A-Za-z0-9_-]sk-)[A-Za-z0-9_-]{20,}",
+        _PEM,
+        r"://[^\s/:@]{0,64}:(?P<value>[^\s/@]{3,})@",
+        r"[Aa](?i:uthorization)[\"']?\s{0,8}[:=]\s{0,8}[\"']?(?i:(?:basic|bearer|token)\s{1,8})(?P<value>[^\s\"']{4,})",
+    )
+)
+
+_ARMOUR = re.compile(r"-----(?:BEGIN|END) [A-Z ]+-----")
+
+Span = tuple[int, int]
+
+
+def _base64_cores(value: bytes) -> set[str]:
+    """The characters that `value` determines in a base64 text that holds it, for each of the three alignments."""
+    cores = set()
+    for offset in range(3):
+        first, last = -(-offset * 8 // 6), (offset + len(value)) * 8 // 6
+        for encoder in (base64.b64encode, base64.urlsafe_b64encode):
+            cores.add(encoder(b"\0" * offset + value).decode()[first:last])
+    return cores
+
+
+def _forms(secret: str) -> set[str]:
+    """The ways in which tools print a value: as it is, JSON, HTML, URL (both spellings, and fully), hex, base64."""
+    data = secret.encode("utf-8", "replace")
+    as_json = json.dumps(secret)[1:-1]
+    percent = "".join(f"%{byte:02X}" for byte in data)
+    quoted = {quote(data), quote(data, safe=""), quote_plus(data)}
+    lower = {re.sub("%[0-9A-F]{2}", lambda match: match.group().lower(), text) for text in {*quoted, percent}}
+    return {
+        secret,
+        "".join(secret.split()),  # a key whose lines were joined or broken anew
+        as_json,
+        json.dumps(secret, ensure_ascii=False)[1:-1],
+        as_json.replace("/", "\\/"),
+        html.escape(secret),
+        *quoted,
+        *lower,
+        percent,
+        data.hex(),
+        data.hex().upper(),
+        *_base64_cores(data),
+    }
+
+
+class Redactor:
+    """Masks the given secrets, their encodings, and whatever looks like a credential. Immutable; safe to share.
+
+    Give it text that `limits.strip_control` has seen, and mask before cutting: a cut secret is only half recognised."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        # a key's first and last line are the same in every key: looking for them would only cost time
+        values = {_ARMOUR.sub("", secret).strip() for secret in secrets}
+        forms = {form for value in values if len(value) >= SHORTEST for form in _forms(value)}
+        self._short = tuple(sorted((form for form in forms if SHORTEST <= len(form) < _RUN), key=len, reverse=True))
+        long = sorted(form for form in forms if len(form) >= _RUN)
+        self._corpus = "\0".join(["", *long, ""])
+        self.reach = max([8192, *(2 * len(form) for form in long)])
+        self._grams: dict[str, list[int]] = {}
+        for at in range(len(self._corpus) - _GRAM + 1):
+            gram = self._corpus[at : at + _GRAM]
+            if "\0" not in gram:
+                self._grams.setdefault(gram, []).append(at)
+        for gram, places in self._grams.items():
+            self._grams[gram] = self._first_in_each_form(places)
+
+    def _first_in_each_form(self, places: list[int]) -> list[int]:
+        """Forms that share a stretch go on differently, so each counts; a repetitive secret costs no more for it."""
+        kept: list[int] = []
+        for at in places:
+            if len(kept) < _POSITIONS or "\0" in self._corpus[kept[-_POSITIONS] : at]:
+                kept.append(at)
+        return kept
+
+    def mask(self, text: str) -> str:
+        """The text with `***` in place of every secret; line breaks inside a wrapped secret go with it."""
+        return _replace(text, self.spans(text))
+
+    def spans(self, text: str) -> list[Span]:
+        """Where in the text secrets stand: half-open, in order, not overlapping."""
+        found = [*self._held(text), *_looks_secret(text)]
+        for form in self._short:
+            at = text.find(form)
+            while at >= 0:
+                found.append((at, at + len(form)))
+                at = text.find(form, at + len(form))
+        merged: list[Span] = []
+        for start, end in sorted(found):
+            if merged and start <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+            else:
+                merged.append((start, end))
+        return merged
+
+    def _held(self, text: str) -> Iterator[Span]:
+        grams, done = self._grams, 0
+        for at in range(0, len(text) - _GRAM + 1, _GRAM):
+            if text[at : at + _GRAM] not in grams or at + _GRAM <= done:
+                continue
+            for place in grams[text[at : at + _GRAM]]:
+                span = self._stretch(text, at, place)
+                if span is not None:
+                    done = max(done, span[1])
+                    yield span
+
+    def _stretch(self, text: str, at: int, place: int) -> Span | None:
+        """The stretch round `at` that reads like the corpus round `place`, if it is long enough to matter."""
+        start, before = self._walk(text, at - 1, place - 1, -1)
+        end, after = self._walk(text, at, place, 1)
+        return (start + 1, end) if before + after >= _RUN - 1 else None
+
+    def _walk(self, text: str, at: int, place: int, step: int) -> tuple[int, int]:
+        """Goes along while text and corpus agree, over line wraps in the text; where it ended, and how much agreed."""
+        corpus, matched, gap, end = self._corpus, 0, 0, at
+        while 0 <= at < len(text) and corpus[place] != "\0":
+            if text[at] == corpus[place]:
+                place, at, matched, gap = place + step, at + step, matched + 1, 0
+                end = at
+            elif text[at] in _BLANK and gap < _GAP:
+                at, gap = at + step, gap + 1
+            else:
+                break
+        return end, matched
+
+
+def _looks_secret(text: str) -> Iterator[Span]:
+    for pattern in _PATTERNS:
+        group = "value" if "value" in pattern.groupindex else 0
+        for match in pattern.finditer(text):
+            yield match.span(group)
+
+
+def _replace(text: str, spans: list[Span]) -> str:
+    if not spans:
+        return text
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [text[at:start], MASK]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+class StreamRedactor:
+    """`Redactor` for text that arrives in pieces: what a later piece might complete is held back until it is known.
+
+    `"".join(feed(p) for p in pieces) + flush()` masks all that `mask` of the whole would."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._held: list[str] = []
+        self._size = 0
+
+    def feed(self, piece: str) -> str:
+        """Takes a piece and returns the masked text that no later piece can change, often none."""
+        self._held.append(piece)
+        self._size += len(piece)
+        reach = self._redactor.reach
+        if self._size < 2 * reach:  # so that tiny pieces do not have the same text searched again and again
+            return ""
+        text = "".join(self._held)
+        spans, cut = self._redactor.spans(text), len(text) - reach
+        for start, end in spans:
+            if start < cut < end:
+                # what is longer than any credential is let go, or an endless one would fill the memory
+                cut = start if end - start <= 4 * reach else end
+        self._held, self._size = [text[cut:]], len(text) - cut
+        return _replace(text[:cut], [(start, end) for start, end in spans if end <= cut])
+
+    def flush(self) -> str:
+        """The rest, masked; the stream may be fed anew."""
+        text, self._held, self._size = "".join(self._held), [], 0
+        return self._redactor.mask(text)

@@ -1,0 +1,111 @@
+"""How a validation is told: which step failed and how, the table of checks, the table of attempts."""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import Literal
+
+from bot.model import Language, RunView, Validation, ValidationStep
+from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
+from bot.reports.prose import table
+from bot.reports.text import count, duration, say
+
+EVIDENCE_LINES = 40
+"""Spec G.4: the first error block, at most 40 lines."""
+
+_EVIDENCE_CHARS = 12_000
+_ROWS = 20
+_COUNTS = {"passed": re.compile(r"\b(\d{1,9}) passed\b"), "failed": re.compile(r"\b(\d{1,9}) failed\b")}
+"""As pytest, jest, vitest and cargo print them; the last one in a log is the total."""
+
+
+def latest(view: RunView) -> Validation | None:
+    """The last validation; before any attempt was validated, the one of the base."""
+    return view.validations[-1] if view.validations else view.baseline
+
+
+def failed_step(validation: Validation | None) -> ValidationStep | None:
+    """The first step that neither passed nor was skipped."""
+    steps = validation.steps if validation else ()
+    return next((step for step in steps if not step.passed and not step.skipped), None)
+
+
+def how_it_ended(step: ValidationStep, language: Language) -> str:
+    """`exit code 1`, `timed out`, `killed by signal SIGKILL`, `could not be started`."""
+    if step.timed_out:
+        return say(language, "failure.timed_out")
+    if step.exit_code is None:
+        return say(language, "failure.not_started")
+    if step.exit_code >= 0:
+        return say(language, "failure.exit", code=step.exit_code)
+    known = {member.value: member.name for member in signal.Signals}
+    return say(language, "failure.signal", signal=known.get(-step.exit_code, str(-step.exit_code)))
+
+
+def verdict(step: ValidationStep, language: Language) -> str:
+    """One cell: `passed`, `failed, 2 findings`, `timed out`, `skipped`, …"""
+    if step.skipped:
+        return say(language, "result.skipped")
+    if step.passed:
+        return say(language, "result.flaky" if step.flaky else "result.passed")
+    if step.timed_out:
+        return say(language, "result.timed_out")
+    failed = tests_counted("failed", step)
+    if failed:
+        return say(language, "result.tests", count=failed)
+    if step.annotations:
+        return count(language, "result.findings", len(step.annotations))
+    return say(language, "result.failed")
+
+
+def tests_counted(word: Literal["passed", "failed"], step: ValidationStep) -> int:
+    """How many tests the last summary in a test's output counts under that word; 0 where it tells none."""
+    found = _COUNTS[word].findall(step.output) if step.stage == "test" else []
+    return int(found[-1]) if found else 0
+
+
+def is_flaky(validation: Validation | None) -> bool:
+    """Whether a step passed only when it was run again on the same tree."""
+    return any(step.flaky for step in validation.steps) if validation else False
+
+
+def checks_table(validation: Validation, language: Language) -> str:
+    """A row for each step that ran or was skipped, with its command and duration."""
+    head = [say(language, key) for key in ("check", "command", "result", "time")]
+    rows = [
+        [
+            inline_code(step.stage, 40),
+            inline_code(step.command, 120) if step.command else "–",
+            verdict(step, language),
+            "–" if step.skipped else duration(language, step.duration_ms),
+        ]
+        for step in validation.steps[:_ROWS]
+    ]
+    return table(head, rows)
+
+
+def attempts_table(view: RunView, language: Language) -> str:
+    """What each attempt came to, the base first where it was checked; the last 20 where there were more."""
+    head = [say(language, key) for key in ("change", "agent", "result", "time")]
+    rows = [[say(language, "attempts.before"), "–", *_outcome(view.baseline, language)]] if view.baseline else []
+    for index, validation in list(enumerate(view.validations))[-_ROWS:]:
+        agent = inline_code(view.agents[index], 60) if index < len(view.agents) else "–"
+        rows.append([str(index + 1), agent, *_outcome(validation, language)])
+    return table(head, rows)
+
+
+def _outcome(validation: Validation, language: Language) -> tuple[str, str]:
+    step = failed_step(validation)
+    time = duration(language, sum(each.duration_ms for each in validation.steps))
+    if step is None:
+        return say(language, "result.passed" if validation.passed else "result.failed"), time
+    return f"{inline_code(step.stage, 40)} {verdict(step, language)}", time
+
+
+def evidence(view: RunView, step: ValidationStep, language: Language) -> str:
+    """The failure as a fenced block of at most 40 lines, or a sentence where the command printed nothing."""
+    text = strip_control(view.evidence or step.output).strip("\n")
+    if not text.strip():
+        return say(language, "failure.silent")
+    return fence(cut_middle(cut_lines(text, EVIDENCE_LINES), _EVIDENCE_CHARS), "text")
