@@ -1,0 +1,164 @@
+"""A started process on the running event loop: its pipes are read and fed, its end is noticed, its family killed.
+It works on any loop with `add_reader` and in any thread; it needs no child watcher and no signal handler."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import threading
+from collections.abc import Callable
+from typing import IO, Literal
+
+from bot.proc.capture import Capture, OutputLimit
+from bot.proc.family import Family
+
+_CHUNK = 1 << 16
+_DRAIN_S = 2.0
+
+Cause = Literal["exited", "timed_out", "overflowed"]
+
+
+class Child:
+    """Serves one `Popen` whose pipes are unbuffered; call `serve`, `ended`, `kill`, `drain`, `close` in this order."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], cookie: str, limit: OutputLimit) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._popen = popen
+        self._limit = limit
+        self._cause: asyncio.Future[Cause] = self._loop.create_future()
+        self._eof: asyncio.Future[None] = self._loop.create_future()
+        self._streams = [stream for stream in (popen.stdout, popen.stderr) if stream is not None]
+        self._pidfd: int | None = None
+        self._gone = False
+        self._family = Family(popen, cookie, frozenset(os.fstat(s.fileno()).st_ino for s in self._streams))
+        self.output, self.errors = Capture(limit), Capture(limit)
+
+    def serve(self, stdin: bytes | None) -> None:
+        """Begin to read, to feed `stdin`, and to wait for the end."""
+        for stream, capture in ((self._popen.stdout, self.output), (self._popen.stderr, self.errors)):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
+                self._loop.add_reader(stream.fileno(), self._readable, stream, capture)
+        if self._popen.stdin is not None:
+            os.set_blocking(self._popen.stdin.fileno(), False)
+            self._feed(self._popen.stdin, memoryview(stdin or b""))
+        try:
+            self._pidfd = os.pidfd_open(self._popen.pid)
+        except (AttributeError, OSError):  # not Linux, or no descriptor left
+            _in_thread(self._loop, self._popen.wait).add_done_callback(lambda _: self._end("exited"))
+        else:
+            self._loop.add_reader(self._pidfd, self._exited, self._pidfd)
+
+    async def ended(self, timeout_s: float) -> Cause:
+        """Why it is over; the process itself may still live."""
+        timer = self._loop.call_later(timeout_s, self._end, "timed_out")
+        try:
+            return await self._cause
+        finally:
+            timer.cancel()
+
+    async def kill(self) -> None:
+        """Kill the whole family and collect the exit code; a cancellation takes effect only when that is done."""
+        cancelled = False
+        if not self._gone and self._family.strike():
+            # the first blow has fallen; waiting for deaths and looking again must not hold up the loop
+            slain = _in_thread(self._loop, self._family.exterminate)
+            while not slain.done():
+                try:
+                    await asyncio.shield(slain)
+                except asyncio.CancelledError:
+                    cancelled = True
+            slain.result()
+        self._gone = True
+        self._popen.poll()
+        if cancelled:
+            raise asyncio.CancelledError
+
+    async def drain(self) -> None:
+        """Read what is left in the pipes; bounded, as somebody out of reach may hold them."""
+        await asyncio.wait({self._eof}, timeout=_DRAIN_S)
+
+    def close(self) -> None:
+        self._stop_feeding()
+        for stream in tuple(self._streams):
+            self._hang_up(stream)
+        if self._pidfd is not None:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
+            self._pidfd = None
+
+    def _readable(self, stream: IO[bytes], capture: Capture) -> None:
+        try:
+            chunk = os.read(stream.fileno(), _CHUNK)
+        except BlockingIOError:
+            return
+        capture.feed(chunk)
+        if not chunk:
+            self._hang_up(stream)
+        elif self.output.total + self.errors.total > self._limit.total:
+            self._end("overflowed")
+            for each in self._streams:
+                self._loop.remove_reader(each.fileno())
+            self._finish()
+
+    def _hang_up(self, stream: IO[bytes]) -> None:
+        self._loop.remove_reader(stream.fileno())
+        stream.close()
+        self._streams.remove(stream)
+        if not self._streams:
+            self._finish()
+
+    def _finish(self) -> None:
+        if not self._eof.done():
+            self._eof.set_result(None)
+
+    def _feed(self, stream: IO[bytes], rest: memoryview) -> None:
+        try:
+            rest = rest[os.write(stream.fileno(), rest[:_CHUNK]) :] if rest else rest
+        except BlockingIOError:
+            pass  # the pipe is full: again when there is room
+        except BrokenPipeError:
+            rest = rest[:0]  # it does not want the rest, which is its right
+        if rest:
+            self._loop.add_writer(stream.fileno(), self._feed, stream, rest)
+        else:
+            self._stop_feeding()
+
+    def _stop_feeding(self) -> None:
+        stream = self._popen.stdin
+        if stream is not None and not stream.closed:
+            self._loop.remove_writer(stream.fileno())
+            stream.close()
+
+    def _exited(self, pidfd: int) -> None:
+        self._loop.remove_reader(pidfd)
+        self._end("exited")
+
+    def _end(self, cause: Cause) -> None:
+        if not self._cause.done():
+            self._cause.set_result(cause)
+
+
+def _in_thread(loop: asyncio.AbstractEventLoop, work: Callable[[], object]) -> asyncio.Future[None]:
+    """Run it in a thread of its own, as the loop's shared ones may all be busy."""
+    done: asyncio.Future[None] = loop.create_future()
+
+    def settle(error: BaseException | None) -> None:
+        if done.done():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+    def body() -> None:
+        error: BaseException | None = None
+        try:
+            work()
+        except BaseException as caught:  # handed on to whoever awaits
+            error = caught
+        loop.call_soon_threadsafe(settle, error)
+
+    threading.Thread(target=body, name="mendbot-proc", daemon=True).start()
+    return done

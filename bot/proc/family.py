@@ -1,0 +1,158 @@
+"""Finding and killing every process that a command started, also those that tried to get away.
+Killing the process group alone leaves what forked twice and called setsid (trust T26), so /proc is read as well."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+COOKIE = "MENDBOT_PROC"
+"""The variable by which a command's processes are known after they left its group, session and parent."""
+
+_PROC = Path("/proc")
+_PATIENCE_S = 2.0
+_PASS_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class _Stat:
+    """What /proc/PID/stat says, proc(5); `born` in clock ticks since boot."""
+
+    dead: bool
+    parent: int
+    group: int
+    session: int
+    born: int
+
+
+class Family:
+    """A started process, its group and session, who carries its cookie or holds its pipes, and all their children.
+
+    The first process must not be reaped by others: while it is a zombie its pid, and so its group's, is not reused."""
+
+    def __init__(self, root: subprocess.Popen[bytes], cookie: str, pipes: frozenset[int]) -> None:
+        self._root = root
+        self._cookie = f"{COOKIE}={cookie}".encode()
+        self._pipes = frozenset(f"pipe:[{inode}]" for inode in pipes)
+        self._known: set[tuple[int, int]] = set()
+        self._struck: list[int] = []
+
+    def strike(self) -> bool:
+        """Kill, once and without waiting, all that live now; whether there was any."""
+        if not _PROC.is_dir():  # not Linux: the group is all we can know
+            return self._strike_group()
+        self._struck = self._living()
+        for pid in self._struck:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        return bool(self._struck)
+
+    def _strike_group(self) -> bool:
+        if self._root.poll() is not None:
+            return False
+        os.killpg(self._root.pid, signal.SIGKILL)
+        return True
+
+    def exterminate(self) -> None:
+        """After a first strike, go on until none is left; about two seconds at most, as one in the kernel's hands can
+        take longer than anybody should wait."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while self._struck and time.monotonic() < deadline:
+            _await_deaths(self._struck, time.monotonic() + _PASS_S)
+            self.strike()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._root.wait(max(0.0, deadline - time.monotonic()))
+
+    def _living(self) -> list[int]:
+        table = _processes()
+        mine = self._members(table)
+        self._known |= {(pid, table[pid].born) for pid in mine}
+        for pid in mine:
+            # as pid 1 of a container, or a subreaper, we inherit the orphans and must collect them
+            if table[pid].dead and table[pid].parent == os.getpid() and pid != self._root.pid:
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+        return [pid for pid in mine if not table[pid].dead]
+
+    def _members(self, table: dict[int, _Stat]) -> set[int]:
+        root = self._root.pid
+        since = table[root].born if root in table else 0
+        mine = {
+            pid
+            for pid, stat in table.items()
+            if pid == root
+            or root in (stat.group, stat.session)
+            or (pid, stat.born) in self._known
+            or (stat.born >= since and not stat.dead and (self._marked(pid) or self._holds_pipe(pid, stat)))
+        }
+        fresh = mine
+        while fresh:
+            fresh = {pid for pid, stat in table.items() if stat.parent in fresh and pid not in mine}
+            mine |= fresh
+        return mine - {os.getpid()}
+
+    def _marked(self, pid: int) -> bool:
+        return self._cookie in _read(f"/proc/{pid}/environ").split(b"\0")
+
+    def _holds_pipe(self, pid: int, stat: _Stat) -> bool:
+        if stat.parent == os.getpid():  # another command of ours, perhaps not yet past exec, where it closes ours
+            return False
+        try:
+            return any(str(fd.readlink()) in self._pipes for fd in Path(f"/proc/{pid}/fd").iterdir())
+        except OSError:  # gone, or another user's
+            return False
+
+
+def _processes() -> dict[int, _Stat]:
+    table: dict[int, _Stat] = {}
+    if not _PROC.is_dir():
+        return table
+    with os.scandir(_PROC) as entries:
+        names = [entry.name for entry in entries if entry.name.isdigit()]
+    for name in names:
+        if data := _read(f"/proc/{name}/stat"):
+            state, parent, group, session, *rest = data[data.rindex(b")") + 2 :].split()
+            # a leader whose thread ended while others run shows Z too, and is very much alive
+            dead = state in (b"Z", b"X") and int(rest[13]) <= 1
+            table[int(name)] = _Stat(dead, int(parent), int(group), int(session), int(rest[15]))
+    return table
+
+
+def _read(path: str) -> bytes:
+    """A file of /proc, or nothing where its process is gone or another user's."""
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        parts = []
+        while part := os.read(fd, 1 << 16):
+            parts.append(part)
+        return b"".join(parts)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def _await_deaths(pids: list[int], deadline: float) -> None:
+    """Return when all have ended, or at the deadline (monotonic seconds)."""
+    watch = select.poll()
+    waiting = 0
+    with contextlib.ExitStack() as opened:
+        for pid in pids:
+            with contextlib.suppress(OSError, AttributeError):  # gone already, or no descriptors left
+                pidfd = os.pidfd_open(pid)
+                opened.callback(os.close, pidfd)
+                watch.register(pidfd, select.POLLIN)
+                waiting += 1
+        while waiting > 0 and (left := deadline - time.monotonic()) > 0:
+            for pidfd, _ in watch.poll(left * 1000):
+                watch.unregister(pidfd)
+                waiting -= 1

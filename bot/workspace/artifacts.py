@@ -1,0 +1,20 @@
+"""Full logs on disk, one directory a run: what was cut from the events is here in full (spec A, *Output*)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def directory(home: Path, run_id: str) -> Path:
+    """Where a run's logs are."""
+    return home / "artifacts" / run_id
+
+
+def write_log(home: Path, run_id: str, name: str, content: bytes) -> str:
+    """Store one log, whole or not at all; returns its name. Writing it again replaces it."""
+    where = directory(home, run_id)
+    where.mkdir(parents=True, exist_ok=True)
+    partial = where / f".{name}.partial"
+    partial.write_bytes(content)
+    partial.replace(where / name)
+    return name

@@ -1,0 +1,194 @@
+"""`run_checks`: typecheck, lint and test of one tree, in that order, up to three times (spec A).
+It exists for whoever wants a verdict without a run: the command line, MCP, programs; runs use `run_step` alone."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.config import ChecksPolicy, load_settings
+from bot.model import CHECK_ORDER, CheckName, CheckResult, PreviousError, RunChecksResult
+from bot.reports.limits import cut_middle
+from bot.reports.redact import Redactor
+from bot.rules.failures import first_error_block
+from bot.workspace.contents import digest
+from bot.workspace.detect import Missing, detect
+from bot.workspace.sandbox import Grant, Sandbox, open_sandbox
+from bot.workspace.step import OUTPUT_LIMIT, run_step
+
+__all__ = ["MAX_ATTEMPTS", "BeforeRetry", "run_checks", "run_step"]
+
+MAX_ATTEMPTS = 3
+"""The most executions of a check in one call (REQ-CHECK-007)."""
+
+BeforeRetry = Callable[[tuple[PreviousError, ...]], Awaitable[object] | object]
+"""Called between two attempts with all failures so far, the latest last; it may change the tree."""
+
+
+async def run_checks(
+    worktree_path: str | Path,
+    checks: Sequence[str],
+    *,
+    fail_fast: bool = True,
+    max_attempts: int = MAX_ATTEMPTS,
+    before_retry: BeforeRetry | None = None,
+    policy: ChecksPolicy | None = None,
+    sandbox: Sandbox | None = None,
+    mask: Callable[[str], str] | None = None,
+) -> RunChecksResult:
+    """Run the checks in the order typecheck, lint, test, each once an attempt, until all pass or the attempts are used.
+
+    `worktree_path` is absolute. Bad input and a missing worktree are a result with `error`, and nothing is run. A check
+    that passes on the very tree on which it failed before is `flaky`. By default commands are detected, the sandbox is
+    the one that the environment's settings ask for, and whatever looks like a credential is masked.
+    Raises UserError where the settings are wrong or nothing may run here; what `before_retry` raises goes on."""
+    problem = _problem_with(worktree_path, checks, max_attempts)
+    if problem is not None:
+        return RunChecksResult(passed=False, error=problem)
+    bench = _Bench(
+        tree=Path(worktree_path).resolve(),
+        checks=tuple(name for name in CHECK_ORDER if name in checks),
+        fail_fast=fail_fast,
+        policy=policy or ChecksPolicy(),
+        sandbox=sandbox or await _configured_sandbox(),
+        mask=mask or Redactor().mask,
+    )
+    return await _attempts(bench, max_attempts, before_retry)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bench:
+    """All that the attempts of one call have in common."""
+
+    tree: Path
+    checks: tuple[CheckName, ...]
+    fail_fast: bool
+    policy: ChecksPolicy
+    sandbox: Sandbox
+    mask: Callable[[str], str]
+
+    async def attempt(self) -> tuple[CheckResult, ...]:
+        results: list[CheckResult] = []
+        for check in self.checks:
+            results.append(await self._check(check))
+            if self.fail_fast and not results[-1].passed:
+                break
+        return tuple(results)
+
+    async def _check(self, check: CheckName) -> CheckResult:
+        command = detect(self.tree, check, self.policy)
+        if isinstance(command, Missing):
+            return CheckResult(check=check, passed=False, error=_no_command(command))
+        step, log = await run_step(check, command, self.tree, self.sandbox, grant=Grant(), mask=self.mask)
+        error = None if step.passed else _error(step.command, step.exit_code, log.decode())
+        return CheckResult(
+            check=check,
+            passed=step.passed,
+            output=step.output,
+            error=error,
+            duration_ms=step.duration_ms,
+            command=step.command,
+            exit_code=step.exit_code,
+            timed_out=step.timed_out,
+            classification=step.classification,
+            annotations=step.annotations,
+        )
+
+
+@dataclass(slots=True)
+class _History:
+    """What earlier attempts showed. `state` counts the states of the tree that were seen, `failed_in` in which a check
+    failed last."""
+
+    state: int = 0
+    failed_in: dict[str, int] = field(default_factory=dict)
+    errors: list[PreviousError] = field(default_factory=list)
+
+    def judge(self, results: tuple[CheckResult, ...]) -> tuple[CheckResult, ...]:
+        """The results, with those marked flaky that contradict an earlier one about the same tree."""
+        return tuple(
+            result.model_copy(update={"flaky": True})
+            if result.passed and self.failed_in.get(result.check) == self.state
+            else result
+            for result in results
+        )
+
+    def add(self, attempt: int, results: tuple[CheckResult, ...]) -> None:
+        now = datetime.now(UTC)
+        for result in results:
+            if not result.passed:
+                self.failed_in[result.check] = self.state
+                error = PreviousError(attempt=attempt, check=result.check, error=result.error or "", timestamp=now)
+                self.errors.append(error)
+
+
+async def _attempts(bench: _Bench, max_attempts: int, before_retry: BeforeRetry | None) -> RunChecksResult:
+    history = _History()
+    attempt = 1
+    while True:
+        results = history.judge(await bench.attempt())
+        passed = all(result.passed for result in results)
+        # what has no command will have none the next time, unless somebody gives it one in between
+        pointless = before_retry is None and all(result.passed or not result.command for result in results)
+        if passed or pointless or attempt == max_attempts:
+            return RunChecksResult(
+                passed=passed,
+                results=results,
+                attempt=attempt,
+                max_retries_exceeded=not passed and attempt == max_attempts > 1,
+                previous_errors=tuple(history.errors),
+                error=next((result.error for result in results if not result.passed and not result.command), None),
+            )
+        history.add(attempt, results)
+        if before_retry is not None and await _changed_by(before_retry, tuple(history.errors), bench.tree):
+            history.state += 1
+        attempt += 1
+
+
+async def _changed_by(step: BeforeRetry, errors: tuple[PreviousError, ...], tree: Path) -> bool:
+    """Take the caller's step; whether the tree is another one afterwards. What checks write doesn't count."""
+    before = await asyncio.to_thread(digest, tree)
+    taken = step(errors)
+    if inspect.isawaitable(taken):
+        await taken
+    return await asyncio.to_thread(digest, tree) != before
+
+
+async def _configured_sandbox() -> Sandbox:
+    settings = load_settings()
+    return await open_sandbox(settings.sandbox, settings.toolchains)
+
+
+def _problem_with(worktree_path: object, checks: object, max_attempts: object) -> str | None:
+    """What is wrong with the input, as a sentence that says how to mend it (REQ-CHECK-006)."""
+    if not isinstance(worktree_path, str | Path) or not str(worktree_path).strip():
+        return "worktree_path must be the absolute path of a worktree"
+    if not Path(worktree_path).is_absolute():
+        return f"worktree_path must be absolute, and {str(worktree_path)!r} is relative; give the full path"
+    if not isinstance(checks, Sequence | set | frozenset) or isinstance(checks, str) or not checks:
+        return f"checks must be a list that names at least one of {', '.join(CHECK_ORDER)}"
+    unknown = [str(name) for name in checks if name not in CHECK_ORDER]
+    if unknown:
+        return f"unknown check {', '.join(map(repr, unknown))}; the checks are {', '.join(CHECK_ORDER)}"
+    if not isinstance(max_attempts, int) or isinstance(max_attempts, bool) or not 1 <= max_attempts <= MAX_ATTEMPTS:
+        return f"max_attempts must be 1, 2 or 3, not {max_attempts!r}"
+    if "\0" in str(worktree_path) or not Path(worktree_path).exists():
+        return f"Worktree not found: {worktree_path}"
+    if not Path(worktree_path).is_dir():
+        return f"Worktree not found: {worktree_path} is no directory"
+    return None
+
+
+def _no_command(missing: Missing) -> str:
+    return f"no command for the check `{missing.check}`; looked for: {'; '.join(missing.looked_for)}"
+
+
+def _error(command: str, exit_code: int | None, log: str) -> str:
+    """The first error of a failed check for people, and how its command ended."""
+    ended = f"`{command}` exited with {exit_code}" if exit_code is not None else f"`{command}` did not run to its end"
+    block = first_error_block(log)
+    return cut_middle(f"{block}\n\n{ended}".strip("\n"), OUTPUT_LIMIT)

