@@ -1,0 +1,161 @@
+"""What an answer of GitHub's means: one of our four errors, or nothing to complain of. Pure functions over status,
+headers and body, so that every rule of GitHub's documentation that we follow can be read and tested in one place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot.errors import Stale, Transient, UserError
+from bot.github.clock import http_date
+from bot.http import Answer, Unclear
+
+MIN_UNTOLD_WAIT_S = 60.0
+MAX_UNTOLD_WAIT_S = 900.0
+
+
+class Missing(Stale):
+    """404: there is no such object, or the App may not see it, or it is not there yet."""
+
+
+class Unauthorized(UserError):
+    """401: GitHub does not take the token or JWT."""
+
+
+class Invalid(UserError):
+    """422: GitHub understood the request and will not do it."""
+
+
+class Form(BaseModel):
+    """The base of what is read of GitHub's JSON: only the members named, whatever else comes along."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+FormT = TypeVar("FormT", bound=Form)
+
+
+def read(form: type[FormT], data: object) -> FormT:
+    """The JSON value as that form; Unclear where GitHub's answer has another shape, for then we know nothing."""
+    try:
+        return form.model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the answer"
+        raise Unclear(f"GitHub's answer has an unexpected shape: {where}: {first['msg']}") from None
+
+
+def parse_json(body: bytes) -> Any:
+    """The JSON of a body, None for an empty one; ValueError whatever else is wrong with it."""
+    if not body:
+        return None
+    try:
+        return json.loads(body.decode("utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def message_of(answer: Answer) -> str:
+    """GitHub's own words about a refusal, with the details of its `errors`; empty where it gave none."""
+    try:
+        data = parse_json(answer.body)
+    except ValueError:
+        return ""
+    if not isinstance(data, Mapping):
+        return ""
+    errors = data.get("errors")
+    parts = [str(data.get("message") or "")]
+    for item in errors if isinstance(errors, list) else [errors]:
+        if isinstance(item, Mapping):
+            said = item.get("message") or " ".join(str(item[k]) for k in ("field", "code") if item.get(k))
+            parts.append(str(said))
+        elif item:
+            parts.append(str(item))
+    return ": ".join(part for part in parts if part)[:1000]
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text) if text is not None else None
+    except ValueError:
+        return None
+    return value if value is not None and 0 <= value < 1e12 else None
+
+
+def limit_wait(answer: Answer, server_now: float, strikes: int) -> float | None:
+    """Seconds in which nothing may be asked, or None where the answer shows no limit; an answer that was not
+    refused shows one too where it was the last of the hour.
+
+    The rules of GitHub's "Rate limits for the REST API", in its order: `retry-after`; else `x-ratelimit-reset` where
+    nothing remains; else a minute, doubled with every strike before (at most 15 minutes)."""
+    exhausted = _number(answer.headers.get("x-ratelimit-remaining")) == 0
+    reset = _number(answer.headers.get("x-ratelimit-reset"))
+    until_reset = reset - server_now if exhausted and reset is not None and reset > server_now else None
+    if not limited(answer):
+        return until_reset
+    after = answer.headers.get("retry-after")
+    told = _number(after)
+    if told is None and (date := http_date(after)) is not None:
+        told = max(1.0, date - server_now)
+    if told is not None:
+        return told
+    if until_reset is not None:
+        return until_reset
+    return float(min(MIN_UNTOLD_WAIT_S * 2**strikes, MAX_UNTOLD_WAIT_S))
+
+
+def limited(answer: Answer) -> bool:
+    """Whether GitHub refused the request for a primary or secondary limit: 429, or a 403 that says so."""
+    if answer.status == 429:
+        return True
+    if answer.status != 403:
+        return False
+    words = message_of(answer).lower()
+    exhausted = _number(answer.headers.get("x-ratelimit-remaining")) == 0
+    return exhausted or "retry-after" in answer.headers or "rate limit" in words or "abuse detection" in words
+
+
+def judge(method: str, path: str, answer: Answer) -> None:
+    """Raises what the answer means; returns where it is a usable 2xx. Limits are judged before, by `limited`."""
+    said = message_of(answer)
+    told = f": {said}" if said else ""
+    match answer.status:
+        case status if 200 <= status < 300:
+            _usable(method, path, answer)
+        case 401:
+            raise Unauthorized(
+                f"GitHub did not accept our credentials for {method} {path}{told}; check APP_ID and PRIVATE_KEY"
+            )
+        case 403:
+            raise UserError(f"GitHub refused {method} {path}{told}{_permission(answer)}")
+        case 404:
+            raise Missing(f"GitHub knows no {path} (or the App may not see it)")
+        case 410:
+            raise Stale(f"{path} is gone{told}")
+        case 422:
+            raise Invalid(f"GitHub will not do {method} {path}{told}")
+        case 408:
+            raise Unclear(f"{method} {path}: GitHub answered 408{told}")
+        case status if 400 <= status < 500:
+            raise UserError(f"GitHub answered {status} to {method} {path}{told}")
+        case status if status >= 500:
+            raise Unclear(f"{method} {path}: GitHub answered {status}{told}")
+        case status:
+            raise Transient(f"{method} {path}: GitHub answered {status}")
+
+
+def _usable(method: str, path: str, answer: Answer) -> None:
+    try:
+        parse_json(answer.body)
+    except ValueError:
+        # a proxy's or a maintenance page; trust.md, section 3: as a 5xx
+        raise Unclear(f"{method} {path}: GitHub answered {answer.status} with something that is not JSON") from None
+
+
+def _permission(answer: Answer) -> str:
+    """What the App lacks; GitHub names it in this header (REST API troubleshooting, "Resource not accessible")."""
+    wanted = answer.headers.get("x-accepted-github-permissions")
+    return f'; the App needs {wanted}: grant it under the App\'s "Permissions & events"' if wanted else ""

@@ -1,0 +1,150 @@
+"""The door to GitHub's REST API for one identity: gidgethub builds the requests, this sends them with our pace, our
+credentials and our judgement of the answers. What it raises is one of our four errors, never gidgethub's."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gidgethub.abc import GitHubAPI
+
+from bot import http
+from bot.errors import UserError
+from bot.github.answers import Missing, judge
+from bot.github.auth import Credentials
+from bot.github.clock import ServerClock
+from bot.github.pace import Pace
+from bot.http import AsyncClient, NotSent, Unclear
+
+ACCEPT = "application/vnd.github+json"
+API_VERSION = "2022-11-28"
+MAX_PAGES = 300
+"""30,000 comments; past it something is wrong, and going on would cost an hour's quota."""
+
+_TRIES = 3
+_BACKOFF_S = 0.5
+_NOT_YET_S = (0.5, 2.0)
+_REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
+
+Variables = Mapping[str, str | int]
+ResultT = TypeVar("ResultT")
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What all identities share: the pinned client, the API's base URL, GitHub's clock."""
+
+    client: AsyncClient
+    base_url: str
+    server: ServerClock
+
+
+class Api(GitHubAPI):
+    """Requests of one identity. `spaced` false: writes that make no content (tokens, redeliveries) need no pause."""
+
+    def __init__(self, door: Door, credentials: Credentials | None, pace: Pace, *, spaced: bool = True) -> None:
+        super().__init__("mendbot", base_url=door.base_url)
+        self._door = door
+        self._credentials = credentials
+        self._pace = pace
+        self._spaced = spaced
+
+    async def sleep(self, seconds: float) -> None:
+        await self._door.server.clock.sleep(seconds)
+
+    async def _request(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """One request; after a 401 as often again as the credentials see sense in it."""
+        path = _path(url, self.base_url)
+        refusals = 0
+        while True:
+            async with self._pace.turn(write=self._spaced and method != "GET"):
+                signed = {**headers, "x-github-api-version": API_VERSION}
+                bearer = await self._credentials.bearer() if self._credentials else ""
+                if bearer:
+                    signed["authorization"] = f"Bearer {bearer}"
+                self._pace.check()  # minting the token took time
+                answer = await http.send(self._door.client, method, url, signed, body)
+                self._door.server.observe(answer.headers)
+                self._pace.heed(answer)
+            refusals += 1
+            if answer.status == 401 and self._credentials and await self._credentials.renew(bearer, answer, refusals):
+                continue
+            judge(method, path, answer)
+            # only what gidgethub needs: its own reading of limits and charsets fails on odd values
+            kept = {"content-type": "application/json; charset=utf-8"}
+            if "link" in answer.headers:
+                kept["link"] = answer.headers["link"]
+            return answer.status, kept, answer.body
+
+    async def call(
+        self, method: str, path: str, variables: Variables, data: Any = b"", *, repeatable: bool | None = None
+    ) -> Any:
+        """The JSON of the answer. `path` is a URI template (RFC 6570), `data` the JSON to send.
+
+        GET, PUT and DELETE, and what `repeatable` says so of, are tried three times quickly after 5xx, time-outs and
+        broken answers; others only where nothing was sent. Then raises Unclear or NotSent (both Transient); raises
+        Missing (404), Invalid (422), Stale (410), UserError, or Transient with the time to wait for a limit."""
+        for value in variables.values():
+            if value in ("", ".", ".."):
+                raise UserError(f"{value!r} cannot be part of {path}")
+        may_repeat = method in _REPEATABLE if repeatable is None else repeatable
+
+        async def once() -> Any:
+            return (await self._make_request(method, path, variables, data, ACCEPT))[0]
+
+        return await self._persist(once, may_repeat)
+
+    async def get(self, path: str, variables: Variables, *, patient: bool = False) -> Any:
+        """GET. `patient` asks twice more after a 404, for an event may arrive before its object can be read."""
+        for delay in _NOT_YET_S if patient else ():
+            try:
+                return await self.call("GET", path, variables)
+            except Missing:
+                await self.sleep(delay)
+        return await self.call("GET", path, variables)
+
+    async def pages(
+        self, path: str, variables: Variables, key: str | None = None, max_pages: int = MAX_PAGES
+    ) -> AsyncIterator[Any]:
+        """The items of a list, page after page by `Link`; `key` names the member that holds them.
+
+        Raises UserError past `max_pages`, or where `Link` leads out of the API's origin."""
+        url: str = path
+        filled: Variables | None = variables
+        for _ in range(max_pages):
+
+            async def once(url: str = url, filled: Variables | None = filled) -> tuple[Any, str | None]:
+                data, more, _ = await self._make_request("GET", url, filled, b"", ACCEPT)
+                return data, more
+
+            data, more = await self._persist(once, may_repeat=True)
+            items = data.get(key) if key and isinstance(data, dict) else data
+            if not isinstance(items, list):
+                raise Unclear(f"GitHub's answer has an unexpected shape: {path} is not a list")
+            for item in items:
+                yield item
+            if more is None:
+                return
+            url, filled = more, None
+        raise UserError(f"{path} has more than {max_pages} pages; that is more than Mendbot reads")
+
+    async def _persist(self, once: Callable[[], Awaitable[ResultT]], may_repeat: bool) -> ResultT:
+        for attempt in range(_TRIES - 1):
+            try:
+                return await once()
+            except NotSent:
+                pass
+            except Unclear:
+                if not may_repeat:
+                    raise
+            # jitter, so that what failed together does not return together
+            await self.sleep(_BACKOFF_S * 2**attempt * (1 + random.random()))  # noqa: S311
+        return await once()
+
+
+def _path(url: str, base_url: str) -> str:
+    return url.removeprefix(base_url).partition("?")[0]

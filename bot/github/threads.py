@@ -1,0 +1,126 @@
+"""The bot's own comments: found again by id or by marker and author, edited in place, never doubled.
+A stranger's comment that carries the marker is left alone (threat T37)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bot.github.answers import Form, Missing, read
+from bot.github.api import Api
+from bot.http import Unclear
+from bot.model import Repo
+
+MAX_BODY_CHARACTERS = 65_536
+"""Of comments, issues and pull requests alike; past it GitHub answers 422 "Body is too long"."""
+
+_KEY = re.compile(r"[A-Za-z0-9._:/#@+-]{1,200}")
+_COMMENTS = "/repos/{owner}/{repo}/issues/{number}/comments"
+_COMMENT = "/repos/{owner}/{repo}/issues/comments/{id}"
+_LOOK_AGAIN_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Our App as an author: its id and its bot's login, `slug[bot]`."""
+
+    app_id: int
+    login: str
+
+
+class _App(Form):
+    id: int
+
+
+class _User(Form):
+    login: str
+
+
+class _Comment(Form):
+    id: int
+    body: str | None = None
+    user: _User | None = None
+    performed_via_github_app: _App | None = None
+    issue_url: str = ""
+
+    def by(self, author: Author) -> bool:
+        if self.performed_via_github_app is not None:
+            return self.performed_via_github_app.id == author.app_id
+        return self.user is not None and self.user.login == author.login
+
+
+def marker(key: str) -> str:
+    """The HTML comment by which a comment of ours is found again; ValueError for a key that could break out of it."""
+    if not _KEY.fullmatch(key) or "--" in key:
+        raise ValueError(f"{key!r} cannot be a comment's key")
+    return f"<!-- mendbot:{key} -->"
+
+
+def checked_body(body: str) -> str:
+    """The body, or ValueError where it is longer than GitHub takes; cutting is for `reports.limits`."""
+    if len(body) > MAX_BODY_CHARACTERS:
+        raise ValueError(f"the body has {len(body)} characters, {MAX_BODY_CHARACTERS} are allowed: cut it before")
+    return body
+
+
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """The comments of one repository as one author."""
+
+    api: Api
+    repo: Repo
+    author: Author
+
+    async def upsert(self, number: int, key: str, body: str, known_id: int | None = None) -> int:
+        """Makes the comment `key` of issue or pull request `number` say `body`; returns its id.
+
+        Looks at `known_id` first, then for a comment with the marker that is our own; writes nothing where the text
+        is already there. The marker is put before a body that lacks it. Whoever calls sees to it that one key
+        is worked on once at a time. After an answer lost on the way it looks before it gives up with Transient."""
+        mark = marker(key)
+        text = checked_body(body if mark in body else f"{mark}\n{body}")
+        found = await self._known(known_id, number) if known_id is not None else None
+        found = found or await self._search(number, mark)
+        if found is None:
+            return await self._create(number, mark, text)
+        if _same(found.body, text):
+            return found.id
+        try:
+            await self.api.call("PATCH", _COMMENT, self._names(id=found.id), {"body": text}, repeatable=True)
+        except Missing:
+            return await self._create(number, mark, text)  # deleted since we looked
+        return found.id
+
+    async def _known(self, comment_id: int, number: int) -> _Comment | None:
+        try:
+            comment = read(_Comment, await self.api.get(_COMMENT, self._names(id=comment_id)))
+        except Missing:
+            return None  # deleted by someone: a new one takes its place
+        here = not comment.issue_url or comment.issue_url.endswith(f"/{number}")
+        return comment if here and comment.by(self.author) else None
+
+    async def _search(self, number: int, mark: str) -> _Comment | None:
+        async for item in self.api.pages(_COMMENTS + "{?per_page}", self._names(number=number, per_page=100)):
+            comment = read(_Comment, item)
+            if mark in (comment.body or "") and comment.by(self.author):
+                return comment
+        return None
+
+    async def _create(self, number: int, mark: str, text: str) -> int:
+        try:
+            made = await self.api.call("POST", _COMMENTS, self._names(number=number), {"body": text})
+        except Unclear:
+            await self.api.sleep(_LOOK_AGAIN_S)
+            found = await self._search(number, mark)
+            if found is None:
+                raise
+            return found.id
+        return read(_Comment, made).id
+
+    def _names(self, **more: int) -> dict[str, str | int]:
+        return {"owner": self.repo.owner, "repo": self.repo.name, **more}
+
+
+def _same(there: str | None, ours: str) -> bool:
+    """GitHub may hand a text back with other line ends."""
+    return (there or "").replace("\r\n", "\n").strip() == ours.replace("\r\n", "\n").strip()

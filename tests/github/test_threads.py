@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from bot.errors import Transient
+from bot.github.threads import marker
+
+KEY = "issue-3"
+MARK = "<!-- mendbot:issue-3 -->"
+
+
+def upsert(world: Any, body: str, known_id: int | None = None, key: str = KEY) -> int:
+    return asyncio.run(world.github().repository(world.repo).upsert_comment(3, key, body, known_id))
+
+
+def posts(world: Any) -> int:
+    return len(world.lines("POST /repos/octo/shop/issues"))
+
+
+def test_a_comment_is_made_once_and_then_edited(world: Any) -> None:
+    first = upsert(world, "attempt 1/3")
+    assert upsert(world, "attempt 2/3") == first
+    assert [comment["body"] for comment in world.comments] == [f"{MARK}\nattempt 2/3"]
+
+
+def test_an_unchanged_comment_is_not_written(world: Any) -> None:
+    found = upsert(world, f"hello {MARK}")
+    world.comments[0]["body"] = f"hello {MARK}\r\n"
+    assert upsert(world, f"hello {MARK}\n") == upsert(world, f"hello {MARK}", known_id=found) == found
+    assert not world.lines("PATCH")
+
+
+def test_a_known_comment_is_found_without_a_search(world: Any) -> None:
+    found = upsert(world, "one")
+    world.seen.clear()
+    assert upsert(world, "two", known_id=found) == found
+    assert not [line for line in world.lines("GET /repos") if line.endswith("/comments")]
+
+
+def test_a_known_comment_that_was_deleted_is_made_anew(world: Any) -> None:
+    found = upsert(world, "one")
+    world.comments[0] |= {"id": 999, "body": "unrelated"}
+    assert upsert(world, "two", known_id=found) != found
+    assert posts(world) == 2
+
+
+def test_a_comment_deleted_between_look_and_edit_is_made_anew(world: Any) -> None:
+    upsert(world, "one")
+    world.fail("PATCH", 404)
+    upsert(world, "two")
+    assert posts(world) == 2
+
+
+@pytest.mark.parametrize(("login", "app_id"), [("mallory", None), ("mallory", 77), ("mendbot[bot]", 77)])
+def test_a_strangers_comment_with_the_marker_is_never_edited(world: Any, login: str, app_id: int | None) -> None:
+    forged = world.comment(f"{MARK} forged", login, app_id)
+    made = upsert(world, "ours")
+    assert made != forged["id"]
+    assert forged["body"] == f"{MARK} forged"
+    assert upsert(world, "ours 2", known_id=forged["id"]) == made
+    assert forged["body"] == f"{MARK} forged"
+
+
+def test_our_comment_is_known_by_the_bots_login_where_the_app_is_not_told(world: Any) -> None:
+    ours = world.comment(f"{MARK} old", "mendbot[bot]")
+    assert upsert(world, "new") == ours["id"]
+
+
+def test_all_pages_are_searched(world: Any) -> None:
+    world.per_page = 10
+    for n in range(35):
+        world.comment(f"chatter {n}", "ann")
+    ours = world.comment(f"{MARK} old", "mendbot[bot]", 4242)
+    assert upsert(world, "new") == ours["id"]
+    assert posts(world) == 0
+
+
+def test_other_keys_are_other_comments(world: Any) -> None:
+    first, second = upsert(world, "a"), upsert(world, "b", key="issue-33")
+    assert first != second
+    assert upsert(world, "c") == first
+
+
+@pytest.mark.parametrize(("status", "body"), [(502, None), (200, "<html>"), (500, None)])
+def test_a_comment_made_behind_a_broken_answer_is_not_made_twice(world: Any, status: int, body: Any) -> None:
+    world.fail("POST .*/comments", status, body, after_effect=True)
+    found = upsert(world, "one")
+    assert upsert(world, "two") == found
+    assert len(world.comments) == 1
+    assert posts(world) == 1
+
+
+def test_a_comment_that_was_not_made_is_made_by_the_next_try(world: Any) -> None:
+    world.fail("POST .*/comments", 502)
+    with pytest.raises(Transient):
+        upsert(world, "one")
+    assert posts(world) == 1
+    upsert(world, "one")
+    assert len(world.comments) == 1
+
+
+def test_many_at_once_make_one_comment(world: Any) -> None:
+    github = world.github()
+
+    async def go() -> list[int]:
+        return await asyncio.gather(
+            *(github.repository(world.repo).upsert_comment(3, KEY, f"text {n}") for n in range(20))
+        )
+
+    assert len(set(asyncio.run(go()))) == 1
+    assert len(world.comments) == 1
+
+
+def test_a_body_that_github_would_refuse_is_our_mistake_and_is_not_sent(world: Any) -> None:
+    with pytest.raises(ValueError, match="65536"):
+        upsert(world, "x" * 65_536)
+    assert posts(world) == 0
+    upsert(world, "x" * (65_536 - len(MARK) - 1))
+
+
+@pytest.mark.parametrize("key", ["", "a b", "a-->b", "a\nb", "x" * 300, "a--b"])
+def test_keys_cannot_break_out_of_the_marker(key: str) -> None:
+    with pytest.raises(ValueError, match="key"):
+        marker(key)
