@@ -1,0 +1,1 @@
+"""What Mendbot remembers: deliveries, runs and their events, candidates, reports. One database, one writer."""

@@ -1,0 +1,102 @@
+"""The tables, once. `events` has the shape of the error-history seed (spec E), so that the hook reads the same
+table that runs write; a migration in `migrations/` makes each of them."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+metadata = sa.MetaData()
+
+deliveries = sa.Table(
+    "deliveries",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("because", sa.Text, nullable=False, server_default=""),
+    sa.Column("received_at", sa.BigInteger, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("payload", sa.LargeBinary, nullable=False),
+    sa.Index("deliveries_open", "received_at", sqlite_where=sa.text("status IN ('accepted', 'processing')"),
+             postgresql_where=sa.text("status IN ('accepted', 'processing')")),
+    sa.Index("deliveries_received", "received_at"),
+)  # fmt: skip
+
+candidates = sa.Table(
+    "candidates",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("issue", sa.Integer, primary_key=True),
+    sa.Column("installation_id", sa.BigInteger, nullable=False),
+    sa.Column("labeled_by", sa.Text, nullable=False),
+    sa.Column("first_at", sa.BigInteger, nullable=False),
+    sa.Column("last_at", sa.BigInteger, nullable=False),
+    sa.Column("quiet_ms", sa.BigInteger, nullable=False),
+    sa.Column("since", sa.Text),
+)
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("repo", sa.Text, nullable=False),
+    sa.Column("installation_id", sa.BigInteger, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("branch", sa.Text),
+    sa.Column("spec", sa.JSON, nullable=False),
+    sa.Column("waiting_for", sa.Text),
+    sa.Column("cancel_because", sa.Text),
+    sa.Column("created_at", sa.BigInteger, nullable=False),
+    sa.Column("ended_at", sa.BigInteger),
+    sa.Column("version", sa.BigInteger, nullable=False, server_default="1"),
+    sa.Column("reported", sa.BigInteger, nullable=False, server_default="0"),
+    sa.UniqueConstraint("repo", "branch"),
+    sa.Index("runs_status", "status"),
+)
+
+run_issues = sa.Table(
+    "run_issues",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("issue", sa.Integer, primary_key=True),
+    sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
+    sa.Column("since", sa.Text),
+)
+
+events = sa.Table(
+    "events",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("v", sa.Integer, nullable=False, server_default="1"),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("ts", sa.Text, nullable=False),
+    sa.Column("session_id", sa.Text, nullable=False),
+    sa.Column("project", sa.Text),
+    sa.Column("project_path", sa.Text),
+    sa.Column("data", sa.JSON, nullable=False),
+    sa.Column("key", sa.Text),
+    sa.UniqueConstraint("session_id", "key"),
+    sa.Index("events_session", "session_id", "id"),
+    sqlite_autoincrement=True,
+)
+
+artifacts = sa.Table(
+    "artifacts",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("session_id", sa.Text, nullable=False),
+    sa.Column("phase", sa.Text, nullable=False),
+    sa.Column("iteration", sa.Integer),
+    sa.Column("created_at", sa.BigInteger, nullable=False),
+    sa.Column("data", sa.JSON, nullable=False),
+    sa.Index("artifacts_session", "session_id"),
+)
+
+reports = sa.Table(
+    "reports",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("target", sa.Text, primary_key=True),
+    sa.Column("github_id", sa.BigInteger),
+    sa.Column("digest", sa.Text, nullable=False),
+)
