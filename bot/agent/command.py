@@ -1,0 +1,105 @@
+"""The agent that is any program: the brief on its stdin, the tree as its directory, and its answer read two ways.
+It may print its changes as JSON or edit the files; whatever else it prints is noise and harms nobody."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from bot.agent.developer import Runner, build_prompt
+from bot.model import AgentTask, Change, Command, Proposal
+from bot.proc import ProcResult
+
+WORKTREE = "{worktree}"
+TAIL_BYTES = 1_000_000
+_MAX_TRIES = 20
+# a string ends at its line's end at the latest, so that a stray quote in prose costs one line
+_TOKEN = re.compile(r'[{}]|(?P<key>"changes"\s*+:)|"(?:[^"\\\n]++|\\.)*+"?')
+_CHANGES = TypeAdapter(tuple[Change, ...])
+
+
+@dataclass(frozen=True, slots=True)
+class CommandDeveloper:
+    """Runs `argv` in the tree, in the box, with the brief on stdin; `{worktree}` in argv becomes the tree's path.
+
+    One JSON object with `changes` on its output (all of it, or the last such object in its last megabyte, fenced or
+    not) is what it proposes; without one, or with one that can't be read, its edits in the tree are. An exit code other
+    than 0, its time limit or a program that can't be started offers nothing. The caller puts the tree back as it was
+    in every case but `edited_in_place`: also a run that failed or that printed changes may have edited files."""
+
+    runner: Runner
+    argv: tuple[str, ...]
+    name: str = "command"
+    env: Mapping[str, str] = field(default_factory=dict)
+    read_only: tuple[Path, ...] = ()
+    network: bool = False
+    timeout_s: float = 900.0
+
+    async def propose(self, task: AgentTask, tree: Path) -> Proposal:
+        if not self.argv:
+            return Proposal(agent=self.name, offered=False, note="no command is configured (MENDBOT_AGENT_COMMAND)")
+        argv = tuple(part.replace(WORKTREE, str(tree)) for part in self.argv)
+        result = await self.runner(
+            Command(run=argv, timeout_s=self.timeout_s),
+            tree,
+            network=self.network,
+            env=self.env,
+            read_only=self.read_only,
+            stdin=build_prompt(task).encode("utf-8", "replace"),
+        )
+        if failure := self._failure(result):
+            return Proposal(agent=self.name, offered=False, note=failure)
+        changes, note = read_changes(result.output)
+        return Proposal(agent=self.name, offered=True, changes=changes, edited_in_place=not changes, note=note)
+
+    def _failure(self, result: ProcResult) -> str | None:
+        if result.spawn_error is not None:
+            return f"the agent's command could not be started: {result.spawn_error}"
+        if result.timed_out:
+            return f"the agent ran into its time limit of {self.timeout_s:g} s"
+        if result.overflowed:
+            return "the agent was stopped because it printed without end"
+        return f"the agent failed with exit code {result.exit_code}" if result.exit_code else None
+
+
+def read_changes(output: bytes) -> tuple[tuple[Change, ...], str]:
+    """The changes that an agent printed, and a note for the record where they could not be read; never raises.
+
+    Looks at the last megabyte only, in time that grows with its length whatever stands there."""
+    text = output[-TAIL_BYTES:].decode("utf-8", "replace")
+    for start, end in _spans(text)[: -_MAX_TRIES - 1 : -1]:
+        try:
+            found = json.loads(text[start:end])
+        except (ValueError, RecursionError):
+            continue  # what only looks like an object, or one that is nested without end
+        try:
+            return _CHANGES.validate_python(found["changes"]), ""
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            return (), f"the printed changes can't be read ({place}: {first['msg']}); the edits in the tree count"
+    return (), ""
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Where objects with a key `changes` may stand, in the order of their ends: braces paired outside of strings.
+
+    One pass, because a JSON parser that is set on every brace needs hours for a hostile megabyte."""
+    spans: list[tuple[int, int]] = []
+    opened: list[tuple[int, bool]] = []
+    for token in _TOKEN.finditer(text):
+        if token[0] == "{":
+            opened.append((token.start(), False))
+        elif token[0] != "}":
+            if opened and token["key"]:
+                opened[-1] = (opened[-1][0], True)
+        elif opened:
+            start, has_changes = opened.pop()
+            if has_changes:
+                spans.append((start, token.end()))
+    return spans

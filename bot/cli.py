@@ -1,0 +1,81 @@
+"""The commands, one verb each and thin: read the arguments, call the app, print. Exit codes are the contract's:
+0 done and passed, 1 done and not passed, 2 bad input, 3 our fault."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Annotated, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+from bot.errors import MendbotError, UserError
+
+PASSED, NOT_PASSED, BAD_INPUT, OUR_FAULT = 0, 1, 2, 3
+
+app = App(
+    name="mendbot",
+    help="A GitHub App that mends labelled issues in isolated worktrees.",
+    version="0.1.0",
+    result_action="return_value",
+)
+
+
+@app.command
+def serve(
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    role: Literal["all", "web", "worker"] = "all",
+) -> int:
+    """Receive webhooks and do the work.
+
+    Parameters
+    ----------
+    host: the address to listen on; anything but loopback wants a reverse proxy with TLS before it
+    port: the port to listen on (PORT, else 3000)
+    role: all in one process; web and worker alone need Postgres
+    """
+    from bot.app import serve as serve_app
+    from bot.config import load_settings
+
+    settings = load_settings()
+    if role != "all":
+        raise UserError(f"--role {role} needs several processes on one Postgres, which this version does not offer yet")
+    return serve_app(settings, host, port if port is not None else settings.port)
+
+
+@app.command
+def demo(
+    *, keep: Annotated[bool, Parameter(negative="")] = False, scenario: Literal["issues", "published"] = "issues"
+) -> int:
+    """Run the main job end to end against a GitHub stand-in on this machine.
+
+    Parameters
+    ----------
+    keep: leave it running, and print the pages' addresses
+    scenario: which story: three issues of a sample, or one of a published project
+    """
+    from bot.demo.script import run_demo
+
+    return run_demo(scenario, keep=keep)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; the exit code is returned, so that callers may test it."""
+    try:
+        code = app(sys.argv[1:] if argv is None else argv, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        print(f"mendbot: {error}; try `mendbot --help`", file=sys.stderr)
+        return BAD_INPUT
+    except UserError as error:
+        print(f"mendbot: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except MendbotError as error:
+        print(f"mendbot: {error}", file=sys.stderr)
+        return OUR_FAULT
+    except Exception:
+        traceback.print_exc()
+        print("mendbot: this is a fault of Mendbot; please report it with the lines above", file=sys.stderr)
+        return OUR_FAULT
+    return code if isinstance(code, int) else PASSED

@@ -1,0 +1,180 @@
+"""The durable engine, behind one door: the only import of dbos. A job is one function that is called again and
+again until it says it is done; each call is a recorded step, so a crash costs at most the call under way.
+
+The rules it keeps are those of DBOS 3.4: a pinned application version, a stable executor id, WAL before launch,
+workflow ids made from the intent, JSON instead of pickle, few recovery attempts."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
+from pydantic import Field
+
+from bot.model import Noun
+
+APPLICATION_VERSION = "1"
+_MAX_RECOVERIES = 5
+_STEP_LIMIT_S = 7200.0
+
+
+class Outcome(Noun):
+    """What one call of a job came to. `wait_s` is slept durably before the next; `fault` counts towards giving up."""
+
+    done: bool
+    wait_s: float = 0.0
+    fault: bool = False
+
+
+class Queue(Noun):
+    """A queue: jobs at once in this process, and at once for one partition (a repository)."""
+
+    name: str
+    at_once: int
+    per_partition: int
+    poll_s: float = 0.25
+
+
+JobArgs = dict[str, Any]
+JobStep = Callable[[JobArgs, int], Awaitable[Outcome]]
+
+
+class Job(Noun):
+    """An intent: `id` is made from what is wanted, so wanting it twice is wanting it once."""
+
+    kind: str
+    id: str
+    partition: str
+    args: JobArgs = Field(default_factory=dict)
+
+
+class Engine:
+    """Runs jobs of the kinds in `steps`, each on its queue. Start it inside the event loop that is to run them.
+
+    One per process. `steps` maps a kind to its queue's name and its function, which gets the job's arguments and
+    how many faults came in a row before this call."""
+
+    def __init__(
+        self, url: str, executor_id: str, queues: Sequence[Queue], steps: Mapping[str, tuple[str, JobStep]]
+    ) -> None:
+        self._url = url
+        self._queues = queues
+        self._kinds = {kind: queue for kind, (queue, _) in steps.items()}
+        self._stopping = False
+        self._active = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+        parsed = sa.make_url(url)
+        if parsed.get_backend_name() == "sqlite":
+            _prepare_sqlite(Path(parsed.database or ""))
+            self._enqueue_slots = asyncio.Semaphore(1)
+        else:
+            self._enqueue_slots = asyncio.Semaphore(16)
+        config: DBOSConfig = {
+            "name": "mendbot",
+            "system_database_url": url,
+            "application_version": APPLICATION_VERSION,
+            "executor_id": executor_id,
+            "serializer": DBOSPortableJSONSerializer(),
+            "console_log_level": "ERROR",
+            "log_level": "WARNING",
+            "enable_otlp": False,
+        }
+        DBOS(config=config)
+        for kind, (_, step) in steps.items():
+            self._register(kind, step)
+
+    def _register(self, kind: str, step: JobStep) -> None:
+        @DBOS.step(name=f"{kind}.step", preemptible=True, timeout_seconds=_STEP_LIMIT_S)
+        async def call(args: JobArgs, faults: int) -> dict[str, Any]:
+            self._active += 1
+            self._idle.clear()
+            try:
+                return (await step(args, faults)).model_dump()
+            finally:
+                self._active -= 1
+                if not self._active:
+                    self._idle.set()
+
+        @DBOS.workflow(name=kind, max_recovery_attempts=_MAX_RECOVERIES)
+        async def loop(args: JobArgs) -> None:
+            faults = 0
+            while True:
+                if self._stopping:
+                    await asyncio.Event().wait()  # the process is leaving; this workflow goes on after the restart
+                outcome = Outcome.model_validate(await call(args, faults))
+                if outcome.done:
+                    return
+                faults = faults + 1 if outcome.fault else 0
+                if outcome.wait_s > 0:
+                    await DBOS.sleep_async(outcome.wait_s)
+
+    def start(self) -> None:
+        """Launch, recover what this executor had under way, and listen to the queues."""
+        DBOS.launch()
+
+    async def listen(self) -> None:
+        """Register the queues; their limits are this start's."""
+        for queue in self._queues:
+            await DBOS.register_queue_async(
+                queue.name,
+                worker_concurrency=queue.at_once,
+                partition_concurrency=min(queue.per_partition, queue.at_once),
+                polling_interval_sec=queue.poll_s,
+                on_conflict="always_update",
+            )
+
+    async def enqueue(self, job: Job) -> None:
+        """Put a job in its queue; one that is known already, in whatever state, is left as it is."""
+        async with self._enqueue_slots:
+            await DBOS.enqueue_workflow_with_options_async(
+                {
+                    "workflow_name": job.kind,
+                    "queue_name": self._kinds[job.kind],
+                    "workflow_id": job.id,
+                    "queue_partition_key": job.partition,
+                },
+                job.args,
+            )
+
+    async def cancel(self, job_id: str) -> None:
+        """Stop a job: one that waits never starts, one that runs is interrupted within about a second."""
+        await DBOS.cancel_workflow_async(job_id)
+
+    async def status(self, job_id: str) -> Literal["unknown", "waiting", "running", "ended"]:
+        found = await DBOS.list_workflows_async(workflow_ids=[job_id], load_input=False, load_output=False)
+        if not found:
+            return "unknown"
+        status = str(found[0].status)
+        return "waiting" if status in ("ENQUEUED", "DELAYED") else "running" if status == "PENDING" else "ended"
+
+    async def drain(self, grace_s: float) -> bool:
+        """Let calls under way end, start no more; True if all ended within `grace_s` seconds."""
+        self._stopping = True
+        try:
+            async with asyncio.timeout(grace_s):
+                await self._idle.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def _prepare_sqlite(path: Path) -> None:
+    # journal_mode persists in the file; set before dbos opens it, or its first writers meet a rollback journal
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+    finally:
+        connection.close()
+
+
+def quiet_logs() -> None:
+    """Keep dbos' own lines at errors: a cancelled workflow is no fault of anyone's."""
+    logging.getLogger("dbos").setLevel(logging.ERROR)

@@ -1,0 +1,124 @@
+"""The door for deliveries: verify the raw bytes, write the row, answer. Nothing is decided here.
+
+It is plain ASGI, since this answer is the one that is measured (performance.md, *webhook acknowledgement*)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from starlette.types import Receive, Scope, Send
+
+from bot.errors import Transient
+from bot.store.deliveries import Delivery, Inbox
+from bot.web.signature import signed
+
+BODY_LIMIT = 25 * 1024 * 1024
+"""GitHub delivers no payload over 25 MB (docs: *Webhook events and payloads*)."""
+READ_TIMEOUT_S = 8.0
+"""GitHub waits 10 s for an answer; a body that takes longer than this will not be answered in time anyway."""
+
+_NAME = re.compile(rb"[A-Za-z0-9_-]{1,64}\Z")
+_STATUS_TEXT = {True: b"accepted", False: b"duplicate"}
+
+
+class Rejected(Exception):
+    """An answer other than 202."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class WebhookEndpoint:
+    """`POST /api/github/webhooks`. A 202 means the row is synced to disk; see the contract for every other answer."""
+
+    def __init__(self, inbox: Inbox, secrets: Sequence[bytes], app_id: str | None) -> None:
+        self._inbox = inbox
+        self._secrets = tuple(secrets)
+        self._target = app_id.encode() if app_id else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            status, payload = 202, await self._take(scope, receive)
+        except Rejected as error:
+            status, payload = error.status, json.dumps({"error": str(error)}).encode()
+        except Transient as error:
+            status, payload = 503, json.dumps({"error": f"the delivery could not be stored: {error}"}).encode()
+        except ConnectionResetError:
+            return  # the client went away: there is nobody to answer
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(payload)).encode())]
+        if status not in (202, 401, 403, 503):
+            headers.append((b"connection", b"close"))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": payload})
+
+    async def _take(self, scope: Scope, receive: Receive) -> bytes:
+        headers = dict(scope["headers"])
+        try:
+            async with asyncio.timeout(READ_TIMEOUT_S):
+                body = await _read(headers, receive)
+        except TimeoutError:
+            raise Rejected(408, f"the body did not arrive within {READ_TIMEOUT_S:.0f} seconds") from None
+        if not signed(body, headers.get(b"x-hub-signature-256"), self._secrets):
+            raise Rejected(401, "X-Hub-Signature-256 is missing or is not this body's under our secret")
+        target = headers.get(b"x-github-hook-installation-target-id")
+        if target is not None and self._target is not None and target != self._target:
+            raise Rejected(403, "X-GitHub-Hook-Installation-Target-ID names another App")
+        content_type = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+        if content_type != b"application/json":
+            raise Rejected(415, "the content type must be application/json: set it so in the App's webhook settings")
+        event, delivery = _header(headers, b"x-github-event"), _header(headers, b"x-github-delivery")
+        _check_object(body)
+        row = Delivery.model_construct(id=delivery, event=event, payload=body, received_at=int(time.time() * 1000))
+        fresh = await self._inbox.accept(row)
+        return b'{"delivery":"%s","status":"%s"}' % (delivery.encode(), _STATUS_TEXT[fresh])
+
+
+async def _read(headers: dict[bytes, bytes], receive: Receive) -> bytes:
+    declared = headers.get(b"content-length", b"0")
+    if not declared.isdigit() or int(declared[:20]) > BODY_LIMIT:
+        raise Rejected(413, f"the body is over {BODY_LIMIT} bytes")
+    message = await receive()
+    if message["type"] == "http.request" and not message.get("more_body"):
+        return bytes(message.get("body", b""))
+    chunks, size = [], 0
+    while True:
+        if message["type"] == "http.disconnect":
+            raise ConnectionResetError
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > BODY_LIMIT:
+            raise Rejected(413, f"the body is over {BODY_LIMIT} bytes")
+        chunks.append(chunk)
+        if not message.get("more_body"):
+            return b"".join(chunks)
+        message = await receive()
+
+
+def _header(headers: dict[bytes, bytes], name: bytes) -> str:
+    value = headers.get(name, b"")
+    if not _NAME.match(value):
+        raise Rejected(400, f"the header {name.decode()} is missing or malformed")
+    return value.decode()
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def _check_object(body: bytes) -> None:
+    try:
+        value: Any = _DECODER.decode(body.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
+        raise Rejected(400, f"the body is not valid JSON: {reason}") from None
+    if not isinstance(value, dict):
+        raise Rejected(400, "the body must be a JSON object")

@@ -1,0 +1,136 @@
+"""What the workflows are given: the stores, the doors to GitHub and to this machine, and who waits for whom."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bot.agent.developer import Developer
+from bot.config import Settings
+from bot.engine import Job
+from bot.github.client import GitHub
+from bot.model import Repo
+from bot.rules.course import RunSpec
+from bot.store.candidates import Candidates
+from bot.store.deliveries import Deliveries
+from bot.store.reports import Reports
+from bot.store.runs import RunRow, Runs
+from bot.workspace.mirror import Remote
+from bot.workspace.sandbox import Sandbox
+
+_CANCEL_POLL_S = 1.0
+
+
+class RunControl:
+    """One worker at a time on a run, and a way to interrupt it. Bound to the worker's event loop."""
+
+    def __init__(self, runs: Runs) -> None:
+        self._runs = runs
+        self._locks: Mapping[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._signals: Mapping[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._effects: set[asyncio.Task[None]] = set()
+        self._halting = False
+
+    def lock(self, run_id: str) -> asyncio.Lock:
+        return self._locks[run_id]
+
+    def signal(self, run_id: str) -> None:
+        """Interrupt what is being done for the run in this process."""
+        self._signals[run_id].set()
+
+    async def interruptibly(self, run_id: str, effect: Coroutine[Any, Any, None]) -> bool:
+        """Do an effect until it ends or the run is asked to stop; True if it ended. Its errors are raised here.
+
+        Once the process is leaving this never returns: what was cut short is done again after the next start."""
+        task = asyncio.create_task(effect)
+        self._effects.add(task)
+        stopped = asyncio.create_task(self.cancelled(run_id))
+        try:
+            await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
+            ended = task.done()
+        finally:
+            for one in (task, stopped):
+                one.cancel()
+            await asyncio.gather(task, stopped, return_exceptions=True)
+            self._effects.discard(task)
+        if self._halting:
+            await asyncio.Event().wait()
+        if ended:
+            task.result()
+        return ended
+
+    async def halt(self) -> None:
+        """Cut short what is being done, with every process of it; for the end of this process."""
+        self._halting = True
+        effects = tuple(self._effects)
+        for task in effects:
+            task.cancel()
+        await asyncio.gather(*effects, return_exceptions=True)
+
+    async def cancelled(self, run_id: str) -> None:
+        """Return when someone asked the run to stop; another process's request is seen within a second."""
+        while True:
+            try:
+                async with asyncio.timeout(_CANCEL_POLL_S):
+                    await self._signals[run_id].wait()
+                    return
+            except TimeoutError:
+                row = await self._runs.get(run_id)
+                if row is not None and row.cancel_because is not None:
+                    return
+
+
+def mirror_path(settings: Settings, repo: Repo) -> Path:
+    """Where a repository's mirror is."""
+    return settings.home / "mirrors" / repo.owner / f"{repo.name}.git"
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    runs: Runs
+    candidates: Candidates
+    deliveries: Deliveries
+    reports: Reports
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Built once by `app`, passed down."""
+
+    settings: Settings
+    stores: Stores
+    github: GitHub
+    sandbox: Sandbox
+    control: RunControl
+    enqueue: Callable[[Job], Awaitable[None]]
+    developers: Callable[[RunSpec, Path], Sequence[Developer]]
+    mask: Callable[[str], str]
+    wake: Mapping[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
+
+    def mirror(self, repo: Repo) -> Path:
+        return mirror_path(self.settings, repo)
+
+    def tree_path(self, row: RunRow) -> Path:
+        """Where a run's tree is: a parent directory of its own, so that a half-made one never blocks another run."""
+        numbers = "-".join(str(issue.number) for issue in row.spec.issues)
+        return (
+            self.settings.home
+            / "worktrees"
+            / row.spec.repo.owner
+            / row.spec.repo.name
+            / row.id
+            / f"fix-issue-{numbers}"
+        )
+
+    async def remote(self, repo: Repo, *, write: bool) -> Remote:
+        token = await self.github.git_token(repo, write=write)
+        return Remote(url=f"{self.settings.github_url.rstrip('/')}/{repo.full_name}.git", token=token)
+
+    def max_worktrees(self, spec: RunSpec) -> int:
+        """The operator's limit, or the repository's where that is lower (REQ-GIT-004)."""
+        wanted = spec.policy.max_worktrees
+        return min(wanted, self.settings.max_worktrees) if wanted else self.settings.max_worktrees

@@ -1,0 +1,97 @@
+"""The fix loop as a durable job: `advance` loads the facts, lets the rules decide, does one effect, is called again.
+
+An effect that is interrupted by a crash is done again from the same facts; each finds what it did before."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import assert_never
+
+from bot.engine import Job, Outcome
+from bot.model import Repo, Status, StopReason
+from bot.rules.course import (
+    Action,
+    Begin,
+    Finish,
+    Implement,
+    Nothing,
+    Package,
+    Prepare,
+    Review,
+    RunState,
+    SetUp,
+    Validate,
+    fold,
+    next_action,
+)
+from bot.store.runs import RunRow
+from bot.workflows.begin import begin, set_up
+from bot.workflows.context import Context
+from bot.workflows.finish import finish
+from bot.workflows.implement import implement
+from bot.workflows.package import package, review
+from bot.workflows.prepare import prepare
+from bot.workflows.validate import validate
+from bot.workspace.worktree import SlotsFull
+
+SLOT_WAIT_S = 1.0
+
+
+def fix_job(run_id: str, repo: Repo) -> Job:
+    """The job that works on a run; its id is the run's, so a run is worked on once."""
+    return Job(kind="fix", id=f"fix:{run_id}", partition=repo.full_name, args={"run_id": run_id})
+
+
+async def advance(context: Context, run_id: str) -> Outcome:
+    """Do the run's next effect; done when there is none, or when somebody asked the run to stop."""
+    async with context.control.lock(run_id):
+        row = await context.stores.runs.get(run_id)
+        if row is None or row.status.final or row.cancel_because is not None:
+            return Outcome(done=True)
+        state = fold(await context.stores.runs.events(run_id))
+        action = next_action(row.spec, state, datetime.now(UTC))
+        if isinstance(action, Nothing):
+            return Outcome(done=True)
+        try:
+            ended = await context.control.interruptibly(run_id, _act(context, row, state, action))
+        except SlotsFull as error:
+            await context.stores.runs.wait_for(run_id, str(error))
+            return Outcome(done=False, wait_s=SLOT_WAIT_S)
+        finally:
+            context.wake["report"].set()
+        return Outcome(done=not ended)  # a run that was interrupted is the settle job's
+
+
+async def _act(context: Context, row: RunRow, state: RunState, action: Action) -> None:
+    match action:
+        case Begin():
+            await begin(context, row)
+        case SetUp():
+            await set_up(context, row, state)
+        case Validate():
+            await validate(context, row, state, action)
+        case Prepare():
+            await prepare(context, row, state)
+        case Implement():
+            await implement(context, row, state, action)
+        case Review():
+            await review(context, row, state)
+        case Package():
+            await package(context, row, state)
+        case Finish():
+            await finish(context, row, state, action.status, action.stop)
+        case Nothing():
+            return
+        case _:
+            assert_never(action)
+
+
+async def bury(context: Context, run_id: str, reason: str, details: str) -> None:
+    """End a run that can't go on: what went wrong becomes its stop reason."""
+    async with context.control.lock(run_id):
+        row = await context.stores.runs.get(run_id)
+        if row is None or row.status.final:
+            return
+        state = fold(await context.stores.runs.events(run_id))
+        await finish(context, row, state, Status.FAILED, StopReason(reason=reason, details=context.mask(details)))
+        context.wake["report"].set()

@@ -1,0 +1,102 @@
+"""The validation pipeline, run: one command a step, each recorded as it ends, so that a crash repeats one at most."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.model import Artifact, Phase, ValidationStep
+from bot.rules.course import RunState, Validate
+from bot.rules.pipeline import Stage, close, next_index, skipped_step
+from bot.store.runs import Draft, RunRow
+from bot.workflows.begin import git_grant, open_tree
+from bot.workflows.context import Context
+from bot.workspace.artifacts import write_log
+from bot.workspace.checks import run_step
+from bot.workspace.tree import Tree
+
+
+async def validate(context: Context, row: RunRow, state: RunState, action: Validate) -> None:
+    """Run one stage for one attempt and, after the last, close the validation: artifact, verdict, phase."""
+    attempt, index = action.attempt, action.index
+    stage, phase = state.stages[index], Phase.VALIDATION if attempt else Phase.PLANNING
+    runs = context.stores.runs
+    name = f"{attempt}:{index}"
+    facts: dict[str, Any] = {"phase": phase, "iteration": attempt}
+    opening = []
+    if index == 0 and attempt:
+        opening.append(Draft(type="phase_started", key=f"validation:{attempt}", **facts))
+    if stage.command is not None:
+        data: dict[str, Any] = {"stage": stage.name, "command": stage.command.text}
+        opening.append(Draft(type="validation_command_started", key=f"command:{name}", data=data, **facts))
+    if opening:
+        await runs.append(row.id, opening)
+    step, log = await _run(context, row, state, stage, attempt)
+    data = {"stage": stage.name, "step": step.model_dump(mode="json")}
+    if log:
+        data["log"] = write_log(context.settings.home, row.id, f"{attempt}-{index}-{stage.name}.log", log)
+    outcome = "completed" if step.passed else "failed"
+    drafts = [
+        Draft(
+            type=f"validation_command_{outcome}",
+            key=f"command_done:{name}",
+            classification=step.classification,
+            data=data,
+            **facts,
+        )
+    ]
+    steps = (*state.steps, step)
+    made: list[Artifact] = []
+    if next_index(state.stages, steps) is None and attempt:
+        closing, artifact = _closing(row, attempt, steps)
+        drafts += closing
+        made.append(artifact)
+    await runs.append(row.id, drafts, made)
+
+
+async def _run(
+    context: Context, row: RunRow, state: RunState, stage: Stage, attempt: int
+) -> tuple[ValidationStep, bytes]:
+    if stage.command is None:
+        return skipped_step(stage), b""
+    tree = await open_tree(context, row, state)
+    step, log = await _once(context, row, stage, tree)
+    if step.passed or step.timed_out or step.exit_code is None or not attempt:
+        return step, log
+    # once more, to tell flaky from broken (REQ-RUN-002); a time-out or a missing command is not a matter of luck
+    again, log_again = await _once(context, row, stage, tree)
+    if again.passed:
+        note = f"{again.output}\n(failed once before, on the same tree: flaky)".strip()
+        return again.model_copy(update={"flaky": True, "output": note}), log + log_again
+    return step, log
+
+
+async def _once(context: Context, row: RunRow, stage: Stage, tree: Tree) -> tuple[ValidationStep, bytes]:
+    assert stage.command is not None
+    grant = git_grant(context, row)
+    return await run_step(stage.name, stage.command, tree.path, context.sandbox, grant=grant, mask=context.mask)
+
+
+def _closing(row: RunRow, attempt: int, steps: tuple[ValidationStep, ...]) -> tuple[list[Draft], Artifact]:
+    outcome = close(steps)
+    artifact = Artifact(
+        id=f"{row.id}.validation.{attempt}",
+        session_id=row.id,
+        phase=Phase.VALIDATION,
+        iteration=attempt,
+        created_at=datetime.now(UTC),
+        data=outcome.model_dump(mode="json", by_alias=True),
+    )
+    facts: dict[str, Any] = {
+        "phase": Phase.VALIDATION,
+        "iteration": attempt,
+        "classification": outcome.classification,
+    }
+    verdict = "passed" if outcome.passed else "failed"
+    phase_end = "phase_completed" if outcome.passed else "phase_failed"
+    drafts = [
+        Draft(type="artifact_created", key=f"artifact:{artifact.id}", data={"artifact": artifact.id}, **facts),
+        Draft(type=f"tests_{verdict}", key=f"tests:{attempt}", data={"summary": outcome.summary}, **facts),
+        Draft(type=phase_end, key=f"validation_done:{attempt}", data={"summary": outcome.summary}, **facts),
+    ]
+    return drafts, artifact

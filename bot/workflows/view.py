@@ -1,0 +1,49 @@
+"""What a report may tell of a run, gathered from its row and its folded events."""
+
+from __future__ import annotations
+
+from bot.model import RunView, Status
+from bot.rules.course import RunState
+from bot.rules.failures import first_error_block
+from bot.store.runs import RunRow
+
+
+def view_of(row: RunRow, state: RunState) -> RunView:
+    """The run as its readers see it."""
+    spec = row.spec
+    duration = (
+        int((state.ended_at - state.started_at).total_seconds() * 1000) if state.ended_at and state.started_at else 0
+    )
+    return RunView(
+        run_id=row.id,
+        repo=spec.repo.full_name,
+        issues=spec.issues,
+        key=spec.key,
+        reasons=spec.reasons,
+        branch=state.branch or row.branch or "",
+        base_sha=state.base_sha or "",
+        status=state.finished or (Status.RUNNING if state.started_at else Status.QUEUED),
+        phase=state.current_phase,
+        waiting_for=row.waiting_for,
+        attempt=state.attempt,
+        max_attempts=min(spec.max_attempts, spec.policy.stop.max_iterations),
+        agents=state.agents,
+        baseline=state.baseline,
+        validations=state.validations,
+        changed_paths=state.changed_paths,
+        stop=state.stop,
+        commit_sha=state.commit_sha,
+        pull=state.pull,
+        salvage_ref=state.salvage_ref,
+        sandbox=state.sandbox,
+        trigger_label=spec.policy.trigger_label,
+        duration_ms=duration,
+        evidence=_evidence(state),
+    )
+
+
+def _evidence(state: RunState) -> str:
+    """The first error block of the last validation's failure."""
+    steps = state.validations[-1].steps if state.validations else ()
+    failed = next((step for step in steps if not step.passed), None)
+    return first_error_block(failed.output) if failed else ""

@@ -1,0 +1,56 @@
+"""The brief that every agent gets: the task, what failed and how, and how to answer."""
+
+from __future__ import annotations
+
+from bot.agent.developer import build_prompt
+from bot.model import AgentTask, Validation, ValidationStep
+
+STEP = ValidationStep(
+    command="pytest -q", stage="test", passed=False, exit_code=1, output="\n".join(f"line {n}" for n in range(100))
+)
+TASK = AgentTask(run_id="r1", attempt=2, max_attempts=3, task="Round totals to cents.")
+
+
+def test_it_holds_everything_an_agent_must_know() -> None:
+    lint = ValidationStep(command="ruff check", stage="lint", passed=True)
+    late = ValidationStep(command="slow", stage="test", passed=False, timed_out=True)
+    gone = ValidationStep(command="tsc", stage="typecheck", passed=False)
+    prompt = build_prompt(
+        TASK.model_copy(
+            update={
+                "focus": ("src/cart.py",),
+                "baseline": Validation(passed=False, summary="", steps=(lint, STEP)),
+                "previous": (
+                    Validation(passed=False, summary="", steps=(late,)),
+                    Validation(passed=False, summary="", steps=(gone,)),
+                ),
+                "guidance": ("Last time `round` helped.",),
+                "failed_patches": ("--- a/x\n+++ b/x\n",),
+            }
+        )
+    )
+    for expected in (
+        "attempt 2 of 3",
+        "Round totals to cents.",
+        "- src/cart.py",
+        "test: `pytest -q`: exit code 1\n    line 0\n",
+        "    ... 60 more lines",
+        "After attempt 1: test: `slow`: ran into its time limit",
+        "After attempt 2: typecheck: `tsc`: could not be started",
+        "- Last time `round` helped.",
+        "    +++ b/x",
+        '{"changes": [{"path"',
+        "fallbackContent",
+    ):
+        assert expected in prompt
+    assert "ruff check" not in prompt
+    assert "line 40" not in prompt
+
+
+def test_what_is_not_known_has_no_heading() -> None:
+    prompt = build_prompt(TASK)
+    assert [line for line in prompt.splitlines() if line.startswith("## ")] == ["## Task", "## How to answer"]
+
+
+def test_an_endless_task_is_cut() -> None:
+    assert len(build_prompt(TASK.model_copy(update={"task": "x" * 1_000_000}))) < 30_000
