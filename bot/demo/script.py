@@ -1,0 +1,155 @@
+"""`make demo`: the main job end to end on this machine alone. A GitHub stand-in, the real bot as a process of its own,
+signed webhooks, git over HTTP, real checks; it exits 0 only if everything it promises is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from bot.demo.botprocess import BotProcess, bot_environment, free_port
+from bot.demo.scenarios import Scenario, issues_scenario, published_scenario
+from bot.demo.standin.server import StandIn
+from bot.demo.standin.views import CheckRunView, IssueView, PullView
+from bot.demo.story import Narrator, Story, print_outcome
+
+SCENARIOS: Mapping[str, Callable[[], Scenario]] = {"issues": issues_scenario, "published": published_scenario}
+AGENTS = Path(__file__).parent / "agents"
+PATIENCE_S = 300.0
+MAINTAINER = "ada"
+_TICK_S = 0.2
+_CHECKS = ("fix", "typecheck", "lint", "test")
+
+
+def run_demo(name: str, *, keep: bool) -> int:
+    """Tell one scenario's story; 0 if it ended as promised, else 1."""
+    story = Story()
+    scenario = SCENARIOS[name]()
+    with tempfile.TemporaryDirectory(prefix="mendbot-demo-") as where:
+        root = Path(where)
+        with StandIn(root / "github", webhook_url=None, webhook_secret=secrets.token_hex(32)) as github:
+            home = root / "home"
+            port = free_port()
+            _prepare(github, scenario, port)
+            env = _environment(github, scenario, home, port)
+            story.step(f"A GitHub stand-in is at {github.url}; the bot starts on port {port}")
+            if os.geteuid() == 0:
+                story.say("  (as root, so MENDBOT_ALLOW_ROOT=1: the box's process limits do not bind root)")
+            story.say(f"  {scenario.said}")
+            with BotProcess(env, root / "bot.log") as bot:
+                missing = _act(github, scenario, home, story)
+                if missing:
+                    story.say((root / "bot.log").read_text(encoding="utf-8")[-4000:])
+                elif keep:
+                    _keep(github, scenario, bot, story)
+    return 1 if missing else 0
+
+
+def _prepare(github: StandIn, scenario: Scenario, port: int) -> None:
+    world = github.world
+    world.set_webhook_url(f"http://127.0.0.1:{port}/api/github/webhooks")
+    world.create_user(MAINTAINER, "Ada")
+    world.create_repo(scenario.repo, scenario.files)
+    world.set_permission(scenario.repo, MAINTAINER, "write")
+
+
+def _environment(github: StandIn, scenario: Scenario, home: Path, port: int) -> dict[str, str]:
+    answers = home.parent / "answers"
+    answers.mkdir()
+    for number, answer in enumerate(scenario.answers, start=1):
+        changes = [{"path": item.path, "patch": item.patch} for item in answer]
+        (answers / f"{number}.json").write_text(json.dumps({"changes": changes}), encoding="utf-8")
+    return bot_environment(
+        github,
+        home,
+        port,
+        MENDBOT_AGENTS="fixers,command",
+        MENDBOT_AGENT_COMMAND=json.dumps(["python3", str(AGENTS / "scripted.py"), str(answers)]),
+        MENDBOT_AGENT_BINDS=os.pathsep.join([str(AGENTS), str(answers)]),
+        MENDBOT_QUIET_SECONDS="1.5",
+        MENDBOT_WRITE_SPACING_SECONDS="0.05",
+    )
+
+
+def _act(github: StandIn, scenario: Scenario, home: Path, story: Story) -> list[str]:
+    """File and label the issues, follow what the bot does; what is missing in the end."""
+    world, began = github.world, time.monotonic()
+    numbers = []
+    story.step(f"{MAINTAINER} files the issues of {scenario.repo} and labels them `auto-fix`")
+    for filed in scenario.issues:
+        number = world.create_issue(scenario.repo, filed.title, filed.body, author=MAINTAINER, labels=filed.labels)
+        story.say(f"  #{number} {filed.title}")
+        numbers.append(number)
+    for number in numbers:
+        world.add_label(scenario.repo, number, "auto-fix", MAINTAINER)
+    story.step("The bot waits for a quiet moment, groups them, and goes to work")
+    narrator = Narrator(home, story)
+    try:
+        while True:
+            narrator.tell_news()
+            missing = what_is_missing(github, scenario, numbers)
+            if not missing or time.monotonic() - began > PATIENCE_S or _ended_badly(github, scenario, numbers):
+                break
+            time.sleep(_TICK_S)
+        narrator.tell_news()
+    finally:
+        narrator.close()
+    issues, pulls, checks = _seen(github, scenario, numbers)
+    print_outcome(story, issues, pulls, checks)
+    for item in missing:
+        story.say(f"  missing: {item}", "red")
+    if not missing:
+        story.step(f"Done in {time.monotonic() - began:.1f} s: everything that was promised is there.")
+    return missing
+
+
+def _seen(
+    github: StandIn, scenario: Scenario, numbers: list[int]
+) -> tuple[tuple[IssueView, ...], tuple[PullView, ...], tuple[CheckRunView, ...]]:
+    world = github.world
+    issues = tuple(world.issue(scenario.repo, number) for number in numbers)
+    return issues, world.pulls(scenario.repo), world.check_runs(scenario.repo)
+
+
+def _ended_badly(github: StandIn, scenario: Scenario, numbers: list[int]) -> bool:
+    ended = [{"auto-fix-failed", "auto-fix-done"} & set(github.world.issue(scenario.repo, n).labels) for n in numbers]
+    return all(ended) and any("auto-fix-failed" in labels for labels in ended)
+
+
+def what_is_missing(github: StandIn, scenario: Scenario, numbers: list[int]) -> list[str]:
+    """What the story promises and GitHub does not show (yet), a sentence each."""
+    issues, pulls, checks = _seen(github, scenario, numbers)
+    missing = []
+    closed_by = {pull.closes: pull for pull in pulls}
+    for group in scenario.expected:
+        pull = closed_by.get(group)
+        if pull is None:
+            missing.append(f"a pull request that closes {group}")
+            continue
+        of_head = {check.name: check.conclusion for check in checks if check.head_sha == pull.head_sha}
+        for check in _CHECKS:
+            if of_head.get(f"mendbot / {check}") not in ("success", "skipped"):
+                missing.append(f"a green check run `mendbot / {check}` on pull request #{pull.number}")
+    for issue in issues:
+        if "auto-fix-done" not in issue.labels or "auto-fix-processing" in issue.labels:
+            missing.append(f"the label auto-fix-done on #{issue.number}")
+        if len(issue.comments) != 1 or "/pull/" not in issue.comments[0].body:
+            missing.append(f"one comment on #{issue.number} that links the pull request")
+    if len(pulls) > len(scenario.expected):
+        missing.append(f"{len(scenario.expected)} pull requests, not {len(pulls)}")
+    return missing
+
+
+def _keep(github: StandIn, scenario: Scenario, bot: BotProcess, story: Story) -> None:
+    story.step("Still running; look at these, and press Ctrl-C to end")
+    story.say(f"  {github.url}/{scenario.repo}")
+    story.say(f"  {bot.url}/api/deliveries")
+    try:
+        while True:
+            time.sleep(3600)
+    except KeyboardInterrupt:
+        story.say("")

@@ -1,0 +1,170 @@
+"""What people do on the threads: issues, labels, comments, pull requests, the buttons of check runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.demo.standin import check_actions, pull_actions, repo_actions, thread_actions
+from bot.demo.standin.answers import not_found
+from bot.demo.standin.observer import Observer
+from bot.demo.standin.records import CheckRun, CheckSuite, Comment, Issue, Pull, User
+from bot.demo.standin.views import (
+    CheckRunView,
+    CommentView,
+    IssueView,
+    PullView,
+    comment_view,
+    issue_view,
+    pull_view,
+    run_view,
+)
+
+
+class People(Observer):
+    """The half of `World` that is about threads and checks."""
+
+    def _issue(self, repo: str, number: int) -> Issue:
+        return self._state.issue(self._state.repo(repo), number)
+
+    def _pull(self, repo: str, number: int) -> Pull:
+        pull = self._issue(repo, number).pull
+        if pull is None:
+            raise not_found()
+        return pull
+
+    def _user(self, login: str) -> User:
+        return self._state.ensure_user(login)
+
+    def _comment(self, comment_id: int) -> Comment:
+        try:
+            return self._state.comments[comment_id]
+        except KeyError:
+            raise not_found() from None
+
+    def _page(self, issue: Issue) -> str:
+        return self._state.threads.page(issue)
+
+    def create_issue(self, repo: str, title: str, body: str, author: str, labels: Sequence[str] = ()) -> int:
+        """-> its number"""
+
+        def work() -> int:
+            found = self._state.repo(repo)
+            return thread_actions.open_issue(self._hooks, found, self._user(author), title, body, labels).number
+
+        return self._now(work)
+
+    def edit_issue(
+        self, repo: str, number: int, actor: str, *, title: str | None = None, body: str | None = None
+    ) -> None:
+        changes = {name: text for name, text in (("title", title), ("body", body)) if text is not None}
+        self._now(lambda: thread_actions.edit(self._hooks, self._issue(repo, number), self._user(actor), changes))
+
+    def add_label(self, repo: str, number: int, label: str, actor: str) -> None:
+        self._now(lambda: thread_actions.add_labels(self._hooks, self._issue(repo, number), [label], self._user(actor)))
+
+    def remove_label(self, repo: str, number: int, label: str, actor: str) -> None:
+        self._now(lambda: thread_actions.remove_label(self._hooks, self._issue(repo, number), label, self._user(actor)))
+
+    def close_issue(self, repo: str, number: int, actor: str, reason: str = "completed") -> None:
+        """Close an issue, or a pull request without merging it."""
+        self._now(lambda: thread_actions.close(self._hooks, self._issue(repo, number), self._user(actor), reason))
+
+    def reopen_issue(self, repo: str, number: int, actor: str) -> None:
+        self._now(lambda: thread_actions.reopen(self._hooks, self._issue(repo, number), self._user(actor)))
+
+    def comment(self, repo: str, number: int, body: str, actor: str) -> int:
+        """-> the comment's id"""
+        return self._now(
+            lambda: thread_actions.add_comment(self._hooks, self._issue(repo, number), self._user(actor), body).id
+        )
+
+    def edit_comment(self, comment_id: int, body: str, actor: str) -> None:
+        self._now(lambda: thread_actions.edit_comment(self._hooks, self._comment(comment_id), self._user(actor), body))
+
+    def delete_comment(self, comment_id: int, actor: str) -> None:
+        self._now(lambda: thread_actions.delete_comment(self._hooks, self._comment(comment_id), self._user(actor)))
+
+    def issue(self, repo: str, number: int) -> IssueView:
+        """The thread with its labels and comments; pull requests are issues too."""
+
+        def work() -> IssueView:
+            found = self._issue(repo, number)
+            return issue_view(found, self._page(found))
+
+        return self._now(work)
+
+    def comments(self, repo: str, number: int) -> tuple[CommentView, ...]:
+        def work() -> tuple[CommentView, ...]:
+            found = self._issue(repo, number)
+            return tuple(comment_view(comment, self._page(found)) for comment in found.comments)
+
+        return self._now(work)
+
+    def open_pull(self, repo: str, head: str, title: str, body: str, author: str, *, base: str = "") -> int:
+        """A person's pull request; `head` is `owner:branch` where the branch is in a fork. -> its number"""
+
+        async def work() -> int:
+            found = self._state.repo(repo)
+            source, branch = pull_actions.find_head(self._hooks, found, head)
+            asked = pull_actions.Request(title, body, source, branch, base or found.default_branch)
+            return (await pull_actions.open_pull(self._hooks, found, self._user(author), asked)).issue.number
+
+        return self._do(work)
+
+    def merge_pull(self, repo: str, number: int, actor: str) -> str:
+        """Press "Merge": really merges in git and closes the issues the body names; -> the merge commit."""
+
+        async def work() -> str:
+            found, user = self._state.repo(repo), self._user(actor)
+            async with found.git.lock:
+                before = await found.git.branches()
+                sha = await pull_actions.merge(self._hooks, self._pull(repo, number), user)
+                await repo_actions.pushed(self._hooks, found, before, user)
+            return sha
+
+        return self._do(work)
+
+    def pulls(self, repo: str) -> tuple[PullView, ...]:
+        """All pull requests, open or not, oldest first."""
+
+        def work() -> tuple[PullView, ...]:
+            return tuple(pull_view(pull, self._page(pull.issue)) for pull in self._state.repo(repo).pulls)
+
+        return self._now(work)
+
+    def check_runs(self, repo: str, sha: str | None = None) -> tuple[CheckRunView, ...]:
+        """All check runs of a commit, or of the repository, oldest first."""
+
+        def work() -> tuple[CheckRunView, ...]:
+            found = self._state.repo(repo)
+            page = self._state.accounts.repo_page(found)
+            runs = sorted(found.runs, key=lambda run: run.id)
+            return tuple(
+                run_view(run, f"{page}/runs/{run.id}") for run in runs if sha is None or run.suite.head_sha == sha
+            )
+
+        return self._now(work)
+
+    def rerequest_check_run(self, run_id: int, actor: str) -> None:
+        """Press "Re-run" at one check run."""
+        self._now(lambda: check_actions.ask_again(self._hooks, self._run(run_id), self._user(actor)))
+
+    def press_button(self, run_id: int, identifier: str, actor: str) -> None:
+        """Press one of the buttons (`actions`) that the App put on its check run."""
+        self._now(lambda: check_actions.ask_again(self._hooks, self._run(run_id), self._user(actor), identifier))
+
+    def rerequest_check_suite(self, repo: str, sha: str, actor: str) -> None:
+        """Press "Re-run all checks" at a commit."""
+        self._now(lambda: check_actions.ask_suite_again(self._hooks, self._suite(repo, sha), self._user(actor)))
+
+    def _run(self, run_id: int) -> CheckRun:
+        try:
+            return self._state.runs[run_id]
+        except KeyError:
+            raise not_found() from None
+
+    def _suite(self, repo: str, sha: str) -> CheckSuite:
+        for suite in self._state.repo(repo).suites:
+            if suite.head_sha == sha:
+                return suite
+        raise not_found()
