@@ -1,0 +1,86 @@
+"""The bot as a process that a test can kill, stop and start again on the same home."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from bot.demo.botprocess import bot_environment, free_port
+from bot.demo.standin.server import StandIn
+
+START_S = 40.0
+
+
+class Server:
+    """`python -m bot serve`; `kill` is SIGKILL, `stop` SIGTERM. `start` may be called again after either."""
+
+    def __init__(self, github: StandIn, root: Path, **variables: str) -> None:
+        self.home = root / "home"
+        self.log = root / "bot.log"
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        defaults = {"MENDBOT_QUIET_SECONDS": "0.3", "MENDBOT_WRITE_SPACING_SECONDS": "0"}
+        self.env = bot_environment(github, self.home, self.port, **{**defaults, **variables})
+        self._process: subprocess.Popen[bytes] | None = None
+        github.world.set_webhook_url(f"{self.url}/api/github/webhooks")
+
+    def start(self) -> Server:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "bot", "serve"], env=self.env, stdout=log, stderr=log, start_new_session=True
+            )
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                raise AssertionError(f"the bot ended with {self._process.returncode}:\n{self.tail()}")
+            if self.get("/readyz")[0] == 200:
+                return self
+            time.sleep(0.05)
+        raise AssertionError(f"the bot was not ready within {START_S} s:\n{self.tail()}")
+
+    def get(self, path: str) -> tuple[int, object]:
+        try:
+            with urllib.request.urlopen(f"{self.url}{path}", timeout=5) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, None
+        except OSError:
+            return 0, None
+
+    def because(self, text: str, timeout_s: float = 20.0) -> str:
+        """The because of the delivery whose because contains `text`, once there is one."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            _, rows = self.get("/api/deliveries")
+            for row in rows if isinstance(rows, list) else []:
+                if text in row["because"]:
+                    return str(row["because"])
+            time.sleep(0.05)
+        raise AssertionError(f"no delivery's because has {text!r} within {timeout_s} s:\n{self.tail()}")
+
+    def kill(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            os.kill(self._process.pid, signal.SIGKILL)
+            self._process.wait(10)
+
+    def stop(self) -> int:
+        """SIGTERM, and the exit code; a bot that takes over 10 s fails the test."""
+        assert self._process is not None
+        if self._process.poll() is None:
+            os.kill(self._process.pid, signal.SIGTERM)
+        return self._process.wait(11)
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def tail(self, size: int = 6000) -> str:
+        return self.log.read_text(errors="replace")[-size:] if self.log.exists() else ""
