@@ -15,36 +15,36 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-import uvicorn
 import uvloop
 from starlette.applications import Starlette
 from starlette.routing import Route
 
 from bot.config import Settings
-from bot.engine import Engine, Job, JobArgs, JobStep, Outcome, Queue, quiet_logs
+from bot.engine import Engine, Job, JobArgs, JobState, JobStep, Outcome, Queue, quiet_logs
 from bot.errors import ConfigError
 from bot.github.client import GitHub
 from bot.http import check_api_url, open_client
 from bot.logs import set_up_logs
-from bot.reports.limits import strip_control
-from bot.reports.redact import Redactor
+from bot.model import StopReason
 from bot.store.candidates import Candidates
 from bot.store.database import Database
 from bot.store.deliveries import Deliveries, Inbox
 from bot.store.reports import Reports
 from bot.store.runs import Runs
-from bot.web import api, health
+from bot.web import api, health, listen
 from bot.web.signature import parse_secrets
 from bot.web.webhook import WebhookEndpoint
 from bot.workflows.agents import check_specs, developers_of
 from bot.workflows.context import Context, RunControl, Stores, mirror_path
 from bot.workflows.finish import settle
 from bot.workflows.fix import advance, bury
-from bot.workflows.gather import gather_loop, resume
-from bot.workflows.janitor import sweep
+from bot.workflows.gather import gather_loop
+from bot.workflows.janitor import sweep, tend_loop
 from bot.workflows.pump import pump_loop
+from bot.workflows.reconcile import reconcile
 from bot.workflows.report import report_loop
 from bot.workflows.runner import guarded
+from bot.workflows.secrets import Masker
 from bot.workspace.sandbox import open_sandbox
 
 GRACE_S = 6.0
@@ -62,35 +62,14 @@ def engine_url(settings: Settings) -> str:
     return settings.database_url or f"sqlite:///{settings.home / 'engine.db'}"
 
 
-class Masker:
-    """Masks every secret the process holds at the moment of asking: tokens come and go.
-
-    Control sequences go first, since a colour code could split a token (trust.md T35, T38)."""
-
-    def __init__(self, settings: Settings) -> None:
-        secrets = (settings.private_key, settings.webhook_secret, settings.admin_token)
-        self._fixed = tuple(value.get_secret_value() for value in secrets if value is not None)
-        if settings.app_id:
-            self._fixed = (*self._fixed, settings.key_pem)
-        self._agent = tuple(os.environ[name] for name in settings.agent_env if name in os.environ)
-        self._made: tuple[tuple[str, ...], Redactor] = ((), Redactor((*self._fixed, *self._agent)))
-        self.github: GitHub | None = None
-
-    def __call__(self, text: str) -> str:
-        live = self.github.live_secrets() if self.github is not None else ()
-        if live != self._made[0]:
-            self._made = (live, Redactor((*self._fixed, *self._agent, *live)))
-        return self._made[1].mask(strip_control(text))
-
-
 def jobs(context: Context) -> Mapping[str, tuple[str, JobStep]]:
     """Every kind of job: its queue and its function."""
 
     async def fix_step(args: JobArgs) -> Outcome:
         return await advance(context, args["run_id"])
 
-    async def fix_bury(args: JobArgs, reason: str, details: str) -> None:
-        await bury(context, args["run_id"], reason, details)
+    async def fix_bury(args: JobArgs, stop: StopReason, tidy: bool) -> None:
+        await bury(context, args["run_id"], stop, tidy=tidy)
 
     async def settle_step(args: JobArgs) -> Outcome:
         await settle(context, args["run_id"])
@@ -180,6 +159,9 @@ class Worker:
         async def enqueue(job: Job) -> None:
             await holder[0].enqueue(job)
 
+        async def job_state(job_id: str) -> JobState:
+            return await holder[0].status(job_id)
+
         context = Context(
             settings=settings,
             stores=Stores(runs, Candidates(database), Deliveries(database), Reports(database)),
@@ -187,8 +169,10 @@ class Worker:
             sandbox=sandbox,
             control=RunControl(runs),
             enqueue=enqueue,
+            job_state=job_state,
             developers=developers_of(settings, sandbox, lambda spec: mirror_path(settings, spec.repo)),
             mask=masker,
+            holds_secret=masker.holds,
         )
         self._context = context
         engine = Engine(engine_url(settings), "mendbot-1", queues(settings), jobs(context))
@@ -198,8 +182,8 @@ class Worker:
         engine.start()
         quiet_logs()
         await engine.listen()
-        await resume(context)
-        loops = [asyncio.create_task(loop(context)) for loop in (pump_loop, gather_loop, report_loop)]
+        await reconcile(context)
+        loops = [asyncio.create_task(loop(context)) for loop in (pump_loop, gather_loop, report_loop, tend_loop)]
         stopping = asyncio.create_task(self._stop.wait())
         self._ready.set()
         done, _ = await asyncio.wait([*loops, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -249,8 +233,11 @@ def check_settings(settings: Settings) -> None:
 
 def lock_home(home: Path) -> Any:
     """Hold the home for one server; raises ConfigError where another has it. Keep the result while serving."""
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle = (home / "serve.lock").open("w")
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = (home / "serve.lock").open("w")
+    except OSError as error:
+        raise ConfigError(f"MENDBOT_HOME: {home} cannot be used ({error.strerror}): name a directory of ours") from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -266,25 +253,19 @@ def serve(settings: Settings, host: str, port: int) -> int:
     set_up_logs(settings.log_level, settings.log_format)
     check_settings(settings)
     lock = lock_home(settings.home)
+    listener = listen.bind(host, port)
     database = Database(database_url(settings))
     database.migrate()
     worker = Worker(settings, database)
     sandbox = worker.start()
     app = web(settings, database, worker, host)
-    log.info("serving", host=host, port=port, home=str(settings.home), sandbox=sandbox)
-    config = uvicorn.Config(
-        app, host=host, port=port, loop="uvloop", http="httptools", lifespan="off", log_config=None, access_log=False,
-        timeout_graceful_shutdown=2, server_header=False, date_header=False,
-    )  # fmt: skip
-    server = uvicorn.Server(config)
+    log.info("serving", host=host, port=listener.getsockname()[1], home=str(settings.home), sandbox=sandbox)
+    server = listen.server(app)
     for number in (signal.SIGTERM, signal.SIGINT):
         # uvicorn raises the signal again once it has shut down; by default that would end us before the worker has
         signal.signal(number, lambda *_: None)
     try:
-        server.run()
-    except SystemExit:
-        log.error("cannot_listen", host=host, port=port)
-        return 2
+        server.run(sockets=[listener])
     finally:
         worker.stop()
         database.close()

@@ -32,9 +32,12 @@ def serve(
 
     Parameters
     ----------
-    host: the address to listen on; anything but loopback wants a reverse proxy with TLS before it
-    port: the port to listen on (PORT, else 3000)
-    role: all in one process; web and worker alone need Postgres
+    host
+        the address to listen on; anything but loopback wants a reverse proxy with TLS before it
+    port
+        the port to listen on (PORT, else 3000)
+    role
+        all in one process; web and worker alone need Postgres
     """
     from bot.app import serve as serve_app
     from bot.config import load_settings
@@ -53,8 +56,10 @@ def demo(
 
     Parameters
     ----------
-    keep: leave it running, and print the pages' addresses
-    scenario: which story: three issues of a sample, or one of a published project
+    keep
+        leave it running, and print the pages' addresses
+    scenario
+        which story: three issues of a sample, or one of a published project
     """
     from bot.demo.script import run_demo
 
@@ -66,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         code = app(sys.argv[1:] if argv is None else argv, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        print(f"mendbot: {error}; try `mendbot --help`", file=sys.stderr)
+        print(f"mendbot: {str(error).rstrip('.')}; try `mendbot --help`", file=sys.stderr)
         return BAD_INPUT
     except UserError as error:
         print(f"mendbot: {error}", file=sys.stderr)

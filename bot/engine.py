@@ -21,7 +21,8 @@ from bot.model import Noun
 
 APPLICATION_VERSION = "1"
 _MAX_RECOVERIES = 5
-_STEP_LIMIT_S = 7200.0
+_STEP_LIMIT_S = 8 * 3600.0
+"""Far above the sum of the limits that the processes of one call have themselves: a job past it is given up."""
 
 
 class Outcome(Noun):
@@ -41,6 +42,7 @@ class Queue(Noun):
     poll_s: float = 0.25
 
 
+JobState = Literal["unknown", "waiting", "running", "ended"]
 JobArgs = dict[str, Any]
 JobStep = Callable[[JobArgs, int], Awaitable[Outcome]]
 
@@ -147,7 +149,8 @@ class Engine:
         """Stop a job: one that waits never starts, one that runs is interrupted within about a second."""
         await DBOS.cancel_workflow_async(job_id)
 
-    async def status(self, job_id: str) -> Literal["unknown", "waiting", "running", "ended"]:
+    async def status(self, job_id: str) -> JobState:
+        """What has become of a job; `ended` is also what the engine gave up after too many crashes."""
         found = await DBOS.list_workflows_async(workflow_ids=[job_id], load_input=False, load_output=False)
         if not found:
             return "unknown"

@@ -33,6 +33,11 @@ class RunSpec(Noun):
     """Check the base before the first attempt, so that what was already so is known."""
 
     @property
+    def most_attempts(self) -> int:
+        """The attempts there may be: what was asked for, capped by the stop conditions (REQ-RUN-002)."""
+        return min(self.max_attempts, self.policy.stop.max_iterations)
+
+    @property
     def task(self) -> str:
         return "\n\n".join(f"#{issue.number} {issue.title}\n{issue.body}".strip() for issue in self.issues)
 
@@ -103,6 +108,8 @@ class RunState:
     validations: tuple[Validation, ...] = ()
     outputs: tuple[str, ...] = ()
     no_progress: int = 0
+    start: str | None = None
+    """The tree before the first attempt: the base and what set-up left, which is no part of the change."""
     snapshot: str | None = None
     changed_paths: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
@@ -152,10 +159,11 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
                 branch=data["branch"],
                 sandbox=data["sandbox"],
                 stages=tuple(Stage.model_validate(item) for item in data["stages"]),
+                start=data["snapshot"],
                 snapshot=data["snapshot"],
             )
         case "setup_completed", _:
-            return replace(state, set_up=True, snapshot=data["snapshot"])
+            return replace(state, set_up=True, start=data["snapshot"], snapshot=data["snapshot"])
         case "setup_failed", _:
             return replace(state, stop=StopReason(reason="setup_failed", details=data["details"]))
         case "attempt_started", _:
@@ -166,6 +174,10 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
             return _not_applied(state, event)
         case (("validation_command_completed" | "validation_command_failed"), _):
             return _stepped(state, event)
+        case "phase_completed", Phase.REVIEW:
+            return replace(state, snapshot=data["snapshot"], changed_paths=tuple(data["paths"]))
+        case "commit_pushed", _:
+            return replace(state, commit_sha=data["commit"])
         case "phase_completed", Phase.PACKAGING:
             return replace(state, commit_sha=data["commit"], pull=PullRequest.model_validate(data["pull"]))
         case "phase_failed", (Phase.REVIEW | Phase.PACKAGING):
@@ -263,7 +275,7 @@ def _after_green(state: RunState) -> Action:
 def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> StopReason | None:
     limits = spec.policy.stop
     conditions = stop.StopConditions(
-        max_iterations=min(spec.max_attempts, limits.max_iterations),
+        max_iterations=spec.most_attempts,
         max_duration_ms=limits.max_duration_ms,
         no_progress_threshold=limits.no_progress_threshold,
     )

@@ -23,7 +23,7 @@ _SIGNALLED = frozenset(128 + number for number in (1, 2, 3, 4, 6, 7, 8, 9, 11, 1
 
 _LOOKED_AT = 200_000
 _PATTERNS: tuple[tuple[str, Classification], ...] = (
-    (r"\berror TS\d{4}\b|^[^\s:]+\.pyi?:\d+(?::\d+)?: error: |: error: .+\(report\w+\)$|^error\[E0\d{3}\]", "type"),
+    (r"\berror TS\d{4}\b|^[^\s:]+\.pyi?:\d+(?::\d+)?: error: |[:-] error: .+\(report\w+\)$|^error\[E0\d{3}\]", "type"),
     (r"^\S+:\d+:\d+: [A-Z]{1,4}\d{3,4} |^[A-Z]{1,4}\d{3,4} .+\n +--> |^[ \t]+\d+:\d+ +(?:error|warning) ", "lint"),
     (r"^✖ \d+ problems?|^[Ww]ould reformat|Code style issues found|^\S+:\d+:\d+: [CRWEF]\d{4}: ", "lint"),
     (
@@ -76,7 +76,7 @@ _WRAPPER = re.compile(
     r"^npm (?:ERR!|error|notice)|ELIFECYCLE|^make(?:\[\d+\])?: |\*\*\* |^error: (?:script|Recipe|aborting|test failed)"
     r"|[Ee]xit(?:ed with)?(?: code| status)? \d|exited with|could not compile|^For more information|^Some errors have"
     r"|^Traceback |^test result:|^failures:$|^Interrupted|^FAIL$|^nox > |^FAILED$|^BUILD FAILED|^FAILURE: |^info Visit"
-    r"|^error Command failed|^\s*help: |^\s*= note: |A complete log of this run"
+    r"|^✖ failing tests|^error Command failed|^\s*help: |^\s*= note: |A complete log of this run"
 )
 _SUMMARY_WORDS = """
 a an and by checked check code collected collection deselected done due during duration error errors examples

@@ -14,6 +14,7 @@ MOST = 200
 """Annotations of one output (T40); GitHub takes 50 a call."""
 
 _FOREIGN = frozenset({".git", "node_modules", "site-packages", "dist-packages", ".venv", ".tox", ".nox", "__pycache__"})
+_CONTROL = re.compile(r"[\x00-\x1f]")
 _WINDOWS = re.compile(r"^[A-Za-z]:/")
 _STACK_GAP = 4
 """Lines between two frames of one Python stack: the frame, its code, its markers."""
@@ -55,7 +56,7 @@ def relative_path(path: str, tree: str) -> str | None:
             parts.pop()
         elif part not in ("", "."):
             parts.append(part)
-    if not parts or not _FOREIGN.isdisjoint(parts) or any(ord(char) < 32 for part in parts for char in part):
+    if not parts or not _FOREIGN.isdisjoint(parts) or _CONTROL.search(path):
         return None
     return "/".join(parts)
 

@@ -58,16 +58,16 @@ def hints_at_place(line: str) -> bool:
     )
 
 
-_WARNINGS = frozenset({"warning", "warn", "w", "⚠", "convention", "c", "refactor", "r", "style"})
+_WARNINGS = frozenset({"warning", "warn", "w", "⚠", "convention", "c", "refactor", "r", "style", "suggestion"})
 _NOTICES = frozenset({"note", "n", "notice", "info", "i", "information", "hint", "help"})
 
 _WORD = (
-    r"(?:fatal\serror|error|err|warning|warn|note|notice|info(?:rmation)?|hint|help|convention|refactor|style|fatal"
-    r"|ERROR|WARN(?:ING)?)"
+    r"(?:fatal\serror|error|err|warning|warn|note|notice|info(?:rmation)?|hint|help|convention|refactor|style"
+    r"|suggestion|fatal|ERROR|WARN(?:ING)?)"
 )
 _LEVEL = re.compile(rf"(?P<level>{_WORD})\b(?:\[(?P<rule>[\w:/.@-]{{1,80}})\])?[:\s]?\s*", re.IGNORECASE)
-_LETTER = re.compile(r"(?P<level>[EFWCRIN]):\s+(?:\[\w+\]\s*)?")
-_CODE = re.compile(r"(?P<rule>[A-Z]{1,8}-?\d{2,5}|TS\d{4,5})\b:?\s+(?:\[\*\]\s*)?")
+_LETTER = re.compile(r"\[?(?P<level>[EFWCRIN])(?::|\])\s+(?:\[\w+\]\s*)?")
+_CODE = re.compile(r"\[?(?P<rule>[A-Z]{1,8}-?\d{2,5})\b\]?:?\s+(?:\[\*\]\s*)?")
 _LAST_CODE = re.compile(r"\s\s?[\[(](?P<rule>[A-Za-z@][\w@./:-]{2,80})[\])]$")
 _ONLY_ERROR = re.compile(r"[\w.]*(?:Error|Exception|Failed|Exit|Warning|Interrupt)$")
 _SAID = re.compile(r"^\s*(?:E\s+|Uncaught\s)?[\w.]*(?:Error|Exception|Failure|Exit|Interrupt)\b(?:\s\[\w+\])?(?::|$)")
@@ -205,9 +205,10 @@ def _whole_file(match: re.Match[str], here: Here) -> Finding | None:
 
 
 def _anywhere(match: re.Match[str], here: Here) -> Finding | None:
-    return (
-        _finding(match, here.lines[here.index].strip()) if "://" not in match["before"][-300:] + match["path"] else None
-    )
+    line = here.lines[here.index].strip()
+    if line.startswith("test at ") or "://" in match["before"][-300:] + match["path"]:
+        return None  # node's test runner heads each failure so; the failure's own stack follows
+    return _finding(match, line)
 
 
 # (a text that the line must hold, asked first because it is cheap; the shape; what reads it)
@@ -251,6 +252,7 @@ MATCHERS: tuple[tuple[str, re.Pattern[str], Reader], ...] = tuple(
             r"\((?P<line>\d{1,7})(?:,\s?\d+)?(?:,(?P<end>\d{1,7}),\d+)?\)\s?:(?P<rest>.+)",
             _paren,
         ),
+        ("[", rf"^\[{_PATH}{_PLACE}\] (?P<rest>.+)", _paren),
         (": (", rf"^[ew]: {_PATH}: \((?P<line>\d{{1,7}}), \d+\): (?P<rest>.+)", _paren),
         (
             ":",
@@ -280,7 +282,8 @@ def frame_message(lines: Sequence[str], index: int, language: str) -> tuple[str,
             title = text[2:]
             return next((line.strip() for line in lines[at + 1 : index] if line), title), title
         if _SAID.match(text):
-            return text, ""
+            more = next((line.strip() for line in lines[at + 1 : index] if line), "") if text.endswith(":") else ""
+            return f"{text} {more}".strip(), ""
         if text and not nearest and not text.startswith(("at ", "❯ ", "|")):
             nearest = text
     return nearest, ""

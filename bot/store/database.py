@@ -16,10 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from alembic import command as alembic_command
-from alembic.config import Config as AlembicConfig
 
-from bot.errors import Transient
+from bot.errors import ConfigError, Transient
 from bot.store.checkpoints import Checkpointer
 
 T = TypeVar("T")
@@ -38,8 +36,22 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
+def _parsed(url: str) -> sa.URL:
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError:  # its own words may quote the password
+        parsed = None
+    if parsed is None or parsed.get_backend_name() not in ("sqlite", "postgresql"):
+        raise ConfigError(
+            "MENDBOT_DATABASE_URL must be like postgresql://USER:PASSWORD@HOST/NAME (or unset for SQLite)"
+        )
+    return parsed
+
+
 def _sqlite_engine(url: sa.URL, begin: str, pool_size: int) -> sa.Engine:
     engine = sa.create_engine(url, poolclass=sa.QueuePool, pool_size=pool_size, max_overflow=0)
+    # a reader must write nothing, not even this, or it could not open while another process holds the lock
+    mark = (f"application_id={APPLICATION_ID}",) if begin == "BEGIN IMMEDIATE" else ()
 
     @sa.event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: object) -> None:
@@ -51,7 +63,7 @@ def _sqlite_engine(url: sa.URL, begin: str, pool_size: int) -> sa.Engine:
             "synchronous=FULL",
             "wal_autocheckpoint=0",  # see checkpoints.py
             "foreign_keys=ON",
-            f"application_id={APPLICATION_ID}",
+            *mark,
         ):
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
@@ -61,6 +73,29 @@ def _sqlite_engine(url: sa.URL, begin: str, pool_size: int) -> sa.Engine:
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def newest_revision() -> str:
+    """The schema's newest revision: migrations are files named `v`, the revision, and what it is about."""
+    return max(path.name[1:5] for path in (_MIGRATIONS / "versions").glob("v[0-9]*.py"))
+
+
+def _is_current(connection: sa.Connection) -> bool:
+    with connection.begin():
+        if not sa.inspect(connection).has_table("alembic_version"):
+            return False
+        return list(connection.scalars(sa.text("SELECT version_num FROM alembic_version"))) == [newest_revision()]
+
+
+def _upgrade(connection: sa.Connection) -> None:
+    # imported here, as a server holds its 10 MB for as long as it runs
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
 
 
 class _Undone(Exception):
@@ -87,10 +122,11 @@ class Rush:
 class Database:
     """The store's connections. `write` and `read` may be awaited from any event loop; call `close` at the end.
 
-    A full disk, a locked or an unreachable database raises Transient: nothing was written."""
+    A full disk, a locked or an unreachable database raises Transient: nothing was written. A URL of another kind of
+    database raises ConfigError."""
 
     def __init__(self, url: str) -> None:
-        parsed = sa.make_url(url)
+        parsed = _parsed(url)
         self.url = url
         self.sqlite = parsed.get_backend_name() == "sqlite"
         if self.sqlite:
@@ -107,12 +143,14 @@ class Database:
         self._thread.start()
 
     def migrate(self) -> None:
-        """Bring the schema to this version's; safe to repeat."""
-        config = AlembicConfig()
-        config.set_main_option("script_location", str(_MIGRATIONS))
-        with self._writer.connect() as connection:
-            config.attributes["connection"] = connection
-            alembic_command.upgrade(config, "head")
+        """Bring the schema to this version's; safe to repeat. Raises ConfigError for a database that cannot be used."""
+        try:
+            with self._writer.connect() as connection:
+                if not _is_current(connection):
+                    _upgrade(connection)
+        except sa.exc.DBAPIError as error:
+            what = self._writer.url.database if self.sqlite else "MENDBOT_DATABASE_URL"
+            raise ConfigError(f"{what}: the database cannot be used: {str(error.orig).splitlines()[0]}") from error
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Run `work` in a transaction of the writer; returns after the commit is durable."""

@@ -16,6 +16,7 @@ from bot.store.database import Database, now_ms
 from bot.store.tables import artifacts, candidates, events, run_issues, runs
 
 OPEN = (Status.QUEUED, Status.RUNNING)
+_NEVER = 2**62
 
 
 class Draft(Noun):
@@ -89,16 +90,28 @@ class Runs:
         return list(connection.execute(query).scalars())
 
     async def open_run(self, repo: Repo, issue: int) -> tuple[str, datetime | None] | None:
-        """The open run that holds an issue and since when the issue was labelled, if there is one."""
+        """The run that works on an issue and since when the issue was labelled, if there is one.
 
-        def work(connection: sa.Connection) -> tuple[str, datetime | None] | None:
-            for run_id in self._holders(connection, repo.full_name, [issue]):
-                where = (run_issues.c.run_id == run_id) & (run_issues.c.issue == issue)
-                since = connection.execute(sa.select(run_issues.c.since).where(where)).scalar_one()
-                return run_id, datetime.fromisoformat(since) if since else None
-            return None
+        A run that was asked to stop works on nothing any more: a label put now is meant for the next."""
+        query = (
+            sa.select(runs.c.id, run_issues.c.since)
+            .join(run_issues, run_issues.c.run_id == runs.c.id)
+            .where(run_issues.c.repo == repo.full_name, run_issues.c.issue == issue)
+            .where(runs.c.status.in_(OPEN), runs.c.cancel_because.is_(None))
+        )
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if row is None else (row.id, datetime.fromisoformat(row.since) if row.since else None)
 
-        return await self._database.read(work)
+    async def latest_of(self, repo: Repo, issue: int) -> str | None:
+        """The newest run of an issue, ended or not."""
+        query = (
+            sa.select(runs.c.id)
+            .join(run_issues, run_issues.c.run_id == runs.c.id)
+            .where(run_issues.c.repo == repo.full_name, run_issues.c.issue == issue)
+            .order_by(runs.c.created_at.desc())
+            .limit(1)
+        )
+        return await self._database.read(lambda connection: connection.execute(query).scalar())
 
     async def get(self, run_id: str) -> RunRow | None:
         query = sa.select(runs).where(runs.c.id == run_id)
@@ -122,20 +135,26 @@ class Runs:
         query = sa.select(runs.c.id).where(runs.c.reported < runs.c.version).order_by(runs.c.created_at)
         return tuple(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
 
+    async def silence(self, run_id: str) -> None:
+        """Nothing more is told of this run: the App may no longer speak where it was."""
+        await self.reported(run_id, _NEVER)
+
     async def reported(self, run_id: str, version: int) -> None:
         query = sa.update(runs).where((runs.c.id == run_id) & (runs.c.reported < version)).values(reported=version)
         await self._database.write(lambda connection: connection.execute(query) and None)
 
-    async def claim_branch(self, run_id: str, repo: str, names: Sequence[str]) -> str:
-        """Give the run the first of `names` that no other run of the repository has; the same again if it has one."""
+    async def claim_branch(self, run_id: str, repo: str, names: Sequence[str]) -> str | None:
+        """Give the run the first of `names` that no other run of the repository has; the same again if it has one.
 
-        def work(connection: sa.Connection) -> str:
+        None where every one of them is taken."""
+
+        def work(connection: sa.Connection) -> str | None:
             own = connection.execute(sa.select(runs.c.branch).where(runs.c.id == run_id)).scalar_one()
             if own:
                 return str(own)
             query = sa.select(runs.c.branch).where(runs.c.repo == repo, runs.c.branch.in_(names))
             taken = set(connection.execute(query).scalars())
-            branch = next(name for name in names if name not in taken)
+            branch = next((name for name in names if name not in taken), None)
             connection.execute(sa.update(runs).where(runs.c.id == run_id).values(branch=branch))
             return branch
 
@@ -148,11 +167,21 @@ class Runs:
         values = {"waiting_for": what, "version": runs.c.version + 1}
         await self._database.write(lambda connection: connection.execute(query.values(values)) and None)
 
-    async def request_cancel(self, run_id: str, because: str) -> bool:
-        """Ask a run to stop; False if it had ended or was asked before."""
+    async def request_cancel(
+        self, run_id: str, because: str, *, released: Sequence[int] = (), quiet_ms: int = 0
+    ) -> bool:
+        """Ask a run to stop; False if it had ended or was asked before. From the same commit on, those of its issues
+        that are `released` wait for another run."""
         query = sa.update(runs).where(runs.c.id == run_id, runs.c.status.in_(OPEN), runs.c.cancel_because.is_(None))
         values = {"cancel_because": because, "version": runs.c.version + 1}
-        return await self._database.write(lambda connection: connection.execute(query.values(values)).rowcount > 0)
+
+        def work(connection: sa.Connection) -> bool:
+            if not connection.execute(query.values(values)).rowcount:
+                return False
+            _release(connection, run_id, because, released, quiet_ms)
+            return True
+
+        return await self._database.write(work)
 
     async def append(self, run_id: str, drafts: Sequence[Draft], made: Sequence[Artifact] = ()) -> None:
         """Append events (and artifacts) in one commit; those whose key is known are left as they were."""
@@ -227,6 +256,20 @@ def _run_values(fresh: Sequence[Draft], status: str) -> dict[str, Any]:
         if draft.type == "session_finished":
             values |= {"status": draft.data["status"], "ended_at": now_ms()}
     return values
+
+
+def _release(connection: sa.Connection, run_id: str, because: str, numbers: Sequence[int], quiet_ms: int) -> None:
+    held = connection.execute(
+        sa.select(run_issues, runs.c.installation_id)
+        .join(runs, runs.c.id == run_issues.c.run_id)
+        .where(run_issues.c.run_id == run_id, run_issues.c.issue.in_(numbers))
+    ).all()
+    now = now_ms()
+    for row in held:
+        key = {"repo": row.repo, "issue": row.issue}
+        connection.execute(sa.delete(candidates).filter_by(**key))
+        values = {"labeled_by": because, "first_at": now, "last_at": now, "quiet_ms": quiet_ms, "since": row.since}
+        connection.execute(sa.insert(candidates).values(**key, **values, installation_id=row.installation_id))
 
 
 def _put_artifact(connection: sa.Connection, artifact: Artifact) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from bot.errors import Transient
 from bot.store.deliveries import Deliveries
 
 LIMIT = 1000
@@ -37,7 +38,10 @@ def guarded(endpoint: Endpoint, token: str | None, open_to_all: bool) -> Endpoin
     async def answer(request: Request) -> Response:
         given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
         if open_to_all or (token and hmac.compare_digest(given.encode(), token.encode())):
-            return await endpoint(request)
+            try:
+                return await endpoint(request)
+            except Transient as error:
+                return JSONResponse({"error": f"try again in a moment: {error}"}, status_code=503)
         return JSONResponse(
             {"error": "give `Authorization: Bearer` with the value of MENDBOT_ADMIN_TOKEN"}, status_code=401
         )

@@ -27,7 +27,8 @@ def parse_secrets(value: str | None) -> tuple[bytes, ...]:
     for part in parts:
         if part.lower() in _WELL_KNOWN or len(part) < MINIMUM or len(set(part)) < 6:
             raise ConfigError(
-                f"WEBHOOK_SECRET is too weak: use {MINIMUM} or more random characters, such as `openssl rand -hex 32` gives"
+                f"WEBHOOK_SECRET is too weak: use {MINIMUM} or more random characters, for example those that "
+                "`openssl rand -hex 32` prints"
             )
     return tuple(part.encode() for part in parts)
 

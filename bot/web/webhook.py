@@ -8,10 +8,12 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
-from starlette.types import Receive, Scope, Send
+from pydantic_core import from_json
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import Transient
 from bot.store.deliveries import Delivery, Inbox
@@ -21,6 +23,7 @@ BODY_LIMIT = 25 * 1024 * 1024
 """GitHub delivers no payload over 25 MB (docs: *Webhook events and payloads*)."""
 READ_TIMEOUT_S = 8.0
 """GitHub waits 10 s for an answer; a body that takes longer than this will not be answered in time anyway."""
+LINGER_S = 2.0
 
 _NAME = re.compile(rb"[A-Za-z0-9_-]{1,64}\Z")
 _STATUS_TEXT = {True: b"accepted", False: b"duplicate"}
@@ -40,7 +43,8 @@ class WebhookEndpoint:
     def __init__(self, inbox: Inbox, secrets: Sequence[bytes], app_id: str | None) -> None:
         self._inbox = inbox
         self._secrets = tuple(secrets)
-        self._target = app_id.encode() if app_id else None
+        # GitHub also takes an App's client id for its id, but names the number alone in the header
+        self._target = app_id.strip().encode() if app_id and app_id.strip().isdigit() else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -55,6 +59,10 @@ class WebhookEndpoint:
         if status not in (202, 401, 403, 503):
             headers.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": status, "headers": headers})
+        if status == 413:
+            await send({"type": "http.response.body", "body": payload, "more_body": True})
+            await _linger(receive)
+            payload = b""
         await send({"type": "http.response.body", "body": payload})
 
     async def _take(self, scope: Scope, receive: Receive) -> bytes:
@@ -77,6 +85,29 @@ class WebhookEndpoint:
         row = Delivery.model_construct(id=delivery, event=event, payload=body, received_at=int(time.time() * 1000))
         fresh = await self._inbox.accept(row)
         return b'{"delivery":"%s","status":"%s"}' % (delivery.encode(), _STATUS_TEXT[fresh])
+
+
+class FrontDoor:
+    """Hands deliveries to their endpoint and all else to `rest`: routing and its middleware would cost a delivery as
+    much as verifying it does."""
+
+    def __init__(self, webhook: WebhookEndpoint, paths: Container[str], rest: ASGIApp) -> None:
+        self._webhook, self._paths, self._rest = webhook, paths, rest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "POST" and scope["path"] in self._paths:
+            await self._webhook(scope, receive, send)
+        else:
+            await self._rest(scope, receive, send)
+
+
+async def _linger(receive: Receive) -> None:
+    """Let a client that is still sending go on for a moment: closing on it would reset the connection, and it would
+    never see its answer."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_S):
+            while (await receive()).get("more_body"):
+                pass
 
 
 async def _read(headers: dict[bytes, bytes], receive: Receive) -> bytes:
@@ -114,9 +145,18 @@ def _no_constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
+def _parsed(body: bytes) -> Any:
+    try:
+        return from_json(body, allow_inf_nan=False, cache_strings="keys")
+    except (
+        ValueError
+    ):  # twice as fast, but it refuses more, such as lone surrogates, and says less: json has the last word
+        return _DECODER.decode(body.decode("utf-8"))
+
+
 def _check_object(body: bytes) -> None:
     try:
-        value: Any = _DECODER.decode(body.decode("utf-8"))
+        value = _parsed(body)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
         raise Rejected(400, f"the body is not valid JSON: {reason}") from None

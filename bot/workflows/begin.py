@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from pathlib import Path
 
-from bot.errors import UserError
+from bot.errors import Refused, UserError
 from bot.model import Command, Phase
+from bot.proc import ProcResult
 from bot.rules.course import RunState
 from bot.rules.failures import first_error_block
 from bot.rules.pipeline import STAGES, Stage
 from bot.store.runs import Draft, RunRow
 from bot.workflows.context import Context
+from bot.workflows.transfer import transfer
 from bot.workspace import mirror as mirrors
 from bot.workspace.artifacts import write_log
 from bot.workspace.detect import Missing, detect
 from bot.workspace.sandbox import Grant
 from bot.workspace.tree import Tree
-from bot.workspace.worktree import ensure_worktree
+from bot.workspace.worktree import SlotsFull, ensure_worktree
 
 SETUP_TIMEOUT_S = 1800.0
+SLOT_POLL_S = 1.0
+_SLOT_POLLS = 600
 _GENERATIONS = 99
+_READY = "mendbot-ready"
+"""A file in the worktree's git directory: set-up has run there and it holds what the run had come to."""
 
 
 async def begin(context: Context, row: RunRow) -> None:
-    """Bring the mirror up to date, take a branch and a worktree, and record what the run starts from."""
+    """Bring the mirror up to date, take a branch and a worktree, and record what the run starts from.
+
+    The run counts as started when it has its worktree: what it waited before, for GitHub or for a slot, is not its
+    time (REQ-STOP-001)."""
     spec, runs = row.spec, context.stores.runs
-    await runs.append(row.id, [Draft(type="session_started", key="session_started", data={"task": spec.task[:2000]})])
     mirror = context.mirror(spec.repo)
     await mirrors.ensure_mirror(mirror)
-    await mirrors.fetch(mirror, await context.remote(spec.repo, write=False))
+    await transfer(context, spec.repo, partial(mirrors.fetch, mirror), write=False)
     start = await mirrors.resolve(mirror, f"refs/remotes/origin/{spec.base_branch}")
     if start is None:
         raise UserError(f"the base branch `{spec.base_branch}` does not exist in {spec.repo.full_name}")
     branch = await _branch(context, row, mirror)
-    tree = await ensure_worktree(mirror, context.tree_path(row), branch, start, context.max_worktrees(spec))
+    tree = await _worktree(context, row, branch, start)
     stages = [_stage(tree.path, name, row) for name in STAGES]
     data = {
         "baseSha": await tree.head(),
@@ -42,14 +52,40 @@ async def begin(context: Context, row: RunRow) -> None:
         "snapshot": await tree.snapshot(),
         "stages": [stage.model_dump(mode="json") for stage in stages],
     }
-    await runs.append(row.id, [Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)])
+    started = Draft(type="session_started", key="session_started", data={"task": spec.task[:2000]})
+    planning = Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)
+    await runs.append(row.id, [started, planning])
 
 
 async def _branch(context: Context, row: RunRow, mirror: Path) -> str:
     taken = await mirrors.branches(mirror)
     wanted = row.spec.suggested_branch
     names = [wanted, *(f"{wanted}-r{generation}" for generation in range(2, _GENERATIONS))]
-    return await context.stores.runs.claim_branch(row.id, row.spec.repo.full_name, [n for n in names if n not in taken])
+    free = [name for name in names if name not in taken]
+    branch = await context.stores.runs.claim_branch(row.id, row.spec.repo.full_name, free)
+    if branch is None:
+        raise UserError(f"every branch from `{wanted}` to `{names[-1]}` is taken; delete those that are merged")
+    return branch
+
+
+async def _worktree(context: Context, row: RunRow, branch: str, start: str) -> Tree:
+    """The run's worktree as soon as a slot is free; raises SlotsFull after ten minutes, to be asked again."""
+    make = partial(
+        ensure_worktree,
+        context.mirror(row.spec.repo),
+        context.tree_path(row),
+        branch,
+        start,
+        context.max_worktrees(row.spec),
+    )
+    for _ in range(_SLOT_POLLS):
+        try:
+            return await make()
+        except SlotsFull as error:
+            await context.stores.runs.wait_for(row.id, str(error))
+            context.wake["report"].set()
+            await asyncio.sleep(SLOT_POLL_S)  # another process may free it, so there is nothing to be woken by
+    return await make()
 
 
 def _stage(tree: Path, name: str, row: RunRow) -> Stage:
@@ -60,13 +96,17 @@ def _stage(tree: Path, name: str, row: RunRow) -> Stage:
 
 
 async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
-    """The run's tree, made again where it is gone (REQ-RUN: everything an attempt wrote survives a crash)."""
-    assert state.base_sha is not None and state.branch is not None
+    """The run's tree as its last event left it. Where it is gone it is made again, with set-up and all that the
+    attempts wrote; a crash on the way there leaves it unready, so that the next one who asks begins again."""
+    assert state.base_sha is not None and state.branch is not None and state.snapshot is not None
     mirror, path = context.mirror(row.spec.repo), context.tree_path(row)
-    existed = path.exists()
     tree = await ensure_worktree(mirror, path, state.branch, state.base_sha, context.max_worktrees(row.spec))
-    if not existed and state.snapshot is not None:
+    ready = tree.git_dir / _READY
+    if not ready.exists():
+        if state.set_up:
+            await _set_up_again(context, row, tree)
         await tree.restore(state.snapshot)
+        ready.touch()
     return tree
 
 
@@ -77,15 +117,13 @@ def git_grant(context: Context, row: RunRow, *, network: bool = False) -> Grant:
 
 async def set_up(context: Context, row: RunRow, state: RunState) -> None:
     """Run the repository's set-up command, the only one with network (trust.md T31)."""
-    setup = row.spec.policy.setup
-    assert setup is not None
+    command = _command(row)
+    text = context.mask(command.text)
     runs, tree = context.stores.runs, await open_tree(context, row, state)
-    command = Command(run=setup, timeout_s=SETUP_TIMEOUT_S)
-    await runs.append(row.id, [Draft(type="setup_started", key="setup", data={"command": command.text})])
-    result = await context.sandbox.run(command, tree.path, grant=git_grant(context, row, network=True))
-    log = context.mask(result.output.decode("utf-8", "replace"))
+    await runs.append(row.id, [Draft(type="setup_started", key="setup", data={"command": text})])
+    result, log = await _run(context, row, tree, command)
     data = {
-        "command": command.text,
+        "command": text,
         "exitCode": result.exit_code,
         "durationMs": result.duration_ms,
         "log": write_log(context.settings.home, row.id, "setup.log", log.encode()),
@@ -94,6 +132,28 @@ async def set_up(context: Context, row: RunRow, state: RunState) -> None:
     if result.exit_code == 0:
         await runs.append(row.id, [Draft(type="setup_completed", key="setup_done", data=data)])
         return
-    how = "timed out" if result.timed_out else result.spawn_error or f"exit {result.exit_code}"
-    data["details"] = f"`{command.text}`: {how}\n{first_error_block(log)}"
+    data["details"] = _told(text, result, log)
     await runs.append(row.id, [Draft(type="setup_failed", key="setup_done", data=data)])
+
+
+async def _set_up_again(context: Context, row: RunRow, tree: Tree) -> None:
+    command = _command(row)
+    result, log = await _run(context, row, tree, command)
+    if result.exit_code != 0:
+        told = _told(context.mask(command.text), result, log)
+        raise Refused("setup_failed", f"the worktree had to be made again, and there {told}")
+
+
+def _command(row: RunRow) -> Command:
+    assert row.spec.policy.setup is not None
+    return Command(run=row.spec.policy.setup, timeout_s=SETUP_TIMEOUT_S)
+
+
+async def _run(context: Context, row: RunRow, tree: Tree, command: Command) -> tuple[ProcResult, str]:
+    result = await context.sandbox.run(command, tree.path, grant=git_grant(context, row, network=True))
+    return result, context.mask(result.output.decode("utf-8", "replace"))
+
+
+def _told(command: str, result: ProcResult, log: str) -> str:
+    how = "timed out" if result.timed_out else result.spawn_error or f"exit {result.exit_code}"
+    return f"`{command}`: {how}\n{first_error_block(log)}"

@@ -8,10 +8,12 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from bot.agent.developer import Developer
-from bot.config import Settings
-from bot.engine import Job
+from bot.config import Policy, Settings
+from bot.engine import Job, JobState
+from bot.errors import Transient
 from bot.github.client import GitHub
 from bot.model import Repo
 from bot.rules.course import RunSpec
@@ -30,17 +32,21 @@ class RunControl:
 
     def __init__(self, runs: Runs) -> None:
         self._runs = runs
-        self._locks: Mapping[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._signals: Mapping[str, asyncio.Event] = defaultdict(asyncio.Event)
+        # weak, so that they last as long as somebody uses them: a server sees more runs than it should remember
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._signals: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
         self._effects: set[asyncio.Task[None]] = set()
         self._halting = False
 
     def lock(self, run_id: str) -> asyncio.Lock:
-        return self._locks[run_id]
+        """Held by whoever works on the run; keep the result for as long as it matters."""
+        return self._locks.setdefault(run_id, asyncio.Lock())
 
     def signal(self, run_id: str) -> None:
         """Interrupt what is being done for the run in this process."""
-        self._signals[run_id].set()
+        waiting = self._signals.get(run_id)
+        if waiting is not None:
+            waiting.set()
 
     async def interruptibly(self, run_id: str, effect: Coroutine[Any, Any, None]) -> bool:
         """Do an effect until it ends or the run is asked to stop; True if it ended. Its errors are raised here.
@@ -73,15 +79,22 @@ class RunControl:
 
     async def cancelled(self, run_id: str) -> None:
         """Return when someone asked the run to stop; another process's request is seen within a second."""
+        signal = self._signals.setdefault(run_id, asyncio.Event())
         while True:
             try:
                 async with asyncio.timeout(_CANCEL_POLL_S):
-                    await self._signals[run_id].wait()
+                    await signal.wait()
                     return
             except TimeoutError:
-                row = await self._runs.get(run_id)
-                if row is not None and row.cancel_because is not None:
+                if await self._asked_to_stop(run_id):
                     return
+
+    async def _asked_to_stop(self, run_id: str) -> bool:
+        try:
+            row = await self._runs.get(run_id)
+        except Transient:
+            return False  # a database that is busy now asks nobody to stop; it is asked again in a second
+        return row is not None and row.cancel_because is not None
 
 
 def mirror_path(settings: Settings, repo: Repo) -> Path:
@@ -107,9 +120,13 @@ class Context:
     sandbox: Sandbox
     control: RunControl
     enqueue: Callable[[Job], Awaitable[None]]
+    job_state: Callable[[str], Awaitable[JobState]]
     developers: Callable[[RunSpec, Path], Sequence[Developer]]
     mask: Callable[[str], str]
+    holds_secret: Callable[[str], bool]
     wake: Mapping[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
+    policies_asked_for: dict[str, asyncio.Task[tuple[Policy, str]]] = field(default_factory=dict)
+    """Policies that are being read at this moment, by repository; for `workflows.policies` alone."""
 
     def mirror(self, repo: Repo) -> Path:
         return mirror_path(self.settings, repo)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from bot.model import Phase, Status, StopReason
+from contextlib import suppress
+
+from bot.engine import Job
+from bot.model import Phase, Repo, Status, StopReason
 from bot.rules.course import RunState, fold
 from bot.store.runs import Draft, RunRow
 from bot.workflows.context import Context
-from bot.workspace.tree import Tree
+from bot.workspace import mirror as mirrors
 from bot.workspace.worktree import remove_worktree, reopen_worktree, salvage
 
 
 async def finish(context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None) -> None:
     """Salvage, remove the worktree, and record the final status with the reason."""
-    salvage_ref = await clear(context, row)
+    await record_end(context, row, state, status, stop, await clear(context, row))
+
+
+async def record_end(
+    context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None, salvage_ref: str | None
+) -> None:
+    """Record the final status with the reason; phases that never came are skipped (REQ-RUN-002)."""
     drafts = [
         Draft(type="phase_skipped", key=f"skipped:{phase}", phase=phase)
         for phase in (Phase.REVIEW, Phase.PACKAGING)
@@ -30,10 +39,14 @@ async def clear(context: Context, row: RunRow) -> str | None:
     if not mirror.exists():
         return None
     ref = f"refs/mendbot/salvage/{row.id}"
-    tree: Tree | None = await reopen_worktree(mirror, path)
-    kept = await salvage(tree, ref) if tree is not None else None
+    tree = await reopen_worktree(mirror, path)
+    if tree is not None:
+        await salvage(tree, ref)
     await remove_worktree(mirror, path)
-    return ref if kept else None
+    with suppress(OSError):  # the run's own directory; what else somebody put there keeps it
+        path.parent.rmdir()
+    # asked of git, because a crash may have come between the salvage and the record of it
+    return ref if await mirrors.resolve(mirror, ref) else None
 
 
 async def settle(context: Context, run_id: str) -> None:
@@ -43,5 +56,13 @@ async def settle(context: Context, run_id: str) -> None:
         if row is None or row.status.final:
             return
         state = fold(await context.stores.runs.events(run_id))
+        if state.pull is not None:  # asked too late: the pull request is there, and that is what is to be told
+            await finish(context, row, state, Status.SUCCESS, None)
+            return
         because = row.cancel_because or "asked to stop"
         await finish(context, row, state, Status.CANCELLED, StopReason(reason="cancelled", details=because))
+
+
+def settle_job(run_id: str, repo: Repo) -> Job:
+    """The job that says a cancelled run's last word."""
+    return Job(kind="settle", id=f"settle:{run_id}", partition=repo.full_name, args={"run_id": run_id})

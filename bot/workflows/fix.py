@@ -27,7 +27,7 @@ from bot.rules.course import (
 from bot.store.runs import RunRow
 from bot.workflows.begin import begin, set_up
 from bot.workflows.context import Context
-from bot.workflows.finish import finish
+from bot.workflows.finish import finish, record_end
 from bot.workflows.implement import implement
 from bot.workflows.package import package, review
 from bot.workflows.prepare import prepare
@@ -86,12 +86,16 @@ async def _act(context: Context, row: RunRow, state: RunState, action: Action) -
             assert_never(action)
 
 
-async def bury(context: Context, run_id: str, reason: str, details: str) -> None:
-    """End a run that can't go on: what went wrong becomes its stop reason."""
+async def bury(context: Context, run_id: str, stop: StopReason, *, tidy: bool = True) -> None:
+    """End a run that can't go on, for that reason. Without `tidy` its worktree is left for the janitor."""
     async with context.control.lock(run_id):
         row = await context.stores.runs.get(run_id)
         if row is None or row.status.final:
             return
         state = fold(await context.stores.runs.events(run_id))
-        await finish(context, row, state, Status.FAILED, StopReason(reason=reason, details=context.mask(details)))
+        told = stop.model_copy(update={"details": context.mask(stop.details)})
+        if tidy:
+            await finish(context, row, state, Status.FAILED, told)
+        else:
+            await record_end(context, row, state, Status.FAILED, told, None)
         context.wake["report"].set()

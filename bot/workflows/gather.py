@@ -5,12 +5,13 @@ Everything is asked of GitHub anew, since events are hints and come in any order
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from hashlib import sha256
 
 import structlog
 
-from bot.engine import Job
-from bot.errors import MendbotError, Stale
+from bot.config import Policy
+from bot.errors import MendbotError, Stale, Transient
 from bot.model import Issue, Repo
 from bot.rules.course import RunSpec
 from bot.rules.grouping import choose_groups
@@ -20,9 +21,13 @@ from bot.store.database import now_ms
 from bot.workflows.context import Context
 from bot.workflows.fix import fix_job
 from bot.workflows.policies import policy_of
+from bot.workflows.runner import persistently
 
 IDLE_MS = 30_000
 RETRY_S = 15.0
+REFUSED_S = 300.0
+"""Where GitHub said no, somebody has to mend something first."""
+HELD_MS = 1000
 
 log = structlog.get_logger()
 
@@ -31,26 +36,44 @@ async def gather_loop(context: Context) -> None:
     """Group each burst when it is due; wakes when a candidate comes, else when the next is due.
 
     The candidates' rows are the durable intent: they are there until the runs are, whatever happens in between."""
+    await persistently("gather", partial(_gather_due, context, {}))
+
+
+async def _gather_due(context: Context, under_way: dict[str, asyncio.Task[None]]) -> None:
     wake = context.wake["gather"]
     while True:
         wake.clear()
-        bursts = await context.stores.candidates.bursts()
-        due = [burst for burst in bursts if burst.due_at <= now_ms()]
-        await asyncio.gather(*(_guarded(context, burst) for burst in due))
-        waits = [burst.due_at - now_ms() for burst in bursts if burst not in due]
+        bursts = [b for b in await context.stores.candidates.bursts() if b.repo.full_name not in under_way]
+        for burst in bursts:
+            if burst.due_at <= now_ms():  # each on its own: a repository that GitHub is slow about delays no other
+                task = under_way[burst.repo.full_name] = asyncio.create_task(_guarded(context, burst))
+                task.add_done_callback(partial(_ended, under_way, burst.repo.full_name, wake))
+        waits = [burst.due_at - now_ms() for burst in bursts if burst.repo.full_name not in under_way]
         try:
-            async with asyncio.timeout(0 if due else max(0, min(waits, default=IDLE_MS)) / 1000):
+            async with asyncio.timeout(max(0, min(waits, default=IDLE_MS)) / 1000):
                 await wake.wait()
         except TimeoutError:
             continue
 
 
+def _ended(under_way: dict[str, asyncio.Task[None]], name: str, wake: asyncio.Event, task: asyncio.Task[None]) -> None:
+    del under_way[name]
+    if task.cancelled() or (error := task.exception()) is None:
+        wake.set()
+    else:  # not even a postponement could be written: the candidates are still there, and looked at when idle
+        log.warning("gather_failed", repo=name, because=str(error))
+
+
 async def _guarded(context: Context, burst: Burst) -> None:
     try:
         await gather(context, burst.repo, burst.issues)
+    except Stale as error:
+        log.info("gather_dropped", repo=burst.repo.full_name, issues=burst.issues, because=str(error))
+        for number in burst.issues:
+            await context.stores.candidates.drop(burst.repo, number)
     except MendbotError as error:
         log.info("gather_waits", repo=burst.repo.full_name, issues=burst.issues, because=str(error))
-        wait_s = getattr(error, "retry_after_s", None) or RETRY_S
+        wait_s = (error.retry_after_s or RETRY_S) if isinstance(error, Transient) else REFUSED_S
         await context.stores.candidates.postpone(burst.repo, burst.issues, int(wait_s * 1000))
     except Exception:
         log.exception("gather_bug", repo=burst.repo.full_name, issues=burst.issues)
@@ -62,9 +85,8 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
     policy, base_branch = await policy_of(context, repo)
     issues = []
     for number in numbers:
-        issue = await _wanted(context, repo, number, policy.trigger_label)
-        because = "it is gone" if issue is None else unfit(issue, policy)
-        if issue is None or because is not None:
+        issue = await _wanted(context, repo, number, policy)
+        if issue is None:
             await context.stores.candidates.drop(repo, number)
         else:
             issues.append(issue)
@@ -87,33 +109,27 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
         run_id = _run_id(repo, spec, now_ms())
         if await context.stores.runs.create(run_id, spec):
             await context.enqueue(fix_job(run_id, repo))
+        else:  # a run that is being stopped still holds one of them
+            await context.stores.candidates.postpone(repo, group.issues, HELD_MS)
     context.wake["report"].set()
 
 
-async def _wanted(context: Context, repo: Repo, number: int, trigger: str) -> Issue | None:
+async def _wanted(context: Context, repo: Repo, number: int, policy: Policy) -> Issue | None:
+    """The issue as it is now, without what must not be stored, sent to an agent or published; None if a run works on
+    it already, or if it is no longer for Mendbot."""
+    if await context.stores.runs.open_run(repo, number) is not None:
+        return None
     try:
         issue = await context.github.repository(repo).issue(number)
     except Stale:
         return None
-    carries = any(label.casefold() == trigger.casefold() for label in issue.labels)
-    return issue if carries else None
+    carries = any(label.casefold() == policy.trigger_label.casefold() for label in issue.labels)
+    if not carries or unfit(issue, policy) is not None:
+        return None
+    return issue.model_copy(update={"title": context.mask(issue.title), "body": context.mask(issue.body)})
 
 
 def _run_id(repo: Repo, spec: RunSpec, at: int) -> str:
     numbers = "-".join(str(issue.number) for issue in spec.issues)
     digest = sha256(f"{repo.full_name}:{numbers}:{at}".encode()).hexdigest()[:10]
     return f"run-{digest}"
-
-
-async def resume(context: Context) -> None:
-    """Enqueue the job of every run that has none; a crash between a run's row and its job leaves one such."""
-    for row in await context.stores.runs.unfinished():
-        if row.cancel_because is not None:
-            await context.enqueue(settle_job(row.id, row.spec.repo))
-        else:
-            await context.enqueue(fix_job(row.id, row.spec.repo))
-
-
-def settle_job(run_id: str, repo: Repo) -> Job:
-    """The job that says a cancelled run's last word."""
-    return Job(kind="settle", id=f"settle:{run_id}", partition=repo.full_name, args={"run_id": run_id})

@@ -43,7 +43,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     facts: dict[str, Any] = {"phase": Phase.IMPLEMENTATION, "iteration": attempt}
     opening = [
         Draft(type="phase_started", key=f"implementation:{attempt}", **facts),
-        Draft(type="attempt_started", key=f"attempt:{attempt}", data={"of": row.spec.max_attempts}, **facts),
+        Draft(type="attempt_started", key=f"attempt:{attempt}", data={"of": row.spec.most_attempts}, **facts),
     ]
     await context.stores.runs.append(row.id, opening)
     tree = await open_tree(context, row, state)
@@ -57,7 +57,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
         )
         await context.stores.runs.append(row.id, [started])
         try:
-            taken = await _ask(row, developer, task, tree, state.snapshot)
+            taken = await _ask(context, row, state, developer, task, tree)
         except UserError as error:
             await tree.restore(state.snapshot)
             await _failed(context, row, facts, developer.name, error)
@@ -67,9 +67,10 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
             continue
         await _applied(context, row, state, tree, taken, facts)
         return
-    await tree.restore(state.snapshot or "HEAD")
+    assert state.snapshot is not None
+    await tree.restore(state.snapshot)
     message = "; ".join(passed_over) or "no agent is configured: set MENDBOT_AGENTS, or `agents` in .github/mendbot.yml"
-    data = {"reason": NOTHING_OFFERED, "message": message}
+    data = {"reason": NOTHING_OFFERED, "message": context.mask(message)}
     failed = Draft(type="phase_failed", key=f"implementation_done:{attempt}", data=data, **facts)
     await context.stores.runs.append(row.id, [failed])
 
@@ -79,7 +80,7 @@ async def _task(context: Context, row: RunRow, state: RunState, attempt: int) ->
     return AgentTask(
         run_id=row.id,
         attempt=attempt,
-        max_attempts=row.spec.max_attempts,
+        max_attempts=row.spec.most_attempts,
         task=row.spec.task,
         focus=named_files(row.spec.task, files),
         previous=state.validations,
@@ -88,9 +89,15 @@ async def _task(context: Context, row: RunRow, state: RunState, attempt: int) ->
     )
 
 
-async def _ask(row: RunRow, developer: Developer, task: AgentTask, tree: Tree, before: str) -> Taken | str:
+async def _ask(
+    context: Context, row: RunRow, state: RunState, developer: Developer, task: AgentTask, tree: Tree
+) -> Taken | str:
     """What the agent's offer left in the tree, or why there is nothing; raises UserError where it was refused."""
+    before, base, branch = state.snapshot, state.base_sha, state.branch
+    assert before is not None and base is not None and branch is not None
     proposal = await developer.propose(task, tree.path)
+    if await tree.head() != base:
+        await tree.rewind(base, branch)  # outside the box an agent can commit; what it changed is taken from the tree
     if not proposal.offered:
         return proposal.note or "nothing to offer"
     protected = row.spec.policy.protected_paths
@@ -111,8 +118,11 @@ async def _ask(row: RunRow, developer: Developer, task: AgentTask, tree: Tree, b
     refusal = check_changes(changed, protected)
     if refusal is not None:
         raise Refused(refusal.reason, refusal.message)
-    paths = tuple(item.path for item in changed)
-    return Taken(proposal, after, paths, fallbacks, await tree.diff(before, after))
+    paths, patch = tuple(item.path for item in changed), await tree.diff(before, after)
+    added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))
+    if context.holds_secret(added):
+        raise Refused("secret", f"the change to {', '.join(paths[:5])} holds a credential of this bot or of its agent")
+    return Taken(proposal, after, paths, fallbacks, patch)
 
 
 async def _failed(context: Context, row: RunRow, facts: dict[str, Any], agent: str, error: UserError) -> None:
@@ -129,8 +139,8 @@ async def _applied(
     attempt = facts["iteration"]
     ref = f"refs/mendbot/runs/{row.id}/{attempt}"
     await tree.keep(taken.snapshot, ref)
-    assert state.base_sha is not None
-    whole = await tree.changed(state.base_sha, taken.snapshot)
+    assert state.start is not None
+    whole = await tree.changed(state.start, taken.snapshot)
     data = {
         "agent": taken.proposal.agent,
         "paths": taken.paths,

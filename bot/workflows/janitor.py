@@ -1,19 +1,39 @@
-"""What a crash may leave behind is found at start: worktrees of runs that have ended, or that nobody knows."""
+"""What a crash may leave behind is found at start and now and then: runs that nobody works on, worktrees of runs that
+have ended or that nobody knows."""
 
 from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
 
 import structlog
 
 from bot.errors import MendbotError
 from bot.model import Repo
 from bot.workflows.context import Context
+from bot.workflows.reconcile import reconcile
+from bot.workflows.runner import persistently
+from bot.workspace.git import GitError
 from bot.workspace.worktree import remove_worktree, reopen_worktree, salvage
+
+TEND_S = 60.0
 
 log = structlog.get_logger()
 
 
+async def tend_loop(context: Context) -> None:
+    """Reconcile and sweep once a minute."""
+
+    async def once() -> None:
+        await asyncio.sleep(TEND_S)
+        await reconcile(context)
+        await sweep(context)
+
+    await persistently("tend", once)
+
+
 async def sweep(context: Context) -> int:
-    """Salvage and remove worktrees whose run is over; returns how many were removed."""
+    """Salvage and remove worktrees whose run is over; returns how many were removed. One that resists is left."""
     removed = 0
     for path in sorted((context.settings.home / "worktrees").glob("*/*/*/*")):
         run_id, name, owner = path.parts[-2], path.parts[-3], path.parts[-4]
@@ -22,11 +42,14 @@ async def sweep(context: Context) -> int:
             continue
         mirror = context.mirror(Repo(owner=owner, name=name, installation_id=0))
         try:
-            tree = await reopen_worktree(mirror, path)
+            tree = await reopen_worktree(mirror, path) if mirror.is_dir() else None
             if tree is not None:
                 await salvage(tree, f"refs/mendbot/salvage/{run_id}")
             await remove_worktree(mirror, path)
-            removed += 1
-        except MendbotError as error:
+        except (MendbotError, GitError, OSError) as error:
             log.warning("worktree_left", path=str(path), because=str(error))
+            continue
+        with suppress(OSError):  # the run's own directory, where nothing else is in it
+            path.parent.rmdir()
+        removed += 1
     return removed

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from bot.model import Phase, StopReason
 from bot.reports.pull import commit_message, pull_body, pull_title
 from bot.rules.course import RunState
@@ -9,9 +11,11 @@ from bot.rules.patches import check_changes
 from bot.store.runs import Draft, RunRow
 from bot.workflows.begin import open_tree
 from bot.workflows.context import Context
+from bot.workflows.transfer import transfer
 from bot.workflows.view import view_of
 from bot.workspace import mirror as mirrors
 from bot.workspace.mirror import PushRejected
+from bot.workspace.tree import Tree
 
 
 async def review(context: Context, row: RunRow, state: RunState) -> None:
@@ -19,8 +23,9 @@ async def review(context: Context, row: RunRow, state: RunState) -> None:
     runs = context.stores.runs
     await runs.append(row.id, [Draft(type="phase_started", key="review", phase=Phase.REVIEW)])
     tree = await open_tree(context, row, state)
-    assert state.base_sha is not None and state.snapshot is not None
-    changed = await tree.changed(state.base_sha, state.snapshot)
+    snapshot = await _without_set_up(tree, state)
+    assert state.base_sha is not None
+    changed = await tree.changed(state.base_sha, snapshot)
     refusal = check_changes(changed, row.spec.policy.protected_paths)
     stop = None
     if refusal is not None:
@@ -32,39 +37,54 @@ async def review(context: Context, row: RunRow, state: RunState) -> None:
             row.id, [Draft(type="phase_failed", key="review_done", phase=Phase.REVIEW, data=stop.model_dump())]
         )
         return
-    data = {"paths": [item.path for item in changed]}
+    data = {"snapshot": snapshot, "paths": [item.path for item in changed]}
     await runs.append(row.id, [Draft(type="phase_completed", key="review_done", phase=Phase.REVIEW, data=data)])
+
+
+async def _without_set_up(tree: Tree, state: RunState) -> str:
+    """The base with what the attempts changed: files that set-up left about are nobody's change."""
+    assert state.base_sha is not None and state.start is not None and state.snapshot is not None
+    if not await tree.changed(state.base_sha, state.start):
+        return state.snapshot
+    changed = [item.path for item in await tree.changed(state.start, state.snapshot)]
+    await tree.restore(state.base_sha)
+    await tree.restore(state.snapshot, changed)
+    return await tree.snapshot()
 
 
 async def package(context: Context, row: RunRow, state: RunState) -> None:
     """Commit, push, open the pull request; a push that GitHub refuses ends the run with GitHub's reason."""
-    runs, spec = context.stores.runs, row.spec
+    runs, spec, view = context.stores.runs, row.spec, view_of(row, state)
     await runs.append(row.id, [Draft(type="phase_started", key="packaging", phase=Phase.PACKAGING)])
-    tree = await open_tree(context, row, state)
-    assert state.base_sha is not None and state.snapshot is not None and state.branch is not None
-    view = view_of(row, state)
-    commit = await tree.head()
-    if commit == state.base_sha:
-        author = await context.github.commit_author(spec.repo)
-        commit = await tree.commit(state.snapshot, commit_message(view), author)
-    remote = await context.remote(spec.repo, write=True)
+    commit = await _commit(context, row, state, context.mask(commit_message(view)))
+    assert state.branch is not None
+    push = partial(mirrors.push, context.mirror(spec.repo), commit, state.branch)
     try:
-        await mirrors.push(context.mirror(spec.repo), commit, state.branch, remote)
+        await transfer(context, spec.repo, push, write=True)
     except PushRejected as error:
         refused = {"reason": "push_rejected", "details": context.mask(str(error))}
         await runs.append(
             row.id, [Draft(type="phase_failed", key="packaging_done", phase=Phase.PACKAGING, data=refused)]
         )
         return
-    finally:
-        if remote.token is not None:
-            await context.github.revoke(spec.repo, remote.token)
+    pushed = Draft(type="commit_pushed", key="commit_pushed", phase=Phase.PACKAGING, data={"commit": commit})
+    await runs.append(row.id, [pushed])
     language = spec.policy.language or context.settings.language
     pull = await context.github.repository(spec.repo).ensure_pull(
         head=state.branch,
         base=spec.base_branch,
-        title=pull_title(view),
-        body=pull_body(view.model_copy(update={"commit_sha": commit}), language),
+        title=context.mask(pull_title(view)),
+        body=context.mask(pull_body(view.model_copy(update={"commit_sha": commit}), language)),
     )
     data = {"commit": commit, "pull": pull.model_dump()}
     await runs.append(row.id, [Draft(type="phase_completed", key="packaging_done", phase=Phase.PACKAGING, data=data)])
+
+
+async def _commit(context: Context, row: RunRow, state: RunState, message: str) -> str:
+    """The commit of the reviewed snapshot: the one made before a crash, or a new one."""
+    assert state.base_sha is not None and state.snapshot is not None
+    tree = await open_tree(context, row, state)
+    head = await tree.head()
+    if head != state.base_sha and not await tree.changed(head, state.snapshot):
+        return head
+    return await tree.commit(state.snapshot, message, await context.github.commit_author(row.spec.repo))

@@ -27,7 +27,7 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     if index == 0 and attempt:
         opening.append(Draft(type="phase_started", key=f"validation:{attempt}", **facts))
     if stage.command is not None:
-        data: dict[str, Any] = {"stage": stage.name, "command": stage.command.text}
+        data: dict[str, Any] = {"stage": stage.name, "command": context.mask(stage.command.text)}
         opening.append(Draft(type="validation_command_started", key=f"command:{name}", data=data, **facts))
     if opening:
         await runs.append(row.id, opening)

@@ -26,7 +26,7 @@ def view_of(row: RunRow, state: RunState) -> RunView:
         phase=state.current_phase,
         waiting_for=row.waiting_for,
         attempt=state.attempt,
-        max_attempts=min(spec.max_attempts, spec.policy.stop.max_iterations),
+        max_attempts=spec.most_attempts,
         agents=state.agents,
         baseline=state.baseline,
         validations=state.validations,

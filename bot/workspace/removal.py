@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 import uuid
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from bot.errors import Transient
 
 _TIMEOUT_S = 300.0
 _TRIES = 3
-_ORPHANS_S = 60.0
 
 
 async def remove_directory(path: Path, *, trash_in: Path | None = None) -> None:
@@ -43,10 +41,9 @@ async def make_writable(path: Path) -> None:
 
 
 async def _delete(path: Path) -> None:
-    told, tries, deadline = "", 0, time.monotonic() + _ORPHANS_S
-    # who still writes into it is a git whose bot was killed: it cannot be waited for, but it ends
-    while tries < _TRIES or ("not empty" in told and time.monotonic() < deadline):
-        told, tries = await _run(("rm", "-rf", "--", str(path)), path.parent), tries + 1
+    told = ""
+    for _ in range(_TRIES):
+        told = await _run(("rm", "-rf", "--", str(path)), path.parent)
         if not os.path.lexists(path):
             return
         await make_writable(path)

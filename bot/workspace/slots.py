@@ -3,16 +3,19 @@ Every creation is written down before it begins; whoever comes next undoes what 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bot.errors import MendbotError, Transient
 from bot.workspace.git import GitError, git
 from bot.workspace.index import checkout_settings
 from bot.workspace.objects import commits, decode
+from bot.workspace.orphans import MARK, end_marked
 from bot.workspace.removal import remove_directory
 from bot.workspace.tree import Tree
 
@@ -41,12 +44,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A creation under way; `fresh` if it makes its branch, at the commit `start`."""
+    """A creation under way; `fresh` if it makes its branch, at the commit `start`; its processes carry `mark`."""
 
     path: str
     branch: str
     start: str
     fresh: bool
+    mark: str
 
 
 async def entries(common: Path) -> tuple[Entry, ...]:
@@ -58,13 +62,13 @@ async def entries(common: Path) -> tuple[Entry, ...]:
 
 async def settled(common: Path, ours: Callable[[Path], bool]) -> tuple[Entry, ...]:
     """The worktrees, after undoing what a crash or a hand left of those that are `ours`. Hold the lock for it."""
-    await undo(common)
+    undone = await undo(common)
     found = await entries(common)
     broken = [e for e in found if ours(e.path) and (e.half_made or (e.missing and e.locked is None))]
     for entry in broken:
         await drop(common, entry.path)
     for admin in _admins(common):
-        if not (admin / "gitdir").exists() and ours(admin):
+        if (undone or ours(admin)) and not _names_a_place(admin):
             await remove_directory(admin, trash_in=common)
     return tuple(entry for entry in found if entry not in broken)
 
@@ -73,11 +77,13 @@ async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool)
     """Check `branch` out at `path`, made at the commit `start` if `fresh`. Hold the lock for it.
 
     If it fails nothing stays; if it is killed, `undo` clears up. Raises GitError, Transient (disk full, time)."""
-    _write(common / _JOURNAL, _Begun(str(path), branch, start, fresh))
+    begun = _Begun(str(path), branch, start, fresh, uuid.uuid4().hex)
+    _write(common / _JOURNAL, begun)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         made = ("-b", branch, str(path), start) if fresh else (str(path), branch)
-        await git(*checkout_settings(), "worktree", "add", "--quiet", *made, git_dir=common, timeout_s=_TIMEOUT_S)
+        adding = ("worktree", "add", "--quiet", *made)
+        await git(*checkout_settings(), *adding, git_dir=common, env={MARK: begun.mark}, timeout_s=_TIMEOUT_S)
     except (GitError, MendbotError, OSError):
         await undo(common)
         raise
@@ -85,20 +91,27 @@ async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool)
     return opened(common, path)
 
 
-async def undo(common: Path) -> None:
-    """Take back a creation that was begun and not ended: directory, record, and the branch if nothing is on it."""
+async def undo(common: Path) -> bool:
+    """Take back a creation that was begun and not ended: directory, record, and the branch if nothing is on it.
+
+    Whether there was one."""
     try:
         begun = _Begun(**json.loads((common / _JOURNAL).read_text("utf-8")))
     except FileNotFoundError:
-        return
+        return False
     except (ValueError, TypeError):  # emptied by a power cut; what it spoke of shows as half made
         (common / _JOURNAL).unlink(missing_ok=True)
-        return
+        return True
+    await end_marked(begun.mark)
     await drop(common, Path(begun.path))
     ref = f"refs/heads/{begun.branch}"
+    if begun.fresh:  # whoever could hold the branch's lock is dead
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            (common / f"{ref}.lock").unlink()
     if begun.fresh and (await commits(common, [ref]))[0] == begun.start:
         await git("update-ref", "-d", ref, begun.start, git_dir=common)
     (common / _JOURNAL).unlink(missing_ok=True)
+    return True
 
 
 async def drop(common: Path, path: Path) -> None:
@@ -127,6 +140,12 @@ def _admins(common: Path) -> list[Path]:
         return []
 
 
+def _names_a_place(admin: Path) -> bool:
+    """git makes the directory first and writes down what it is for later, so a crash may come between."""
+    record = admin / "gitdir"
+    return record.is_file() and bool(record.read_bytes().strip())
+
+
 def _records(common: Path, path: Path) -> list[Path]:
     """git's administrative directories for a worktree at `path`; more than one only after a crash."""
     found = []
@@ -151,7 +170,7 @@ def _entry(fields: dict[str, str]) -> Entry:
 
 
 def _write(journal: Path, begun: _Begun) -> None:
-    text = json.dumps({"path": begun.path, "branch": begun.branch, "start": begun.start, "fresh": begun.fresh})
+    text = json.dumps(asdict(begun))
     half = journal.with_suffix(".half")
     try:
         half.write_text(text, "utf-8")

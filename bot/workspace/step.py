@@ -4,7 +4,8 @@ What comes out of it has lost its control characters and its secrets before anyt
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from bot.errors import Refused
@@ -24,6 +25,10 @@ _SUMMARY_LIMIT = 500
 _IN_LOOP = 65_536
 """Bytes that may be digested on the event loop; more would be felt by whoever waits for an answer."""
 
+_ENVIRONMENT: Mapping[str, str] = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""Python takes compiled code for fresh if the source has its size and its second (PEP 552), and
+a bot edits faster than that: without compiled files the check judges the code that is there."""
+
 
 async def run_step(
     stage: str, command: Command, tree: Path, sandbox: Sandbox, *, grant: Grant, mask: Callable[[str], str]
@@ -33,7 +38,7 @@ async def run_step(
     A success carries a short summary as output, a failure at most 5,000 characters, head and tail, the cut marked.
     A time-out, a missing program or a signal is a failed step of class `runtime`. Telling flaky is for who runs it
     twice. Raises UserError where the sandbox lets nothing run."""
-    result = await sandbox.run(command, tree, grant=grant)
+    result = await sandbox.run(command, tree, grant=replace(grant, env={**_ENVIRONMENT, **grant.env}))
     if len(result.output) <= _IN_LOOP:
         return _digest(stage, command, tree, result, mask)
     return await asyncio.to_thread(_digest, stage, command, tree, result, mask)

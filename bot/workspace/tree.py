@@ -119,6 +119,11 @@ class Tree:
         await self._ask("read-tree", "--reset", commit)
         return commit
 
+    async def rewind(self, commit: str, branch: str) -> None:
+        """HEAD is `branch` again, and that names `commit`; the work tree stays as it is."""
+        await self._ask("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+        await self._ask("update-ref", "HEAD", await self._id(f"{commit}^{{commit}}"))
+
     async def _filled(self, index: Index) -> str:
         try:
             return await index.fill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from bot.demo.botprocess import bot_environment, free_port
 from bot.demo.standin.server import StandIn
+from bot.demo.standin.webhooks import signature
 
 START_S = 40.0
 
@@ -53,6 +55,36 @@ class Server:
             return error.code, None
         except OSError:
             return 0, None
+
+    def deliver(self, event: str, payload: bytes, guid: str, timeout_s: float = 30) -> tuple[int, str]:
+        """Post a webhook as GitHub would; the answer's status code and its `status`. (0, "") if there is no answer."""
+        headers = {
+            "Content-Type": "application/json",
+            "X-GitHub-Event": event,
+            "X-GitHub-Delivery": guid,
+            "X-Hub-Signature-256": signature(self.env["WEBHOOK_SECRET"], payload),
+        }
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout_s)
+        try:
+            connection.request("POST", "/api/github/webhooks", payload, headers)
+            answer = connection.getresponse()
+            return answer.status, json.load(answer).get("status", "")
+        except (OSError, http.client.HTTPException, ValueError):
+            return 0, ""
+        finally:
+            connection.close()
+
+    def settled(self, count: int, timeout_s: float = 60) -> list[dict[str, object]]:
+        """The newest `count` deliveries, once none of them waits or is being processed."""
+        deadline = time.monotonic() + timeout_s
+        rows: list[dict[str, object]] = []
+        while time.monotonic() < deadline:
+            _, answer = self.get(f"/api/deliveries?limit={count}")
+            rows = answer if isinstance(answer, list) else []
+            if len(rows) == count and not {"accepted", "processing"} & {str(row["status"]) for row in rows}:
+                return rows
+            time.sleep(0.2)
+        raise AssertionError(f"{len(rows)} deliveries, not all settled within {timeout_s} s:\n{self.tail()}")
 
     def because(self, text: str, timeout_s: float = 20.0) -> str:
         """The because of the delivery whose because contains `text`, once there is one."""

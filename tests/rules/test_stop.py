@@ -98,6 +98,7 @@ def test_times_of_other_zones_and_naive_ones_compare() -> None:
 
 def test_a_clock_that_went_back_stops_nothing() -> None:
     assert should_stop(state(age_s=-3600), CONDITIONS, NOW) is None
+    assert should_stop(state(age_s=-3600), StopConditions(max_duration_ms=0), NOW) is not None
 
 
 @given(

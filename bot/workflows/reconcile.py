@@ -1,0 +1,38 @@
+"""Every unfinished run has somebody who works on it: found again at start, and looked after from then on.
+
+A crash between a run's row and its job, a queue that could not be written, a job that the engine gave up after too many
+crashes: each leaves a run that nothing would ever end, and issues that nobody could start again."""
+
+from __future__ import annotations
+
+import structlog
+
+from bot.model import StopReason
+from bot.store.runs import RunRow
+from bot.workflows.context import Context
+from bot.workflows.finish import settle_job
+from bot.workflows.fix import bury, fix_job
+
+log = structlog.get_logger()
+
+
+async def reconcile(context: Context) -> None:
+    """Enqueue the job of every unfinished run that has none, and end the runs whose job was given up."""
+    for row in await context.stores.runs.unfinished():
+        repo = row.spec.repo
+        job = fix_job(row.id, repo) if row.cancel_because is None else settle_job(row.id, repo)
+        state = await context.job_state(job.id)
+        if state == "unknown":
+            await context.enqueue(job)
+        elif state == "ended":
+            await _given_up(context, row)
+
+
+async def _given_up(context: Context, row: RunRow) -> None:
+    """End a run without a job, unless it ended or was asked to stop while we looked."""
+    now = await context.stores.runs.get(row.id)
+    if now is None or now.status.final or now.cancel_because != row.cancel_because:
+        return
+    log.warning("run_given_up", run=row.id)
+    details = "its job was given up: the process ended too often while it worked on it, or a step ran without end"
+    await bury(context, row.id, StopReason(reason="gave_up", details=details))

@@ -1,0 +1,85 @@
+"""`run_step`: what a command printed, as it may be shown and stored (spec A, Output; trust T32, T35, T38, T40)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+from bot.model import Command, ValidationStep
+from bot.reports.redact import Redactor
+from bot.workspace.checks import run_step
+from bot.workspace.sandbox import Grant, open_sandbox
+
+
+def step(
+    tree: Path, command: str, stage: str = "test", seconds: float = 30, **options: Any
+) -> tuple[ValidationStep, bytes]:
+    async def run() -> tuple[ValidationStep, bytes]:
+        box = await open_sandbox("none", ())
+        mask = options.get("mask", Redactor().mask)
+        return await run_step(stage, Command(run=command, timeout_s=seconds), tree, box, grant=Grant(), mask=mask)
+
+    return asyncio.run(run())
+
+
+def test_a_long_failure_keeps_head_and_tail_and_marks_the_cut(tmp_path: Path) -> None:
+    result, log = step(tmp_path, "echo FIRST; seq 1 20000; echo LAST; exit 1")
+    assert len(result.output) <= 5000
+    assert result.output.startswith("FIRST")
+    assert result.output.endswith("LAST")
+    assert re.search(r"\[… \d+ characters cut …\]", result.output)
+    assert b"\n12345\n" in log
+
+
+def test_a_success_is_summed_up(tmp_path: Path) -> None:
+    result, log = step(tmp_path, "seq 1 5000; echo 7 passed")
+    assert result.output.endswith("7 passed")
+    assert len(result.output) <= 500
+    assert b"\n2500\n" in log
+
+
+def test_colours_controls_and_secrets_are_gone_everywhere(tmp_path: Path) -> None:
+    secret = "hunter2-" + "x" * 12
+    (tmp_path / "a.py").write_text("x\n")
+    printed = f"printf '\\033[31ma.py:1:1: error: {secret[:5]}\\033[0m{secret[5:]}\\007\\n'; exit 1"
+    result, log = step(tmp_path, printed, mask=Redactor([secret]).mask)
+    told = result.model_dump_json() + log.decode()
+    assert secret not in told
+    assert "hunter" not in told
+    assert "\x1b" not in result.output + log.decode()
+    assert "\x07" not in result.output + log.decode()
+    assert [note.path for note in result.annotations] == ["a.py"]
+
+
+def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
+    result, _ = step(tmp_path, "head -c 100000 /dev/urandom; exit 1")
+    assert not result.passed
+    assert result.model_dump_json()
+
+
+def test_annotations_name_only_lines_that_are_there(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("one\ntwo\n")
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "a_test.go").write_text("one\n" * 20)
+    (tmp_path / "link.py").symlink_to("/etc/passwd")
+    lines = ["a.py:99:1: error: x", "gone.py:1:1: error: y", "link.py:1:1: error: z", "    a_test.go:12: got 3 want 4"]
+    (tmp_path / "log").write_text("\n".join(lines))
+    result, _ = step(tmp_path, "cat log; exit 1")
+    assert [(note.path, note.start_line) for note in result.annotations] == [("a.py", 2), ("pkg/a_test.go", 12)]
+
+
+def test_a_green_test_prints_no_findings_but_a_green_lint_may_warn(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text("x\n")
+    (tmp_path / "log").write_text("a.js:1:1: warning: odd\na.js:1:2: error: shown by a test\n")
+    assert step(tmp_path, "cat log")[0].annotations == ()
+    (note,) = step(tmp_path, "cat log", stage="lint")[0].annotations
+    assert (note.level, note.message) == ("warning", "odd")
+
+
+def test_an_output_bomb_ends(tmp_path: Path) -> None:
+    result, log = step(tmp_path, "head -c 50000000 /dev/zero | tr '\\0' 'a'; exit 1")
+    assert not result.passed
+    assert len(log) < 5_000_000
+    assert len(result.output) <= 5000
