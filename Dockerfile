@@ -18,7 +18,6 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --uid 10001 --create-home --shell /usr/sbin/nologin mendbot \
  && install --directory --owner mendbot --group mendbot --mode 0700 /var/lib/mendbot
-# Outside /usr, which every check sees: checks get the image's Python and git, not the bot's own packages.
 COPY --from=build /opt/mendbot /opt/mendbot
 ENV PATH=/opt/mendbot/bin:$PATH \
     PYTHONUNBUFFERED=1 \
@@ -28,6 +27,6 @@ WORKDIR /var/lib/mendbot
 VOLUME /var/lib/mendbot
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s \
-  CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:3000/healthz', timeout=4)"]
+  CMD ["python", "-c", "import os, urllib.request as r; r.urlopen(f'http://127.0.0.1:{os.environ.get(\"PORT\", 3000)}/healthz', timeout=4)"]
 ENTRYPOINT ["tini", "--", "mendbot"]
 CMD ["serve", "--host", "0.0.0.0"]

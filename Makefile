@@ -13,7 +13,7 @@ demo: .venv ## the main job end to end, on this machine alone (KEEP=1 leaves it 
 	@$(BIN)/python -m bot demo $(if $(KEEP),--keep) $(if $(SCENARIO),--scenario $(SCENARIO))
 
 test: .venv ## the whole test suite
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 lint: .venv ## ruff, mypy --strict, the import contracts
 	@$(BIN)/ruff check .

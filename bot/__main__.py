@@ -6,7 +6,11 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
+    """Run the command line and exit with its code; the hook comes before anything heavy is imported (REQ-RA-306)."""
+    if sys.argv[1:3] == ["hook", "pre-tool"]:
+        from bot.agent.hook import main as hook
+
+        hook()
     from bot.cli import main as run
 
     sys.exit(run())

@@ -20,7 +20,10 @@ from pydantic import Field
 from bot.model import Noun
 
 APPLICATION_VERSION = "1"
-_MAX_RECOVERIES = 5
+_MAX_RECOVERIES = 30
+"""Starts of the process that one job may live through. A job that kills the process must be given up some day, but
+dbos counts every restart alike, also those of a run that waits for a slot or goes on well in between."""
+
 _STEP_LIMIT_S = 8 * 3600.0
 """Far above the sum of the limits that the processes of one call have themselves: a job past it is given up."""
 

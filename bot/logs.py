@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
@@ -24,8 +23,8 @@ def set_up_logs(level: str, form: str) -> None:
         raise ConfigError(f"LOG_FORMAT: `{form}` is neither console nor json")
     redactor = Redactor()
 
-    def mask(_logger: object, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        return {key: redactor.mask(value) if isinstance(value, str) else value for key, value in event.items()}
+    def mask(_logger: Any, _name: str, line: Any) -> str:
+        return redactor.mask(str(line))
 
     renderer: Any = (
         structlog.processors.JSONRenderer() if form == "json" else structlog.dev.ConsoleRenderer(colors=False)
@@ -35,8 +34,8 @@ def set_up_logs(level: str, form: str) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
             structlog.processors.format_exc_info,
-            mask,
             renderer,
+            mask,  # last, so that it sees what lists and objects hold too
         ],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level.lower()]),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),

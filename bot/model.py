@@ -313,3 +313,38 @@ class CheckOutput(Noun):
     summary: str
     text: str = ""
     annotations: tuple[Annotation, ...] = ()
+
+
+class Resolution(Wire):
+    """What made an error go away, proven by the same check passing (REQ-RA-311); its JSON begins as the seed's."""
+
+    resolved_by: str = ""
+    """A login, or the bot's."""
+    tool: str = ""
+    tool_sequence: tuple[str, ...] = ()
+    how: str = ""
+    """In a person's words (`/mendbot resolved <how>`), or whatever an older record says."""
+    repo: str | None = None
+    commit: str | None = None
+    pull_request: int | None = None
+    author: str | None = None
+    run_id: str | None = None
+    attempt: int | None = None
+    diff_hash: str | None = None
+    patch: str | None = None
+
+
+class KnownError(Wire):
+    """A resolved error of the history; `error` is normalised, `last_used` ISO 8601.
+
+    `shown` counts how often it was told before an attempt, `passed` how many of those attempts passed."""
+
+    id: int
+    error: str
+    resolution: Resolution
+    use_count: int = 1
+    last_used: str = ""
+    shown: int = 0
+    passed: int = 0
+    exact: bool = True
+    """False where only the loose key matched."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -20,7 +22,10 @@ from bot.demo.standin.server import StandIn
 from bot.errors import UserError
 
 READY_S = 30.0
+_STOP_S = 12.0
+"""A little more than the ten seconds in which `serve` promises to end."""
 _LIFE_S = 24 * 3600.0
+_START = 'echo $$ >"$2" && exec "$0" -m bot serve >>"$1" 2>&1'
 
 
 def free_port() -> int:
@@ -56,28 +61,57 @@ class BotProcess:
     def __init__(self, env: Mapping[str, str], log: Path) -> None:
         self._env = dict(env)
         self._log = log
+        self._pid = log.with_suffix(".pid")
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="bot-process", daemon=True)
         self._task: asyncio.Task[proc.ProcResult] | None = None
         self.url = f"http://127.0.0.1:{env['PORT']}"
 
     def __enter__(self) -> BotProcess:
+        argv = ("sh", "-c", _START, sys.executable, str(self._log), str(self._pid))
+        coroutine = proc.run(argv, cwd=self._log.parent, env=self._env, timeout_s=_LIFE_S)
+        self._task = self._loop.create_task(coroutine)
         self._thread.start()
-        deadline = time.monotonic() + READY_S
-        while time.monotonic() < deadline and self._thread.is_alive():
-            if self._answers():
-                return self
-            self._thread.join(0.1)
-        self.__exit__(None, None, None)
-        said = self._log.read_text(encoding="utf-8")[-2000:] if self._log.exists() else ""
-        raise UserError(f"the bot did not start; its log says:\n{said}")
+        try:
+            self._wait_until_ready()
+        except BaseException:  # Ctrl-C too: nothing may be left running
+            self._end()
+            raise
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._task is not None and self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._task.cancel)
-        self._thread.join(15)
+        self._end()
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + READY_S
+        while not self._answers():
+            if not self.alive or time.monotonic() > deadline:
+                raise UserError(f"the bot did not start; its log says:\n{self.said()}")
+            self._thread.join(0.1)
+
+    def _end(self) -> None:
+        """SIGTERM, as a supervisor would; whatever that leaves is killed."""
+        try:
+            written = self._pid.read_text(encoding="ascii").strip() if self._pid.exists() else ""
+            if written and self.alive:
+                os.kill(int(written), signal.SIGTERM)
+                self._thread.join(_STOP_S)
+        finally:
+            if self._task is not None:
+                with contextlib.suppress(RuntimeError):  # the loop is closed, so it has ended by itself
+                    self._loop.call_soon_threadsafe(self._task.cancel)
+            self._thread.join()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self._thread.is_alive()
+
+    def said(self, size: int = 4000) -> str:
+        """The end of its log, in characters."""
+        return self._log.read_text(encoding="utf-8", errors="replace")[-size:] if self._log.exists() else ""
 
     def _answers(self) -> bool:
         try:
@@ -87,9 +121,7 @@ class BotProcess:
             return False
 
     def _run(self) -> None:
-        argv = ("sh", "-c", 'exec "$0" -m bot serve >>"$1" 2>&1', sys.executable, str(self._log))
-        coroutine = proc.run(argv, cwd=self._log.parent, env=self._env, timeout_s=_LIFE_S)
-        self._task = self._loop.create_task(coroutine)
+        assert self._task is not None
         try:
             self._loop.run_until_complete(self._task)
         except asyncio.CancelledError:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from bot.demo.published import fetch_sdist
+from bot.demo.published import fetch_sdists
 
 SAMPLES = Path(__file__).parent / "samples"
 POCKET = "octo/pocket"
@@ -39,7 +39,7 @@ class Scenario:
 
     name: str
     repo: str
-    files: Path | Mapping[str, bytes]
+    files: Mapping[str, bytes]
     issues: tuple[Filed, ...]
     answers: tuple[tuple[Answer, ...], ...]
     expected: tuple[tuple[int, ...], ...]
@@ -56,16 +56,16 @@ def diff(path: str, before: str, after: str) -> Answer:
 
 def issues_scenario() -> Scenario:
     """Three issues of a sample: two of one component for the fixers, one for the agent, whose first try is wrong."""
-    root = SAMPLES / "pocket"
+    files = _sample("pocket")
     module, tests = "pocket/duration.py", "tests/test_duration.py"
-    code, suite = ((root / name).read_text(encoding="utf-8") for name in (module, tests))
+    code, suite = files[module].decode(), files[tests].decode()
     wanted = suite.replace('("1h30m", 5400)]', '("1h30m", 5400), ("1h 30m", 5400)]')
     wrong = code.replace("_FORM.fullmatch(text)", "_FORM.fullmatch(text.strip())")
     right = code.replace("_FORM.fullmatch(text)", '_FORM.fullmatch(text.replace(" ", ""))')
     return Scenario(
         name="issues",
         repo=POCKET,
-        files=root,
+        files=files,
         issues=(
             Filed(
                 "Unused imports in the table module",
@@ -91,7 +91,7 @@ def issues_scenario() -> Scenario:
 
 def published_scenario() -> Scenario:
     """A published project with the next release's tests; the agent offers a wrong diff, then the real one."""
-    old, new = _unpack(fetch_sdist("humanize", "4.15.0")), _unpack(fetch_sdist("humanize", "4.16.0"))
+    old, new = (_unpack(archive) for archive in fetch_sdists("humanize", ("4.15.0", "4.16.0")))
     module, tests = "src/humanize/filesize.py", "tests/test_filesize.py"
     files = {**old, tests: new[tests], ".github/mendbot.yml": _HUMANIZE_POLICY}
     before, after = old[module].decode(), new[module].decode()
@@ -115,11 +115,21 @@ def published_scenario() -> Scenario:
 
 _HUMANIZE_POLICY = b"""\
 setup: >-
-  python3 -m venv .venv &&
-  SETUPTOOLS_SCM_PRETEND_VERSION=4.15.0 .venv/bin/pip install --quiet --editable '.[tests]'
+  python3 -m venv .venv && SETUPTOOLS_SCM_PRETEND_VERSION=4.15.0
+  .venv/bin/pip install -qq --editable '.[tests]'
 checks:
-  test: { command: .venv/bin/python -m pytest -q -o addopts= tests/test_filesize.py }
+  lint: { command: ruff check --no-fix . }
+  typecheck: { command: mypy src }
+  test: { command: .venv/bin/python -m pytest -q -o addopts= }
 """
+
+
+def _sample(name: str) -> dict[str, bytes]:
+    """A sample's files, without what tools leave there when someone works on it."""
+    root = SAMPLES / name
+    left_behind = (root / ".gitignore").read_text(encoding="utf-8").replace("/", "").split()
+    paths = (path.relative_to(root) for path in sorted(root.rglob("*")) if path.is_file())
+    return {str(path): (root / path).read_bytes() for path in paths if not set(left_behind) & set(path.parts)}
 
 
 def _unpack(archive: bytes) -> dict[str, bytes]:

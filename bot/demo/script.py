@@ -6,9 +6,13 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
+import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from bot.demo.botprocess import BotProcess, bot_environment, free_port
@@ -19,21 +23,34 @@ from bot.demo.story import Narrator, Story, print_outcome
 
 SCENARIOS: Mapping[str, Callable[[], Scenario]] = {"issues": issues_scenario, "published": published_scenario}
 AGENTS = Path(__file__).parent / "agents"
-PATIENCE_S = 300.0
+SILENCE_S = 180.0
+"""Nothing happens for so long only where something is broken: a set-up may take a minute or two on a slow network."""
 MAINTAINER = "ada"
 _TICK_S = 0.2
 _CHECKS = ("fix", "typecheck", "lint", "test")
 
 
 def run_demo(name: str, *, keep: bool) -> int:
-    """Tell one scenario's story; 0 if it ended as promised, else 1."""
+    """Tell one scenario's story; 0 if it ended as promised, else 1. Ctrl-C ends what `keep` keeps, with 0."""
     story = Story()
-    scenario = SCENARIOS[name]()
+    with _ended_like_ctrl_c():
+        try:
+            if name == "published":
+                story.step("The project's source comes from the package registry")
+            return 1 if play(SCENARIOS[name](), story, keep=keep) else 0
+        except KeyboardInterrupt:
+            story.say("\nstopped before the end", "red")
+            return 1
+
+
+def play(scenario: Scenario, story: Story, *, keep: bool = False) -> list[str]:
+    """Tell the story, and where `keep` says so stay until Ctrl-C; what is missing in the end, a sentence each.
+
+    Nothing is left of it: no process and no file."""
     with tempfile.TemporaryDirectory(prefix="mendbot-demo-") as where:
         root = Path(where)
         with StandIn(root / "github", webhook_url=None, webhook_secret=secrets.token_hex(32)) as github:
-            home = root / "home"
-            port = free_port()
+            home, port = root / "home", free_port()
             _prepare(github, scenario, port)
             env = _environment(github, scenario, home, port)
             story.step(f"A GitHub stand-in is at {github.url}; the bot starts on port {port}")
@@ -41,12 +58,25 @@ def run_demo(name: str, *, keep: bool) -> int:
                 story.say("  (as root, so MENDBOT_ALLOW_ROOT=1: the box's process limits do not bind root)")
             story.say(f"  {scenario.said}")
             with BotProcess(env, root / "bot.log") as bot:
-                missing = _act(github, scenario, home, story)
+                missing = _act(github, scenario, bot, home, story)
                 if missing:
-                    story.say((root / "bot.log").read_text(encoding="utf-8")[-4000:])
+                    story.say(bot.said())
                 elif keep:
                     _keep(github, scenario, bot, story)
-    return 1 if missing else 0
+    return missing
+
+
+@contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """A closed terminal and `kill` clean up as Ctrl-C does; that works in the main thread alone (Python's `signal`)."""
+    numbers = (signal.SIGTERM, signal.SIGHUP) if threading.current_thread() is threading.main_thread() else ()
+    # as SIGINT itself, for asyncio handles that one in its own way, without tearing a step apart
+    before = {number: signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _prepare(github: StandIn, scenario: Scenario, port: int) -> None:
@@ -75,7 +105,7 @@ def _environment(github: StandIn, scenario: Scenario, home: Path, port: int) -> 
     )
 
 
-def _act(github: StandIn, scenario: Scenario, home: Path, story: Story) -> list[str]:
+def _act(github: StandIn, scenario: Scenario, bot: BotProcess, home: Path, story: Story) -> list[str]:
     """File and label the issues, follow what the bot does; what is missing in the end."""
     world, began = github.world, time.monotonic()
     numbers = []
@@ -87,19 +117,22 @@ def _act(github: StandIn, scenario: Scenario, home: Path, story: Story) -> list[
     for number in numbers:
         world.add_label(scenario.repo, number, "auto-fix", MAINTAINER)
     story.step("The bot waits for a quiet moment, groups them, and goes to work")
-    narrator = Narrator(home, story)
+    narrator, told_at = Narrator(home, story), began
     try:
         while True:
-            narrator.tell_news()
+            if narrator.tell_news():
+                told_at = time.monotonic()
             missing = what_is_missing(github, scenario, numbers)
-            if not missing or time.monotonic() - began > PATIENCE_S or _ended_badly(github, scenario, numbers):
+            if not missing or _ended_badly(github, scenario, numbers):
+                break
+            if not bot.alive or time.monotonic() - told_at > SILENCE_S:
+                missing.append("the bot, which has stopped" if not bot.alive else f"news for {SILENCE_S:.0f} s")
                 break
             time.sleep(_TICK_S)
         narrator.tell_news()
     finally:
         narrator.close()
-    issues, pulls, checks = _seen(github, scenario, numbers)
-    print_outcome(story, issues, pulls, checks)
+    print_outcome(story, *_seen(github, scenario, numbers))
     for item in missing:
         story.say(f"  missing: {item}", "red")
     if not missing:
@@ -128,7 +161,7 @@ def what_is_missing(github: StandIn, scenario: Scenario, numbers: list[int]) -> 
     for group in scenario.expected:
         pull = closed_by.get(group)
         if pull is None:
-            missing.append(f"a pull request that closes {group}")
+            missing.append(f"a pull request that closes {', '.join(f'#{number}' for number in group)}")
             continue
         of_head = {check.name: check.conclusion for check in checks if check.head_sha == pull.head_sha}
         for check in _CHECKS:
@@ -148,8 +181,8 @@ def _keep(github: StandIn, scenario: Scenario, bot: BotProcess, story: Story) ->
     story.step("Still running; look at these, and press Ctrl-C to end")
     story.say(f"  {github.url}/{scenario.repo}")
     story.say(f"  {bot.url}/api/deliveries")
+    sys.stdout.flush()
     try:
-        while True:
-            time.sleep(3600)
+        threading.Event().wait()
     except KeyboardInterrupt:
         story.say("")

@@ -14,6 +14,8 @@ from bot.store.database import Database
 from bot.store.runs import Runs
 
 _MARKS = {"success": "✓", "failure": "✗", "skipped": "-", "neutral": "-"}
+_LAST_LINE = 80
+"""Characters of a check's last line of output, where most tools sum up."""
 
 
 class Story:
@@ -67,7 +69,9 @@ def _check(event: RunEvent) -> str:
         return f"  {step['stage']}: skipped, {step['output']}"
     mark = "✓" if step["passed"] else "✗"
     line = f"  {mark} {step['stage']} ({where}, {step['duration_ms'] / 1000:.1f} s)"
-    return line if step["passed"] else f"{line}: classified `{event.classification}`, exit {step['exit_code']}"
+    last = next((text.strip() for text in reversed(step["output"].splitlines()) if text.strip()), "")
+    said = f": {last[:_LAST_LINE]}" if last else ""
+    return f"{line}{said}" if step["passed"] else f"{line}: classified `{event.classification}`{said}"
 
 
 class Narrator:
@@ -78,15 +82,17 @@ class Narrator:
         self._runs = Runs(self._database)
         self._story = story
         self._told: dict[str, int] = {}
+        self._loop = asyncio.Runner()
 
     def close(self) -> None:
+        self._loop.close()
         self._database.close()
 
-    def tell_news(self) -> None:
-        """Say what has happened since the last call."""
-        asyncio.run(self._tell())
+    def tell_news(self) -> bool:
+        """Say what has happened since the last call; whether anything has."""
+        return self._loop.run(self._tell())
 
-    async def _tell(self) -> None:
+    async def _tell(self) -> bool:
         fresh: list[tuple[int, str, RunEvent]] = []
         for row in await self._runs.all():
             name = " ".join(f"#{issue.number}" for issue in row.spec.issues)
@@ -101,6 +107,7 @@ class Narrator:
             line = sentence(event)
             if line is not None:
                 self._story.say(f"  {name}: {line}")
+        return bool(fresh)
 
 
 def print_outcome(

@@ -119,6 +119,12 @@ class Redactor:
         """The text with `***` in place of every secret; line breaks inside a wrapped secret go with it."""
         return _replace(text, self.spans(text))
 
+    def holds(self, text: str) -> bool:
+        """Whether one of the given secrets, or a long stretch of one, stands in the text in any of its forms.
+
+        What only looks like a credential doesn't count, nor does a secret shorter than the stretch."""
+        return next(self._held(text), None) is not None
+
     def spans(self, text: str) -> list[Span]:
         """Where in the text secrets stand: half-open, in order, not overlapping."""
         found = [*self._held(text), *_looks_secret(text)]

@@ -12,6 +12,8 @@ _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _PREFIXES = ("a/", "b/", "i/", "w/", "c/", "o/")
+_AFTER_HUNKS = ("@@", "diff --git ", "diff --cc ", "diff --combined ")
+_OF_DIFFS = ("@@", "+", "diff --git ", "--- ", "rename ", "copy ")
 DEV_NULL = "/dev/null"
 
 
@@ -31,15 +33,15 @@ class Hunk:
         return tuple(line[1:] for line in self.lines if line[:1] in ("", " ", "-"))
 
     @property
-    def sizes(self) -> tuple[int, int]:
-        """How many lines it replaces, and by how many."""
-        return len(self.old_lines), sum(line[:1] in ("", " ", "+") for line in self.lines)
+    def starts(self) -> tuple[int, int] | None:
+        """The line numbers (from 1) that the header gives for the old and the new side; None where it gives none."""
+        found = _HUNK.match(self.header)
+        return (int(found[1]), int(found[3])) if found else None
 
-    def moved_to(self, start: int, shift: int) -> Hunk:
-        """The same hunk with a header that says where it goes (from 1) and what its lines count to;
-        `shift` is by how many lines the hunks before it made the file longer."""
-        old, new = self.sizes
-        return Hunk(f"@@ -{start},{old} +{max(start, 1) + shift},{new} @@", self.lines, counted=True)
+    @property
+    def section(self) -> str:
+        """What the header says after its numbers: most often the start of the function the hunk is in."""
+        return self.header.removeprefix("@@").rpartition("@@")[2].strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,26 @@ def parse_diff(text: str) -> tuple[FileDiff, ...]:
     lines = text.split("\n")
     if len(lines) > 1 and lines[0].endswith("\r") and all(line.endswith("\r") or not line for line in lines):
         lines = [line.removesuffix("\r") for line in lines]
+    return tuple(draft.done() for block in _blocks(lines) for draft in _read_block(block))
+
+
+def _blocks(lines: list[str]) -> list[list[str]]:
+    """What stands in code fences, where the diff is given in them; else all of it, as a file may hold fences too."""
+    blocks: list[list[str]] = []
+    rest = lines
+    while (opening := next((at for at, line in enumerate(rest) if line.startswith("```")), None)) is not None:
+        if any(line.startswith(_OF_DIFFS) for line in rest[:opening]):
+            return [lines]
+        rest = rest[opening + 1 :]
+        closing = next((at for at, line in enumerate(rest) if line.rstrip() == "```"), len(rest))
+        blocks.append(rest[:closing])
+        rest = rest[closing + 1 :]
+    if not blocks or any(line.startswith(_OF_DIFFS) for line in rest):
+        return [lines]
+    return blocks
+
+
+def _read_block(lines: list[str]) -> list[_Draft]:
     drafts: list[_Draft] = []
     at = 0
     while at < len(lines):
@@ -113,7 +135,7 @@ def parse_diff(text: str) -> tuple[FileDiff, ...]:
             continue
         _read_header_line(drafts, line, lines[at + 1] if at + 1 < len(lines) else "")
         at += 1
-    return tuple(draft.done() for draft in drafts)
+    return drafts
 
 
 def _read_header_line(drafts: list[_Draft], line: str, following: str) -> None:
@@ -201,18 +223,21 @@ def _git_line_names(rest: str) -> tuple[str, ...]:
 
 
 def _read_hunk(lines: list[str], at: int) -> tuple[Hunk, int]:
-    """The hunk whose header stands at `at`, and the index of the first line after it."""
+    """The hunk whose header stands at `at`, and the index of the first line after it.
+
+    Where the counts don't tell, a line without a marker is a context line that has lost it, if more of the hunk
+    follows: what stood after it would be lost otherwise."""
     header = _HUNK.match(lines[at])
     end = _end_by_counts(lines, at + 1, int(header[2] or 1), int(header[4] or 1)) if header else None
     if end is not None:
         return Hunk(lines[at], tuple(lines[at + 1 : end]), counted=True), end
-    end = at + 1
-    while end < len(lines) and _is_body(lines[end]) and not _starts_file(lines, end) and not _is_signature(lines, end):
+    end = last = at + 1
+    while end < len(lines) and not _ends_hunks(lines, end):
         end += 1
-    last = end
-    while last > at + 1 and lines[last - 1] in ("", "\r"):
-        last -= 1
-    return Hunk(lines[at], tuple(lines[at + 1 : last]), counted=False), end
+        if lines[end - 1] not in ("", "\r") and _is_body(lines[end - 1]):
+            last = end
+    body = tuple(line if _is_body(line) else " " + line for line in lines[at + 1 : last])
+    return Hunk(lines[at], body, counted=False), end
 
 
 def _end_by_counts(lines: list[str], at: int, old: int, new: int) -> int | None:
@@ -226,10 +251,20 @@ def _end_by_counts(lines: list[str], at: int, old: int, new: int) -> int | None:
         at += 1
     while at < len(lines) and lines[at].startswith("\\"):
         at += 1
-    more = at < len(lines) and lines[at][:1] in (" ", "+", "-")
-    if old < 0 or new < 0 or (more and not _starts_file(lines, at) and not _is_signature(lines, at)):
-        return None
-    return at
+    return None if old < 0 or new < 0 or _more_follows(lines, at) else at
+
+
+def _more_follows(lines: list[str], at: int) -> bool:
+    """Whether lines that look like a hunk's stand before the next header: the counts were too small then."""
+    while at < len(lines) and not _ends_hunks(lines, at):
+        if lines[at][:1] in (" ", "+", "-"):
+            return True
+        at += 1
+    return False
+
+
+def _ends_hunks(lines: list[str], at: int) -> bool:
+    return lines[at].startswith(_AFTER_HUNKS) or _starts_file(lines, at) or _is_signature(lines, at)
 
 
 def _is_body(line: str) -> bool:
@@ -249,45 +284,3 @@ def _starts_file(lines: list[str], at: int) -> bool:
 def _is_signature(lines: list[str], at: int) -> bool:
     """The `-- ` and version with which `git format-patch` ends."""
     return lines[at] in ("-- ", "--") and all(not line for line in lines[at + 2 :])
-
-
-def relocate(hunks: tuple[Hunk, ...], text: str) -> tuple[Hunk, ...] | str:
-    """The hunks, in the order of the text, with headers that are right for it; or why that can't be.
-
-    A hunk's old lines must stand in the text exactly once: counts and line numbers are often wrong in what models
-    write, and a guess among several places would be silently wrong."""
-    lines = text.removesuffix("\n").split("\n") if text else []
-    places: dict[str, list[int]] = {}
-    for number, line in enumerate(lines):
-        places.setdefault(line, []).append(number)
-    budget = 2_000_000  # lines compared; hostile input must not hold the process up
-    found: list[tuple[int, Hunk]] = []
-    for hunk in hunks:
-        wanted = list(hunk.old_lines)
-        if not wanted:
-            if lines or len(hunks) > 1:
-                return "a hunk names no line of the file, so it has no place of its own"
-            return (hunk.moved_to(0, 0),)
-        anchor = min(range(len(wanted)), key=lambda at: len(places.get(wanted[at], ())))
-        starts = [number - anchor for number in places.get(wanted[anchor], ()) if number >= anchor]
-        budget -= len(starts) * len(wanted)
-        if budget < 0:
-            return "the lines of a hunk stand in too many places"
-        starts = [start for start in starts if lines[start : start + len(wanted)] == wanted]
-        if len(starts) != 1:
-            return f"the lines of `{hunk.header[:60]}` stand {len(starts)} times in the file"
-        found.append((starts[0], hunk))
-    return _in_order(sorted(found, key=lambda place: place[0]))
-
-
-def _in_order(found: list[tuple[int, Hunk]]) -> tuple[Hunk, ...] | str:
-    placed: list[Hunk] = []
-    end = shift = 0
-    for start, hunk in found:
-        if start < end:
-            return "two hunks change the same lines"
-        placed.append(hunk.moved_to(start + 1, shift))
-        old, new = hunk.sizes
-        end = start + old
-        shift += new - old
-    return tuple(placed)

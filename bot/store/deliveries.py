@@ -10,7 +10,6 @@ from typing import Literal
 
 import sqlalchemy as sa
 
-from bot.errors import Transient
 from bot.model import Noun
 from bot.store.database import Database
 from bot.store.tables import deliveries as table
@@ -24,7 +23,19 @@ RUSH = 4
 _IDS: sa.BindParameter[list[str]] = sa.bindparam("ids", expanding=True)
 _KNOWN = sa.select(table.c.id, table.c.status).where(table.c.id.in_(_IDS))
 _STORE = sa.insert(table)
-_RETRY = sa.update(table).where(table.c.id.in_(_IDS)).values(status="accepted", because="")
+_RETRY = (
+    sa.update(table)
+    .where(table.c.id == sa.bindparam("key"))
+    .values(
+        event=sa.bindparam("kind"),
+        payload=sa.bindparam("body"),
+        received_at=sa.bindparam("at"),
+        status="accepted",
+        because="",
+    )
+)
+"""A failed delivery's second coming is worked on as it came this time: that is what is acknowledged."""
+
 _OLDEST = (
     sa.select(table.c.id, table.c.event, table.c.payload, table.c.received_at)
     .where(table.c.status == "accepted")
@@ -86,7 +97,7 @@ class Inbox:
     async def _store(self, group: list[tuple[Delivery, asyncio.Future[bool]]]) -> None:
         try:
             fresh = await self._database.write(lambda connection: _insert(connection, [item for item, _ in group]))
-        except Transient as error:
+        except Exception as error:  # Transient, or a bug of ours: whoever waits must hear of it either way
             for _, future in group:
                 if not future.done():
                     future.set_exception(error)
@@ -104,7 +115,7 @@ def _insert(connection: sa.Connection, group: Sequence[Delivery]) -> list[bool]:
     known = {row.id: row.status for row in connection.execute(_KNOWN, {"ids": ids})}
     fresh: list[bool] = []
     rows: list[dict[str, object]] = []
-    again: list[str] = []
+    again: list[dict[str, object]] = []
     for delivery in group:
         status = known.get(delivery.id)
         fresh.append(status in (None, "failed"))
@@ -119,12 +130,19 @@ def _insert(connection: sa.Connection, group: Sequence[Delivery]) -> list[bool]:
                 }
             )
         elif status == "failed":
-            again.append(delivery.id)
+            again.append(
+                {
+                    "key": delivery.id,
+                    "kind": delivery.event,
+                    "body": delivery.payload,
+                    "at": delivery.received_at,
+                }
+            )
         known[delivery.id] = "accepted"
     if rows:
         connection.execute(_STORE, rows)
     if again:
-        connection.execute(_RETRY, {"ids": again})
+        connection.execute(_RETRY, again)
     return fresh
 
 

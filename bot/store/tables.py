@@ -77,8 +77,10 @@ events = sa.Table(
     sa.Column("key", sa.Text),
     sa.UniqueConstraint("session_id", "key"),
     sa.Index("events_session", "session_id", "id"),
+    sa.Index("events_tool_errors", "session_id", "ts", sqlite_where=sa.text("type = 'tool_error'"),
+             postgresql_where=sa.text("type = 'tool_error'")),
     sqlite_autoincrement=True,
-)
+)  # fmt: skip
 
 artifacts = sa.Table(
     "artifacts",
@@ -99,4 +101,43 @@ reports = sa.Table(
     sa.Column("target", sa.Text, primary_key=True),
     sa.Column("github_id", sa.BigInteger),
     sa.Column("digest", sa.Text, nullable=False),
+)
+
+error_kb = sa.Table(
+    "error_kb",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("ts", sa.Text, nullable=False),
+    sa.Column("error_normalized", sa.Text, nullable=False, unique=True),
+    sa.Column("error_raw", sa.Text),
+    sa.Column("resolution", sa.JSON(none_as_null=True)),
+    sa.Column("resolved_by", sa.Text),
+    sa.Column("tool_sequence", sa.JSON(none_as_null=True)),
+    sa.Column("use_count", sa.Integer, nullable=False, server_default="1"),
+    sa.Column("last_used", sa.Text),
+    # beyond the seed; a row without a loose key was written by another program and has no rows in error_files
+    sa.Column("loose_key", sa.Text),
+    sa.Column("shown", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("passed", sa.Integer, nullable=False, server_default="0"),
+    sa.Index("error_kb_loose", "loose_key", "last_used"),
+)
+
+error_files = sa.Table(
+    "error_files",
+    metadata,
+    sa.Column("kb_id", sa.Integer, sa.ForeignKey("error_kb.id"), primary_key=True),
+    sa.Column("file_name", sa.Text, primary_key=True),
+    sa.Column("last_used", sa.Text, nullable=False),
+    sa.Index("error_files_recent", "file_name", "last_used"),
+    sqlite_with_rowid=False,
+)
+
+dead_ends = sa.Table(
+    "error_dead_ends",
+    metadata,
+    sa.Column("fingerprint", sa.Text, primary_key=True),
+    sa.Column("patch_hash", sa.Text, primary_key=True),
+    sa.Column("ts", sa.Text, nullable=False),
+    sa.Column("tries", sa.Integer, nullable=False, server_default="1"),
+    sqlite_with_rowid=False,
 )

@@ -74,6 +74,7 @@ def server(app: ASGIApp) -> uvicorn.Server:
         access_log=False,
         timeout_graceful_shutdown=2,
         server_header=False,
+        proxy_headers=False,
         date_header=False,
     )
     return uvicorn.Server(config)

@@ -23,6 +23,8 @@ BODY_LIMIT = 25 * 1024 * 1024
 """GitHub delivers no payload over 25 MB (docs: *Webhook events and payloads*)."""
 READ_TIMEOUT_S = 8.0
 """GitHub waits 10 s for an answer; a body that takes longer than this will not be answered in time anyway."""
+HELD_LIMIT = 128 * 1024 * 1024
+"""What all bodies that come in parts may hold together: nobody who sends them has shown a signature yet."""
 LINGER_S = 2.0
 
 _NAME = re.compile(rb"[A-Za-z0-9_-]{1,64}\Z")
@@ -30,11 +32,12 @@ _STATUS_TEXT = {True: b"accepted", False: b"duplicate"}
 
 
 class Rejected(Exception):
-    """An answer other than 202."""
+    """An answer other than 202; `unread` if the body is still on its way."""
 
-    def __init__(self, status: int, message: str) -> None:
+    def __init__(self, status: int, message: str, *, unread: bool = False) -> None:
         super().__init__(message)
         self.status = status
+        self.unread = unread
 
 
 class WebhookEndpoint:
@@ -43,23 +46,25 @@ class WebhookEndpoint:
     def __init__(self, inbox: Inbox, secrets: Sequence[bytes], app_id: str | None) -> None:
         self._inbox = inbox
         self._secrets = tuple(secrets)
+        self._held = 0
         # GitHub also takes an App's client id for its id, but names the number alone in the header
         self._target = app_id.strip().encode() if app_id and app_id.strip().isdigit() else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        unread = False
         try:
             status, payload = 202, await self._take(scope, receive)
         except Rejected as error:
-            status, payload = error.status, json.dumps({"error": str(error)}).encode()
+            status, payload, unread = error.status, json.dumps({"error": str(error)}).encode(), error.unread
         except Transient as error:
             status, payload = 503, json.dumps({"error": f"the delivery could not be stored: {error}"}).encode()
         except ConnectionResetError:
             return  # the client went away: there is nobody to answer
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(payload)).encode())]
-        if status not in (202, 401, 403, 503):
+        if unread or status not in (202, 401, 403, 503):
             headers.append((b"connection", b"close"))
         await send({"type": "http.response.start", "status": status, "headers": headers})
-        if status == 413:
+        if unread:
             await send({"type": "http.response.body", "body": payload, "more_body": True})
             await _linger(receive)
             payload = b""
@@ -69,7 +74,7 @@ class WebhookEndpoint:
         headers = dict(scope["headers"])
         try:
             async with asyncio.timeout(READ_TIMEOUT_S):
-                body = await _read(headers, receive)
+                body = await self._read(headers, receive)
         except TimeoutError:
             raise Rejected(408, f"the body did not arrive within {READ_TIMEOUT_S:.0f} seconds") from None
         if not signed(body, headers.get(b"x-hub-signature-256"), self._secrets):
@@ -86,6 +91,33 @@ class WebhookEndpoint:
         fresh = await self._inbox.accept(row)
         return b'{"delivery":"%s","status":"%s"}' % (delivery.encode(), _STATUS_TEXT[fresh])
 
+    async def _read(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
+        declared = headers.get(b"content-length", b"0")
+        if not declared.isdigit() or int(declared[:20]) > BODY_LIMIT:
+            raise Rejected(413, f"the body is over {BODY_LIMIT} bytes", unread=True)
+        message = await receive()
+        if message["type"] == "http.request" and not message.get("more_body"):
+            return bytes(message.get("body", b""))
+        chunks: list[bytes] = []
+        size = 0
+        try:
+            while True:
+                if message["type"] == "http.disconnect":
+                    raise ConnectionResetError
+                chunk = message.get("body", b"")
+                size += len(chunk)
+                self._held += len(chunk)
+                if size > BODY_LIMIT:
+                    raise Rejected(413, f"the body is over {BODY_LIMIT} bytes", unread=True)
+                if self._held > HELD_LIMIT:
+                    raise Rejected(503, "too many large bodies at once", unread=True)
+                chunks.append(chunk)
+                if not message.get("more_body"):
+                    return b"".join(chunks)
+                message = await receive()
+        finally:
+            self._held -= size
+
 
 class FrontDoor:
     """Hands deliveries to their endpoint and all else to `rest`: routing and its middleware would cost a delivery as
@@ -95,10 +127,14 @@ class FrontDoor:
         self._webhook, self._paths, self._rest = webhook, paths, rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] == "POST" and scope["path"] in self._paths:
+        if scope["type"] != "http" or scope["path"] not in self._paths:
+            await self._rest(scope, receive, send)
+        elif scope["method"] == "POST":
             await self._webhook(scope, receive, send)
         else:
-            await self._rest(scope, receive, send)
+            headers = [(b"allow", b"POST"), (b"content-length", b"0")]
+            await send({"type": "http.response.start", "status": 405, "headers": headers})
+            await send({"type": "http.response.body"})
 
 
 async def _linger(receive: Receive) -> None:
@@ -108,27 +144,6 @@ async def _linger(receive: Receive) -> None:
         async with asyncio.timeout(LINGER_S):
             while (await receive()).get("more_body"):
                 pass
-
-
-async def _read(headers: dict[bytes, bytes], receive: Receive) -> bytes:
-    declared = headers.get(b"content-length", b"0")
-    if not declared.isdigit() or int(declared[:20]) > BODY_LIMIT:
-        raise Rejected(413, f"the body is over {BODY_LIMIT} bytes")
-    message = await receive()
-    if message["type"] == "http.request" and not message.get("more_body"):
-        return bytes(message.get("body", b""))
-    chunks, size = [], 0
-    while True:
-        if message["type"] == "http.disconnect":
-            raise ConnectionResetError
-        chunk = message.get("body", b"")
-        size += len(chunk)
-        if size > BODY_LIMIT:
-            raise Rejected(413, f"the body is over {BODY_LIMIT} bytes")
-        chunks.append(chunk)
-        if not message.get("more_body"):
-            return b"".join(chunks)
-        message = await receive()
 
 
 def _header(headers: dict[bytes, bytes], name: bytes) -> str:

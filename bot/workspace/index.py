@@ -19,6 +19,7 @@ _SETTINGS = (
     "-c", "core.splitIndex=false",
 )  # fmt: skip
 _TIMEOUT_S = 300.0
+_HASH = 20
 
 
 def checkout_settings() -> tuple[str, ...]:
@@ -35,6 +36,16 @@ class Index:
     git_dir: Path
     file: Path
 
+    async def clean(self) -> bool:
+        """Whether the work tree is what the index holds already, but for what is ignored; one git process."""
+        return not await self._differing()
+
+    def checksum(self) -> str:
+        """What tells this index's content from any other's: the hash that git ends the file with (index-format(5))."""
+        with self.file.open("rb") as file:
+            file.seek(-_HASH, os.SEEK_END)
+            return file.read().hex()
+
     async def fill(self) -> str:
         """Make the index hold the work tree without what is ignored, and return the id of its tree object."""
         try:
@@ -44,9 +55,7 @@ class Index:
                 raise
             self.file.unlink(missing_ok=True)  # a cache, and a damaged one
             await self._begin()
-        listed = await self._git("ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard")
-        # a name that ends with a slash is a nested repository
-        names = dict.fromkeys(name for name in listed.split(b"\0") if name and not name.endswith(b"/"))
+        names = await self._differing()
         gone = self._gone(names) - await self._gitlinks(names)
         if gone:
             await self._git("update-index", "-z", "--force-remove", "--stdin", stdin=_lines(gone))
@@ -54,6 +63,12 @@ class Index:
             flags = ("-q", "--refresh", "--add", "--remove")
             await self._git("update-index", *flags, "-z", "--stdin", stdin=_lines(present))
         return await self.tree()
+
+    async def _differing(self) -> dict[bytes, None]:
+        """The names whose files the index does not hold as they are, in git's order."""
+        listed = await self._git("ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard")
+        # a name that ends with a slash is a nested repository
+        return dict.fromkeys(name for name in listed.split(b"\0") if name and not name.endswith(b"/"))
 
     async def tree(self) -> str:
         """The id of the tree object that the index describes; it is written if it is new."""

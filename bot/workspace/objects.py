@@ -8,6 +8,8 @@ from pathlib import Path
 
 from bot.workspace.git import git
 
+_KINDS = frozenset({"commit", "tree", "blob", "tag"})
+
 
 def decode(data: bytes) -> str:
     """git's bytes as text, reversibly (PEP 383)."""
@@ -21,7 +23,12 @@ def encode(text: str) -> bytes:
 
 async def commits(git_dir: Path, names: Sequence[str]) -> tuple[str | None, ...]:
     """The commits that `names` (refs or ids) name, in their order."""
-    asked = "".join(f"{name}^{{commit}}\n" for name in names).encode()
+    return await ids(git_dir, [f"{name}^{{commit}}" for name in names])
+
+
+async def ids(git_dir: Path, expressions: Sequence[str]) -> tuple[str | None, ...]:
+    """The objects that the expressions (gitrevisions(7)) name, in their order, by one process."""
+    asked = "".join(f"{expression}\n" for expression in expressions).encode()
     answers = decode(await git("cat-file", "--batch-check=%(objecttype) %(objectname)", git_dir=git_dir, stdin=asked))
     found = [answer.partition(" ") for answer in answers.splitlines()]
-    return tuple(name if kind == "commit" else None for kind, _, name in found)
+    return tuple(name if kind in _KINDS else None for kind, _, name in found)

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from bot.errors import Refused, Transient, UserError
 from bot.model import Applied, Change
-from bot.rules.diffs import DEV_NULL, FileDiff, Hunk, parse_diff, relocate
+from bot.rules.anchored import Unclear, apply_anchored, stands_as_said
+from bot.rules.diffs import DEV_NULL, FileDiff, parse_diff
 from bot.rules.patches import check_proposed
 from bot.workspace.git import GitError, git
 from bot.workspace.nofollow import FileState, Replacement, read_state, replace_all
@@ -149,55 +150,30 @@ def _without_hunks(old: bytes | None, part: FileDiff, path: str) -> bytes | None
 
 
 async def _as_written(old: bytes | None, part: FileDiff) -> bytes | None:
-    """Strict `git apply`: exact context, exact counts."""
-    if not all(hunk.counted for hunk in part.hunks):
-        raise _NotApplied("the counts of a hunk don't agree with its lines")
-    return await _git_apply(old, part, part.hunks)
+    """Strict `git apply`, for a diff that is right in all it says."""
+    if not stands_as_said(_decode(old), part.hunks):
+        raise _NotApplied("its counts or line numbers are wrong, or its lines are not there")
+    return await _git_apply(old, part)
 
 
-async def _recounted(old: bytes | None, part: FileDiff) -> bytes | None:
-    """The lines are right and stand in one place only, but the header's counts or line numbers are wrong."""
-    hunks = relocate(part.hunks, _decode(old))
-    if isinstance(hunks, str):
-        raise _NotApplied(hunks)
-    if old is None and not any(hunk.old_lines for hunk in hunks):
-        part = dataclasses.replace(part, creates=True)
-    return await _git_apply(old, part, hunks)
-
-
-async def _line_ends(old: bytes | None, part: FileDiff) -> bytes | None:
-    """As `_recounted`, with the line ends and the missing last newline of the file: a diff that went through a model
-    or a web page has lost them. A file of mixed line ends is left alone."""
-    text = _decode(old)
-    crlf = text.count("\r\n")
-    if not text or part.deletes or text.count("\r") != crlf or crlf not in (0, text.count("\n")):
-        raise _NotApplied("its line ends are mixed, or there is no text")
-    plain = text.replace("\r\n", "\n")
-    bare = tuple(_bare(hunk) for hunk in part.hunks)
-    ended = plain if plain.endswith("\n") else plain + "\n"
-    new = _decode(await _recounted(_encode("", ended), dataclasses.replace(part, hunks=bare)))
-    if not _ends_with_newline(part, plain.endswith("\n")):
-        new = new.removesuffix("\n")
-    return _encode("", new.replace("\n", "\r\n") if crlf else new)
+async def _by_content(old: bytes | None, part: FileDiff) -> bytes | None:
+    """Our own applier, which goes by what the lines say; in a thread, as a large file takes it a while."""
+    if part.creates and old is not None:
+        raise _NotApplied(f"{_NAME}: already exists")
+    new = await asyncio.to_thread(apply_anchored, _decode(old), part.hunks)
+    if isinstance(new, Unclear):
+        raise _NotApplied(new.message)
+    if part.deletes and new:
+        raise _NotApplied("the file holds more than the diff deletes")
+    return None if part.deletes else _encode(_NAME, new)
 
 
 Applier = Callable[[bytes | None, FileDiff], Awaitable[bytes | None]]
-APPLIERS: tuple[Applier, ...] = (_as_written, _recounted, _line_ends)
+APPLIERS: tuple[Applier, ...] = (_as_written, _by_content)
 """Tried in this order; each gets a file's content (None: no file) and its diff, and gives the content after it."""
 
 
-def _bare(hunk: Hunk) -> Hunk:
-    lines = tuple(line.removesuffix("\r") for line in hunk.lines if not line.startswith("\\"))
-    return dataclasses.replace(hunk, lines=lines)
-
-
-def _ends_with_newline(part: FileDiff, before: bool) -> bool:
-    """Whether the file shall end with a newline: as the diff's `\\ No newline` markers say, else as before."""
-    marked = [hunk.lines[at - 1][:1] for hunk in part.hunks for at, line in enumerate(hunk.lines) if line[:1] == "\\"]
-    return marked == ["-"] if marked else before
-
-
-async def _git_apply(old: bytes | None, part: FileDiff, hunks: Sequence[Hunk]) -> bytes | None:
+async def _git_apply(old: bytes | None, part: FileDiff) -> bytes | None:
     with tempfile.TemporaryDirectory(prefix="mendbot-apply-") as scratch:
         file = Path(scratch, _NAME)
         if old is not None:
@@ -207,7 +183,7 @@ async def _git_apply(old: bytes | None, part: FileDiff, hunks: Sequence[Hunk]) -
             alone = {"GIT_CEILING_DIRECTORIES": str(file.parent.parent)}
             arguments = ("apply", "--whitespace=nowarn", f"--include={_NAME}", "-")
             async with asyncio.timeout(_APPLY_TIMEOUT_S):
-                await git(*arguments, cwd=file.parent, stdin=_render(part, hunks), env=alone)
+                await git(*arguments, cwd=file.parent, stdin=_render(part), env=alone)
         except GitError as error:
             raise _NotApplied(error.reason) from error
         except TimeoutError as error:
@@ -215,7 +191,7 @@ async def _git_apply(old: bytes | None, part: FileDiff, hunks: Sequence[Hunk]) -
         return file.read_bytes() if file.exists() else None
 
 
-def _render(part: FileDiff, hunks: Sequence[Hunk]) -> bytes:
+def _render(part: FileDiff) -> bytes:
     lines = [f"diff --git a/{_NAME} b/{_NAME}"]
     if part.creates:
         lines.append("new file mode 100644")
@@ -223,7 +199,7 @@ def _render(part: FileDiff, hunks: Sequence[Hunk]) -> bytes:
         lines.append("deleted file mode 100644")
     lines.append(f"--- {DEV_NULL if part.creates else 'a/' + _NAME}")
     lines.append(f"+++ {DEV_NULL if part.deletes else 'b/' + _NAME}")
-    for hunk in hunks:
+    for hunk in part.hunks:
         lines += [hunk.header, *hunk.lines]
     return _encode(_NAME, "\n".join(lines) + "\n")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from bot.errors import MendbotError, Transient
 from bot.workspace.git import GitError, git
 from bot.workspace.index import checkout_settings
-from bot.workspace.objects import commits, decode
+from bot.workspace.objects import commits, decode, encode
 from bot.workspace.orphans import MARK, end_marked
 from bot.workspace.removal import remove_directory
 from bot.workspace.tree import Tree
@@ -126,6 +126,20 @@ def opened(common: Path, path: Path) -> Tree:
     for admin in _records(common, path):
         return Tree(path, admin)
     raise KeyError(path)
+
+
+def whole(common: Path, path: Path, branch: str) -> Tree | None:
+    """The worktree at `path` on `branch` if git's records, read as files, show it whole; None sends one to ask git.
+
+    git locks a worktree while it makes it, and a creation of ours that was cut short left its journal."""
+    records = _records(common, path)
+    if len(records) != 1 or not path.is_dir() or (common / _JOURNAL).exists() or (records[0] / "locked").exists():
+        return None
+    try:
+        head = (records[0] / "HEAD").read_bytes()
+    except OSError:
+        return None
+    return Tree(path, records[0]) if head == encode(f"ref: refs/heads/{branch}\n") else None
 
 
 def real(path: Path) -> Path:

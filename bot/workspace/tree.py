@@ -17,12 +17,13 @@ from bot.errors import Transient, UserError
 from bot.workspace.differences import PathChange, changed, diff
 from bot.workspace.git import GitError, git
 from bot.workspace.index import Index
-from bot.workspace.objects import decode, encode
+from bot.workspace.objects import decode, encode, ids
 from bot.workspace.removal import make_writable
 
 __all__ = ["PathChange", "Tree"]
 
 _WARM = "mendbot-index"
+_NOTE = "mendbot-tree"
 _PASSES = 3
 _LITTER_S = 3600.0
 _REF = re.compile(r"refs/mendbot/[A-Za-z0-9_][A-Za-z0-9._/-]*")
@@ -56,9 +57,11 @@ class Tree:
         Done already, it is not done again; what `ref` held before stays reachable as a second parent."""
         if not _REF.fullmatch(ref) or ".." in ref or "//" in ref or ref.endswith(("/", ".", ".lock")):
             raise ValueError(f"{ref!r} is not a ref under refs/mendbot/")
-        tree, parent = await asyncio.gather(self._id(f"{snapshot}^{{tree}}"), self.head())
-        before = await self._maybe_id(f"{ref}^{{commit}}")
-        if before is not None and await self._id(f"{before}^{{tree}}") == tree:
+        asked = (f"{snapshot}^{{tree}}", "HEAD^{commit}", f"{ref}^{{commit}}", f"{ref}^{{tree}}")
+        tree, parent, before, kept = await ids(self.git_dir, asked)
+        if tree is None or parent is None:
+            raise GitError(("git", "cat-file", asked[0]), 1, f"{snapshot} or HEAD names nothing in {self.git_dir}")
+        if before is not None and kept == tree:
             return before
         parents = ["-p", parent] + (["-p", before] if before else [])
         commit = await self._ask("commit-tree", tree, *parents, stdin=f"Kept by Mendbot as {ref}\n")
@@ -70,8 +73,10 @@ class Tree:
 
         Given `paths` (files or directories), only these. Transient if something keeps the tree from becoming so."""
         async with self._index() as index:
-            wanted = await self._id(f"{snapshot}^{{tree}}")
             present = await self._filled(index)
+            if paths is None and present == snapshot:
+                return
+            wanted = await self._id(f"{snapshot}^{{tree}}")
             if paths is not None:
                 wanted = await self._mixed(index, wanted, paths)
             trouble = "it keeps changing"
@@ -83,6 +88,9 @@ class Tree:
                     await make_writable(self.path)
                 try:
                     await index.check_out(wanted)
+                    if await index.clean():
+                        self._note(index, wanted)
+                        return
                 except GitError as error:
                     trouble = error.reason
                 present = await self._filled(index)
@@ -125,13 +133,34 @@ class Tree:
         await self._ask("update-ref", "HEAD", await self._id(f"{commit}^{{commit}}"))
 
     async def _filled(self, index: Index) -> str:
+        """The tree object of the work tree. Where nothing changed since the last one was made, that is one look."""
+        known = self._noted(index)
+        if known is not None and await index.clean():
+            return known
         try:
-            return await index.fill()
+            tree = await index.fill()
         except GitError as error:
             if "Permission denied" not in error.stderr:
                 raise
-        await make_writable(self.path)
-        return await index.fill()
+            await make_writable(self.path)
+            tree = await index.fill()
+        self._note(index, tree)
+        return tree
+
+    def _noted(self, index: Index) -> str | None:
+        """The tree object that this very index is known to hold."""
+        try:
+            checksum, tree = (self.git_dir / _NOTE).read_text("ascii").split()
+            return tree if checksum == index.checksum() else None
+        except (OSError, ValueError):
+            return None
+
+    def _note(self, index: Index, tree: str) -> None:
+        # named by the index's own hash, so a note that a crash or a neighbour left beside another index says nothing
+        note = self.git_dir / _NOTE
+        half = note.with_suffix(f".{uuid.uuid4().hex}")
+        half.write_text(f"{index.checksum()} {tree}\n", "ascii")
+        half.replace(note)
 
     async def _mixed(self, index: Index, wanted: str, paths: Iterable[str]) -> str:
         """The index's tree with `paths` as `wanted` has them."""

@@ -14,7 +14,7 @@ from bot.workspace.mirror import meanings
 from bot.workspace.mutex import exclusive
 from bot.workspace.objects import commits
 from bot.workspace.removal import remove_directory
-from bot.workspace.slots import Entry, add, drop, opened, real, settled
+from bot.workspace.slots import Entry, add, drop, opened, real, settled, whole
 from bot.workspace.tree import Tree
 
 __all__ = [
@@ -44,6 +44,10 @@ async def ensure_worktree(mirror: Path, path: Path, branch: str, start: str, lim
     if (problem := branch_problem(branch)) is not None:
         raise UserError(problem)
     path = real(path)
+    at_hand = whole(mirror, path, branch)
+    if at_hand is not None:
+        await _link(at_hand)
+        return at_hand
     async with exclusive(mirror, "worktrees"):
         held = await settled(mirror, lambda _: True)
         here = next((entry for entry in held if entry.path == path), None)

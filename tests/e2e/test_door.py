@@ -156,6 +156,22 @@ def test_a_hundred_copies_with_a_kill_between_are_one_run(github: StandIn, serve
         assert database.execute("SELECT count(*) FROM runs").fetchone() == (1,)
 
 
+def test_one_event_under_two_ids_is_one_run(github: StandIn, serve: Serve) -> None:
+    bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
+    github.world.hold_webhooks()
+    number = label(github)
+    payload = github.world.deliveries[-1].payload
+    for guid in ("from-the-app", "from-the-repository"):
+        assert bot.deliver("issues", payload, guid) == (202, "accepted")
+    wait_for_label(github, number, "auto-fix-processing")
+    assert bot.deliver("issues", payload, "late") == (202, "accepted")
+    wait_for_label(github, number, "auto-fix-done")
+    bot.settled(3)
+    assert_mended_once(github, number)
+    with sqlite3.connect(bot.home / "mendbot.db") as database:
+        assert database.execute("SELECT count(*) FROM runs").fetchone() == (1,)
+
+
 def answers_any(bot: Server) -> bool:
     """Whether the storm has reached the disk."""
     with sqlite3.connect(f"file:{bot.home / 'mendbot.db'}?mode=ro", uri=True) as database:

@@ -105,3 +105,13 @@ def test_a_locked_database_is_a_passing_fault_and_nothing_is_lost(
             return await box.accept(delivery("guid"))
 
     assert asyncio.run(run())
+
+
+def test_a_fault_of_ours_is_heard_by_everyone_who_waits(tmp_path: Path) -> None:
+    async def run() -> list[object]:
+        async with inbox(tmp_path) as (box, _, database):
+            await database.write(lambda connection: connection.exec_driver_sql("DROP TABLE deliveries") and None)
+            waiting = (box.accept(delivery(f"guid-{number}")) for number in range(3))
+            return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 5)
+
+    assert all(isinstance(answer, Exception) for answer in asyncio.run(run()))

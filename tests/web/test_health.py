@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import asyncio
+import json
 
+import pytest
+from starlette.requests import Request
+
+from bot.web.health import Probe, readiness
 from tests.web.conftest import Door
 
 
@@ -19,17 +24,20 @@ def test_without_its_worker_it_is_not_ready_and_names_it(door: Door) -> None:
     assert "restart" in answer.json["missing"]["worker"]
 
 
-def test_without_its_database_it_is_not_ready_and_names_it_too(door: Door, tmp_path_factory: object) -> None:
-    file = door.home / "mendbot.db"
-    aside = file.with_suffix(".aside")
-    file.rename(aside)
-    try:
-        file.mkdir()
-        missing = door.get("/readyz").json["missing"]
-    finally:
-        file.rmdir()
-        aside.rename(file)
-    assert "worker" in missing
+def test_everything_that_is_missing_is_named_at_once_and_what_is_there_is_not() -> None:
+    async def fine() -> str | None:
+        return None
+
+    async def gone() -> str | None:
+        return "it is gone: bring it back"
+
+    def ask(**probes: Probe) -> tuple[int, object]:
+        answer = asyncio.run(readiness(probes)(Request({"type": "http"})))
+        return answer.status_code, json.loads(answer.body)
+
+    missing = {"disk": "it is gone: bring it back", "database": "it is gone: bring it back"}
+    assert ask(disk=gone, worker=fine, database=gone) == (503, {"status": "not ready", "missing": missing})
+    assert ask(worker=fine) == (200, {"status": "ready"})
 
 
 def test_an_unknown_path_is_404(door: Door) -> None:

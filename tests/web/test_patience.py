@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import select
 import socket
 import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -63,6 +64,31 @@ def test_who_sends_too_much_all_the_same_still_gets_the_answer(door: Door) -> No
             client.sendall(bytes(MIB))
         client.sendall(b"x")
         assert received(client).startswith(b"HTTP/1.1 413 ")
+
+
+def test_bodies_without_a_signature_cannot_fill_the_memory_together(door: Door) -> None:
+    clients = [socket.create_connection(("127.0.0.1", door.port), timeout=20) for _ in range(6)]
+    try:
+        for client in clients:
+            client.sendall(head(Content_Length=LIMIT, Content_Type="application/json"))
+        for _ in range(24):
+            for client in clients:
+                with suppress(OSError):  # the one that was refused
+                    client.sendall(bytes(MIB))
+        refused, _, _ = select.select(clients, [], [], 5)
+        answers = [client.recv(65536) for client in refused]
+        assert len(answers) == 1
+        assert answers[0].startswith(b"HTTP/1.1 503 ")
+        assert b"too many" in answers[0]
+        assert door.post(BODY).status == 202  # one that comes whole is not held back
+    finally:
+        for client in clients:
+            client.close()
+    body = b'{"a": "' + b"x" * 20 * MIB + b'"}'
+    deadline = time.monotonic() + 5
+    while (status := door.post(body, headers_for(body, "large")).status) == 503 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert status == 202
 
 
 @pytest.mark.parametrize("value", ["-1", "1e3", "99999999999999999999999999", "+5", "5, 6"])

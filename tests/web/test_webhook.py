@@ -54,6 +54,16 @@ def test_a_known_id_that_failed_is_accepted_again_once(door: Door) -> None:
     assert door.rows() == [("guid-1", "issues", "accepted")]
 
 
+def test_what_is_accepted_again_is_what_came_this_time(door: Door) -> None:
+    door.post(BODY)
+    door.mark("guid-1", "failed")
+    other = b'{"action": "closed"}'
+    assert door.post(other, headers_for(other, x_github_event="star")).json["status"] == "accepted"
+    assert door.rows() == [("guid-1", "star", "accepted")]
+    with sqlite3.connect(door.home / "mendbot.db") as database:
+        assert database.execute("SELECT payload FROM deliveries").fetchone() == (other,)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -159,7 +169,8 @@ def test_nothing_is_parsed_before_it_is_verified(door: Door) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
 def test_only_posts_are_deliveries(door: Door, method: str) -> None:
-    assert door.request(method, HOOKS, None, {}).status == 405
+    answer = door.request(method, HOOKS, None, {})
+    assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
 def test_the_payload_is_stored_byte_by_byte(door: Door) -> None:

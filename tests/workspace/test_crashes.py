@@ -83,6 +83,7 @@ def test_killed_while_creating_the_next_call_succeeds(large_mirror: Path, tmp_pa
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_killed_at_fifty_points_the_next_call_succeeds(large_mirror: Path, tmp_path: Path) -> None:
     _survives(large_mirror, tmp_path / "runs/7/fix-issue-1", [n * 0.006 for n in range(50)])
 

@@ -116,7 +116,7 @@ def test_wrong_counts_with_two_possible_places_are_not_guessed(tree: Path) -> No
         ("one\ntwo\n", "@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n" + BARE, "one\nTWO"),
         ("one\ntwo", "@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n", "one\nTWO"),
         ("one\r\ntwo", "@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n", "one\r\nTWO"),
-        ("one\ntwo\n", "@@ -1,2 +1,2 @@\n one\n-two\n" + BARE + "+TWO\n" + BARE, "one\nTWO"),
+        ("one\ntwo\n", "@@ -1,2 +1,2 @@\n one\n-two\n" + BARE + "+TWO\n" + BARE, "one\nTWO\n"),
         ("one\n\ntwo\n", "@@ -1,3 +1,3 @@\n one\n\n-two\n+TWO\n", "one\n\nTWO\n"),
     ],
 )  # fmt: skip

@@ -1,0 +1,43 @@
+"""`python -m benchmarks [NAME…] [--json]`: run the benchmarks and print their results.
+The table below is all there are."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping
+
+from benchmarks import ack, hook, idle, lookup, loop
+from benchmarks.result import Result, as_table
+
+BENCHMARKS: Mapping[str, Callable[[], Result]] = {
+    "ack": lambda: ack.measure(ack.Size()),
+    "loop": lambda: loop.measure(loop.Size()),
+    "idle": lambda: idle.measure(idle.Size()),
+    "hook": lambda: hook.measure(hook.Size()),
+    "lookup": lambda: lookup.measure(lookup.Size()),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="measure, each goal beside its reference")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"no benchmark is named {unknown[0]!r}: choose from {', '.join(BENCHMARKS)}")
+    results = []
+    for name in options.names or BENCHMARKS:
+        sys.stderr.write(f"measuring {name} …\n")
+        results.append(BENCHMARKS[name]())
+        if not options.json:
+            print(as_table(results[-1]), flush=True)
+    if options.json:
+        print(json.dumps([result.as_json() for result in results], indent=2))
+    return 0 if all(row.met is not False for result in results for row in result.rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

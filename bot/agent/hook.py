@@ -1,0 +1,226 @@
+"""The PreToolUse hook of coding agents: tells, before a tool runs, how the same error was resolved last time (spec E).
+
+An agent waits for it each time, so it imports next to nothing, lets SQLite read and write the JSON, and never makes a
+difference when something is wrong: no output, exit 0."""
+
+# no `from __future__ import annotations`: it is a file to load, like any module (performance.md, *pre-tool hook*)
+import os
+import sys
+
+TYPE_CHECKING = False  # as in `typing`, which is too much to import
+if TYPE_CHECKING:
+    import sqlite3
+    from _thread import LockType
+    from typing import NoReturn
+
+DEADLINE_S = 1.5
+"""The whole process's, after which it is silent: the seed allows two seconds."""
+BUSY_TIMEOUT_S = 0.1
+MOST_INPUT = 64 * 1024 * 1024
+MOST_SHOWN = 2_000
+"""Characters of any one item: what the database holds was written by others and goes to an agent."""
+
+SENTENCES = {
+    # the seed's, to the letter (REQ-RA-301, REQ-RA-302)
+    "ko": {
+        "file": "⚠️ 이 파일 관련 과거 에러: ",
+        "session": "💡 이 세션에서 Bash 에러 발생 이력: ",
+        "how": "해결 방법: ",
+        "path": "해결 경로: ",
+        "earlier": "이전 해결 경로: ",
+    },
+    "en": {
+        "file": "⚠️ Past error involving this file: ",
+        "session": "💡 A Bash error occurred earlier in this session: ",
+        "how": "How it was resolved: ",
+        "path": "Path to the resolution: ",
+        "earlier": "Path to the earlier resolution: ",
+    },
+}
+
+_REQUEST = (
+    "SELECT json_extract(?1, '$.tool_name'), json_extract(?1, '$.tool_input.file_path'), "
+    "json_extract(?1, '$.session_id')"
+)
+_LIKE = """
+    SELECT error_normalized, resolution, last_used FROM error_kb
+    WHERE ?1 IS NOT NULL AND error_normalized LIKE ?2 ESCAPE '\\' AND resolution IS NOT NULL
+    ORDER BY last_used DESC LIMIT 2
+"""
+# tried in this order until one's tables and columns are there; ?1 is the file's base name, ?2 the pattern around it
+BY_FILE = (
+    # our own schema; rows that another program wrote have no loose key and are no file's: few, looked at the seed's way
+    (
+        """
+        SELECT k.error_normalized, k.resolution, f.last_used
+        FROM error_files f CROSS JOIN error_kb k ON k.id = f.kb_id
+        WHERE f.file_name = ?1 AND ?2 IS NOT NULL AND k.resolution IS NOT NULL ORDER BY f.last_used DESC LIMIT 2
+        """,
+        _LIKE.replace("WHERE", "WHERE loose_key IS NULL AND"),
+    ),
+    # a side table of two columns
+    (
+        """
+        SELECT k.error_normalized, k.resolution, k.last_used FROM error_files f JOIN error_kb k ON k.id = f.kb_id
+        WHERE f.file_name = ?1 AND ?2 IS NOT NULL AND k.resolution IS NOT NULL ORDER BY k.last_used DESC LIMIT 2
+        """,
+    ),
+    # the seed's two tables alone
+    (_LIKE,),
+)
+SESSION_ERROR = (
+    "SELECT json_extract(data, '$.error') FROM events WHERE type = 'tool_error' AND session_id = ? "
+    "AND json_extract(data, '$.tool') = 'Bash' ORDER BY ts DESC LIMIT 1"
+)
+BY_TEXT = (
+    "SELECT error_normalized, resolution FROM error_kb WHERE error_normalized = ? AND resolution IS NOT NULL LIMIT 1"
+)
+_RESOLUTION = (
+    "SELECT json_type(?1), json_extract(?1, '$'), json_extract(?1, '$.resolvedBy'), json_extract(?1, '$.tool'), "
+    "json_extract(?1, '$.how')"
+)
+_STEPS = "SELECT value FROM json_each(?1, '$.toolSequence') WHERE value IS NOT NULL"
+_ANSWER = (
+    "SELECT json_object('hookSpecificOutput', json_object('hookEventName', 'PreToolUse', 'additionalContext', ?1))"
+)
+
+
+def main() -> "NoReturn":
+    """Read the request on stdin, answer on stdout, exit 0 whatever happens (REQ-RA-304, REQ-RA-305)."""
+    try:
+        answer = _answer()
+        if answer:
+            sys.stdout.buffer.write(answer)
+            sys.stdout.buffer.flush()
+    except Exception:  # noqa: S110  # REQ-RA-305: broken input, no database, a corrupt or locked one say nothing
+        pass
+    finally:
+        os._exit(0)  # an interpreter that tidies up would cost a tenth of the whole
+
+
+def _answer() -> bytes:
+    if os.environ.get("MENDBOT_ENABLED", "").strip().lower() in ("false", "0", "no", "off"):
+        return b""
+    guard = _exit_at_deadline()
+    import sqlite3  # here, as its absence must not be an error either
+
+    request = sys.stdin.buffer.read(MOST_INPUT)
+    connection = sqlite3.connect(_address(_database()), timeout=BUSY_TIMEOUT_S, uri=True, isolation_level=None)
+    connection.text_factory = _text
+    tool, path, session = connection.execute(_REQUEST, (_text(request).lstrip("\ufeff"),)).fetchone()
+    words = SENTENCES["ko" if os.environ.get("MENDBOT_LANGUAGE", "").lower().startswith("ko") else "en"]
+    items: list[str] = []
+    if tool in ("Edit", "Write") and isinstance(path, str):
+        items = _about_file(connection, path, words)
+    elif tool == "Bash" and isinstance(session, str):
+        items = _about_session(connection, session, words)
+    if not items:
+        return b""
+    answer = connection.execute(_ANSWER, ("\n".join(item[:MOST_SHOWN] for item in items),)).fetchone()[0]
+    in_time = guard.acquire(blocking=False)  # from here on it is too late to be silent
+    return str(answer).encode() + b"\n" if in_time else b""
+
+
+def _about_file(connection: "sqlite3.Connection", path: str, words: dict[str, str]) -> list[str]:
+    name = path.replace("\\", "/").rpartition("/")[2]
+    if not name:
+        return []
+    pattern = "%" + name.replace("%", "\\%").replace("_", "\\_") + "%"
+    items: list[str] = []
+    for error, resolution, _ in _first_that_works(connection, (name, pattern)):
+        how, steps = _resolution(connection, resolution)
+        items.append(words["file"] + error)
+        items += [words["how"] + how] if how else []
+        items += [words["path"] + steps] if steps else []
+    return items
+
+
+def _about_session(connection: "sqlite3.Connection", session: str, words: dict[str, str]) -> list[str]:
+    latest = connection.execute(SESSION_ERROR, (session,)).fetchone()
+    known = connection.execute(BY_TEXT, latest).fetchone() if latest else None
+    if known is None:
+        return []
+    how, steps = _resolution(connection, known[1])
+    told = words["earlier"] + steps if steps else words["how"] + how if how else ""
+    return [words["session"] + known[0], told] if told else [words["session"] + known[0]]
+
+
+def _first_that_works(connection: "sqlite3.Connection", values: tuple[str, str]) -> "list[tuple[str, object, object]]":
+    """The rows of the first of BY_FILE whose tables and columns are there."""
+    for queries in BY_FILE:
+        try:
+            rows = [row for query in queries for row in connection.execute(query, values)]
+        except Exception as error:
+            if "no such" not in str(error):
+                raise
+        else:
+            return sorted(rows, key=lambda row: str(row[2] or ""), reverse=True)[:2]
+    return []
+
+
+def _resolution(connection: "sqlite3.Connection", raw: object) -> tuple[str, str]:
+    """How it was resolved and the steps to there; a resolution that isn't a JSON object is shown as it is."""
+    try:
+        kind, whole, by, tool, how = connection.execute(_RESOLUTION, (str(raw),)).fetchone()
+    except Exception as error:
+        if "malformed JSON" not in str(error):
+            raise
+        return str(raw), ""
+    if kind != "object":
+        return "" if whole is None else str(whole), ""
+    steps = " → ".join(str(value) for (value,) in connection.execute(_STEPS, (raw,)))
+    who = " ".join([*([str(by)] if by else []), *([f"({tool})"] if tool else [])])
+    return ": ".join(part for part in (who, str(how or "")) if part), steps
+
+
+def _database() -> str:
+    """The path of the bot's SQLite database (contract, *Environment*); no other kind can be read from here."""
+    url = os.environ.get("MENDBOT_DATABASE_URL", "")
+    if url:
+        scheme, _, path = url.partition(":///")
+        if scheme.partition("+")[0] != "sqlite":
+            raise LookupError("only SQLite can be read without a driver")
+        return path.partition("?")[0]
+    home = os.environ.get("MENDBOT_HOME")
+    if not home:
+        data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")  # noqa: PTH111
+        home = f"{data}/mendbot"
+    return f"{home}/mendbot.db"
+
+
+def _address(path: str) -> str:
+    """The URI to read that file by (sqlite.org/uri.html), leaving nothing beside it.
+
+    A database in WAL mode without its log is nobody's at the moment, so it needs no lock; taking one would make two
+    files beside it, which is impossible in a box and litter elsewhere."""
+    path = os.path.realpath(path)  # the log lies beside the file that a link points to
+    with open(path, "rb") as file:  # noqa: PTH123  # pathlib is too much to import
+        is_wal = file.read(20)[18:] == b"\2\2"  # read and write version (sqlite.org/fileformat.html, 1.3.3)
+    alone = is_wal and not os.path.exists(f"{path}-wal")  # noqa: PTH110
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return f"file:{quoted}?mode=ro" + ("&immutable=1" if alone else "")
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _exit_at_deadline() -> "LockType":
+    """Start to count; the process ends by itself unless the lock that is given back is taken in time."""
+    import _thread
+
+    lock = _thread.allocate_lock()
+
+    def watch() -> None:
+        import time
+
+        time.sleep(DEADLINE_S)
+        if lock.acquire(blocking=False):
+            os._exit(0)
+
+    _thread.start_new_thread(watch, ())
+    return lock
+
+
+if __name__ == "__main__":
+    main()

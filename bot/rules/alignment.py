@@ -1,0 +1,313 @@
+"""Finds where the lines of a hunk stand in a file, when the hunk is not quite what the file says.
+Every removed line must be there; context may be missing here and there, at a cost that tells the places apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from bot.rules.diffs import Hunk
+
+TELLING = 4
+"""The weight of a line that says something about a place."""
+MARGIN = TELLING
+"""How much farther from what the hunk says a second place must be: as much as one telling line of context."""
+_REACH = 12  # lines of the file that may stand between two lines of a hunk
+_SKIPPED = 6  # lines of context in a row that may be wrong
+_PAIRS = 20_000  # pairs of equal lines for a hunk: hostile input must not hold the process up
+_WORK = 200_000  # alignments, and lines compared, for a file
+_ELIDED = re.compile(r"\s*(?:#|//|/\*|<!--|--|;|\(|\[|\{)*\s*(?:\.\.\.|…)(?:\s.*|[\s)\]}*/>-]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that the hunk says is in the file: context, or to be removed. `text` has no marker.
+
+    An elided one (`...`) stands for any number of lines."""
+
+    text: str
+    removed: bool
+    elided: bool = False
+
+    @property
+    def key(self) -> str:
+        return squeezed(self.text)
+
+    @property
+    def weight(self) -> int:
+        """What its absence costs: braces and blank lines say little about a place."""
+        if self.elided:
+            return 0
+        key = self.key
+        letters = sum(map(str.isalnum, key))
+        return 1 if letters < 3 else 2 if len(key) < 8 else TELLING
+
+
+@dataclass(frozen=True)
+class Body:
+    """A hunk's old lines, and the added ones by the old line before which they stand (its length: after the last)."""
+
+    old: tuple[Line, ...]
+    added: Mapping[int, tuple[str, ...]]
+
+    @cached_property
+    def weights(self) -> tuple[int, ...]:
+        return tuple(line.weight for line in self.old)
+
+    @cached_property
+    def limit(self) -> int:
+        """The highest cost: half of the context has to be there."""
+        return sum(weight for line, weight in zip(self.old, self.weights, strict=True) if not line.removed) // 2
+
+    def elide(self) -> Body:
+        """The same, with context lines such as `# ... unchanged ...` read as a gap."""
+        marked = (replace(line, elided=not line.removed and is_elision(line.text)) for line in self.old)
+        return Body(tuple(marked), self.added)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One way to lay a hunk over a file. Line numbers count from 0.
+
+    `removed` are the lines that go, in order; `inserted` the lines before which each run of added lines comes, None
+    where the hunk does not say; `pairs` which old line was found where. `cost` is for what the hunk says that the file
+    does not, `spaces` counts the lines whose white space differs; with both 0 all stands as the hunk says."""
+
+    cost: int = 0
+    spaces: int = 0
+    removed: tuple[int, ...] = ()
+    inserted: tuple[int | None, ...] = ()
+    pairs: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def distance(self) -> int:
+        """From what the hunk says."""
+        return self.cost + self.spaces
+
+    @property
+    def start(self) -> int:
+        """Where the hunk's first old line stands or would stand."""
+        first, line = self.pairs[0]
+        return line - first
+
+    @property
+    def effect(self) -> tuple[tuple[int, ...], tuple[int | None, ...]]:
+        return self.removed, self.inserted
+
+
+class Text:
+    """A file's lines, without their ends, and where each is found."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = tuple(lines)
+        self.work = 0
+
+    @cached_property
+    def ends(self) -> tuple[str, ...]:
+        """The lines without white space at their ends."""
+        return tuple(line.rstrip() for line in self.lines)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(map(squeezed, self.lines))
+
+    @cached_property
+    def found(self) -> Mapping[str, list[int]]:
+        """The line numbers of each key, ascending."""
+        found: dict[str, list[int]] = {}
+        for number, key in enumerate(self.keys):
+            found.setdefault(key, []).append(number)
+        return found
+
+
+def squeezed(text: str) -> str:
+    """A line without any white space: what has to agree for two lines to be the same."""
+    return "".join(text.split())
+
+
+def is_elision(text: str) -> bool:
+    return bool(_ELIDED.fullmatch(text))
+
+
+def body_of(hunk: Hunk) -> Body:
+    """The hunk's lines without their markers and carriage returns; notes on missing newlines are left out.
+
+    So are blank lines without a marker at either end: they may be the diff's own."""
+    old: list[Line] = []
+    added: dict[int, tuple[str, ...]] = {}
+    lines = [raw.removesuffix("\r") for raw in hunk.lines]
+    full = [at for at, line in enumerate(lines) if line]
+    for line in lines[full[0] : full[-1] + 1] if full else ():
+        match line[:1]:
+            case "+":
+                added[len(old)] = (*added.get(len(old), ()), line[1:])
+            case "\\":
+                continue
+            case mark:
+                old.append(Line(line[1:], mark == "-"))
+    return Body(tuple(old), added)
+
+
+def places(body: Body, text: Text) -> tuple[Place, ...] | None:
+    """The best places of a hunk that has old lines: those that cannot be told apart by their cost, best first;
+    none where it does not fit; None where it is too much work to tell."""
+    exact = _perfect(body, text)
+    if exact is None or exact:
+        return exact
+    return _aligned(body.elide(), text)
+
+
+def _perfect(body: Body, text: Text) -> tuple[Place, ...] | None:
+    """Where the old lines stand one after another: as they are, but for white space at their ends; else but for any.
+
+    A line or two may stand elsewhere with another indentation, and either place be meant."""
+    rarest = min(range(len(body.old)), key=lambda at: len(text.found.get(body.old[at].key, ())))
+    starts = [line - rarest for line in text.found.get(body.old[rarest].key, ()) if line >= rarest]
+    text.work += 2 * len(starts) * (1 + len(body.old) // 20)
+    if text.work > _WORK:
+        return None
+    loose, tight = tuple(line.key for line in body.old), tuple(line.text.rstrip() for line in body.old)
+    found = [at for at in starts if text.keys[at : at + len(loose)] == loose]
+    exact = [at for at in found if text.ends[at : at + len(tight)] == tight]
+    told = sum(body.weights) >= 2 * TELLING
+    return tuple(_straight(body, at) for at in (exact if exact and told else found))
+
+
+def _straight(body: Body, start: int) -> Place:
+    removed = tuple(start + at for at, line in enumerate(body.old) if line.removed)
+    inserted = tuple(start + at for at in sorted(body.added))
+    return Place(0, 0, removed, inserted, tuple((at, start + at) for at in range(len(body.old))))
+
+
+def _aligned(body: Body, text: Text) -> tuple[Place, ...] | None:
+    """The cheapest ways to find the old lines in order, by the usual table of partial alignments: for each pair of
+    equal lines the two best ways to get there that differ in what they do to the file."""
+    if sum(len(text.found.get(line.key, ())) for line in body.old) > _PAIRS:
+        return None
+    table: list[dict[int, tuple[Place, ...]]] = []
+    for at, line in enumerate(body.old):
+        row: dict[int, tuple[Place, ...]] = {}
+        for number in text.found.get(line.key, ()):
+            ways = _ways(body, text, table, at, number)
+            text.work += len(ways)
+            if text.work > _WORK:
+                return None
+            if ways:
+                row[number] = _two_best(ways)
+        table.append(row)
+    ended = [
+        end
+        for at, row in enumerate(table)
+        if not any(line.removed for line in body.old[at + 1 :])
+        for ways in row.values()
+        for way in ways
+        if (end := _finished(body, way)).cost <= body.limit
+    ]
+    best = _as_good(ended)
+    return best if all(_supported(body, way) for way in best) else ()
+
+
+def _ways(body: Body, text: Text, table: Sequence[Mapping[int, tuple[Place, ...]]], at: int, line: int) -> list[Place]:
+    """The partial alignments that end with old line `at` found at `line`."""
+    spaces = int(body.old[at].text.rstrip() != text.ends[line])
+    ways = []
+    if sum(body.weights[:at]) <= body.limit and not any(before.removed for before in body.old[:at]):
+        inserted = tuple(line if where == at else None for where in sorted(body.added) if where <= at)
+        removed = (line,) if body.old[at].removed else ()
+        ways.append(Place(sum(body.weights[:at]), spaces, removed, inserted, ((at, line),)))
+    for last in range(at - 1, max(-1, at - 2 - _SKIPPED), -1):
+        skipped = body.old[last + 1 : at]
+        elided = any(one.elided for one in skipped)
+        for number, before in _reached(table[last], line, at - last, elided):
+            gap = 0 if elided else _gap(text, line - number - (at - last), number)
+            cost = gap + sum(body.weights[last + 1 : at])
+            near = (way for way in before if way.cost + cost <= body.limit)
+            ways += [_extended(body, way, (at, line), cost, spaces) for way in near]
+        if body.old[last].removed:
+            break
+    return ways
+
+
+def _reached(
+    row: Mapping[int, tuple[Place, ...]], line: int, distance: int, elided: bool
+) -> Iterator[tuple[int, tuple[Place, ...]]]:
+    if elided:
+        # wherever the text before the dots is, going on from there costs the same
+        for best in _two_best([way for number, ways in row.items() if number < line for way in ways]):
+            yield best.pairs[-1][1], (best,)
+        return
+    for number in range(line - 1, max(-1, line - distance - _REACH - 1), -1):
+        if number in row:
+            yield number, row[number]
+
+
+def _gap(text: Text, extra: int, after: int) -> int:
+    """What it costs that the file has so many lines more (or fewer) than the hunk between two of its lines."""
+    if extra <= 0:
+        return 1 if extra else 0
+    blank = all(not key for key in text.keys[after + 1 : after + 1 + extra])
+    return 1 if blank else 2 + extra
+
+
+def _extended(body: Body, way: Place, pair: tuple[int, int], cost: int, spaces: int) -> Place:
+    at, line = pair
+    last, number = way.pairs[-1]
+    inserted = tuple(
+        _insertion(body, where, (last, number), pair) for where in sorted(body.added) if last < where <= at
+    )
+    removed = (*way.removed, line) if body.old[at].removed else way.removed
+    return Place(way.cost + cost, way.spaces + spaces, removed, way.inserted + inserted, (*way.pairs, pair))
+
+
+def _insertion(body: Body, where: int, before: tuple[int, int], after: tuple[int, int]) -> int | None:
+    """Before which line of the file lines come that stand between two old lines which were found; None where lines
+    of the file lie between them and nothing says on which side the added ones belong."""
+    last, number = before
+    at, line = after
+    if line - number == at - last and not any(one.elided for one in body.old[last + 1 : at]):
+        return number + where - last
+    sure_after = where == last + 1 and (body.old[last].removed or (where < at and body.old[where].elided))
+    sure_before = where == at and (body.old[at].removed or (where > last + 1 and body.old[where - 1].elided))
+    if sure_after:
+        return number + 1
+    return line if sure_before else None
+
+
+def _finished(body: Body, way: Place) -> Place:
+    """With what stands after the last old line that was found."""
+    last, number = way.pairs[-1]
+    inserted = tuple(number + 1 if where == last + 1 else None for where in sorted(body.added) if where > last)
+    return replace(way, cost=way.cost + sum(body.weights[last + 1 :]), inserted=way.inserted + inserted)
+
+
+def _supported(body: Body, way: Place) -> bool:
+    """Whether every changed line has a telling one beside it, or is one: a run of lines that stand as in the hunk."""
+    runs: dict[int, int] = {}
+    for at, line in way.pairs:
+        runs[line - at] = runs.get(line - at, 0) + body.weights[at]
+    found = dict(way.pairs)
+    changed = {at for at, line in enumerate(body.old) if line.removed} | {
+        at if at in found else at - 1 for at in body.added
+    }
+    return all(at in found and runs[found[at] - at] >= TELLING for at in changed)
+
+
+def _two_best(ways: Sequence[Place]) -> tuple[Place, ...]:
+    best = min(ways, key=lambda way: way.distance, default=None)
+    others = [way for way in ways if best and way.effect != best.effect]
+    second = min(others, key=lambda way: way.distance, default=None)
+    return tuple(way for way in (best, second) if way is not None)
+
+
+def _as_good(ended: Sequence[Place]) -> tuple[Place, ...]:
+    """The best place, and those that are not clearly worse, one for each effect. One that merely finds fewer of the
+    lines which another finds is no place of its own."""
+    found: list[Place] = []
+    for way in sorted(ended, key=lambda way: way.distance):
+        if way.distance >= (found or [way])[0].distance + MARGIN:
+            break
+        if not any(way.effect == one.effect or set(way.pairs) < set(one.pairs) for one in found):
+            found.append(way)
+    return tuple(found)

@@ -1,0 +1,38 @@
+"""What the error history may say where: which files an error is about, and how much a past resolution still counts.
+Guidance that was shown and did not lead to a pass loses weight, until it is proven anew (REQ-RA-311)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+MOST_FILES = 50
+SPENT = 0.25
+
+# what has a directory (in quotes it may hold spaces), or a name with an ending of letters, which versions lack
+_PART = r"""[^\s"'`()<>\[\]{},;|=:]"""
+_NAME = re.compile(
+    rf"""(["'])<PATH>/([^"'<>]{{1,255}})\1|<PATH>/({_PART}{{1,255}})|({_PART}{{1,255}}\.[A-Za-z][A-Za-z0-9]{{0,9}})\b"""
+)
+
+
+def base_name(path: str) -> str:
+    """The part after the last `/` or `\\`; empty for a directory."""
+    return path.replace("\\", "/").rpartition("/")[2]
+
+
+def file_names(error: str, paths: Iterable[str] = ()) -> tuple[str, ...]:
+    """The base names under which a normalised error is found: those of `paths` first, then those its text names."""
+    named = ((match[2] or match[3] or match[4]).rstrip(".!?") for match in _NAME.finditer(error))
+    names = (base_name(path) for path in (*paths, *named))
+    return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= 255))[:MOST_FILES]
+
+
+def weight(shown: int, passed: int) -> float:
+    """How much a resolution still counts: 1 when new, less with each attempt that it was shown to and that failed."""
+    return (passed + 1) / (shown + 1)
+
+
+def is_spent(shown: int, passed: int) -> bool:
+    """Whether it has been shown in vain so often that it is no longer offered for a file."""
+    return weight(shown, passed) <= SPENT

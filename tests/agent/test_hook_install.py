@@ -1,0 +1,163 @@
+"""The hook in an agent's settings: once, beside everything else, and it works from there."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.agent import hook
+from bot.agent.hook_install import MATCHER, command, install, merged
+from bot.errors import UserError
+
+OTHERS: dict[str, Any] = {
+    "permissions": {"allow": ["Bash(make:*)"]},
+    "hooks": {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "logger é"}]}],
+        "Stop": [{"hooks": [{"type": "command", "command": "true"}]}],
+    },
+}
+
+
+def settings_of(where: Path) -> Path:
+    return where / ".claude" / "settings.json"
+
+
+def written(where: Path, settings: object) -> Path:
+    path = settings_of(where)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(settings if isinstance(settings, str) else json.dumps(settings), encoding="utf-8")
+    return path
+
+
+def read(where: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(settings_of(where).read_text(encoding="utf-8"))
+    return found
+
+
+def test_a_fresh_directory_gets_the_hook_for_its_four_tools(tmp_path: Path) -> None:
+    assert install(tmp_path) == settings_of(tmp_path)
+    own = {"type": "command", "command": command(), "timeout": 2}
+    assert read(tmp_path) == {"hooks": {"PreToolUse": [{"matcher": "Edit|Write|Bash|Task", "hooks": [own]}]}}
+
+
+def test_what_was_installed_works_from_the_shell_of_an_agent(tmp_path: Path) -> None:
+    install(tmp_path)
+    database = sqlite3.connect(tmp_path / "mendbot.db")
+    database.execute("CREATE TABLE error_kb (error_normalized TEXT, resolution TEXT, last_used TEXT)")
+    database.execute("INSERT INTO error_kb VALUES ('boom in a.py', 'by hand', '1')")
+    database.commit()
+    database.close()
+    line = read(tmp_path)["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
+    result = subprocess.run(
+        ["sh", "-c", line],
+        input=b'{"tool_name": "Edit", "tool_input": {"file_path": "a.py"}}',
+        capture_output=True,
+        cwd="/",
+        env={"PATH": os.environ["PATH"], "MENDBOT_HOME": str(tmp_path)},
+        check=True,
+    )
+    assert "by hand" in json.loads(result.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert result.stderr == b""
+
+
+def test_a_hook_whose_code_is_gone_does_not_block_the_agent(tmp_path: Path) -> None:
+    moved = command().replace(str(Path(hook.__file__).parent), str(tmp_path / "gone"))
+    assert "gone" in moved
+    result = subprocess.run(["sh", "-c", moved], input=b"{}", capture_output=True, check=False)
+    assert result.returncode == 1  # 2 would mean "block"
+
+
+def test_everything_else_stays(tmp_path: Path) -> None:
+    path = written(tmp_path, OTHERS)
+    path.chmod(0o640)
+    install(tmp_path)
+    after = read(tmp_path)
+    own = after["hooks"]["PreToolUse"].pop()
+    assert own["matcher"] == MATCHER
+    assert after == OTHERS
+    assert "é" in path.read_text(encoding="utf-8")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert [found.name for found in path.parent.iterdir()] == ["settings.json"]
+
+
+def test_again_it_does_not_touch_the_file(tmp_path: Path) -> None:
+    install(tmp_path)
+    path = settings_of(tmp_path)
+    path.write_text(json.dumps(read(tmp_path)) + "\n\n", encoding="utf-8")  # formatted by somebody else
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    install(tmp_path)
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+def test_an_older_entry_is_replaced_wherever_it_stands(tmp_path: Path) -> None:
+    old = {"type": "command", "command": "/old/python -m bot hook pre-tool"}
+    other = {"type": "command", "command": "logger"}
+    groups = [{"matcher": "*", "hooks": [old, other]}, {"matcher": "Bash", "hooks": [old]}, "odd", {"matcher": "Read"}]
+    written(tmp_path, {"hooks": {"PreToolUse": groups}})
+    install(tmp_path)
+    found = read(tmp_path)["hooks"]["PreToolUse"]
+    assert found[:-1] == [{"matcher": "*", "hooks": [other]}, "odd", {"matcher": "Read"}]
+    assert found[-1]["hooks"][0]["command"] == command()
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real.json").write_text("\ufeff{}", encoding="utf-8")
+    settings_of(tmp_path).parent.mkdir()
+    settings_of(tmp_path).symlink_to("../real.json")
+    install(tmp_path)
+    assert settings_of(tmp_path).is_symlink()
+    assert "PreToolUse" in read(tmp_path)["hooks"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        ("{", "not valid JSON (line 1"),
+        ('{\n // mine\n "a": 1}', "not valid JSON (line 2"),
+        ("[]", "a JSON object"),
+        ('{"hooks": []}', '"hooks" must be an object'),
+        ('{"hooks": {"PreToolUse": {}}}', '"hooks.PreToolUse" must be a list'),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_settings_that_are_broken_are_refused_and_left_alone(tmp_path: Path, broken: str, why: str) -> None:
+    path = written(tmp_path, broken)
+    with pytest.raises(UserError) as refused:
+        install(tmp_path)
+    assert why in str(refused.value) and str(path) in str(refused.value)
+    assert path.read_text(encoding="utf-8") == broken
+
+
+def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such directory"):
+        install(tmp_path / "missing")
+    (tmp_path / ".claude").write_text("a file", encoding="utf-8")
+    with pytest.raises(UserError, match="cannot be"):
+        install(tmp_path)
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["hooks", "command", "x"]), inner),
+    max_leaves=10,
+)
+
+
+@given(st.dictionaries(st.text(max_size=5), _JSON), st.lists(_JSON, max_size=4), st.dictionaries(st.text(), _JSON))
+def test_merging_adds_one_group_and_loses_nothing(
+    top: dict[str, Any], groups: list[Any], hooks: dict[str, Any]
+) -> None:
+    settings = {**top, "hooks": {**hooks, "PreToolUse": groups}}
+    once = merged(settings, "python mendbot-hook", Path("settings.json"))
+    assert once["hooks"]["PreToolUse"][:-1] == groups
+    assert {**once, "hooks": {**once["hooks"], "PreToolUse": groups}} == settings
+    assert merged(once, "python mendbot-hook", Path("settings.json")) == once

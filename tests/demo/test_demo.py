@@ -1,0 +1,144 @@
+"""`make demo` as a person sees it: what it prints, what stands on GitHub in the end, and that it can fail."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import signal
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from bot.demo import script
+from bot.demo.scenarios import Filed, Scenario, diff
+from tests.demo.demo_process import Demo, addresses
+
+CHECKS = ("fix", "typecheck", "lint", "test")
+KEPT = "press Ctrl-C to end"
+PATIENCE_S = 150.0
+NEXT_RELEASE = "b35adbf0bf7893f88beb2eb3c689237b84469444de1326a42545790b01913ec7"
+"""SHA-256 of humanize 4.16.0's src/humanize/filesize.py."""
+
+
+def order(output: str, *texts: str) -> None:
+    """Each of the texts is said, and in this order."""
+    at = 0
+    for text in texts:
+        found = output.find(text, at)
+        assert found >= 0, f"{text!r} is not said, or not in its place:\n{output}"
+        at = found + len(text)
+
+
+def on_lines_of_their_own(output: str, *, pulls: int, comments: int) -> None:
+    assert len(set(addresses(output))) == pulls
+    for check in CHECKS:
+        assert len(re.findall(rf"^ +✓ check run mendbot / {check}: success — ", output, re.MULTILINE)) == pulls
+    assert (
+        len(re.findall(r"^ +comment http://\S+#issuecomment-\d+ by mendbot\[bot\]: ", output, re.MULTILINE)) == comments
+    )
+
+
+def test_three_labelled_issues_become_two_pull_requests_that_can_be_looked_at(tmp_path: Path) -> None:
+    with Demo(tmp_path / "t", "--keep") as demo:
+        said = demo.wait_until_it_says(KEPT, PATIENCE_S)
+        order(said, "labels them `auto-fix`", "goes to work", "#1 #2: one group", "before any change")
+        order(said, "#1 #2:   fixers changed pocket/table.py", "#1 #2: finished: success")
+        order(said, "#3:   ✗ test (attempt 1", "#3: attempt 2 of 3", "#3:   ✓ test (attempt 2", "#3: finished: success")
+        on_lines_of_their_own(said, pulls=2, comments=3)
+        table = demo.file_on_github("octo/pocket", "fix/issue-1-2", "pocket/table.py").decode()
+        assert "import os" not in table and '"""Plain text tables."""\n' in table
+        duration = demo.file_on_github("octo/pocket", "fix/issue-3", "pocket/duration.py").decode()
+        assert 'text.replace(" ", "")' in duration and ".strip()" not in duration
+        for page in [*re.findall(r"^  (http://\S+)$", said.partition(KEPT)[2], re.MULTILINE), *addresses(said)]:
+            with urllib.request.urlopen(page, timeout=10) as answer:
+                assert answer.status == 200
+        assert demo.processes("-m bot serve") != []
+        demo.send(signal.SIGINT)
+        assert demo.exit_code(within_s=30) == 0
+        demo.assert_nothing_is_left()
+
+
+@pytest.mark.timeout(400)
+def test_a_published_project_gets_its_next_releases_fix_after_a_wrong_one(tmp_path: Path) -> None:
+    with Demo(tmp_path / "t", "--scenario", "published", "--keep") as demo:
+        said = demo.wait_until_it_says(KEPT, 2 * PATIENCE_S)
+        order(said, "set-up, the only step with network", "set-up done")
+        order(
+            said,
+            "✗ test (before any change",
+            "6 failed",
+            "✗ test (attempt 1",
+            " failed",
+            "✓ test (attempt 2",
+            " passed",
+        )
+        wrong = re.search(r"✗ test \(attempt 1, .*?(\d+) failed", said)
+        assert wrong is not None and int(wrong[1]) > 6
+        on_lines_of_their_own(said, pulls=1, comments=1)
+        fixed = demo.file_on_github("octo/humanize", "fix/issue-1", "src/humanize/filesize.py")
+        assert hashlib.sha256(fixed).hexdigest() == NEXT_RELEASE
+        demo.send(signal.SIGINT)
+        assert demo.exit_code(within_s=30) == 0
+        demo.assert_nothing_is_left()
+
+
+def test_a_registry_that_has_nothing_is_said_in_a_sentence(tmp_path: Path) -> None:
+    env = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "PIP_CONFIG_FILE": os.devnull}
+    with Demo(tmp_path / "t", "--scenario", "published", env=env) as demo:
+        assert demo.exit_code(within_s=60) == 2
+        assert "mendbot: could not fetch humanize==4.1" in demo.output
+        assert "ERROR: No matching distribution found for humanize==4.1" in demo.output
+        demo.assert_nothing_is_left()
+
+
+def hopeless() -> Scenario:
+    """An agent that changes a file and never mends it."""
+    check = 'import pathlib, sys\nsys.exit(pathlib.Path("answer.txt").read_text() != "42\\n")\n'
+    policy = "max_attempts: 2\nchecks:\n  test: { command: python3 check.py }\n"
+    files = {"answer.txt": "41\n", "check.py": check, ".github/mendbot.yml": policy}
+    return Scenario(
+        name="hopeless",
+        repo="octo/hopeless",
+        files={name: text.encode() for name, text in files.items()},
+        issues=(Filed("The answer is wrong", "`answer.txt` says 41."),),
+        answers=((diff("answer.txt", "41\n", "40\n"),), (diff("answer.txt", "40\n", "39\n"),)),
+        expected=((1,),),
+        said="an agent that never succeeds",
+    )
+
+
+def test_what_was_promised_and_is_missing_is_named_and_the_demo_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(script.SCENARIOS, "issues", hopeless)  # type: ignore[arg-type]
+    assert script.run_demo("issues", keep=False) == 1
+    said = capsys.readouterr().out
+    order(said, "✗ test (attempt 1", "✗ test (attempt 2", "finished: failed")
+    assert "  missing: a pull request that closes #1\n" in said
+    assert "  missing: the label auto-fix-done on #1\n" in said
+    assert "  missing: one comment on #1 that links the pull request\n" in said
+    assert "everything that was promised" not in said
+    assert addresses(said) == []
+
+
+def test_a_bot_that_dies_ends_the_demo_at_once(tmp_path: Path) -> None:
+    with Demo(tmp_path / "t") as demo:
+        demo.wait_until_it_says("goes to work", 60)
+        for pid in demo.processes("-m bot serve"):
+            os.kill(pid, signal.SIGKILL)
+        assert demo.exit_code(within_s=30) == 1
+        assert "missing: the bot, which has stopped" in demo.output
+        demo.assert_nothing_is_left()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_stopped_half_way_it_fails_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    with Demo(tmp_path / "t") as demo:
+        demo.wait_until_it_says("before any change" if number == signal.SIGTERM else "starts on port", 60)
+        demo.send(number)
+        assert demo.exit_code(within_s=30) == 1
+        assert demo.output.endswith("stopped before the end\n")
+        assert "Traceback" not in demo.output
+        demo.assert_nothing_is_left()

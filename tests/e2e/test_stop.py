@@ -1,0 +1,68 @@
+"""SIGTERM: the bot leaves within the time a supervisor gives it, with nothing lost and nothing left running."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+
+from bot.demo.standin.server import StandIn
+from tests.e2e.conftest import REPO, RIGHT, agent, assert_mended_once, wait_for_label
+from tests.e2e.processes import arguments, wait_until
+from tests.e2e.server import Server
+
+Serve = Callable[..., Server]
+
+STUBBORN = "[ -e marker ] || { touch marker; trap '' TERM INT HUP; sleep 4321; sleep 4321; }; python3 check.py"
+
+
+def test_three_runs_whose_checks_ignore_every_signal_do_not_keep_it(github: StandIn, serve: Serve) -> None:
+    policy = f"group_by: component\nchecks:\n  test: {{ command: {json.dumps(STUBBORN)}, timeout: 200 }}\n"
+    github.world.push_commit(REPO, "main", {".github/mendbot.yml": policy, ".gitignore": "marker\n"}, "ada")
+    bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_QUIET_SECONDS="1")
+    world = github.world
+    numbers = [
+        world.create_issue(REPO, f"Part {part}", "answer.txt", author="ada", labels=(f"component:{part}",))
+        for part in "abc"
+    ]
+    for number in numbers:
+        world.add_label(REPO, number, "auto-fix", "ada")
+    wait_until(lambda: arguments("sleep", "4321") >= 3, 40)
+    began = time.monotonic()
+    assert bot.stop() == 0
+    assert time.monotonic() - began < 10
+    assert arguments("sleep", "4321") == 0
+    assert "Traceback" not in bot.tail(10**7)
+    bot.start()
+    for number in numbers:
+        wait_for_label(github, number, "auto-fix-done", 90)
+        assert_mended_once(github, number)
+
+
+def test_deliveries_that_come_while_it_stops_are_stored_or_not_acknowledged(github: StandIn, serve: Serve) -> None:
+    bot = serve()
+    answers: dict[str, int] = {}
+    stop = threading.Event()
+
+    def deliver(lane: int) -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            guid = f"guid-{lane}-{number}"
+            answers[guid] = bot.deliver("star", b"{}", guid, 5)[0]
+
+    threads = [threading.Thread(target=deliver, args=(lane,)) for lane in range(4)]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: len(answers) > 50, 20)
+    assert bot.stop() == 0
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert set(answers.values()) == {0, 202}
+    acknowledged = {guid for guid, code in answers.items() if code == 202}
+    with sqlite3.connect(bot.home / "mendbot.db") as database:
+        assert acknowledged <= {row[0] for row in database.execute("SELECT id FROM deliveries")}
+    assert "Traceback" not in bot.tail(10**7)

@@ -1,0 +1,59 @@
+"""A process with an engine and one kind of job, for `test_engine`: each call writes a line to a file and sleeps.
+
+Usage: python -m tests.engine_job HOME JOB... ; a job is ID, PARTITION, CALLS and seconds per call, joined by commas.
+Fewer than no seconds kill the process. Two recoveries are enough here, so that a test need not wait for thirty."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from bot import engine as engines
+from bot.engine import Engine, Job, JobArgs, Outcome, Queue, quiet_logs
+
+
+async def main(home: Path, jobs: list[Job]) -> None:
+    def note(text: str) -> None:
+        with (home / "calls.txt").open("a") as log:
+            log.write(f"{os.getpid()} {text}\n")
+
+    async def step(args: JobArgs, faults: int) -> Outcome:
+        name, calls = args["name"], args["calls"]
+        done = home / f"{name}.done"
+        count = int(done.read_text()) if done.exists() else 0
+        note(f"{name} began {count + 1}")
+        if args["seconds"] < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        await asyncio.sleep(args["seconds"])
+        done.write_text(str(count + 1))
+        note(f"{name} ended {count + 1}")
+        return Outcome(done=count + 1 >= calls)
+
+    engines._MAX_RECOVERIES = 2
+    queue = Queue(name="fix", at_once=4, per_partition=2, poll_s=0.05)
+    engine = Engine(f"sqlite:///{home / 'engine.db'}", "test-1", [queue], {"fix": ("fix", step)})
+    engine.start()
+    quiet_logs()
+    await engine.listen()
+    for job in jobs:
+        await engine.enqueue(job)
+    note("ready")
+    while not (home / "stop").exists():  # noqa: ASYNC110  # asked from another process
+        await asyncio.sleep(0.02)
+    drained = await engine.drain(float((home / "stop").read_text()))
+    states = [await engine.status(job.id) for job in jobs]
+    note(f"drained {drained} {' '.join(states)}")
+    os._exit(0)
+
+
+def job_of(text: str) -> Job:
+    name, partition, calls, seconds = text.split(",")
+    args = {"name": name, "calls": int(calls), "seconds": float(seconds)}
+    return Job(kind="fix", id=f"fix:{name}", partition=partition, args=args)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), [job_of(text) for text in sys.argv[2:]]))

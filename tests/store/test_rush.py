@@ -1,0 +1,71 @@
+"""What runs behind the acknowledgements shares its writes and gives way to a rush, for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Literal
+
+from bot.store import database as databases
+from bot.store.database import Database, Rush
+from bot.store.deliveries import RUSH, Deliveries, Delivery, Inbox
+
+
+def delivery(number: int) -> Delivery:
+    return Delivery(id=f"guid-{number}", event="issues", payload=b"{}", received_at=number)
+
+
+def test_marks_that_overlap_are_all_written(tmp_path: Path) -> None:
+    async def run() -> dict[str, tuple[str, str]]:
+        database = Database(f"sqlite:///{tmp_path / 'mendbot.db'}")
+        database.migrate()
+        box, store = Inbox(database), Deliveries(database)
+        await asyncio.gather(*(box.accept(delivery(number)) for number in range(40)))
+
+        async def mark(number: int) -> None:
+            await asyncio.sleep(number % 5 / 1000)  # so that some come while others are being written
+            outcome: Literal["done", "ignored"] = "done" if number % 2 else "ignored"
+            await store.mark(f"guid-{number}", outcome, f"because {number}")
+            assert {row.delivery: row for row in await store.list(100)}[f"guid-{number}"].status == outcome
+
+        await asyncio.gather(*(mark(number) for number in range(40)))
+        found = {row.delivery: (row.status, row.because) for row in await store.list(100)}
+        database.close()
+        return found
+
+    found = asyncio.run(run())
+    assert found == {f"guid-{n}": ("done" if n % 2 else "ignored", f"because {n}") for n in range(40)}
+
+
+def test_what_waits_is_taken_after_a_rush_and_at_once_without_one(tmp_path: Path) -> None:
+    async def run(count: int) -> float:
+        database = Database(f"sqlite:///{tmp_path / f'{count}.db'}")
+        database.migrate()
+        box, store = Inbox(database), Deliveries(database)
+        await asyncio.gather(*(box.accept(delivery(number)) for number in range(count)))
+        began = time.monotonic()
+        assert len(await store.take(100)) == count
+        database.close()
+        return time.monotonic() - began
+
+    assert asyncio.run(run(1)) < databases.RUSH_S
+    assert asyncio.run(run(RUSH)) > databases.RUSH_S * 0.5
+
+
+def test_a_rush_that_never_ends_holds_nothing_up_forever() -> None:
+    async def run() -> float:
+        rush, began = Rush(), time.monotonic()
+
+        async def more() -> None:
+            while True:
+                rush.goes_on()
+                await asyncio.sleep(0.01)
+
+        endless = asyncio.create_task(more())
+        await asyncio.sleep(0)
+        await rush.over()
+        endless.cancel()
+        return time.monotonic() - began
+
+    assert databases.GIVE_WAY_S * 0.9 < asyncio.run(run()) < databases.GIVE_WAY_S + 5

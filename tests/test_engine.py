@@ -1,0 +1,123 @@
+"""The durable engine as a process that is killed: what was recorded is not done again, what was under way is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+class Process:
+    """`engine_job` on a home; `kill` is SIGKILL."""
+
+    def __init__(self, home: Path, *jobs: str) -> None:
+        self.home = home
+        command = [sys.executable, "-m", "tests.engine_job", str(home), *jobs]
+        with (home / "err.txt").open("ab") as err:
+            self._process = subprocess.Popen(command, cwd=ROOT, stdout=err, stderr=err, start_new_session=True)
+
+    def calls(self) -> list[str]:
+        """What this process and those before it did, without who did it."""
+        path = self.home / "calls.txt"
+        return [line.partition(" ")[2] for line in path.read_text().splitlines()] if path.exists() else []
+
+    def until(self, condition: Callable[[list[str]], bool], timeout_s: float = 30.0) -> list[str]:
+        deadline = time.monotonic() + timeout_s
+        while not condition(calls := self.calls()):
+            if time.monotonic() > deadline or self._process.poll() is not None:
+                raise AssertionError(f"{calls}\n{(self.home / 'err.txt').read_text()[-3000:]}")
+            time.sleep(0.01)
+        return calls
+
+    def until_said(self, line: str, timeout_s: float = 30.0) -> list[str]:
+        return self.until(lambda calls: line in calls, timeout_s)
+
+    def stop(self, grace_s: float) -> str:
+        (self.home / "stop").write_text(str(grace_s))
+        self._process.wait(20)
+        return self.calls()[-1]
+
+    def kill(self) -> None:
+        if self._process.poll() is None:
+            os.kill(self._process.pid, signal.SIGKILL)
+            self._process.wait(10)
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    started: list[Process] = []
+
+    def go(*jobs: str) -> Process:
+        started.append(Process(tmp_path, *jobs))
+        return started[-1]
+
+    yield go
+    for process in started:
+        process.kill()
+
+
+def test_a_job_killed_in_its_second_call_goes_on_there_after_a_restart(start: Callable[..., Process]) -> None:
+    first = start("a,octo/x,3,0.5")
+    first.until_said("a began 2")
+    first.kill()
+    calls = start().until_said("a ended 3")
+    assert calls.count("a began 1") == calls.count("a ended 1") == 1
+    assert calls.count("a began 2") == 2
+    assert calls.count("a ended 2") == 1
+    assert calls.count("a began 3") == 1
+
+
+def test_a_job_that_is_wanted_again_runs_once(start: Callable[..., Process]) -> None:
+    process = start(*["a,octo/x,1,0.2"] * 5)
+    process.until_said("a ended 1")
+    process.kill()
+    again = start("a,octo/x,1,0.2", "b,octo/x,1,0")
+    calls = again.until_said("b ended 1")
+    assert calls.count("a began 1") == 1
+
+
+def test_a_partition_has_its_limit_and_does_not_hold_up_another(start: Callable[..., Process]) -> None:
+    process = start(*[f"x{n},octo/x,1,0.4" for n in range(5)], "y,octo/y,1,0.1")
+    calls = process.until(lambda calls: sum(" ended " in call for call in calls) == 6)
+    running, most = 0, 0
+    for call in (call for call in calls if call.startswith("x")):
+        running += 1 if " began " in call else -1
+        most = max(most, running)
+    assert most == 2
+    assert calls.index("y ended 1") < calls.index("x4 began 1")
+
+
+def test_draining_lets_a_call_end_and_starts_no_more(start: Callable[..., Process]) -> None:
+    process = start("a,octo/x,9,0.5")
+    process.until_said("a began 2")
+    assert process.stop(10) == "drained True running"
+    calls = process.calls()
+    assert "a ended 2" in calls and "a began 3" not in calls
+    (process.home / "stop").unlink()
+    assert "a began 3" in start().until_said("a began 3")
+
+
+def test_draining_gives_up_after_its_grace(start: Callable[..., Process]) -> None:
+    process = start("a,octo/x,2,30", "b,octo/x,1,0")
+    process.until_said("b ended 1")
+    began = time.monotonic()
+    assert process.stop(0.3) == "drained False running ended"
+    assert time.monotonic() - began < 10
+
+
+def test_a_job_that_kills_its_process_again_and_again_is_given_up(start: Callable[..., Process]) -> None:
+    for _ in range(3):  # the first time and two recoveries
+        with pytest.raises(AssertionError):  # it died
+            start("a,octo/x,1,-1").until_said("never")
+    last = start("a,octo/x,1,-1", "b,octo/x,1,0")
+    last.until_said("b ended 1")
+    assert last.stop(1) == "drained True ended ended"
+    assert last.calls().count("a began 1") == 3

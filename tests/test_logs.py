@@ -1,0 +1,38 @@
+"""What is logged is masked, wherever in a line it stands; each form is one line an event."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+TOKEN = "ghs_" + "a1B2" * 10
+SCRIPT = """
+import sys
+import structlog
+from bot.logs import set_up_logs
+set_up_logs("info", sys.argv[1])
+log, token = structlog.get_logger(), sys.argv[2]
+log.debug("unseen")
+log.info("top", value=token)
+log.info("inside", args={"list": [token, ("x", token)]})
+try:
+    raise RuntimeError(f"said {token}")
+except RuntimeError:
+    log.exception("raised")
+"""
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+def test_tokens_are_masked_at_any_depth_and_in_tracebacks(form: str) -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT, form, TOKEN], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0
+    assert done.stdout == ""
+    assert "unseen" not in done.stderr
+    assert "RuntimeError: said" in done.stderr
+    assert TOKEN not in done.stderr
+    if form == "json":
+        events = [json.loads(line) for line in done.stderr.splitlines()]
+        assert [event["event"] for event in events] == ["top", "inside", "raised"]

@@ -1,0 +1,194 @@
+"""A worker's desk: all that workflows are given, with a real database, real git and the stand-in for GitHub. The engine
+alone is missing: jobs pile up in a list, and the test does them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from bot.agent.developer import Developer
+from bot.config import Policy, Settings
+from bot.demo.standin.server import StandIn
+from bot.engine import Job, JobState
+from bot.github.client import GitHub
+from bot.http import open_client
+from bot.model import AgentTask, Issue, Proposal, Repo
+from bot.rules.course import RunSpec, RunState, fold
+from bot.store.candidates import Candidate, Candidates
+from bot.store.database import Database, now_ms
+from bot.store.deliveries import Deliveries
+from bot.store.reports import Reports
+from bot.store.runs import RunRow, Runs
+from bot.workflows.agents import developers_of
+from bot.workflows.context import Context, RunControl, Stores, mirror_path
+from bot.workflows.secrets import Masker
+from bot.workspace.sandbox import Sandbox
+
+NAME = "octo/tiny"
+CHECK = 'import pathlib, sys\nsys.exit(pathlib.Path("answer.txt").read_text() != "42\\n")\n'
+FILES = {
+    "answer.txt": "41\n",
+    "check.py": CHECK,
+    ".gitignore": "ignored.txt\n",
+    ".github/mendbot.yml": "checks:\n  test: { command: python3 check.py, timeout: 20 }\n",
+}
+T = TypeVar("T")
+
+
+@pytest.fixture
+def github(tmp_path: Path) -> Iterator[StandIn]:
+    with StandIn(tmp_path / "github", webhook_url=None, webhook_secret="w" * 32) as standin:
+        standin.world.create_user("ada")
+        standin.world.create_repo(NAME, FILES)
+        standin.world.set_permission(NAME, "ada", "write")
+        yield standin
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """An agent that does in the tree what the test says, as a command agent that edits in place would."""
+
+    edit: Callable[[Path], None]
+    name: str = "hand"
+
+    async def propose(self, task: AgentTask, tree: Path) -> Proposal:
+        self.edit(tree)
+        return Proposal(agent=self.name, offered=True, edited_in_place=True)
+
+
+@dataclass(slots=True)
+class Desk:
+    context: Context
+    github: StandIn
+    database: Database
+    repo: Repo
+    jobs: list[Job] = field(default_factory=list)
+    states: dict[str, JobState] = field(default_factory=dict)
+    hands: list[Developer] = field(default_factory=list)
+
+    @property
+    def runs(self) -> Runs:
+        return self.context.stores.runs
+
+    def issue(self, title: str = "It is wrong", body: str = "`answer.txt` says 41.", label: str = "auto-fix") -> int:
+        number = self.github.world.create_issue(NAME, title, body, author="ada")
+        if label:
+            self.github.world.add_label(NAME, number, label, "ada")
+        return number
+
+    def spec(self, *numbers: int, **more: Any) -> RunSpec:
+        known: dict[str, Any] = {
+            "repo": self.repo,
+            "issues": tuple(Issue(number=number, title=f"Issue {number}", body="in answer.txt") for number in numbers),
+            "key": "k",
+            "suggested_branch": f"fix/issue-{'-'.join(map(str, numbers))}",
+            "policy": Policy.model_validate({"checks": {"test": {"command": "python3 check.py"}}}),
+            "base_branch": "main",
+            "agents": ("command",),
+        }
+        return RunSpec(**{**known, **more})
+
+    async def run(self, run_id: str, *numbers: int, **more: Any) -> RunRow:
+        assert await self.runs.create(run_id, self.spec(*numbers, **more))
+        return await self.row(run_id)
+
+    async def row(self, run_id: str) -> RunRow:
+        row = await self.runs.get(run_id)
+        assert row is not None
+        return row
+
+    async def state(self, run_id: str) -> RunState:
+        return fold(await self.runs.events(run_id))
+
+    async def wait(self, number: int, quiet_ms: int = 0) -> None:
+        """Make the issue a candidate."""
+        since = datetime.now(UTC)
+        await self.context.stores.candidates.add(
+            Candidate(repo=self.repo, issue=number, labeled_by="ada", at=now_ms(), quiet_ms=quiet_ms, since=since)
+        )
+
+    async def waiting(self) -> tuple[int, ...]:
+        return tuple(number for burst in await self.context.stores.candidates.bursts() for number in burst.issues)
+
+    def requests(self, method: str = "", path: str = "") -> int:
+        """How many REST requests GitHub has had."""
+        seen = (r for r in self.github.world.requests if r.kind == "rest")
+        return sum(1 for r in seen if method in ("", r.method) and path in r.path)
+
+
+@asynccontextmanager
+async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[Desk]:
+    values = {"app_id": str(github.app_id), "private_key": github.private_key_pem, "webhook_secret": "w" * 32}
+    known = Settings(
+        **{**values, "home": home, "quiet_seconds": 0.0, "github_url": github.url, "sandbox": "none", **settings}
+    )
+    repo = Repo(owner="octo", name="tiny", installation_id=github.world.installation_id(NAME))
+    path = {"PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"}
+    sandbox = Sandbox("none", False, "none: a test", None, path, ())
+    database = Database(f"sqlite:///{home / 'mendbot.db'}")
+    database.migrate()
+    masker = Masker(known)
+    made: list[Desk] = []
+
+    def developers(spec: RunSpec, tree: Path) -> Sequence[Developer]:
+        plain = developers_of(known, sandbox, lambda spec: mirror_path(known, spec.repo))
+        return made[0].hands or plain(spec, tree)
+
+    async def enqueue(job: Job) -> None:
+        made[0].jobs.append(job)
+
+    async def job_state(job_id: str) -> JobState:
+        return made[0].states.get(job_id, "unknown")
+
+    async with open_client(github.api_url) as client:
+        door = GitHub(
+            app_id=str(github.app_id),
+            key_pem=github.private_key_pem,
+            api_url=github.api_url,
+            client=client,
+            write_spacing_s=0,
+        )
+        masker.github = door
+        runs = Runs(database)
+        context = Context(
+            settings=known,
+            stores=Stores(runs, Candidates(database), Deliveries(database), Reports(database)),
+            github=door,
+            sandbox=sandbox,
+            control=RunControl(runs),
+            enqueue=enqueue,
+            job_state=job_state,
+            developers=developers,
+            mask=masker,
+            holds_secret=masker.holds,
+        )
+        made.append(Desk(context, github, database, repo))
+        try:
+            yield made[0]
+        finally:
+            database.close()
+
+
+At = Callable[[Callable[[Desk], Coroutine[Any, Any, T]]], T]
+
+
+@pytest.fixture
+def at_desk(github: StandIn, tmp_path: Path) -> Callable[..., Any]:
+    """`at_desk(work, **settings)` does `await work(desk)` and returns what it returns."""
+
+    def do(work: Callable[[Desk], Coroutine[Any, Any, T]], **settings: Any) -> T:
+        async def run() -> T:
+            async with desk(github, tmp_path / "home", **settings) as made:
+                return await asyncio.wait_for(work(made), 60)
+
+        return asyncio.run(run())
+
+    return do

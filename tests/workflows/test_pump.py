@@ -1,0 +1,208 @@
+"""A stored delivery is decided about until it is, however long GitHub is away, and never twice to another effect."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from bot.model import Status
+from bot.store.database import now_ms
+from bot.store.deliveries import Delivery, DeliveryRow, Inbox
+from bot.workflows import pump
+from bot.workflows.pump import pump_loop
+from tests.workflows.conftest import NAME, Desk
+
+AtDesk = Callable[..., Any]
+NOON = "2026-11-21T12:00:00Z"
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pump, "backoff_s", lambda faults: 0.1)
+
+
+async def deliver(at: Desk, *sent: tuple[str, bytes | str]) -> list[DeliveryRow]:
+    """Store these, let the pump do them, and return their rows, in the order given."""
+    inbox = Inbox(at.database)
+    first = len(await at.context.stores.deliveries.list(1000))
+    ids = [f"guid-{first + number}" for number in range(len(sent))]
+    at_once = now_ms()
+    for number, (event, payload) in enumerate(sent):
+        body = payload if isinstance(payload, bytes) else payload.encode()
+        await inbox.accept(Delivery(id=ids[number], event=event, payload=body, received_at=at_once + number))
+    loop = asyncio.create_task(pump_loop(at.context))
+    try:
+        async with asyncio.timeout(30):
+            while True:
+                rows = {row.delivery: row for row in await at.context.stores.deliveries.list(1000)}
+                if all(rows[one].status not in ("accepted", "processing") for one in ids):
+                    return [rows[one] for one in ids]
+                await asyncio.sleep(0.02)
+    finally:
+        loop.cancel()
+
+
+def event(at: Desk, action: str, number: int, **more: Any) -> tuple[str, str]:
+    """An issues event made by hand, for what the stand-in's people cannot do in that order."""
+    view = at.github.world.issue(NAME, number)
+    body = {
+        "action": action,
+        "issue": {
+            "number": number, "title": view.title, "body": view.body, "state": view.state,
+            "labels": [{"name": label} for label in view.labels], "user": {"login": "ada"},
+            "updated_at": more.pop("when", NOON),
+        },
+        "label": {"name": "auto-fix"},
+        "repository": {"full_name": NAME},
+        "sender": {"login": "ada", "type": "User"},
+        "installation": {"id": at.repo.installation_id},
+    }  # fmt: skip
+    return "issues", json.dumps({**body, **more})
+
+
+def do(at_desk: AtDesk, work: Callable[[Desk], Coroutine[Any, Any, Any]]) -> Any:
+    return at_desk(work, quiet_seconds=60.0)
+
+
+def test_a_label_makes_a_candidate_and_says_why(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[DeliveryRow, tuple[int, ...]]:
+        number = at.issue()
+        (row,) = await deliver(at, event(at, "labeled", number))
+        return row, await at.waiting()
+
+    row, waiting = do(at_desk, work)
+    assert (row.status, waiting) == ("done", (1,))
+    assert "ada put the label 'auto-fix' on issue #1" in row.because
+
+
+@pytest.mark.parametrize(("role", "waiting"), [("write", (1,)), ("triage", ()), ("none", ())])
+def test_only_who_may_push_starts_anything(at_desk: AtDesk, role: str, waiting: tuple[int, ...]) -> None:
+    async def work(at: Desk) -> tuple[str, tuple[int, ...]]:
+        number = at.issue()
+        at.github.world.set_permission(NAME, "ada", role)  # type: ignore[arg-type]
+        (row,) = await deliver(at, event(at, "labeled", number))
+        return row.status, await at.waiting()
+
+    assert do(at_desk, work) == ("done" if waiting else "ignored", waiting)
+
+
+def test_github_being_away_loses_no_delivery_and_delays_no_other(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[list[str], tuple[int, ...]]:
+        number = at.issue()
+        limited = {"status": 429, "headers": {"retry-after": "0"}}
+        at.github.world.faults.add("GET", f"/repos/{NAME}/collaborators/.*", times=9, **limited)
+        rows = await deliver(at, event(at, "labeled", number), ("ping", "{}"))
+        return [row.status for row in rows], await at.waiting()
+
+    assert do(at_desk, work) == (["done", "ignored"], (1,))
+
+
+def test_what_cannot_be_read_fails_and_a_redelivery_may_run(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> list[tuple[str, str]]:
+        rows = await deliver(at, ("issues", '{"action": "closed"}'), ("issues", "["), ("star", '{"action": "created"}'))
+        return [(row.status, row.because.split(":")[0]) for row in rows]
+
+    found = do(at_desk, work)
+    assert found[:2] == [("failed", "the payload cannot be read")] * 2
+    assert found[2][0] == "ignored"
+
+
+def test_credentials_that_github_refuses_fail_the_delivery_so_that_it_can_be_sent_again(
+    at_desk: AtDesk,
+) -> None:
+    async def work(at: Desk) -> DeliveryRow:
+        number = at.issue()
+        at.github.world.faults.add("*", "/app", status=401, times=99)
+        return (await deliver(at, event(at, "labeled", number)))[0]
+
+    row = do(at_desk, work)
+    assert row.status == "failed"
+    assert "APP_ID" in row.because
+
+
+def test_a_404_of_githubs_is_an_answer(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> DeliveryRow:
+        number = at.issue()
+        at.github.world.faults.add("GET", f"/repos/{NAME}", status=404, times=99)
+        return (await deliver(at, event(at, "labeled", number)))[0]
+
+    row = do(at_desk, work)
+    assert row.status == "done"
+    assert "GitHub's answer" in row.because
+
+
+def test_labels_put_off_and_on_again_at_once_end_as_they_were_put(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[int, ...]:
+        number = at.issue()
+        sent = [
+            event(at, action, number, when=f"2026-11-21T12:00:0{second}Z")
+            for second, action in enumerate(("labeled", "unlabeled", "labeled", "unlabeled", "labeled"))
+        ]
+        await deliver(at, *sent)
+        return await at.waiting()
+
+    assert do(at_desk, work) == (1,)
+
+
+def test_a_label_put_again_while_the_old_run_is_being_stopped_is_not_lost(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[list[str], tuple[int, ...], list[str]]:
+        number = at.issue()
+        await at.run("run-old", number)
+        sent = [
+            event(at, how, number, when=f"2026-11-21T12:00:0{n}Z") for n, how in enumerate(("unlabeled", "labeled"))
+        ]
+        rows = await deliver(at, *sent)
+        return [row.status for row in rows], await at.waiting(), [job.id for job in at.jobs]
+
+    assert do(at_desk, work) == (["done", "done"], (1,), ["settle:run-old"])
+
+
+def test_closing_one_issue_of_a_group_stops_its_run_and_lets_the_others_wait_for_another(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[str | None, tuple[int, ...]]:
+        numbers = at.issue(), at.issue(), at.issue()
+        await at.run("run-1", *numbers)
+        at.github.world.close_issue(NAME, numbers[1], "ada")
+        await deliver(at, event(at, "closed", numbers[1]))
+        return (await at.row("run-1")).cancel_because, await at.waiting()
+
+    because, waiting = do(at_desk, work)
+    assert waiting == (1, 3)
+    assert because == "issue #2 was closed by ada"
+
+
+def test_closing_an_issue_that_nobody_works_on_costs_no_request(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[str, int]:
+        number = at.issue(label="")
+        (row,) = await deliver(at, event(at, "closed", number))
+        return row.status, at.requests("", "/repos/")
+
+    assert do(at_desk, work) == ("ignored", 0)
+
+
+def test_an_uninstalled_app_stops_what_runs_and_waits_and_says_nothing(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[tuple[int, ...], str | None, tuple[str, ...]]:
+        one, other = at.issue(), at.issue()
+        await at.run("run-1", one)
+        await at.wait(other)
+        at.github.world.uninstall_app(NAME)
+        sent = {"action": "deleted", "installation": {"id": at.repo.installation_id}, "sender": {"login": "ada"}}
+        await deliver(at, ("installation", json.dumps(sent)))
+        await at.runs.append("run-1", [])
+        return await at.waiting(), (await at.row("run-1")).cancel_because, await at.runs.unreported()
+
+    assert do(at_desk, work) == ((), "the installation was deleted", ())
+
+
+def test_a_delivery_done_twice_has_one_effect(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[tuple[int, ...], int, Status]:
+        numbers = at.issue(), at.issue()
+        await at.run("run-1", *numbers)
+        for _ in range(2):
+            await deliver(at, event(at, "unlabeled", numbers[0]))
+        return await at.waiting(), len(at.jobs), (await at.row("run-1")).status
+
+    assert do(at_desk, work) == ((2,), 1, Status.QUEUED)
