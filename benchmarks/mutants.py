@@ -148,16 +148,31 @@ def _tab_file(mutant: Mutant, rng: random.Random) -> Mutant | None:
 
 
 def _tab_diff(mutant: Mutant, rng: random.Random) -> Mutant | None:
+    """Where no line that the diff says is in the file is indented, it is a right diff of another meaning."""
+    if not any(line.startswith("    ") for hunk in mutant.hunks for line in hunk.old):
+        return None
     return _each(mutant, lambda h: replace(h, lines=tuple(line[:1] + _tabbed(line[1:]) for line in h.lines)))
 
 
 def _moved_in(mutant: Mutant, rng: random.Random) -> Mutant | None:
     def change(hunk: Hunk) -> Hunk:
-        least = min(len(line) - 1 - len(line[1:].lstrip()) for line in hunk.lines if line[1:].strip())
+        least = min((len(line) - 1 - len(line[1:].lstrip()) for line in hunk.lines if line[1:].strip()), default=0)
         step = rng.choice((least, 4)) if least >= 4 else least
         if not step:
             return replace(hunk, lines=tuple(f"{line[:1]}    {line[1:]}" if line[1:] else line for line in hunk.lines))
         return replace(hunk, lines=tuple(line[:1] + line[1 + step :] for line in hunk.lines))
+
+    return _each(mutant, change)
+
+
+def _context_moved(mutant: Mutant, rng: random.Random) -> Mutant | None:
+    def change(hunk: Hunk) -> Hunk:
+        text = [line[1:] for line in hunk.lines if line[:1] == " " and line[1:].strip()]
+        step = min(4, min((len(line) - len(line.lstrip()) for line in text), default=0))
+        out = not step or rng.random() < 0.5
+        moved = ("     " + line[1:] if out else " " + line[1 + step :] for line in hunk.lines)
+        pairs = zip(hunk.lines, moved, strict=True)
+        return replace(hunk, lines=tuple(new if line[:1] == " " and line[1:] else line for line, new in pairs))
 
     return _each(mutant, change)
 
@@ -246,6 +261,7 @@ KINDS: Mapping[str, Kind] = {
     "spaces for the file's tabs": _tab_file,
     "tabs for the file's spaces": _tab_diff,
     "moved left or right": _moved_in,
+    "context alone moved left or right": _context_moved,
     "LF for the file's CRLF": _crlf_file,
     "CRLF for the file's LF": _crlf_diff,
     "wrong about the last newline": _last_newline,

@@ -10,7 +10,6 @@ import sys
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from benchmarks.servers import ROOT
 

@@ -141,9 +141,8 @@ class Worker:
         finally:
             self._ready.set()
 
-    async def _run(self) -> None:
+    async def _build(self) -> tuple[Context, Engine]:
         settings, database = self._settings, self._database
-        self._stop = asyncio.Event()
         assert settings.app_id is not None
         masker = Masker(settings)
         client = open_client(settings.github_api_url, allow_private=settings.allow_private_api)
@@ -177,9 +176,14 @@ class Worker:
             mask=masker,
             holds_secret=masker.holds,
         )
-        self._context = context
         engine = Engine(engine_url(settings), "mendbot-1", queues(settings), jobs(context))
         holder.append(engine)
+        return context, engine
+
+    async def _run(self) -> None:
+        self._stop = asyncio.Event()
+        context, engine = await self._build()
+        self._context = context
         await context.stores.deliveries.reopen()
         await sweep(context)
         engine.start()

@@ -4,6 +4,7 @@ from a repository's `.github/mendbot.yml` (its maintainers'). Problems in a poli
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import shlex
 from collections.abc import Mapping
@@ -34,8 +35,8 @@ def _default_home() -> Path:
     return Path(data) / "mendbot"
 
 
-def _setting(name: str, default: Any, help_text: str, *aliases: str) -> Any:
-    return Field(default, validation_alias=AliasChoices(name, *aliases), description=help_text)
+def _setting(name: str, default: Any, help_text: str, *aliases: str, ge: float | None = None) -> Any:
+    return Field(default, validation_alias=AliasChoices(name, *aliases), description=help_text, ge=ge)
 
 
 class Settings(BaseSettings):
@@ -59,8 +60,10 @@ class Settings(BaseSettings):
     github_api_url: str = _setting("MENDBOT_GITHUB_API_URL", "https://api.github.com", "the REST API")
     github_url: str = _setting("MENDBOT_GITHUB_URL", "https://github.com", "pages and git over HTTP")
     admin_token: SecretStr | None = _setting("MENDBOT_ADMIN_TOKEN", None, "authorises writes over HTTP")
-    max_worktrees: int = _setting("MENDBOT_MAX_WORKTREES", 3, "worktrees at once per repository")
-    quiet_seconds: float = _setting("MENDBOT_QUIET_SECONDS", 10.0, "wait this long for more labels before grouping")
+    max_worktrees: int = _setting("MENDBOT_MAX_WORKTREES", 3, "worktrees at once per repository", ge=1)
+    quiet_seconds: float = _setting(
+        "MENDBOT_QUIET_SECONDS", 10.0, "wait this long for more labels before grouping", ge=0
+    )
     agents: Annotated[tuple[str, ...], NoDecode] = _setting(
         "MENDBOT_AGENTS", ("fixers", "command"), "agent specs, comma-separated, tried in order"
     )
@@ -87,9 +90,9 @@ class Settings(BaseSettings):
     )
     language: Language = _setting("MENDBOT_LANGUAGE", "en", "en or ko")
     write_spacing_s: float = _setting(
-        "MENDBOT_WRITE_SPACING_SECONDS", 1.0, "pause between two writes to GitHub, as GitHub asks"
+        "MENDBOT_WRITE_SPACING_SECONDS", 1.0, "pause between two writes to GitHub, as GitHub asks", ge=0
     )
-    workers: int = _setting("MENDBOT_WORKERS", 4, "runs worked on at once")
+    workers: int = _setting("MENDBOT_WORKERS", 4, "runs worked on at once", ge=1)
 
     @field_validator("agents", "agent_env", mode="before")
     @classmethod
@@ -111,7 +114,11 @@ class Settings(BaseSettings):
         if not isinstance(value, str):
             return value
         if value.lstrip().startswith("["):
-            return tuple(str(part) for part in yaml.safe_load(value))
+            try:
+                parts = json.loads(value)
+            except ValueError as error:
+                raise ValueError(f"is neither a JSON array nor a shell-quoted line: {error}") from None
+            return tuple(str(part) for part in parts)
         return tuple(shlex.split(value))
 
     @property
@@ -127,6 +134,8 @@ class Settings(BaseSettings):
             return self.private_key_path.read_text(encoding="utf-8")
         except OSError as error:
             raise ConfigError(f"PRIVATE_KEY_PATH cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise ConfigError("PRIVATE_KEY_PATH is not a PEM file: give the .pem that GitHub offered") from error
 
 
 def load_settings() -> Settings:

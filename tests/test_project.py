@@ -125,11 +125,13 @@ def test_the_readme_names_every_setting_and_no_other() -> None:
 
 
 def test_the_readme_gives_the_settings_true_defaults() -> None:
-    known = settings()
+    """Where a row tells them in words, a person must look."""
+    known, wrong = settings(), {}
     for cells in table_rows("Settings"):
-        if "`" in cells[1] or cells[1] == "–":
-            wanted = [shown(known[name]) for name in variables(cells[0])]
-            assert re.findall(r"`([^`]+)`", cells[1]) == [text for text in wanted if text], cells[0]
+        wanted = [text for text in (shown(known[name]) for name in variables(cells[0])) if text]
+        if ("`" in cells[1] or cells[1] == "–") and re.findall(r"`([^`]+)`", cells[1]) != wanted:
+            wrong[cells[0]] = wanted
+    assert wrong == {}
 
 
 def test_the_readmes_policy_is_one() -> None:

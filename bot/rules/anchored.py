@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.rules.alignment import Body, Place, Text, body_of, is_elision, places
+from bot.rules.alignment import Place, Text, places
+from bot.rules.bodies import Body, body_of, is_elision
 from bot.rules.diffs import Hunk
-from bot.rules.indentation import Seen, indented
+from bot.rules.indentation import Block, Seen, indented
 
 _APART = 10  # lines: a line number is believed only where no other place is nearer than this to the one it names
 _LOST = 5  # lines of context that a model may have cut off before a hunk
@@ -219,12 +220,24 @@ def _edits(item: _Sought, text: Text, elsewhere: Sequence[Seen]) -> list[_Edit] 
     seen, place = _seen(item, text), item.found[0]
     edits = [_Edit(line, line + 1, (), item.number) for line in place.removed]
     for where, line in zip(sorted(item.body.added), place.inserted, strict=True):
-        new = indented(item.body.added[where], seen, elsewhere)
+        new = indented(_block(item, where, text), seen, elsewhere)
         if new is None:
             return _unclear("indentation", item.hunk, "are indented otherwise than in the file, and not all alike")
         assert line is not None
         edits.append(_Edit(line, line, new, item.number))
     return edits
+
+
+def _block(item: _Sought, where: int, text: Text) -> Block:
+    full = [(at, line) for at, line in item.found[0].pairs if at < len(item.body.old) and item.body.old[at].key]
+    beside = {at: Seen(item.body.old[at].text, text.lines[line], item.body.old[at].removed) for at, line in full}
+    above = max((at for at in beside if at < where), default=None)
+    below = min((at for at in beside if at >= where), default=None)
+    return Block(
+        item.body.added[where],
+        None if above is None else beside[above],
+        None if below is None else beside[below],
+    )
 
 
 def _written(text: Text, edits: Sequence[_Edit]) -> list[str] | Unclear:

@@ -111,6 +111,8 @@ class RunState:
     start: str | None = None
     """The tree before the first attempt: the base and what set-up left, which is no part of the change."""
     snapshot: str | None = None
+    focus: tuple[str, ...] = ()
+    """The repository's files that the issues name."""
     changed_paths: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
     patch_hashes: tuple[str, ...] = ()
@@ -162,6 +164,8 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
                 start=data["snapshot"],
                 snapshot=data["snapshot"],
             )
+        case "phase_completed", Phase.PLANNING:
+            return replace(state, focus=tuple(data.get("focus", ())))
         case "setup_completed", _:
             return replace(state, set_up=True, start=data["snapshot"], snapshot=data["snapshot"])
         case "setup_failed", _:

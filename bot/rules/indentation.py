@@ -3,10 +3,15 @@ A model that copies a block may move all of it to the left, or write spaces for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-_UNITS = ("\t", "  ", "    ", "        ")
+_STEPS = ("\t", "  ", "    ")
+_WIDTHS = ("  ", "    ", "        ")
+_UNITS = (
+    *((width, "\t") for width in _WIDTHS), *(("\t", width) for width in _WIDTHS), ("  ", "    "), ("    ", "  "),
+)  # fmt: skip
+_OPENING = (":", "{", "(", "[", "=>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,36 +23,77 @@ class Seen:
     removed: bool
 
 
-def indented(added: Sequence[str], seen: Sequence[Seen], elsewhere: Sequence[Seen] = ()) -> tuple[str, ...] | None:
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Added lines that follow each other, and the lines with text that stand before and after them in the hunk."""
+
+    lines: tuple[str, ...]
+    above: Seen | None = None
+    below: Seen | None = None
+
+
+def indented(block: Block, seen: Sequence[Seen], elsewhere: Sequence[Seen] = ()) -> tuple[str, ...] | None:
     """The added lines as the file would have them; None where the lines that were found don't prove how.
 
     They stay as they are where the removed lines agree with the file: then only the context was copied carelessly.
     Lines without any indentation say nothing; where a hunk has no others, the diff's other hunks (`elsewhere`) tell
     whether it writes tabs for spaces."""
     full, removed = _pairs(seen), _pairs(line for line in seen if line.removed)
-    if not full:
-        return _as_elsewhere(added, _pairs(elsewhere))
-    if all(written == there for written, there in full) or not any(line.strip() for line in added):
-        return tuple(added)
-    if removed and all(written == there for written, there in removed):
-        return tuple(added)
-    if not removed and all(_lost_marker(written, there) for written, there in full):
-        return tuple(added)
-    mapping = dict({_indents(line) for line in seen if line.written.strip()})
-    if any(mapping[written] != there for written, there in full):
+    if not any(map(any, full)):
+        return _as_elsewhere(block.lines, _pairs(elsewhere))
+    told = {pair for pair in removed if any(pair)}
+    if _agree(told or full) or not any(line.strip() for line in block.lines):
+        return block.lines
+    if not told and all(_lost_marker(written, there) for written, there in full):
+        return block.lines
+    mapping = dict(full)
+    alike = len(mapping) == len(full)
+    by_unit = alike and _in_other_units("", mapping) is not None
+    if removed and _agree(removed) and not by_unit:
+        return block.lines
+    if not alike or not (removed or by_unit or _moved_with_context(block)):
         return None
-    return _whole([_reindented(line, mapping) for line in added])
+    return _whole([_reindented(line, mapping) for line in block.lines])
+
+
+def _agree(pairs: Iterable[tuple[str, str]]) -> bool:
+    return all(written == there for written, there in pairs)
+
+
+def _moved_with_context(block: Block) -> bool:
+    """Whether the added lines fit the context as the hunk has it, and can't be meant as they are: deeper than what
+    they follow, or less deep than both what is before and what is after them. Else the context alone may be moved."""
+    lines = [line for line in block.lines if line.strip()]
+    first = _indent(lines[0])
+    if block.above is None or first not in _levels(block, lambda line: line.written):
+        return False
+    above = _indent(block.above.there)
+    if len(first) > len(above):
+        return first not in _levels(block, lambda line: line.there)
+    below = _indent(block.below.there) if block.below else ""
+    return len(first) < min(len(above), len(below)) and not lines[-1].rstrip().endswith(_OPENING)
+
+
+def _levels(block: Block, side: Callable[[Seen], str]) -> set[str]:
+    """The indentations that a line between these two may have."""
+    levels = {_indent(side(block.below))} if block.below else set()
+    if block.above:
+        indent = _indent(side(block.above))
+        opens = block.above.there.rstrip().endswith(_OPENING)
+        levels |= {indent + step for step in _STEPS} if opens else {indent}
+    return levels
 
 
 def _pairs(seen: Iterable[Seen]) -> set[tuple[str, str]]:
-    return {pair for line in seen if line.written.strip() and any(pair := _indents(line))}
+    """The indentations of the lines with text, as written and as in the file."""
+    return {(_indent(line.written), _indent(line.there)) for line in seen if line.written.strip()}
 
 
 def _as_elsewhere(added: Sequence[str], pairs: set[tuple[str, str]]) -> tuple[str, ...] | None:
     if all(_lost_marker(written, there) for written, there in pairs):
         return tuple(added)
     mapping = dict(pairs)
-    return _whole([_put(line, _other_unit(_indent(line), mapping)) if _indent(line) else line for line in added])
+    return _whole([_put(line, _in_other_units(_indent(line), mapping)) if _indent(line) else line for line in added])
 
 
 def _put(line: str, indent: str | None) -> str | None:
@@ -56,10 +102,6 @@ def _put(line: str, indent: str | None) -> str | None:
 
 def _whole(lines: Sequence[str | None]) -> tuple[str, ...] | None:
     return None if None in lines else tuple(line for line in lines if line is not None)
-
-
-def _indents(line: Seen) -> tuple[str, str]:
-    return _indent(line.written), _indent(line.there)
 
 
 def _indent(line: str) -> str:
@@ -75,14 +117,10 @@ def _reindented(line: str, mapping: Mapping[str, str]) -> str | None:
     if not line.strip():
         return line
     indent = _indent(line)
-    for read in (_known, _shifted, _other_unit):
-        if (new := read(indent, mapping)) is not None:
-            return _put(line, new)
-    return None
-
-
-def _known(indent: str, mapping: Mapping[str, str]) -> str | None:
-    return mapping.get(indent)
+    if indent in mapping:
+        return _put(line, mapping[indent])
+    ways = {_shifted(indent, mapping), _in_other_units(indent, mapping)} - {None}
+    return _put(line, ways.pop()) if len(ways) == 1 else None
 
 
 def _shifted(indent: str, mapping: Mapping[str, str]) -> str | None:
@@ -96,17 +134,18 @@ def _shifted(indent: str, mapping: Mapping[str, str]) -> str | None:
     return None
 
 
-def _other_unit(indent: str, mapping: Mapping[str, str]) -> str | None:
+def _in_other_units(indent: str, mapping: Mapping[str, str]) -> str | None:
     """Each step of the indentation is written in another way: four spaces for a tab, say."""
-    pairs = [(written, there) for written, there in mapping.items() if written or there]
-    for unit in _UNITS:
-        for other in _UNITS:
-            if unit != other and all(_in_units(written, unit, other) == there for written, there in pairs):
-                return _in_units(indent, unit, other)
+    deep = len(set(mapping) - {""}) > 1
+    for unit, other in _UNITS:
+        # wider steps and a move look the same at a single depth
+        fits = (_converted(written, unit, other) == there for written, there in mapping.items())
+        if ("\t" in (unit, other) or deep) and all(fits):
+            return _converted(indent, unit, other)
     return None
 
 
-def _in_units(indent: str, unit: str, other: str) -> str:
+def _converted(indent: str, unit: str, other: str) -> str:
     steps = 0
     while indent.startswith(unit, steps * len(unit)):
         steps += 1

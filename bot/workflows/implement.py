@@ -10,7 +10,6 @@ from hashlib import sha256
 from typing import Any
 
 from bot.agent.developer import Developer
-from bot.agent.planner import named_files
 from bot.errors import Refused, UserError
 from bot.model import AgentTask, Phase, Proposal
 from bot.rules.course import NOTHING_OFFERED, Implement, RunState
@@ -18,7 +17,6 @@ from bot.rules.patches import check_changes
 from bot.store.runs import Draft, RunRow
 from bot.workflows.begin import open_tree
 from bot.workflows.context import Context
-from bot.workspace import mirror as mirrors
 from bot.workspace.patch import apply_changes
 from bot.workspace.tree import Tree
 
@@ -47,7 +45,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     ]
     await context.stores.runs.append(row.id, opening)
     tree = await open_tree(context, row, state)
-    task = await _task(context, row, state, attempt)
+    task = _task(row, state, attempt)
     passed_over: list[str] = []
     for developer in context.developers(row.spec, tree.path):
         assert state.snapshot is not None
@@ -75,14 +73,13 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     await context.stores.runs.append(row.id, [failed])
 
 
-async def _task(context: Context, row: RunRow, state: RunState, attempt: int) -> AgentTask:
-    files = await mirrors.list_files(context.mirror(row.spec.repo), state.base_sha or "HEAD")
+def _task(row: RunRow, state: RunState, attempt: int) -> AgentTask:
     return AgentTask(
         run_id=row.id,
         attempt=attempt,
         max_attempts=row.spec.most_attempts,
         task=row.spec.task,
-        focus=named_files(row.spec.task, files),
+        focus=state.focus,
         previous=state.validations,
         baseline=state.baseline,
         guidance=tuple(f"An earlier change was not taken: {trouble}" for trouble in state.troubles),
@@ -140,11 +137,12 @@ async def _applied(
     ref = f"refs/mendbot/runs/{row.id}/{attempt}"
     await tree.keep(taken.snapshot, ref)
     assert state.start is not None
-    whole = await tree.changed(state.start, taken.snapshot)
+    first = state.snapshot == state.start
+    whole = taken.paths if first else [item.path for item in await tree.changed(state.start, taken.snapshot)]
     data = {
         "agent": taken.proposal.agent,
         "paths": taken.paths,
-        "allPaths": sorted(item.path for item in whole),
+        "allPaths": sorted(whole),
         "snapshot": taken.snapshot,
         "ref": ref,
         "patchHash": sha256(taken.patch.encode("utf-8", "surrogateescape")).hexdigest(),

@@ -47,5 +47,6 @@ async def prepare(context: Context, row: RunRow, state: RunState) -> None:
         drafts.append(
             Draft(type="artifact_created", key=f"artifact:{artifact.id}", phase=phase, data={"artifact": artifact.id})
         )
-        drafts.append(Draft(type="phase_completed", key=f"{phase}_done", phase=phase))
+        told = {"focus": focus} if phase is Phase.PLANNING else {}
+        drafts.append(Draft(type="phase_completed", key=f"{phase}_done", phase=phase, data=told))
     await context.stores.runs.append(row.id, drafts, made)

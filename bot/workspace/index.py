@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +40,15 @@ class Index:
         """Whether the work tree is what the index holds already, but for what is ignored; one git process."""
         return not await self._differing()
 
+    async def follow(self, tree: str) -> str:
+        """As `fill`, for an index that `fill` made and that holds `tree`: only what differs is looked at."""
+        names = await self._differing()
+        if not names:
+            return tree
+        if any(name.rpartition(b"/")[2] == b".gitignore" for name in names):
+            return await self.fill()  # other files may be ignored now, or no longer
+        return await self._take(names)
+
     def checksum(self) -> str:
         """What tells this index's content from any other's: the hash that git ends the file with (index-format(5))."""
         with self.file.open("rb") as file:
@@ -55,7 +64,10 @@ class Index:
                 raise
             self.file.unlink(missing_ok=True)  # a cache, and a damaged one
             await self._begin()
-        names = await self._differing()
+        return await self._take(await self._differing())
+
+    async def _take(self, names: Mapping[bytes, None]) -> str:
+        """Put the files of these names into the index as they are; the id of its tree object."""
         gone = self._gone(names) - await self._gitlinks(names)
         if gone:
             await self._git("update-index", "-z", "--force-remove", "--stdin", stdin=_lines(gone))

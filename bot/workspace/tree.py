@@ -135,16 +135,16 @@ class Tree:
     async def _filled(self, index: Index) -> str:
         """The tree object of the work tree. Where nothing changed since the last one was made, that is one look."""
         known = self._noted(index)
-        if known is not None and await index.clean():
-            return known
         try:
-            tree = await index.fill()
+            tree = await (index.fill() if known is None else index.follow(known))
         except GitError as error:
-            if "Permission denied" not in error.stderr:
+            if "Permission denied" in error.stderr:
+                await make_writable(self.path)
+            elif known is None:
                 raise
-            await make_writable(self.path)
             tree = await index.fill()
-        self._note(index, tree)
+        if tree != known:
+            self._note(index, tree)
         return tree
 
     def _noted(self, index: Index) -> str | None:

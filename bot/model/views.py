@@ -1,0 +1,85 @@
+"""The nouns of telling: what a report, a check run or the error history may show."""
+
+from __future__ import annotations
+
+from bot.model.nouns import Annotation, Issue, Noun, Phase, Status, StopReason, Validation, Wire
+
+
+class PullRequest(Noun):
+    number: int
+    url: str
+    head_sha: str = ""
+
+
+class RunView(Noun):
+    """All that a report may tell about one run; made from its facts by `store.runs`."""
+
+    run_id: str
+    repo: str
+    issues: tuple[Issue, ...]
+    key: str
+    reasons: tuple[str, ...] = ()
+    branch: str = ""
+    base_sha: str = ""
+    status: Status = Status.QUEUED
+    phase: Phase | None = None
+    waiting_for: str | None = None
+    attempt: int = 0
+    max_attempts: int = 3
+    agents: tuple[str, ...] = ()
+    baseline: Validation | None = None
+    validations: tuple[Validation, ...] = ()
+    evidence: str = ""
+    """The first error block of the last failing step (`rules.failures`); empty lets reports cut the step's output."""
+    changed_paths: tuple[str, ...] = ()
+    stop: StopReason | None = None
+    commit_sha: str | None = None
+    pull: PullRequest | None = None
+    salvage_ref: str | None = None
+    sandbox: str = ""
+    trigger_label: str = "auto-fix"
+    duration_ms: int = 0
+
+
+class CheckOutput(Noun):
+    """A check run's output; `summary` and `text` are at most 65,535 bytes each (GitHub's checks API)."""
+
+    title: str
+    summary: str
+    text: str = ""
+    annotations: tuple[Annotation, ...] = ()
+
+
+class Resolution(Wire):
+    """What made an error go away, proven by the same check passing (REQ-RA-311); its JSON begins as the seed's."""
+
+    resolved_by: str = ""
+    """A login, or the bot's."""
+    tool: str = ""
+    tool_sequence: tuple[str, ...] = ()
+    how: str = ""
+    """In a person's words (`/mendbot resolved <how>`), or whatever an older record says."""
+    repo: str | None = None
+    commit: str | None = None
+    pull_request: int | None = None
+    author: str | None = None
+    run_id: str | None = None
+    attempt: int | None = None
+    diff_hash: str | None = None
+    patch: str | None = None
+
+
+class KnownError(Wire):
+    """A resolved error of the history; `error` is normalised, `last_used` ISO 8601.
+
+    `shown` counts how often it was told before an attempt, `passed` how many of those attempts passed."""
+
+    id: int
+    error: str
+    resolution: Resolution
+    use_count: int = 1
+    last_used: str = ""
+    shown: int = 0
+    passed: int = 0
+    exact: bool = True
+    """False where only the loose key matched."""
