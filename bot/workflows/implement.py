@@ -4,6 +4,7 @@ The tree starts from the last recorded snapshot, so asking again after a crash s
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -103,19 +104,19 @@ async def _ask(
         await tree.restore(before)  # what it also did by hand is not part of the offer
         fallbacks = (await apply_changes(tree, proposal.changes, protected=protected)).fallbacks
     after = await tree.snapshot()
-    changed = await tree.changed(before, after)
+    changed, patch = await asyncio.gather(tree.changed(before, after), tree.diff(before, after))
     if developer.name in MECHANICAL and task.focus:
         outside = [item.path for item in changed if item.path not in task.focus]
         if outside:
             await tree.restore(before, outside)
             after = await tree.snapshot()
-            changed = await tree.changed(before, after)
+            changed, patch = await asyncio.gather(tree.changed(before, after), tree.diff(before, after))
     if not changed:
         return proposal.note or "changed nothing"
     refusal = check_changes(changed, protected)
     if refusal is not None:
         raise Refused(refusal.reason, refusal.message)
-    paths, patch = tuple(item.path for item in changed), await tree.diff(before, after)
+    paths = tuple(item.path for item in changed)
     added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))
     if context.holds_secret(added):
         raise Refused("secret", f"the change to {', '.join(paths[:5])} holds a credential of this bot or of its agent")
