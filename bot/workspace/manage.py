@@ -161,7 +161,8 @@ def _request(needed: bool, issues: object, branch_name: object, limit: object) -
     if not needed:
         return _Request((), "", limit)
     if not isinstance(issues, list | tuple | set | frozenset) or not issues:
-        raise UserError(f"issues are required: give one or more issue numbers, not {issues!r}")
+        given = "" if issues is None else f", not {issues!r}"
+        raise UserError(f"issues are required: give one or more issue numbers{given}")
     for number in issues:
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise UserError(f"Invalid issue number {number!r}: issue numbers are positive integers")

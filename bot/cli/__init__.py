@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
+from bot.cli import local
+from bot.cli.exits import BAD_INPUT, OUR_FAULT, PASSED
 from bot.errors import MendbotError, UserError
-
-PASSED, NOT_PASSED, BAD_INPUT, OUR_FAULT = 0, 1, 2, 3
 
 app = App(
     name="mendbot",
@@ -64,6 +64,12 @@ def demo(
     from bot.demo.script import run_demo
 
     return run_demo(scenario, keep=keep)
+
+
+for command in (local.check, local.group):
+    app.command(command)
+for section in (local.worktree, local.hook):
+    app.command(section)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,0 +1,221 @@
+"""The commands for a tree on this machine: check it, make and remove worktrees, group issues, install the hook."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+from pydantic import BaseModel
+
+from bot.cli.exits import BAD_INPUT, NOT_PASSED, PASSED
+from bot.errors import UserError
+
+Check = Literal["typecheck", "lint", "test"]
+Flag = Annotated[bool, Parameter(negative="")]
+LONGEST_INPUT = 512 * 1024 * 1024
+
+
+def print_json(value: BaseModel | dict[str, Any]) -> None:
+    """Exactly one JSON document on stdout."""
+    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    print(json.dumps(data, ensure_ascii=False))
+
+
+def check(
+    path: Path,
+    *,
+    check: tuple[Check, ...] = (),
+    fail_fast: bool = True,
+    max_attempts: int = 3,
+    json: Flag = False,
+) -> int:
+    """Run a tree's own checks.
+
+    Parameters
+    ----------
+    path
+        the tree; its .github/mendbot.yml is read from the default branch
+    check
+        typecheck, lint or test; all that have a command by default
+    fail_fast
+        stop at the first check that fails
+    max_attempts
+        run again, up to three times in all, what failed: what then passes is flaky
+    json
+        one JSON document instead of lines
+    """
+    from bot.workspace.checks import run_checks
+    from bot.workspace.policy import checks_with_a_command, local_policy
+
+    tree = path.expanduser().absolute()
+
+    async def run() -> Any:
+        policy = await local_policy(tree)
+        wanted = check or checks_with_a_command(tree, policy.checks)
+        return await run_checks(tree, wanted, fail_fast=fail_fast, max_attempts=max_attempts, policy=policy.checks)
+
+    result = asyncio.run(run())
+    if json:
+        print_json(result)
+    else:
+        for one in result.results:
+            flaky = " (flaky: it failed before on the same tree)" if one.flaky else ""
+            print(f"{'✓' if one.passed else '✗'} {one.check}: `{one.command}` in {one.duration_ms / 1000:.1f} s{flaky}")
+            if not one.passed and one.error:
+                print(one.error)
+    ran = any(one.command for one in result.results)
+    if result.error and not ran:
+        print(f"mendbot: {result.error}", file=sys.stderr)
+        return BAD_INPUT
+    return PASSED if result.passed else NOT_PASSED
+
+
+def _worktree(action: str, issues: Sequence[int], options: dict[str, Any], as_json: bool) -> int:
+    from bot.workspace.worktree import manage_worktree
+
+    result = asyncio.run(manage_worktree(action, list(issues) or None, **options))
+    if as_json:
+        print_json(result)
+    elif result.worktrees is not None:
+        for entry in result.worktrees:
+            print(f"{entry.path}\t{entry.branch}\t{','.join(map(str, entry.issues))}")
+    elif result.success:
+        print(result.worktree_path or f"removed; the branch {result.branch} stays")
+    if result.success:
+        return PASSED
+    print(f"mendbot: {result.error}", file=sys.stderr)
+    wrong = action != "list" and (not issues or any(number < 1 for number in issues))
+    return BAD_INPUT if wrong else NOT_PASSED
+
+
+Issues = Annotated[tuple[int, ...], Parameter(name="--issue")]
+worktree = App(name="worktree", help="Make, remove and list worktrees for issues.", result_action="return_value")
+
+
+@worktree.command
+def create(
+    *,
+    issue: Issues = (),
+    branch: str | None = None,
+    repo: Path | None = None,
+    base: Path | None = None,
+    max: Annotated[int, Parameter(name="--max")] = 3,
+    json: Flag = False,
+) -> int:
+    """Check out a new branch for issues in a directory of its own.
+
+    Parameters
+    ----------
+    issue
+        an issue's number; may be given several times
+    branch
+        a name instead of fix/issue-1-2
+    repo
+        the repository; the working directory by default
+    base
+        where worktrees go; `worktrees` beside the repository by default
+    max
+        worktrees at once
+    json
+        one JSON document instead of a line
+    """
+    options = {"branch_name": branch, "repo": repo, "base": base, "max_worktrees": max}
+    return _worktree("create", issue, options, json)
+
+
+@worktree.command
+def cleanup(*, issue: Issues = (), repo: Path | None = None, base: Path | None = None, json: Flag = False) -> int:
+    """Delete the worktree of issues; its branch stays, and a dirty one is refused.
+
+    Parameters
+    ----------
+    issue
+        an issue's number; may be given several times
+    repo
+        the repository; the working directory by default
+    base
+        where worktrees are
+    json
+        one JSON document instead of a line
+    """
+    return _worktree("cleanup", issue, {"repo": repo, "base": base}, json)
+
+
+@worktree.command(name="list")
+def list_(*, repo: Path | None = None, base: Path | None = None, json: Flag = False) -> int:
+    """List the worktrees that git knows: path, branch, issues.
+
+    Parameters
+    ----------
+    repo
+        the repository; the working directory by default
+    base
+        where worktrees are
+    json
+        one JSON document instead of lines
+    """
+    return _worktree("list", (), {"repo": repo, "base": base}, json)
+
+
+def group(
+    *,
+    by: Literal["component", "file", "label", "similarity"],
+    max_size: int = 5,
+    json: Flag = False,
+) -> int:
+    """Group issues, given as JSON on stdin in the form of GitHub's REST API.
+
+    Parameters
+    ----------
+    by
+        what brings issues together
+    max_size
+        larger groups are split
+    json
+        one JSON document; also where stdout is no terminal
+    """
+    from bot.rules.grouping import group_issues
+
+    groups = group_issues(_issues(sys.stdin.buffer.read(LONGEST_INPUT + 1)), by, max_size)
+    if json or not sys.stdout.isatty():
+        print_json({"groups": [one.model_dump(mode="json") for one in groups]})
+    else:
+        for one in groups:
+            numbers = " ".join(f"#{number}" for number in one.issues)
+            print(f"{one.key}\t{numbers}\t{one.suggested_branch}\t{'; '.join(one.reasons)}")
+    return PASSED
+
+
+def _issues(data: bytes) -> list[dict[str, Any]]:
+    if len(data) > LONGEST_INPUT:
+        raise UserError(f"stdin holds more than {LONGEST_INPUT} bytes: group fewer issues at a time")
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"stdin is not JSON ({error}); give a list of issues as GitHub's REST API does") from None
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise UserError("stdin must hold a JSON list of issues, each an object with `number` and `title`")
+    return value
+
+
+hook = App(name="hook", help="The hook for a coding agent of your own.", result_action="return_value")
+
+
+@hook.command
+def install(directory: Path) -> int:
+    """Write the PreToolUse hook into an agent's settings.
+
+    Parameters
+    ----------
+    directory
+        the project, or your home: .claude/settings.json in it gets the hook
+    """
+    from bot.agent.hook_install import install as write
+
+    print(f"the hook stands in {write(directory.expanduser().absolute())}")
+    return PASSED

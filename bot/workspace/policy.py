@@ -1,0 +1,39 @@
+"""The policy of a tree on this machine: a local run reads it from `origin/HEAD`, else from the branch checked out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.config import POLICY_PATH, ChecksPolicy, Policy, parse_policy
+from bot.errors import UserError
+from bot.model import CHECK_ORDER, CheckName
+from bot.workspace.detect import Missing, detect
+from bot.workspace.git import GitError, git
+
+_REVISIONS = ("refs/remotes/origin/HEAD", "HEAD")
+
+
+async def local_policy(tree: Path) -> Policy:
+    """The tree's policy; the default one where there is none or no repository. UserError names what is wrong in it."""
+    text = await _committed(tree)
+    parsed = parse_policy(text or "")
+    if isinstance(parsed, Policy):
+        return parsed
+    problems = "; ".join(f"{problem.key}: {problem.message}" if problem.key else problem.message for problem in parsed)
+    raise UserError(f"{POLICY_PATH} is wrong: {problems}")
+
+
+async def _committed(tree: Path) -> str | None:
+    for revision in _REVISIONS if tree.is_dir() else ():
+        try:
+            found = await git("cat-file", "blob", f"{revision}:{POLICY_PATH}", cwd=tree)
+        except GitError:
+            continue  # no such revision, no such file, or no repository
+        return found.decode("utf-8", "replace")
+    return None
+
+
+def checks_with_a_command(tree: Path, policy: ChecksPolicy) -> tuple[CheckName, ...]:
+    """The checks that can run here; all of them where none can, so that the answer says what was looked for."""
+    found = tuple(name for name in CHECK_ORDER if not isinstance(detect(tree, name, policy), Missing))
+    return found or CHECK_ORDER

@@ -1,0 +1,127 @@
+"""The commands for a tree on this machine, as processes: what they print, and the exit codes of the contract."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECK = "import sys; sys.exit(0 if open('answer').read() == '42' else print('answer:1: error: wrong') or 1)"
+
+
+def mendbot(*args: str, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
+    command = [sys.executable, "-m", "bot", *args]
+    where = cwd or Path(__file__).parent.parent
+    env["PYTHONPATH"] = str(Path(__file__).parent.parent)
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, cwd=where, timeout=60)
+
+
+def git(where: Path, *args: str) -> None:
+    identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    subprocess.run(["git", *identity, *args], cwd=where, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A repository whose committed policy checks that `answer` is 42."""
+    where = tmp_path / "repo"
+    (where / ".github").mkdir(parents=True)
+    (where / "answer").write_text("42")
+    (where / "check.py").write_text(CHECK)
+    (where / ".github" / "mendbot.yml").write_text("checks: {test: {command: python3 check.py}}\n")
+    git(where, "init", "-q", "-b", "main")
+    git(where, "add", "-A")
+    git(where, "commit", "-q", "-m", "first")
+    return where
+
+
+def test_check_passes_and_fails_by_exit_code_and_says_which(repo: Path) -> None:
+    good = mendbot("check", str(repo))
+    assert (good.returncode, "✓ test" in good.stdout) == (0, True), good.stderr
+    (repo / "answer").write_text("41")
+    bad = mendbot("check", ".", "--check", "test", "--max-attempts", "1", "--json", cwd=repo)
+    result = json.loads(bad.stdout)
+    assert bad.returncode == 1
+    assert [(one["check"], one["passed"]) for one in result["results"]] == [("test", False)]
+    assert "answer:1: error: wrong" in result["results"][0]["error"]
+
+
+def test_check_goes_by_the_committed_policy_not_by_the_one_in_the_tree(repo: Path) -> None:
+    (repo / ".github" / "mendbot.yml").write_text("checks: {test: {command: 'false'}}\n")
+    assert mendbot("check", str(repo), "--check", "test").returncode == 0
+
+
+@pytest.mark.parametrize("path", ["nowhere", "answer"])
+def test_check_of_no_tree_prints_the_result_and_exits_2(repo: Path, path: str) -> None:
+    done = mendbot("check", str(repo / path), "--json")
+    assert done.returncode == 2
+    assert "Worktree not found" in json.loads(done.stdout)["error"]
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_check_without_a_command_says_what_was_looked_for(tmp_path: Path) -> None:
+    done = mendbot("check", str(tmp_path), "--json")
+    assert done.returncode == 2
+    assert "looked for" in json.loads(done.stdout)["error"]
+
+
+def test_a_broken_policy_is_named_with_its_key(repo: Path) -> None:
+    (repo / ".github" / "mendbot.yml").write_text("chekcs: {}\n")
+    git(repo, "commit", "-qam", "broken")
+    done = mendbot("check", str(repo))
+    assert done.returncode == 2
+    assert "did you mean `checks`" in done.stderr
+
+
+def test_worktrees_come_and_go_and_the_branch_stays(repo: Path) -> None:
+    made = mendbot("worktree", "create", "--issue", "3", "--issue", "1", "--json", cwd=repo)
+    tree = json.loads(made.stdout)
+    assert (made.returncode, tree["branch"]) == (0, "fix/issue-1-3")
+    assert Path(tree["worktree_path"], "answer").read_text() == "42"
+    listed = json.loads(mendbot("worktree", "list", "--repo", str(repo), "--json").stdout)
+    assert [entry["issues"] for entry in listed["worktrees"]] == [[1, 3]]
+    assert mendbot("worktree", "cleanup", "--issue", "1", "--issue", "3", cwd=repo).returncode == 0
+    assert json.loads(mendbot("worktree", "list", "--json", cwd=repo).stdout)["worktrees"] == []
+    again = mendbot("worktree", "create", "--issue", "1", "--issue", "3", "--json", cwd=repo)
+    assert again.returncode == 1
+    assert json.loads(again.stdout)["success"] is False
+
+
+@pytest.mark.parametrize("args", [(), ("--issue", "0"), ("--issue", "-1"), ("--issue", "one")])
+def test_a_worktree_for_no_issue_is_bad_input(repo: Path, args: tuple[str, ...]) -> None:
+    done = mendbot("worktree", "create", *args, cwd=repo)
+    assert done.returncode == 2
+    assert done.stderr.startswith("mendbot: ")
+    assert not (repo.parent / "worktrees").exists()
+
+
+def test_group_reads_issues_as_githubs_api_gives_them() -> None:
+    issues = [
+        {"number": 2, "title": "b", "body": None, "labels": [{"name": "component:x"}]},
+        {"number": 1, "title": "a", "body": "Component: X", "labels": []},
+        {"number": 3, "title": "c", "body": "other", "labels": ["bug"]},
+    ]
+    done = mendbot("group", "--by", "component", stdin=json.dumps(issues))
+    groups = json.loads(done.stdout)["groups"]
+    assert [group["issues"] for group in groups] == [[1, 2], [3]]
+    assert groups[0]["suggested_branch"] == "fix/issue-1-2"
+
+
+@pytest.mark.parametrize("stdin", ["", "{", "{}", "[1]", '[{"title": "no number"}]', "[" * 100_000])
+def test_group_refuses_what_is_no_list_of_issues(stdin: str) -> None:
+    done = mendbot("group", "--by", "file", stdin=stdin)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_hook_install_writes_the_agents_settings_once(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert mendbot("hook", "install", str(tmp_path)).returncode == 0
+    settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())
+    assert [entry["matcher"] for entry in settings["hooks"]["PreToolUse"]] == ["Edit|Write|Bash|Task"]
+    assert mendbot("hook", "install", str(tmp_path / "nowhere")).returncode == 2
