@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,9 @@ class Worker:
         async def job_state(job_id: str) -> JobState:
             return await holder[0].status(job_id)
 
+        async def forget_jobs(ended_before: timedelta) -> int:
+            return await holder[0].forget(ended_before)
+
         context = Context(
             settings=settings,
             stores=Stores(runs, Candidates(database), Deliveries(database), Reports(database)),
@@ -172,6 +176,7 @@ class Worker:
             control=RunControl(runs),
             enqueue=enqueue,
             job_state=job_state,
+            forget_jobs=forget_jobs,
             developers=developers_of(settings, sandbox, lambda spec: mirror_path(settings, spec.repo)),
             mask=masker,
             holds_secret=masker.holds,

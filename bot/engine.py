@@ -10,6 +10,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -44,6 +45,9 @@ class Queue(Noun):
     per_partition: int
     poll_s: float = 0.25
 
+
+_ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+_FORGOTTEN_AT_ONCE = 500
 
 JobState = Literal["unknown", "waiting", "running", "ended"]
 JobArgs = dict[str, Any]
@@ -159,6 +163,17 @@ class Engine:
             return "unknown"
         status = str(found[0].status)
         return "waiting" if status in ("ENQUEUED", "DELAYED") else "running" if status == "PENDING" else "ended"
+
+    async def forget(self, ended_before: timedelta) -> int:
+        """Delete the records of jobs that ended longer ago than that; how many. By itself dbos keeps them for ever."""
+        before = (datetime.now(UTC) - ended_before).isoformat()
+        gone = 0
+        while found := await DBOS.list_workflows_async(
+            completed_before=before, status=_ENDED, limit=_FORGOTTEN_AT_ONCE, load_input=False, load_output=False
+        ):
+            await DBOS.delete_workflows_async([one.workflow_id for one in found])
+            gone += len(found)
+        return gone
 
     async def drain(self, grace_s: float) -> bool:
         """Let calls under way end, start no more; True if all ended within `grace_s` seconds."""

@@ -9,6 +9,7 @@ import asyncio
 import os
 import signal
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 from bot import engine as engines
@@ -45,6 +46,9 @@ async def main(home: Path, jobs: list[Job]) -> None:
         await asyncio.sleep(0.02)
     drained = await engine.drain(float((home / "stop").read_text()))
     states = [await engine.status(job.id) for job in jobs]
+    if (home / "forget").exists():
+        gone = await engine.forget(timedelta())
+        states += [f"forgot {gone}", *[await engine.status(job.id) for job in jobs]]
     note(f"drained {drained} {' '.join(states)}")
     os._exit(0)
 

@@ -121,3 +121,11 @@ def test_a_job_that_kills_its_process_again_and_again_is_given_up(start: Callabl
     last.until_said("b ended 1")
     assert last.stop(1) == "drained True ended ended"
     assert last.calls().count("a began 1") == 3
+
+
+def test_jobs_that_ended_are_forgotten_and_those_under_way_are_not(start: Callable[..., Process]) -> None:
+    process = start("a,octo/x,1,0", "b,octo/x,9,30")
+    process.until_said("a ended 1")
+    process.until_said("b began 1")
+    (process.home / "forget").touch()
+    assert process.stop(0.6) == "drained False ended running forgot 1 unknown running"

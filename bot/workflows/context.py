@@ -6,6 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -121,6 +122,7 @@ class Context:
     control: RunControl
     enqueue: Callable[[Job], Awaitable[None]]
     job_state: Callable[[str], Awaitable[JobState]]
+    forget_jobs: Callable[[timedelta], Awaitable[int]]
     developers: Callable[[RunSpec, Path], Sequence[Developer]]
     mask: Callable[[str], str]
     holds_secret: Callable[[str], bool]

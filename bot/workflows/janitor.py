@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from datetime import timedelta
 
 import structlog
 
@@ -17,17 +18,20 @@ from bot.workspace.git import GitError
 from bot.workspace.worktree import remove_worktree, reopen_worktree, salvage
 
 TEND_S = 60.0
+REMEMBER = timedelta(days=7)
+"""How long the engine's records of ended jobs are kept: longer than GitHub offers redelivery (trust.md 4)."""
 
 log = structlog.get_logger()
 
 
 async def tend_loop(context: Context) -> None:
-    """Reconcile and sweep once a minute."""
+    """Reconcile, sweep and forget once a minute."""
 
     async def once() -> None:
         await asyncio.sleep(TEND_S)
         await reconcile(context)
         await sweep(context)
+        await context.forget_jobs(REMEMBER)
 
     await persistently("tend", once)
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -145,6 +145,9 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
     async def enqueue(job: Job) -> None:
         made[0].jobs.append(job)
 
+    async def forget_jobs(ended_before: timedelta) -> int:
+        return 0
+
     async def job_state(job_id: str) -> JobState:
         return made[0].states.get(job_id, "unknown")
 
@@ -166,6 +169,7 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
             control=RunControl(runs),
             enqueue=enqueue,
             job_state=job_state,
+            forget_jobs=forget_jobs,
             developers=developers,
             mask=masker,
             holds_secret=masker.holds,

@@ -66,6 +66,15 @@ def test_a_second_run_of_an_issue_gets_a_branch_of_its_own(at_desk: AtDesk) -> N
     assert at_desk(work) == ["fix/issue-1", "fix/issue-1-r2", "fix/issue-1-r3"]
 
 
+def test_a_branch_that_somebody_else_made_is_not_taken(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> str | None:
+        at.github.world.push_commit(NAME, "fix/issue-1", {"answer.txt": "mine\n"}, "ada")
+        await begin(at.context, await at.run("run-1", 1))
+        return (await at.state("run-1")).branch
+
+    assert at_desk(work) == "fix/issue-1-r2"
+
+
 def test_a_base_branch_that_is_not_there_is_named(at_desk: AtDesk) -> None:
     async def work(at: Desk) -> None:
         await begin(at.context, await at.run("run-1", 1, base_branch="develop"))

@@ -25,7 +25,9 @@ AtDesk = Callable[..., Any]
 def test_what_set_up_left_about_is_no_part_of_the_change(at_desk: AtDesk) -> None:
     async def work(at: Desk) -> tuple[tuple[str, ...], frozenset[str]]:
         row = await at.run("run-1", 1, policy=SET_UP)
-        await attempted(at, "run-1")
+        await attempted(at, "run-1", lambda tree: (tree / "answer.txt").write_text("40\n") and None)
+        at.hands = [Hand(mend)]
+        await implement(at.context, row, await at.state("run-1"), Implement(attempt=2))
         shown = (await at.state("run-1")).changed_paths
         await review(at.context, row, await at.state("run-1"))
         await package(at.context, row, await at.state("run-1"))

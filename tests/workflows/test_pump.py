@@ -152,6 +152,7 @@ def test_a_label_put_again_while_the_old_run_is_being_stopped_is_not_lost(at_des
     async def work(at: Desk) -> tuple[list[str], tuple[int, ...], list[str]]:
         number = at.issue()
         await at.run("run-old", number)
+        at.github.world.faults.add("GET", "/app", status=None, delay_s=0.5)  # of the first that asks
         sent = [
             event(at, how, number, when=f"2026-11-21T12:00:0{n}Z") for n, how in enumerate(("unlabeled", "labeled"))
         ]
