@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 
-from benchmarks import ack, hook, idle, lookup, loop
+from benchmarks import ack, hook, idle, lookup, loop, patches
 from benchmarks.result import Result, as_table
 
 BENCHMARKS: Mapping[str, Callable[[], Result]] = {
@@ -17,6 +17,7 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
     "idle": lambda: idle.measure(idle.Size()),
     "hook": lambda: hook.measure(hook.Size()),
     "lookup": lambda: lookup.measure(lookup.Size()),
+    "patches": lambda: patches.measure(patches.Size()),
 }
 
 

@@ -104,8 +104,9 @@ def _short(mutant: Mutant, rng: random.Random) -> Mutant | None:
 def _lost(mutant: Mutant, rng: random.Random) -> Mutant | None:
     def change(hunk: Hunk) -> Hunk:
         context = [at for at, line in enumerate(hunk.lines) if line[:1] == " "]
-        # what stands beside added lines and is left out takes their place with it: no one could tell
-        sure = [at for at in context if not any(line[:1] == "+" for line in hunk.lines[max(0, at - 1) : at + 2])]
+        # what stands beside added lines and is left out takes their place with it, and so does one of two like it
+        beside = {at: (*hunk.lines[max(0, at - 1) : at], *hunk.lines[at + 1 : at + 2]) for at in context}
+        sure = [at for at in context if not any(line[:1] == "+" or line == hunk.lines[at] for line in beside[at])]
         if not sure or len(context) < 2:
             return hunk
         gone = rng.choice(sure)

@@ -57,7 +57,7 @@ class Case:
 def cases(count: int, rng: random.Random) -> list[Case]:
     """So many cases of 1 to 4 neighbouring hunks, drawn over all packages alike."""
     files = [file for release in RELEASES for file in _changed(*release)]
-    drawn = []
+    drawn: list[Case] = []
     while len(drawn) < count:
         name, before, hunks = files[rng.randrange(len(files))]
         first = rng.randrange(len(hunks))

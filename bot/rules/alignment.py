@@ -60,6 +60,15 @@ class Text:
         return tuple(line.rstrip() for line in self.lines)
 
     @cached_property
+    def sections(self) -> tuple[str, ...]:
+        """For each line the last one before it that git takes for the start of a function: it begins with a letter,
+        `_` or `$` (gitattributes, "Defining a custom hunk-header")."""
+        sections = [""]
+        for line in self.lines:
+            sections.append(line if line[:1].isalpha() or line.startswith(("_", "$")) else sections[-1])
+        return tuple(sections)
+
+    @cached_property
     def keys(self) -> tuple[str, ...]:
         return tuple(map(squeezed, self.lines))
 
@@ -106,7 +115,9 @@ def _straight(body: Body, start: int) -> Place:
 def _aligned(body: Body, text: Text) -> tuple[Place, ...] | None:
     """The cheapest ways to find the old lines in order, by the usual table of partial alignments: for each pair of
     equal lines the two best ways to get there that differ in what they do to the file."""
-    if sum(len(text.found.get(line.key, ())) for line in body.old) > _PAIRS:
+    pairs = sum(len(text.found.get(line.key, ())) for line in body.old)
+    text.work += pairs
+    if pairs > _PAIRS:
         return None
     table: list[dict[int, tuple[Place, ...]]] = []
     for at, line in enumerate(body.old):
@@ -125,27 +136,29 @@ def _aligned(body: Body, text: Text) -> tuple[Place, ...] | None:
         if not any(line.removed for line in body.old[at + 1 :])
         for ways in row.values()
         for way in ways
-        if (end := _finished(body, way)).cost <= body.limit
+        if (end := _finished(body, way)).cost < body.limit + MARGIN
     ]
     best = _as_good(ended)
-    return best if all(_supported(body, way) for way in best) else ()
+    fits = best and best[0].cost <= body.limit
+    return best if fits and all(_supported(body, way) for way in best) else ()
 
 
 def _ways(body: Body, text: Text, table: Sequence[Mapping[int, tuple[Place, ...]]], at: int, line: int) -> list[Place]:
     """The partial alignments that end with old line `at` found at `line`."""
     spaces = int(body.old[at].text.rstrip() != text.ends[line])
     ways = []
-    if sum(body.weights[:at]) <= body.limit and not any(before.removed for before in body.old[:at]):
+    if sum(body.weights[:at]) < body.limit + MARGIN and not any(before.removed for before in body.old[:at]):
         inserted = tuple(line if where == at else None for where in sorted(body.added) if where <= at)
         removed = (line,) if body.old[at].removed else ()
         ways.append(Place(sum(body.weights[:at]), spaces, removed, inserted, ((at, line),)))
     for last in range(at - 1, max(-1, at - 2 - _SKIPPED), -1):
         skipped = body.old[last + 1 : at]
         elided = any(one.elided for one in skipped)
+        text.work += len(table[last]) // 10 if elided else 0
         for number, before in _reached(table[last], line, at - last, elided):
             gap = 0 if elided else _gap(text, line - number - (at - last), number)
             cost = gap + sum(body.weights[last + 1 : at])
-            near = (way for way in before if way.cost + cost <= body.limit)
+            near = (way for way in before if way.cost + cost < body.limit + MARGIN)
             ways += [_extended(body, way, (at, line), cost, spaces) for way in near]
         if body.old[last].removed:
             break

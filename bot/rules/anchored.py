@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from bot.rules.alignment import Place, Text, places
@@ -64,11 +65,24 @@ def stands_as_said(original: str, hunks: Sequence[Hunk]) -> bool:
         first = starts[0] - 1 if old else starts[0]
         if starts[1] != first + shift + (1 if added + kept else 0) or lines[first : first + len(old)] != old:
             return False
-        bodies = [line for line in hunk.lines if line[:1] != "\\"]
-        if bodies[-1][:1] in ("-", "+") and first + len(old) != len(lines):
+        if not _ends_as_said(hunk, first + len(old) == len(lines), original.endswith("\n")):
             return False
         shift += added + kept - len(old)
     return True
+
+
+def _ends_as_said(hunk: Hunk, at_end: bool, newline: bool) -> bool:
+    """Whether a hunk at the file's end, and no other, speaks of its last newline, and rightly; in the midst of a file
+    it needs context after its changes."""
+    marked = _marked(hunk)
+    if at_end:
+        return not hunk.old_lines or bool(marked & {"-", " "}) != newline
+    return not marked and hunk.lines[-1][:1] not in ("-", "+")
+
+
+def _marked(hunk: Hunk) -> set[str]:
+    """On which sides a `\\ No newline at end of file` stands."""
+    return {before[:1] for before, line in pairwise(hunk.lines) if line[:1] == "\\"}
 
 
 def apply_anchored(original: str, hunks: Sequence[Hunk]) -> str | Unclear:
@@ -181,22 +195,13 @@ def _by_header(item: _Sought, sought: Sequence[_Sought], text: Text) -> tuple[Pl
 
 
 def _by_section(item: _Sought, text: Text) -> tuple[Place, ...]:
-    """The places that come after the line which the header names, as git finds it: the last one before the hunk that
-    begins with a letter, `_` or `$` (gitattributes, "Defining a custom hunk-header")."""
+    """The places that come after the line which the header names behind its numbers."""
     section = item.hunk.section
     if not section:
         return ()
-    # context may have been lost at the hunk's start, and a line that begins so with it
-    return tuple(
-        place
-        for place in item.found
-        if any(_section(place.start - lost, text).startswith(section) for lost in range(_LOST + 1))
-    )
-
-
-def _section(start: int, text: Text) -> str:
-    above = reversed(text.lines[: max(0, start)])
-    return next((line for line in above if line[:1].isalpha() or line.startswith(("_", "$"))), "")
+    # context may have been lost at the hunk's start, and the start of a function with it
+    above = {place: text.sections[max(0, place.start - _LOST) : place.start + 1] for place in item.found}
+    return tuple(place for place, lines in above.items() if any(line.startswith(section) for line in lines))
 
 
 def _all_edits(placed: Sequence[_Sought], text: Text) -> list[_Edit] | Unclear:
@@ -265,8 +270,6 @@ def _ends_with_newline(placed: Sequence[_Sought], text: Text, before: bool) -> b
     for item in placed:
         # -1 on both sides: an empty file, and no old line
         reaches = dict(item.found[0].pairs).get(len(item.body.old) - 1, -1) == len(text.lines) - 1
-        lines = item.hunk.lines
-        marked = {lines[at - 1][:1] for at, line in enumerate(lines) if at and line[:1] == "\\"}
-        if reaches and marked in ({"-"}, {"+"}):
+        if reaches and (marked := _marked(item.hunk)) in ({"-"}, {"+"}):
             return marked == {"-"}
     return before

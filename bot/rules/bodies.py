@@ -12,7 +12,7 @@ from bot.rules.diffs import Hunk
 
 TELLING = 4
 """The weight of a line that says something about a place."""
-_ELIDED = re.compile(r"\s*(?:#|//|/\*|<!--|--|;|\(|\[|\{)*\s*(?:\.\.\.|…)(?:\s.*|[\s)\]}*/>-]*)")
+_ELIDED = re.compile(r"(?:#|//|/\*|<!--|--|;|\(|\[|\{|\s)*(?:\.\.\.|…)(?:\s.*|[)\]}*/>-]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ def squeezed(text: str) -> str:
 
 
 def is_elision(text: str) -> bool:
-    return bool(_ELIDED.fullmatch(text))
+    """Whether the line is dots, bare or in a comment, as models write for what they leave out."""
+    return bool(_ELIDED.fullmatch(text.strip()))
 
 
 def body_of(hunk: Hunk) -> Body:

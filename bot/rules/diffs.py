@@ -283,4 +283,4 @@ def _starts_file(lines: list[str], at: int) -> bool:
 
 def _is_signature(lines: list[str], at: int) -> bool:
     """The `-- ` and version with which `git format-patch` ends."""
-    return lines[at] in ("-- ", "--") and all(not line for line in lines[at + 2 :])
+    return lines[at] in ("-- ", "--") and not any(lines[after] for after in range(at + 2, len(lines)))

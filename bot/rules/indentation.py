@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 _STEPS = ("\t", "  ", "    ")
 _WIDTHS = ("  ", "    ", "        ")
-_UNITS = (
-    *((width, "\t") for width in _WIDTHS), *(("\t", width) for width in _WIDTHS), ("  ", "    "), ("    ", "  "),
-)  # fmt: skip
+_UNITS = (*((width, "\t") for width in _WIDTHS), *(("\t", width) for width in _WIDTHS))
+_ANY_DEPTH = ("#", "//", "/*")
 _OPENING = (":", "{", "(", "[", "=>")
 
 
@@ -62,7 +61,8 @@ def _agree(pairs: Iterable[tuple[str, str]]) -> bool:
 
 def _moved_with_context(block: Block) -> bool:
     """Whether the added lines fit the context as the hunk has it, and can't be meant as they are: deeper than what
-    they follow, or less deep than both what is before and what is after them. Else the context alone may be moved."""
+    they follow, or less deep than both what is before and what is after them (which comments and directives may be).
+    Else the context alone may be moved."""
     lines = [line for line in block.lines if line.strip()]
     first = _indent(lines[0])
     if block.above is None or first not in _levels(block, lambda line: line.written):
@@ -71,7 +71,9 @@ def _moved_with_context(block: Block) -> bool:
     if len(first) > len(above):
         return first not in _levels(block, lambda line: line.there)
     below = _indent(block.below.there) if block.below else ""
-    return len(first) < min(len(above), len(below)) and not lines[-1].rstrip().endswith(_OPENING)
+    if len(first) >= min(len(above), len(below)) or all(line.lstrip().startswith(_ANY_DEPTH) for line in lines):
+        return False
+    return _indent(lines[-1]) != below and not lines[-1].rstrip().endswith(_OPENING)
 
 
 def _levels(block: Block, side: Callable[[Seen], str]) -> set[str]:
@@ -117,8 +119,6 @@ def _reindented(line: str, mapping: Mapping[str, str]) -> str | None:
     if not line.strip():
         return line
     indent = _indent(line)
-    if indent in mapping:
-        return _put(line, mapping[indent])
     ways = {_shifted(indent, mapping), _in_other_units(indent, mapping)} - {None}
     return _put(line, ways.pop()) if len(ways) == 1 else None
 
@@ -135,12 +135,10 @@ def _shifted(indent: str, mapping: Mapping[str, str]) -> str | None:
 
 
 def _in_other_units(indent: str, mapping: Mapping[str, str]) -> str | None:
-    """Each step of the indentation is written in another way: four spaces for a tab, say."""
-    deep = len(set(mapping) - {""}) > 1
+    """Each step of the indentation is written in another way: four spaces for a tab, say. (That two spaces stand for
+    four is left out: at a single depth, or two that are far apart, a move looks the same.)"""
     for unit, other in _UNITS:
-        # wider steps and a move look the same at a single depth
-        fits = (_converted(written, unit, other) == there for written, there in mapping.items())
-        if ("\t" in (unit, other) or deep) and all(fits):
+        if all(_converted(written, unit, other) == there for written, there in mapping.items()):
             return _converted(indent, unit, other)
     return None
 

@@ -76,9 +76,7 @@ def test_every_path_of_a_diff_that_git_made_is_found(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=contents, after=contents)
-def test_hunks_of_a_diff_that_git_made_are_read_whole(
-    repository: Path, before: str, after: str
-) -> None:
+def test_hunks_of_a_diff_that_git_made_are_read_whole(repository: Path, before: str, after: str) -> None:
     commit_both(repository, {"f": before}, {"f": after})
     text = diff(repository)
     parts = parse_diff(text)
@@ -134,3 +132,30 @@ def test_a_mail_signature_is_no_deletion() -> None:
     (part_,) = parse_diff("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n-- \n2.39.5\n")
     assert part_.hunks[0].counted
     assert part_.hunks[0].lines == (" a", "-b", "+c")
+
+
+def test_lines_that_lost_their_marker_are_context_where_more_of_the_hunk_follows() -> None:
+    (part_,) = parse_diff("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\na\n-b\n+c\nd\n\n-e\n\nThat is all.\n")
+    assert part_.hunks[0].lines == (" a", "-b", "+c", " d", "", "-e")
+    # the counts alone would let it end after its third line
+    (part_,) = parse_diff("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n\n d\n-e\n")
+    assert not part_.hunks[0].counted
+    assert part_.hunks[0].lines == (" a", "-b", "+c", "", " d", "-e")
+
+
+def test_what_is_said_around_a_fenced_diff_is_no_part_of_it() -> None:
+    text = "I mend:\n- the sum\n\n```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n```\n\n- It was wrong.\n"
+    assert [hunk.lines for part in parse_diff(text) for hunk in part.hunks] == [("-a", "+b")]
+    twice = text + "And:\n```\n@@ -7 +7 @@\n-c\n+d\n```\n"
+    assert [hunk.lines for part in parse_diff(twice) for hunk in part.hunks] == [("-a", "+b"), ("-c", "+d")]
+
+
+def test_a_fence_within_a_hunk_does_not_end_it() -> None:
+    text = "--- a/x.md\n+++ b/x.md\n@@ -1,3 +1,3 @@\n```\n-a\n+b\n```\n"
+    assert parse_diff(text)[0].hunks[0].lines == (" ```", "-a", "+b")
+
+
+def test_a_header_tells_its_numbers_and_its_function() -> None:
+    hunk, bare = parse_diff("@@ -3,2 +4 @@ def f(): # @@\n-a\n@@ class C @@\n-b\n")[0].hunks
+    assert (hunk.starts, bare.starts) == ((3, 4), None)
+    assert bare.section == ""

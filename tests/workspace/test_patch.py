@@ -99,6 +99,50 @@ def test_lines_beyond_the_counts_are_not_dropped(tree: Path) -> None:
     assert (tree / "a.txt").read_text() == NEW.replace("three", "three\nand more")
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "@@ -1,2 +1,2 @@\none\n-two\n+TWO\nthree\n",
+        "@@ -1,3 +1,3 @@\n   one\n-  two\n+  TWO\n   three\n",
+        "@@ -1,3 +1,3 @@\n one \n-two\t\n+TWO\n three\n",
+        "@@ -1,4 +1,4 @@\n one\n-two\n+TWO\n...\n five\n",
+        "@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n" + BARE,
+        "@@ TWO @@\n-two\n+TWO\n",
+    ],
+    ids=["no markers", "moved", "spaces at ends", "dots", "a last newline in the midst", "no context"],
+)
+def test_what_git_refuses_is_placed_by_its_lines(tree: Path, body: str) -> None:
+    assert apply(tree, modified("a.txt", body)).fallbacks == ()
+    assert (tree / "a.txt").read_text() == NEW
+
+
+def test_a_right_hunk_that_git_would_place_elsewhere_is_not_given_to_it(tree: Path) -> None:
+    (tree / "a.txt").write_text("a\nb\nc\na\nb\n")
+    with pytest.raises(PatchFailed, match="2 times"):
+        apply(tree, modified("a.txt", "@@ -1,2 +1,1 @@\n a\n-b\n"))
+    (tree / "a.txt").write_text(OLD * 2)
+    with pytest.raises(PatchFailed, match="2 times"):  # git takes the nearest
+        apply(tree, modified("a.txt", "@@ -4,3 +4,3 @@\n one\n-two\n+TWO\n three\n"))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n\n three\n-four\n+FOUR\n",
+        "@@ -1,2 +1,2 @@\n one\n-two\n+TWO\nthree\n-four\n+FOUR\n",
+        "@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n```\n-four\n+FOUR\n",
+    ],
+    ids=["a blank line", "a line without a marker", "a fence that is none"],
+)
+def test_what_comes_after_too_small_counts_is_not_left_out_in_silence(tree: Path, body: str) -> None:
+    try:
+        apply(tree, modified("a.txt", body))
+    except PatchFailed:
+        assert (tree / "a.txt").read_text() == OLD
+    else:
+        assert (tree / "a.txt").read_text() == NEW.replace("four", "FOUR")
+
+
 def test_wrong_counts_with_two_possible_places_are_not_guessed(tree: Path) -> None:
     (tree / "a.txt").write_text(OLD + OLD)
     with pytest.raises(PatchFailed, match=r"a\.txt.*2 times"):
@@ -124,6 +168,21 @@ def test_a_files_own_line_ends_stay(tree: Path, old: str, body: str, new: str) -
     (tree / "a.txt").write_bytes(old.encode())
     apply(tree, modified("a.txt", body))
     assert (tree / "a.txt").read_bytes() == new.encode()
+
+
+def test_added_lines_get_the_files_indentation(tree: Path) -> None:
+    (tree / "a.txt").write_text("def f():\n\tif a:\n\t\tb()\n\treturn c\n")
+    body = "@@ -2,2 +2,4 @@\n     if a:\n-        b()\n+        for d in b():\n+            d()\n"
+    apply(tree, modified("a.txt", body))
+    assert (tree / "a.txt").read_text() == "def f():\n\tif a:\n\t\tfor d in b():\n\t\t\td()\n\treturn c\n"
+
+
+def test_a_deleting_diff_with_wrong_counts_deletes_all_or_nothing(tree: Path) -> None:
+    body = "--- a/a.txt\n+++ /dev/null\n@@ -1,9 +0,0 @@\n-" + "\n-".join(OLD.splitlines())
+    with pytest.raises(PatchFailed, match="more than the diff deletes"):
+        apply(tree, Change(path="a.txt", patch=body.removesuffix("\n-five") + "\n"))
+    apply(tree, Change(path="a.txt", patch=body + "\n"))
+    assert not (tree / "a.txt").exists()
 
 
 def test_a_file_of_mixed_line_ends_is_not_guessed_about(tree: Path) -> None:
