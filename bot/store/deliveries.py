@@ -173,11 +173,6 @@ class Deliveries:
         await self._database.rush.over()
         return await self._database.write(work)
 
-    async def waiting(self) -> bool:
-        """Whether anything waits; a cheap read."""
-        query = sa.select(table.c.id).where(table.c.status == "accepted").limit(1)
-        return await self._database.read(lambda connection: connection.execute(query).first() is not None)
-
     async def mark(self, delivery_id: str, outcome: Outcome, because: str) -> None:
         """Say what became of a delivery. Marks of the same moment are one write, so call it from one event loop."""
         self._marks.append({"key": delivery_id, "outcome": outcome, "why": because[:2000]})
@@ -188,17 +183,6 @@ class Deliveries:
     async def _write_marks(self) -> None:
         marks, self._marks, self._marking = self._marks, [], None
         await self._database.write(lambda connection: connection.execute(_MARK, marks) and None)
-
-    async def again(self, delivery_id: str) -> int:
-        """Put a delivery back after a passing fault; returns how often that has happened now."""
-
-        def work(connection: sa.Connection) -> int:
-            values = {"status": "accepted", "attempts": table.c.attempts + 1}
-            connection.execute(sa.update(table).where(table.c.id == delivery_id).values(values))
-            count = connection.execute(sa.select(table.c.attempts).where(table.c.id == delivery_id)).scalar_one()
-            return int(count)
-
-        return await self._database.write(work)
 
     async def list(self, limit: int, offset: int = 0) -> tuple[DeliveryRow, ...]:
         """Newest first."""

@@ -15,7 +15,6 @@ deliveries = sa.Table(
     sa.Column("status", sa.Text, nullable=False),
     sa.Column("because", sa.Text, nullable=False, server_default=""),
     sa.Column("received_at", sa.BigInteger, nullable=False),
-    sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     sa.Column("payload", sa.LargeBinary, nullable=False),
     sa.Index("deliveries_open", "received_at", sqlite_where=sa.text("status IN ('accepted', 'processing')"),
              postgresql_where=sa.text("status IN ('accepted', 'processing')")),

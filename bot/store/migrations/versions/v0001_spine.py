@@ -44,7 +44,6 @@ def upgrade() -> None:
         sa.Column("status", sa.Text(), nullable=False),
         sa.Column("because", sa.Text(), server_default="", nullable=False),
         sa.Column("received_at", sa.BigInteger(), nullable=False),
-        sa.Column("attempts", sa.Integer(), server_default="0", nullable=False),
         sa.Column("payload", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
