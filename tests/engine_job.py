@@ -45,12 +45,23 @@ async def main(home: Path, jobs: list[Job]) -> None:
     while not (home / "stop").exists():  # noqa: ASYNC110  # asked from another process
         await asyncio.sleep(0.02)
     drained = await engine.drain(float((home / "stop").read_text()))
+    for job in jobs:
+        done = home / f"{job.args['name']}.done"
+        if done.exists() and int(done.read_text()) >= job.args["calls"]:
+            await ended(engine, job)
     states = [await engine.status(job.id) for job in jobs]
     if (home / "forget").exists():
         gone = await engine.forget(timedelta())
         states += [f"forgot {gone}", *[await engine.status(job.id) for job in jobs]]
     note(f"drained {drained} {' '.join(states)}")
     os._exit(0)
+
+
+async def ended(engine: Engine, job: Job) -> None:
+    """The engine writes down that a job has ended a moment after its last call has."""
+    async with asyncio.timeout(10):
+        while await engine.status(job.id) != "ended":  # noqa: ASYNC110  # dbos tells nobody
+            await asyncio.sleep(0.02)
 
 
 def job_of(text: str) -> Job:
