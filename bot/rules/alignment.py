@@ -87,7 +87,17 @@ def places(body: Body, text: Text) -> tuple[Place, ...] | None:
     exact = _perfect(body, text)
     if exact is None or exact:
         return exact
-    return _aligned(body.elide(), text)
+    elided = body.elide()
+    found = _aligned(elided, text)
+    if not found:
+        return found
+    return found if found[0].cost <= elided.limit and all(_supported(elided, way) for way in found) else ()
+
+
+def fits_near(body: Body, text: Text, line: int) -> bool:
+    """Whether the hunk belongs about this line, if some of its context was left out or is wrong."""
+    first = max(0, line - _REACH)
+    return bool(_aligned(body.elide(), Text(text.lines[first : line + len(body.old) + _REACH])))
 
 
 def _perfect(body: Body, text: Text) -> tuple[Place, ...] | None:
@@ -138,9 +148,7 @@ def _aligned(body: Body, text: Text) -> tuple[Place, ...] | None:
         for way in ways
         if (end := _finished(body, way)).cost < body.limit + MARGIN
     ]
-    best = _as_good(ended)
-    fits = best and best[0].cost <= body.limit
-    return best if fits and all(_supported(body, way) for way in best) else ()
+    return _as_good(ended)
 
 
 def _ways(body: Body, text: Text, table: Sequence[Mapping[int, tuple[Place, ...]]], at: int, line: int) -> list[Place]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from bot.rules.alignment import Place, Text, places
+from bot.rules.alignment import Place, Text, fits_near, places
 from bot.rules.bodies import Body, body_of, is_elision
 from bot.rules.diffs import Hunk
 from bot.rules.indentation import Block, Seen, indented
@@ -134,8 +134,17 @@ def _sought(text: Text, hunks: Sequence[Hunk]) -> list[_Sought] | Unclear:
             return _unclear("too_much", hunk, "stand in too many places")
         if not found:
             return _unclear("not_found", hunk, "stand 0 times in the file")
+        if len(found) == 1 and _contradicted(hunk, body, found[0], text):
+            return _unclear("ambiguous", hunk, "stand elsewhere, and nearly so at the line that is named")
         sought.append(_Sought(number, hunk, body, found))
     return sought or Unclear("no_change", "it changes nothing")
+
+
+def _contradicted(hunk: Hunk, body: Body, place: Place, text: Text) -> bool:
+    """Whether a hunk that lacks lines, by its own counts, fits some place only for that reason."""
+    if hunk.starts is None or hunk.counted or abs(place.start + 1 - hunk.starts[0]) < _APART:
+        return False
+    return fits_near(body, text, hunk.starts[0] - 1)
 
 
 def _unclear(reason: Reason, hunk: Hunk, what: str) -> Unclear:

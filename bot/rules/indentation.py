@@ -116,7 +116,7 @@ def _lost_marker(written: str, there: str) -> bool:
 
 
 def _reindented(line: str, mapping: Mapping[str, str]) -> str | None:
-    if not line.strip():
+    if not line:
         return line
     indent = _indent(line)
     ways = {_shifted(indent, mapping), _in_other_units(indent, mapping)} - {None}

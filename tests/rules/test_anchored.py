@@ -137,6 +137,14 @@ def test_a_changed_line_needs_a_telling_one_beside_it() -> None:
     assert applied(file, " the first line\n the second line\n the third line\n-\n") == "not_found"
 
 
+def test_a_hunk_that_lacks_lines_may_fit_a_wrong_place_for_that_reason() -> None:
+    filler = "".join(f"more({number})\n" for number in range(20))
+    file = f"def f(\n    context,\n    arguments,\n)\n{filler}def g(\n    context,\n    value,\n    arguments,\n)\n"
+    body = "     context,\n-    arguments,\n+    others,\n"
+    assert applied(file, body, header="@@ -26,4 +26,4 @@") == "ambiguous"
+    assert applied(file, body, header="@@ -3,4 +3,4 @@") == file.replace("arguments", "others", 1)
+
+
 def test_a_line_beside_an_addition_may_be_followed_by_a_gap_elsewhere() -> None:
     assert applied(CODE, "+import sys\n import os\n class Shop:\n") == "import sys\n" + CODE
 
