@@ -239,6 +239,7 @@ def check_settings(settings: Settings) -> None:
         raise ConfigError("APP_ID is not set: give the App's id from its settings page")
     _ = settings.key_pem
     check_api_url(settings.github_api_url, settings.allow_private_api)
+    check_api_url(settings.github_url, settings.allow_private_api, setting="MENDBOT_GITHUB_URL")
     check_specs(settings.agents)
 
 

@@ -35,6 +35,8 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
 _SETTING = "MENDBOT_GITHUB_API_URL"
 _PUBLIC_API = "api.github.com"
+_PUBLIC = frozenset({_PUBLIC_API, "github.com"})
+"""Known to be public, so that starting needs no look-up."""
 
 Resolve = Callable[[str], Iterable[str]]
 
@@ -78,34 +80,37 @@ def _loopback(host: str) -> bool:
     return host == "localhost" or (address is not None and address.is_loopback)
 
 
-def _parse(url: str) -> httpx2.URL:
+def _parse(url: str, setting: str) -> httpx2.URL:
     try:
         parsed = httpx2.URL(url)
         _ = parsed.origin  # raises where there is no scheme or host
     except (httpx2.InvalidURL, ValueError, TypeError):
-        raise ConfigError(f"{_SETTING} is not an absolute URL; write it like https://{_PUBLIC_API}") from None
+        like = _PUBLIC_API if setting == _SETTING else "github.com"
+        raise ConfigError(f"{setting} is not an absolute URL; write it like https://{like}") from None
     return parsed
 
 
-def check_api_url(url: str, allow_private: bool, resolve: Resolve = _resolve) -> str:
-    """The API's base URL without a trailing slash, or ConfigError with what is wrong (threat T7).
+def check_api_url(url: str, allow_private: bool, resolve: Resolve = _resolve, setting: str = _SETTING) -> str:
+    """A base URL that tokens may go to, without a trailing slash, or ConfigError with what is wrong (threat T7).
+
+    `setting` names where it comes from: the API's, or git's, to which the same tokens are sent.
 
     https anywhere public; http and private, link-local or metadata addresses only with `allow_private`; literal
     loopback always. Names are resolved, so that a public-looking name of a private address is refused too."""
-    parsed = _parse(url)
+    parsed = _parse(url, setting)
     host = parsed.host.rstrip(".")
     if parsed.scheme not in ("http", "https"):
-        raise ConfigError(f"{_SETTING} must start with https://")
+        raise ConfigError(f"{setting} must start with https://")
     if parsed.userinfo:
-        raise ConfigError(f"{_SETTING} must not hold a user name or password; the App's key is all it needs")
+        raise ConfigError(f"{setting} must not hold a user name or password; the App's key is all it needs")
     if parsed.query or parsed.fragment:
-        raise ConfigError(f"{_SETTING} must not have a ? or # part")
+        raise ConfigError(f"{setting} must not have a ? or # part")
     if _address(host) is None and (not _HOST_NAME.fullmatch(host) or _looks_numeric(host)):
-        raise ConfigError(f"{_SETTING}: {host!r} is neither a host name nor an address in its usual form")
+        raise ConfigError(f"{setting}: {host!r} is neither a host name nor an address in its usual form")
     if not _loopback(host) and not allow_private:
         if parsed.scheme != "https":
-            raise ConfigError(f"{_SETTING} must use https:// (or set MENDBOT_ALLOW_PRIVATE_API=1 to allow plain HTTP)")
-        _refuse_private(host, resolve)
+            raise ConfigError(f"{setting} must use https:// (or set MENDBOT_ALLOW_PRIVATE_API=1 to allow plain HTTP)")
+        _refuse_private(host, resolve, setting)
     return str(parsed).rstrip("/")
 
 
@@ -115,14 +120,14 @@ def _looks_numeric(host: str) -> bool:
     return last.isdigit() or re.fullmatch(r"0x[0-9a-f]*", last) is not None
 
 
-def _refuse_private(host: str, resolve: Resolve) -> None:
+def _refuse_private(host: str, resolve: Resolve, setting: str) -> None:
     literal = _address(host)
-    names = [host] if literal is not None else [] if host == _PUBLIC_API else resolve(host)
+    names = [host] if literal is not None else [] if host in _PUBLIC else resolve(host)
     for name in names:
         address = _address(name)
         if address is None or not address.is_global or address.is_multicast:
             raise ConfigError(
-                f"{_SETTING}: {host} is a private or local address; "
+                f"{setting}: {host} is a private or local address; "
                 "set MENDBOT_ALLOW_PRIVATE_API=1 if your GitHub server really lives there"
             )
 
