@@ -29,6 +29,8 @@ class RunView(Noun):
     agents: tuple[str, ...] = ()
     baseline: Validation | None = None
     validations: tuple[Validation, ...] = ()
+    troubles: tuple[str, ...] = ()
+    """Why changes were not taken, one sentence each, untrusted."""
     evidence: str = ""
     """The first error block of the last failing step (`rules.failures`); empty lets reports cut the step's output."""
     changed_paths: tuple[str, ...] = ()

@@ -21,6 +21,7 @@ from bot.reports.validation import (
 )
 
 _FIGURES = re.compile(r"\d[\w.]*/\d[\w.]*|\d+")
+_TROUBLES = 5
 _COUNTED = frozenset({"max_iterations", "max_duration", "no_progress"})
 """Reasons whose sentence is in the table, so that of their details only the figures are wanted (REQ-STOP-001)."""
 
@@ -101,6 +102,7 @@ def _failed(view: RunView, language: Language) -> list[str]:
         _long_details(view),
         _what_failed(view, step, language) if step else "",
         _attempts(view, language),
+        _not_taken(view, language),
         _next_steps(view, step, language),
         _group(view, language) if len(view.issues) > 1 else "",
     ]
@@ -162,6 +164,13 @@ def _attempts(view: RunView, language: Language) -> str:
     broken = view.attempt - len(view.validations)
     note = "\n\n" + count(language, "attempts.broken", broken) if broken > 0 else ""
     return f"**{say(language, 'attempts')}**\n\n{attempts_table(view, language)}{note}"
+
+
+def _not_taken(view: RunView, language: Language) -> str:
+    """The changes that were refused or did not apply; what the stop reason says already is not said again."""
+    said = view.stop.details if view.stop else ""
+    lines = [f"- {escape(trouble)}" for trouble in dict.fromkeys(view.troubles) if trouble not in said]
+    return f"**{say(language, 'not_taken')}**\n\n" + "\n".join(lines[-_TROUBLES:]) if lines else ""
 
 
 def _attempts_folded(view: RunView, language: Language) -> str:

@@ -39,6 +39,7 @@ def view_of(row: RunRow, state: RunState) -> RunView:
         trigger_label=spec.policy.trigger_label,
         duration_ms=duration,
         evidence=_evidence(state),
+        troubles=state.troubles,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +44,7 @@ def test_an_agent_that_offers_nothing_of_use_ends_the_run_with_that_reason(
     number = label(github)
     wait_for_label(github, number, "auto-fix-failed")
     assert said in body_of(github, number)
+    assert not Path("/etc/owned").exists()
 
 
 def test_a_patch_that_does_not_apply_costs_an_attempt_and_the_next_one_may_pass(github: StandIn, serve: Serve) -> None:
@@ -65,7 +67,10 @@ def test_a_change_to_a_workflow_is_refused_by_name(github: StandIn, serve: Serve
     serve(MENDBOT_AGENT_COMMAND=agent({"changes": [{"path": ".github/workflows/x.yml", "content": "on: push\n"}]}))
     number = label(github)
     wait_for_label(github, number, "auto-fix-failed")
-    assert ".github/workflows/x.yml" not in github.world.branches(REPO)
+    told = body_of(github, number)
+    assert "Changes that were not taken" in told
+    assert ".github/workflows/x.yml" in told
+    assert set(github.world.branches(REPO)) == {"main"}
     assert github.world.pulls(REPO) == ()
 
 

@@ -168,6 +168,17 @@ def make_view(name: str) -> RunView:
         "failed-setup": _failed(ONE, "setup_failed", "npm ci\nexit code 1\nnpm error code ENOTFOUND").model_copy(
             update={"baseline": None}
         ),
+        "failed-refused": _failed(
+            ONE,
+            "max_iterations",
+            "Reached maximum iterations (3/3)",
+            attempt=3,
+            troubles=(
+                "command: the change to .github/workflows/x.yml is refused: workflow files are protected",
+                "command: the diff of `shop/total.py` does not apply; @ann <!-- look -->",
+                "command: the diff of `shop/total.py` does not apply; @ann <!-- look -->",
+            ),
+        ),
         "cancelled": _view(
             ONE,
             status=Status.CANCELLED,

@@ -27,6 +27,7 @@ COMMENTS = (
     "failed-timeout",
     "failed-nothing",
     "failed-setup",
+    "failed-refused",
     "cancelled",
 )
 PULLS = ("success", "success-group")
