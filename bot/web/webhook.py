@@ -161,11 +161,10 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _parsed(body: bytes) -> Any:
+    # twice as fast as json, but it refuses more, such as lone surrogates, and says less: json has the last word
     try:
         return from_json(body, allow_inf_nan=False, cache_strings="keys")
-    except (
-        ValueError
-    ):  # twice as fast, but it refuses more, such as lone surrogates, and says less: json has the last word
+    except ValueError:
         return _DECODER.decode(body.decode("utf-8"))
 
 

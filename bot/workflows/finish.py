@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 
 from bot.engine import Job
 from bot.model import Phase, Repo, Status, StopReason
@@ -35,18 +36,22 @@ async def record_end(
 
 async def clear(context: Context, row: RunRow) -> str | None:
     """Salvage what is not committed and remove the worktree; the ref that keeps it, if there was anything."""
-    mirror, path = context.mirror(row.spec.repo), context.tree_path(row)
-    if not mirror.exists():
+    mirror, ref = context.mirror(row.spec.repo), f"refs/mendbot/salvage/{row.id}"
+    await clear_tree(mirror, context.tree_path(row), ref)
+    if not mirror.is_dir():
         return None
-    ref = f"refs/mendbot/salvage/{row.id}"
-    tree = await reopen_worktree(mirror, path)
+    # asked of git, because a crash may have come between the salvage and the record of it
+    return ref if await mirrors.resolve(mirror, ref) else None
+
+
+async def clear_tree(mirror: Path, path: Path, ref: str) -> None:
+    """Keep at `ref` what a worktree holds beside its commits, and remove it with the run's own directory."""
+    tree = await reopen_worktree(mirror, path) if mirror.is_dir() else None
     if tree is not None:
         await salvage(tree, ref)
     await remove_worktree(mirror, path)
-    with suppress(OSError):  # the run's own directory; what else somebody put there keeps it
+    with suppress(OSError):  # what else somebody put there keeps it
         path.parent.rmdir()
-    # asked of git, because a crash may have come between the salvage and the record of it
-    return ref if await mirrors.resolve(mirror, ref) else None
 
 
 async def settle(context: Context, run_id: str) -> None:

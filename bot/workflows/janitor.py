@@ -4,7 +4,6 @@ have ended or that nobody knows."""
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from datetime import timedelta
 
 import structlog
@@ -12,10 +11,10 @@ import structlog
 from bot.errors import MendbotError
 from bot.model import Repo
 from bot.workflows.context import Context
+from bot.workflows.finish import clear_tree
 from bot.workflows.reconcile import reconcile
 from bot.workflows.runner import persistently
 from bot.workspace.git import GitError
-from bot.workspace.worktree import remove_worktree, reopen_worktree, salvage
 
 TEND_S = 60.0
 REMEMBER = timedelta(days=7)
@@ -46,14 +45,9 @@ async def sweep(context: Context) -> int:
             continue
         mirror = context.mirror(Repo(owner=owner, name=name, installation_id=0))
         try:
-            tree = await reopen_worktree(mirror, path) if mirror.is_dir() else None
-            if tree is not None:
-                await salvage(tree, f"refs/mendbot/salvage/{run_id}")
-            await remove_worktree(mirror, path)
+            await clear_tree(mirror, path, f"refs/mendbot/salvage/{run_id}")
         except (MendbotError, GitError, OSError) as error:
             log.warning("worktree_left", path=str(path), because=str(error))
             continue
-        with suppress(OSError):  # the run's own directory, where nothing else is in it
-            path.parent.rmdir()
         removed += 1
     return removed
