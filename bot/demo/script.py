@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import select
 import signal
 import sys
 import tempfile
@@ -33,20 +34,22 @@ _CHECKS = ("fix", "typecheck", "lint", "test")
 def run_demo(name: str, *, keep: bool) -> int:
     """Tell one scenario's story; 0 if it ended as promised, else 1. Ctrl-C ends what `keep` keeps, with 0."""
     story = Story()
-    with _ended_like_ctrl_c():
-        try:
+    try:
+        with _ended_like_ctrl_c():
             if name == "published":
                 story.step("The project's source comes from the package registry")
-            return 1 if play(SCENARIOS[name](), story, keep=keep) else 0
-        except KeyboardInterrupt:
-            story.say("\nstopped before the end", "red")
-            return 1
+            scenario = SCENARIOS[name]()
+        with _told_to_stop() as stop:
+            return 1 if play(scenario, story, stop, keep=keep) else 0
+    except KeyboardInterrupt:
+        story.say("\nstopped before the end", "red")
+        return 1
 
 
-def play(scenario: Scenario, story: Story, *, keep: bool = False) -> list[str]:
-    """Tell the story, and where `keep` says so stay until Ctrl-C; what is missing in the end, a sentence each.
+def play(scenario: Scenario, story: Story, stop: Stop, *, keep: bool = False) -> list[str]:
+    """Tell the story, and where `keep` says so stay until asked to stop; what is missing in the end, a sentence each.
 
-    Nothing is left of it: no process and no file."""
+    Nothing is left of it: no process and no file. Raises KeyboardInterrupt where that came before the end."""
     with tempfile.TemporaryDirectory(prefix="mendbot-demo-") as where:
         root = Path(where)
         with StandIn(root / "github", webhook_url=None, webhook_secret=secrets.token_hex(32)) as github:
@@ -58,11 +61,11 @@ def play(scenario: Scenario, story: Story, *, keep: bool = False) -> list[str]:
                 story.say("  (as root, so MENDBOT_ALLOW_ROOT=1: the box's process limits do not bind root)")
             story.say(f"  {scenario.said}")
             with BotProcess(env, root / "bot.log") as bot:
-                missing = _act(github, scenario, bot, home, story)
+                missing = _act(github, scenario, bot, home, story, stop)
                 if missing:
                     story.say(bot.said())
                 elif keep:
-                    _keep(github, scenario, bot, story)
+                    _keep(github, scenario, bot, story, stop)
     return missing
 
 
@@ -77,6 +80,50 @@ def _ended_like_ctrl_c() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class Stop:
+    """Whether somebody asked to stop. A pipe, for a signal handler may write to one whatever it has interrupted, while
+    the lock in a `threading.Event` may be held by the very thread that runs the handler."""
+
+    def __init__(self) -> None:
+        self._read, self._write = os.pipe()
+        self.asked = False
+
+    def ask(self) -> None:
+        self.asked = True
+        os.write(self._write, b".")
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait that long, or until asked; whether it was asked."""
+        select.select([self._read], [], [], seconds)
+        return self.asked
+
+    def close(self) -> None:
+        os.close(self._read)
+        os.close(self._write)
+
+
+@contextmanager
+def _told_to_stop() -> Iterator[Stop]:
+    """Asked by Ctrl-C, `kill` and a closed terminal, and looked at between two steps: an exception out of nowhere would
+    leave half made what is being made at that moment, an event loop among others. A second signal raises at once."""
+    stop = Stop()
+
+    def note(*_: object) -> None:
+        if stop.asked:
+            raise KeyboardInterrupt
+        stop.ask()
+
+    on_main = threading.current_thread() is threading.main_thread()
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if on_main else ()
+    before = {number: signal.signal(number, note) for number in numbers}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        stop.close()
 
 
 def _prepare(github: StandIn, scenario: Scenario, port: int) -> None:
@@ -105,7 +152,7 @@ def _environment(github: StandIn, scenario: Scenario, home: Path, port: int) -> 
     )
 
 
-def _act(github: StandIn, scenario: Scenario, bot: BotProcess, home: Path, story: Story) -> list[str]:
+def _act(github: StandIn, scenario: Scenario, bot: BotProcess, home: Path, story: Story, stop: Stop) -> list[str]:
     """File and label the issues, follow what the bot does; what is missing in the end."""
     world, began = github.world, time.monotonic()
     numbers = []
@@ -128,7 +175,8 @@ def _act(github: StandIn, scenario: Scenario, bot: BotProcess, home: Path, story
             if not bot.alive or time.monotonic() - told_at > SILENCE_S:
                 missing.append("the bot, which has stopped" if not bot.alive else f"news for {SILENCE_S:.0f} s")
                 break
-            time.sleep(_TICK_S)
+            if stop.wait(_TICK_S):
+                raise KeyboardInterrupt
         narrator.tell_news()
     finally:
         narrator.close()
@@ -177,12 +225,10 @@ def what_is_missing(github: StandIn, scenario: Scenario, numbers: list[int]) -> 
     return missing
 
 
-def _keep(github: StandIn, scenario: Scenario, bot: BotProcess, story: Story) -> None:
+def _keep(github: StandIn, scenario: Scenario, bot: BotProcess, story: Story, stop: Stop) -> None:
     story.step("Still running; look at these, and press Ctrl-C to end")
     story.say(f"  {github.url}/{scenario.repo}")
     story.say(f"  {bot.url}/api/deliveries")
     sys.stdout.flush()
-    try:
-        threading.Event().wait()
-    except KeyboardInterrupt:
-        story.say("")
+    stop.wait()
+    story.say("")
