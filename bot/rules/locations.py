@@ -4,20 +4,35 @@ Nothing outside the tree is named and no more than a check run can carry (T40)."
 # `from __future__ import annotations` would take the name of the function below
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 
 from bot.model import Annotation
+from bot.rules.findings import Finding, Here
 from bot.rules.log_lines import log_lines
-from bot.rules.matchers import MATCHERS, Finding, Here, frame_message, hints_at_place
+from bot.rules.matchers import FLUSH, INDENTED, hinting_lines
+from bot.rules.stacks import places
 
 MOST = 200
 """Annotations of one output (T40); GitHub takes 50 a call."""
 
+NO_MESSAGE = "problem reported here"
+"""Of a place beside which the tool wrote nothing."""
+
 _FOREIGN = frozenset({".git", "node_modules", "site-packages", "dist-packages", ".venv", ".tox", ".nox", "__pycache__"})
-_CONTROL = re.compile(r"[\x00-\x1f]")
+_CONTROL = re.compile(r"[\x00-\x1f\ud800-\udfff]")
 _WINDOWS = re.compile(r"^[A-Za-z]:/")
-_STACK_GAP = 4
-"""Lines between two frames of one Python stack: the frame, its code, its markers."""
+_ALONE = re.compile(r"(?:FILE: |== \[?)?(?P<path>[^\s:\[\]|]{1,400})(?:\]? (?:==|FAIL))?:?$")
+"""A line that names a file for the rows below it."""
+
+_BEFORE_A_NAME = ("FILE: ", "== ")
+_LIKE_A_FILE = re.compile(r"[./]\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A report that gives no annotations; `because` completes the sentence "… could not be read: …"."""
+
+    because: str
 
 
 def annotations(output: str, stage: str, tree: str, limit: int = MOST) -> tuple[Annotation, ...]:
@@ -28,7 +43,7 @@ def annotations(output: str, stage: str, tree: str, limit: int = MOST) -> tuple[
     lines = log_lines(output)
     seen: dict[tuple[str, int, str], Finding] = {}
     whole_files: dict[tuple[str, int, str], Finding] = {}
-    for finding in _in_tree(lines, tree):
+    for finding in places(_found(lines, tree), lines):
         place = whole_files if finding.whole else seen
         place.setdefault((finding.path, finding.line, finding.message), finding)
         if len(seen) >= limit or len(whole_files) >= limit:
@@ -56,60 +71,32 @@ def relative_path(path: str, tree: str) -> str | None:
             parts.pop()
         elif part not in ("", "."):
             parts.append(part)
-    if not parts or not _FOREIGN.isdisjoint(parts) or _CONTROL.search(path):
+    if not parts or not _FOREIGN.isdisjoint(parts) or _CONTROL.search(path) or path.startswith("<"):
         return None
     return "/".join(parts)
 
 
-def _in_tree(lines: list[str], tree: str) -> Iterator[Finding]:
-    """The findings inside the tree with their messages; of a stack the frame that is nearest to the error."""
-    pending: Finding | None = None  # the deepest frame so far of a Python stack, which ends at the error
-    pending_at = 0
-    stack_told_at = -2  # the last line of a JavaScript stack of which a frame has been told
-    told: set[tuple[str, int]] = set()  # places of frames; the same one again is the same stack, or as good as
-    for index, found in _found(lines):
-        path = relative_path(found.path, tree)
-        if pending is not None and (found.frame != "python" or index - pending_at > _STACK_GAP):
-            yield _with_message(pending, lines, pending_at)
-            pending = None
-        if found.frame == "javascript" and index - stack_told_at == 1:
-            stack_told_at = index
-        elif path is None:
-            pending_at = index if pending is not None else pending_at
-        elif not found.frame:
-            yield replace(found, path=path)
-        elif (path, found.line) not in told:
-            told.add((path, found.line))
-            here = replace(found, path=path)
-            if found.frame == "python":
-                pending, pending_at = here, index
-            else:
-                stack_told_at = index
-                yield _with_message(here, lines, index)
-    if pending is not None:
-        yield _with_message(pending, lines, pending_at)
-
-
-def _found(lines: list[str]) -> Iterator[tuple[int, Finding]]:
-    header = ""
-    for index, line in enumerate(lines):
-        if not line:
-            continue
-        if line[0] not in " \t":
-            header = line
-        if not hints_at_place(line):
-            continue
-        for guard, pattern, reader in MATCHERS:
+def _found(lines: list[str], tree: str) -> Iterator[tuple[int, Finding, str | None]]:
+    """Every line that names a place: its index, what it says, and the path relative to the tree where it's in it."""
+    header = named = ""
+    read = 0  # lines looked at for headers
+    paths: dict[str, str | None] = {}
+    for index in hinting_lines(lines):
+        for above in lines[read : index + 1]:
+            if above and above[0] not in " \t":
+                header = above
+                alone = _ALONE.match(above) if " " not in above or above.startswith(_BEFORE_A_NAME) else None
+                named = alone["path"] if alone is not None and _LIKE_A_FILE.search(alone["path"]) else named
+        read = index + 1
+        line = lines[index]
+        for guard, pattern, reader in INDENTED if line[0] in " \t" else FLUSH:
             match = pattern.match(line) if guard in line else None
-            finding = reader(match, Here(lines, index, header)) if match is not None else None
+            finding = reader(match, Here(lines, index, header, named)) if match is not None else None
             if finding is not None:
-                yield index, finding
+                if finding.path not in paths:
+                    paths[finding.path] = relative_path(finding.path, tree)
+                yield index, finding, paths[finding.path]
                 break
-
-
-def _with_message(frame: Finding, lines: list[str], index: int) -> Finding:
-    message, title = frame_message(lines, index, frame.frame)
-    return replace(frame, message=message, title=title)
 
 
 def _annotation(finding: Finding, stage: str) -> Annotation:
@@ -118,7 +105,7 @@ def _annotation(finding: Finding, stage: str) -> Annotation:
         start_line=finding.line,
         end_line=finding.end_line,
         level=finding.level,
-        message=finding.message or "problem reported here",
+        message=finding.message or NO_MESSAGE,
         title=(finding.title or finding.rule or stage)[:255],
         rule=finding.rule,
     )

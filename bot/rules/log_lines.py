@@ -9,14 +9,14 @@ LINE_LIMIT = 2_000
 """Characters of a line that rules look at; no tool's message needs more, and patterns stay quick on what isn't one."""
 
 _SEQUENCE = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b\][^\x07\x1b\n]*+(?:\x07|\x1b\\)?|\x1b[ -/]*+[0-~]?")
-_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)))
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+")
 
 
 def plain(text: str) -> str:
     """The text without terminal sequences and control characters (ECMA-48); a lone `\\r` becomes a line break."""
     if "\x1b" in text:
         text = _SEQUENCE.sub("", text)
-    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_CONTROL)
+    return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def log_lines(output: str) -> list[str]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.errors import Refused
 from bot.model import Annotation, Classification, Command, ValidationStep
 from bot.proc import ProcResult
-from bot.reports.limits import cut_middle, strip_control
+from bot.reports.limits import cut_middle, one_line, strip_control
 from bot.rules import failures
+from bot.rules.locations import Unreadable
 from bot.workspace.contents import file_names
 from bot.workspace.nofollow import read_state
+from bot.workspace.reports import ReportFile
 from bot.workspace.sandbox import Grant, Sandbox
 
 OUTPUT_LIMIT = 5_000
@@ -36,23 +38,35 @@ async def run_step(
     """Run `command` in `tree` (absolute); the step, and its log as UTF-8: all that was kept, without secrets and ANSI.
 
     A success carries a short summary as output, a failure at most 5,000 characters, head and tail, the cut marked.
-    A time-out, a missing program or a signal is a failed step of class `runtime`. Telling flaky is for who runs it
-    twice. Raises UserError where the sandbox lets nothing run."""
+    A time-out, a missing program or a signal is a failed step of class `runtime`. Places come from the report that the
+    command writes, else from its output; why a report could not be used ends the output. Telling flaky is for who runs
+    it twice. Raises UserError where the sandbox lets nothing run."""
+    report = ReportFile.before_the_run(tree, command.report)
     result = await sandbox.run(command, tree, grant=replace(grant, env={**_ENVIRONMENT, **grant.env}))
-    if len(result.output) <= _IN_LOOP:
-        return _digest(stage, command, tree, result, mask)
-    return await asyncio.to_thread(_digest, stage, command, tree, result, mask)
+    ended = _Ended(stage, command, tree, result, report)
+    if len(result.output) <= _IN_LOOP and report is None:
+        return _digest(ended, mask)
+    return await asyncio.to_thread(_digest, ended, mask)
 
 
-def _digest(
-    stage: str, command: Command, tree: Path, result: ProcResult, mask: Callable[[str], str]
-) -> tuple[ValidationStep, bytes]:
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """A command that has run, and what it left."""
+
+    stage: str
+    command: Command
+    tree: Path
+    result: ProcResult
+    report: ReportFile | None
+
+
+def _digest(ended: _Ended, mask: Callable[[str], str]) -> tuple[ValidationStep, bytes]:
+    stage, command, result = ended.stage, ended.command, ended.result
     log = mask(strip_control(result.output.decode("utf-8", "replace")))
     note = mask(_note(command, result))
     passed = result.exit_code == 0 and not note
-    found = failures.annotations(log, stage, str(tree))
-    if passed:  # a green check may still warn, but what its tests print is no finding
-        found = tuple(item for item in found if item.level != "failure" and stage in ("lint", "typecheck"))
+    found, about_report = _places(ended, log, passed, mask)
+    notes = "\n\n".join(filter(None, (note, about_report)))
     step = ValidationStep(
         command=mask(command.text),
         stage=stage,
@@ -60,11 +74,34 @@ def _digest(
         exit_code=result.exit_code,
         timed_out=result.timed_out,
         duration_ms=result.duration_ms,
-        output=_summary(log) if passed else _evidence(log, note),
+        output=_evidence(_summary(log) if passed else log, notes),
         classification=None if passed else _kind(stage, result, log),
-        annotations=_placed(found, tree),
+        annotations=found,
     )
-    return step, "\n".join(part for part in (log, note) if part).encode("utf-8", "replace")
+    return step, "\n".join(part for part in (log, notes) if part).encode("utf-8", "replace")
+
+
+def _places(ended: _Ended, log: str, passed: bool, mask: Callable[[str], str]) -> tuple[tuple[Annotation, ...], str]:
+    """The annotations, and a sentence where the report that was asked for did not give them."""
+    about = ""
+    if ended.report is not None:
+        told = ended.report.read(ended.stage, mask)
+        if not isinstance(told, Unreadable):
+            found = _fit(told, ended, passed)
+            if found or passed:
+                return found, ""
+            told = Unreadable("it names no place in the repository")
+        name = mask(one_line(ended.report.path))
+        about = (
+            f"The report `{name}` of this check could not be used: {mask(told.because)}. Places come from the output."
+        )
+    return _fit(failures.annotations(log, ended.stage, str(ended.tree)), ended, passed), about
+
+
+def _fit(found: tuple[Annotation, ...], ended: _Ended, passed: bool) -> tuple[Annotation, ...]:
+    if passed:  # a green check may still warn, but what its tests print is no finding
+        found = tuple(item for item in found if item.level != "failure" and ended.stage in ("lint", "typecheck"))
+    return _placed(found, ended.tree, ended.command.directory)
 
 
 def _kind(stage: str, result: ProcResult, log: str) -> Classification:
@@ -97,15 +134,20 @@ def _evidence(log: str, note: str) -> str:
     return f"{cut_middle(log, OUTPUT_LIMIT - len(note) - 2)}\n\n{note}".strip("\n")
 
 
-def _placed(found: tuple[Annotation, ...], tree: Path) -> tuple[Annotation, ...]:
+def _placed(found: tuple[Annotation, ...], tree: Path, directory: str) -> tuple[Annotation, ...]:
     """Only places that are there: the path a file of the tree, the lines within it (T40).
 
-    Tools that name a file without its directory (`go test` does) mean the one file of that name, if there is one."""
+    Tools name files from where they run, `directory`, or from the tree. Those that name a file without its directory
+    (`go test` does) mean the one file of that name, if there is one."""
     lengths: dict[str, int | None] = {}
     names: dict[str, list[str]] | None = None
     placed = []
     for item in found:
         path = item.path
+        nearer = f"{directory}/{path}" if directory else path
+        if nearer not in lengths:
+            lengths[nearer] = _line_count(tree, nearer)
+        path = nearer if lengths[nearer] is not None else path
         if path not in lengths:
             lengths[path] = _line_count(tree, path)
         if lengths[path] is None and "/" not in path:

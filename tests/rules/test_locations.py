@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.rules.locations import annotations, relative_path
+from bot.rules.log_lines import log_lines
+from bot.rules.matchers import hinting_lines, hints_at_place
 from tests.rules.tool_outputs import JEST, TOOLS, TREE
 
 
@@ -119,6 +121,32 @@ def test_any_output_gives_valid_annotations(output: str) -> None:
         assert not note.path.startswith("/")
         assert ".." not in note.path.split("/")
         assert not any(ord(char) < 32 for char in note.path)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=300))
+def test_lines_that_may_name_a_place_are_the_same_together_as_one_by_one(output: str) -> None:
+    lines = log_lines(output)
+    assert hinting_lines(lines) == [index for index, line in enumerate(lines) if hints_at_place(line)]
+
+
+def test_of_two_stacks_through_the_same_helper_both_errors_are_told() -> None:
+    stack = (
+        'Traceback (most recent call last):\n  File "t.py", line {}, in t\n'
+        '  File "h.py", line 2, in h\nValueError: {}\n'
+    )
+    notes = annotations(stack.format(3, "one") + stack.format(9, "two"), "test", TREE)
+    assert [(n.path, n.start_line, n.message) for n in notes] == [
+        ("h.py", 2, "ValueError: one"),
+        ("h.py", 2, "ValueError: two"),
+    ]
+
+
+def test_a_panic_in_a_library_is_told_where_the_tree_called_it() -> None:
+    panic = "thread 't' panicked at /home/x/.cargo/registry/src/lib/a.rs:3:4:\nno luck\nstack backtrace:\n"
+    frames = "   0: core::f\n             at /rustc/1/a.rs:1:1\n   1: shop::f\n             at ./src/lib.rs:7:5\n"
+    frames += "   2: shop::g\n             at ./src/lib.rs:9:5\n"
+    notes = annotations(panic + frames, "test", TREE)
+    assert [(n.path, n.start_line, n.message) for n in notes] == [("src/lib.rs", 7, "no luck")]
 
 
 LOGS = (

@@ -185,7 +185,7 @@ TOOLS: dict[str, tuple[str, list[tuple[str, int, int, str, str, str]]]] = {
         [("a.js", 3, 5, "failure", "It is bad", "")],
     ),
     "javac": ("A.java:5: error: ';' expected", [("A.java", 5, 5, "failure", "';' expected", "")]),
-    "pylint": ("a.py:3:0: C0114: Missing docstring", [("a.py", 3, 3, "failure", "Missing docstring", "C0114")]),
+    "pylint": ("a.py:3:0: C0114: Missing docstring", [("a.py", 3, 3, "warning", "Missing docstring", "C0114")]),
     "hadolint": ("Dockerfile:3 DL3008 warning: Pin it", [("Dockerfile", 3, 3, "warning", "Pin it", "DL3008")]),
     "golangci": ("a/b.go:8:10: Not checked (errcheck)", [("a/b.go", 8, 8, "failure", "Not checked", "errcheck")]),
     "msbuild": ("a.cs(5,17): error CS0029: No", [("a.cs", 5, 5, "failure", "No", "CS0029")]),

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.model import Command, ValidationStep
 from bot.reports.redact import Redactor
 from bot.workspace.checks import run_step
@@ -83,3 +85,74 @@ def test_an_output_bomb_ends(tmp_path: Path) -> None:
     assert not result.passed
     assert len(log) < 5_000_000
     assert len(result.output) <= 5000
+
+
+REPORT = (
+    '<testsuites><testsuite><testcase name="adds"><failure message="m">a.py:2: from the report</failure></testcase>'
+    "</testsuite></testsuites>"
+)
+
+
+def with_report(tree: Path, command: str, stage: str = "test") -> ValidationStep:
+    async def run() -> ValidationStep:
+        box = await open_sandbox("none", ())
+        wanted = Command(run=command, timeout_s=30, report="out.xml")
+        return (await run_step(stage, wanted, tree, box, grant=Grant(), mask=Redactor().mask))[0]
+
+    (tree / "a.py").write_text("one\ntwo\n")
+    (tree / "new.xml").write_text(REPORT)
+    return asyncio.run(run())
+
+
+def test_the_places_of_a_report_come_in_place_of_those_in_the_output(tmp_path: Path) -> None:
+    step = with_report(tmp_path, "cp new.xml out.xml; echo a.py:1:1: error: from the output; exit 1")
+    assert [(note.path, note.start_line, note.message, note.title) for note in step.annotations] == [
+        ("a.py", 2, "from the report", "adds")
+    ]
+    assert step.output == "a.py:1:1: error: from the output"
+
+
+@pytest.mark.parametrize(
+    ("write", "why"),
+    [
+        ("true", "the check wrote no such file"),
+        ("echo '<testsuite>' > out.xml", "no complete XML"),
+        ("ln -s /etc/passwd out.xml", "symbolic link"),
+        ("sed s/a.py/gone.py/ new.xml > out.xml", "names no place"),
+    ],
+)
+def test_without_a_good_report_the_output_is_read_and_that_is_said(tmp_path: Path, write: str, why: str) -> None:
+    step = with_report(tmp_path, f"{write}; echo a.py:1:1: error: from the output; exit 1")
+    assert [note.message for note in step.annotations] == ["from the output"]
+    assert "The report `out.xml` of this check could not be used" in step.output
+    assert why in step.output
+    assert step.output.startswith("a.py:1:1")
+
+
+def test_an_old_report_says_nothing_about_this_run(tmp_path: Path) -> None:
+    (tmp_path / "out.xml").write_text(REPORT)
+    step = with_report(tmp_path, "echo a.py:1:1: error: from the output; exit 1")
+    assert [note.message for note in step.annotations] == ["from the output"]
+    assert "old one" in step.output
+
+
+def test_a_report_does_not_make_a_green_check_red_or_a_red_one_green(tmp_path: Path) -> None:
+    green = with_report(tmp_path, "cp new.xml out.xml; echo all good")
+    assert (green.passed, green.annotations, green.output) == (True, (), "all good")
+    red = with_report(tmp_path, "echo '<testsuites/>' > out.xml; exit 1")
+    assert not red.passed
+
+
+def test_a_command_in_a_directory_below_names_files_from_there_or_from_the_tree(tmp_path: Path) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "a.py").write_text("one\ntwo\n")
+    (tmp_path / "a.py").write_text("one\n")
+    (tmp_path / "log").write_text("a.py:2:1: error: x\npkg/a.py:1:1: error: y\n")
+
+    async def run() -> ValidationStep:
+        box = await open_sandbox("none", ())
+        command = Command(run="cat log; exit 1", timeout_s=30, directory="pkg")
+        return (await run_step("test", command, tmp_path, box, grant=Grant(), mask=Redactor().mask))[0]
+
+    notes = asyncio.run(run()).annotations
+    assert [(note.path, note.start_line) for note in notes] == [("pkg/a.py", 2), ("pkg/a.py", 1)]
