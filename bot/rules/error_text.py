@@ -33,7 +33,7 @@ _AT = r"\d{1,7}(?:[:-]\d{1,7}){0,3}"
 _SOURCE = (
     "py|pyi|jsx?|tsx?|[cm]js|[cm]ts|vue|svelte|astro|go|rs|java|kts?|scala|cc?|cpp|cxx|hpp|hh?|mm?|cs|fs|vb|rb|php|"
     "p[lm]|lua|swift|dart|exs?|[eh]rl|hs|mli?|clj|sh|bash|sql|html?|s?css|sass|less|jsonc?|ya?ml|toml|xml|md|txt|ini|"
-    "cfg|proto|sol|zig"
+    "cfg|proto|sol|zig|rst|tex|tf|gradle|groovy"
 )
 
 _TIMES = (
@@ -70,7 +70,10 @@ _MASKS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"(\w\.(?:{_SOURCE})):{_AT}\b", r"\1:<POS>"),
         (r"(?<=[^\s\d:]):\d{1,7}:\d{1,7}(?:[-:]\d{1,7}){0,2}\b", ":<POS>"),
         (r"(\w\.[A-Za-z][A-Za-z0-9]{0,9})\(\d{1,7}(?:,\s?\d{1,7}){0,3}\)(?=:)", r"\1(<POS>)"),
-        (r"\b((?i:lines?|columns?|cols?|char(?:acter)?|position))([ :=#]{1,2})\d{1,9}(?:-\d{1,9})?\b", r"\1\2<POS>"),
+        (
+            r"\b((?i:(?:end_?)?(?:lines?|columns?|cols?)|char(?:acter)?|position))([ :=#]{1,2})\d{1,9}(?:-\d{1,9})?\b",
+            r"\1\2<POS>",
+        ),
         (r"^\d{1,7}:\d{1,7}(?:-\d{1,7}:\d{1,7})?(?=\s)", "<POS>"),
         (r"^(>\s?)?\d{1,7}\s?\|", r"\1<POS> |"),
         (r"^(?:\[?<TIME>\]?:?\s)+", ""),  # a log's own clock in front of the line

@@ -73,7 +73,8 @@ _WARNING = re.compile(r"[:\s\[]warn(?:ing)?\b|^warning\b", re.IGNORECASE)
 _PASSED = re.compile(r"^\s*(?:✓|✔|√|ok\b|PASS\b|#)|\bPASSED\b|\.\.\. ok$")
 _CODE = re.compile(r"^\s*(?:>\s*)?\d*\s*\||^>\s|^\s+(?:at|raise|throw)\s|^\s*File \"|^\s*[│╰╭]|:\d+: in \S+$|: note: ")
 _WRAPPER = re.compile(
-    r"^npm (?:ERR!|error|notice)|ELIFECYCLE|^make(?:\[\d+\])?: |\*\*\* |^error: (?:script|Recipe|aborting|test failed)"
+    r"^npm (?:ERR!|error|notice)|^Found \d+ errors? in |ELIFECYCLE"
+    r"|^make(?:\[\d+\])?: |\*\*\* |^error: (?:script|Recipe|aborting|test failed)"
     r"|[Ee]xit(?:ed with)?(?: code| status)? \d|exited with|could not compile|^For more information|^Some errors have"
     r"|^Traceback |^test result:|^failures:$|^Interrupted|^FAIL$|^nox > |^FAILED$|^BUILD FAILED|^FAILURE: |^info Visit"
     r"|^✖ failing tests|^error Command failed|^\s*help: |^\s*= note: |A complete log of this run"

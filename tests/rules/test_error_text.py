@@ -36,6 +36,11 @@ SAME = [
     ("  2:10  error  'a' is unused  no-unused-vars", " 44:1   error  'a' is unused  no-unused-vars"),
     ("> 12 | foo()", ">  9 | foo()"),
     ("file:///home/ann/y.mjs:3:4", "file:///srv/y.mjs:9:9"),
+    ("guide.rst:5: D000 Bad list", "guide.rst:77: D000 Bad list"),
+    (
+        "::error file=/a/x.py,line=1,col=2,endLine=3,endColumn=4::no",
+        "::error file=/b/x.py,line=9,col=8,endLine=7,endColumn=66::no",
+    ),
 ]
 DIFFERENT = [
     ("error TS2345: no", "error TS2322: no"),
@@ -54,15 +59,18 @@ DIFFERENT = [
 
 @pytest.mark.parametrize(("one", "other"), SAME)
 def test_what_changes_between_runs_is_masked(one: str, other: str) -> None:
+    """REQ-RA-310."""
     assert normalize_error(one) == normalize_error(other)
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_what_tells_errors_apart_is_kept(one: str, other: str) -> None:
+    """REQ-RA-310."""
     assert normalize_error(one) != normalize_error(other)
 
 
 def test_the_base_name_of_a_path_stays() -> None:
+    """REQ-RA-310."""
     assert normalize_error("/home/ann/shop/src/index.ts: bad") == "<PATH>/index.ts: bad"
     assert normalize_error("see ./components/Button and src/app/page.tsx") == "see <PATH>/Button and <PATH>/page.tsx"
 
@@ -82,6 +90,7 @@ def test_what_only_looks_masked_stays(text: str) -> None:
 
 
 def test_the_looser_key_masks_strings_and_numbers_but_no_codes() -> None:
+    """REQ-RA-310."""
     one = "src/a.ts(1,2): error TS2345: Argument 'x' is 5 not \"y\""
     other = "b/a.ts(7,2): error TS2345: Argument 'zz' is 77 not \"q\""
     assert normalize_error(one) != normalize_error(other)
@@ -91,6 +100,7 @@ def test_the_looser_key_masks_strings_and_numbers_but_no_codes() -> None:
 
 
 def test_a_long_error_is_cut() -> None:
+    """REQ-RA-310."""
     assert normalize_error("error: " + "word " * 1000) == ("error: " + "word " * 1000)[:200].strip()
     assert len(loose_key("error " + "7 " * 1000)) <= 200
 

@@ -13,16 +13,19 @@ from bot.rules.failures import classify, fingerprints, first_error_block
 
 @pytest.mark.parametrize(("stage", "kind"), [("lint", "lint"), ("typecheck", "type"), ("test", "test")])
 def test_a_stage_gives_its_kind(stage: str, kind: str) -> None:
+    """REQ-RUN-005."""
     assert classify(stage, 1, False, "Segmentation fault") == kind
 
 
 @pytest.mark.parametrize("exit_code", [None, -9, -11, 126, 127, 130, 134, 137, 139, 143])
 @pytest.mark.parametrize("stage", ["lint", "typecheck", "test", "custom"])
 def test_a_command_without_its_own_verdict_is_a_runtime_failure(stage: str, exit_code: int | None) -> None:
+    """REQ-RUN-005."""
     assert classify(stage, exit_code, False, "FAILED tests/test_a.py::test_x") == "runtime"
 
 
 def test_a_time_out_is_a_runtime_failure() -> None:
+    """REQ-RUN-005."""
     assert classify("test", 1, True, "") == "runtime"
 
 
@@ -50,6 +53,7 @@ def test_a_time_out_is_a_runtime_failure() -> None:
     ],
 )  # fmt: skip
 def test_a_custom_command_is_judged_by_its_output(output: str, kind: str) -> None:
+    """REQ-RUN-005."""
     assert classify("custom", 1, False, output) == kind
 
 

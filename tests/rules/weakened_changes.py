@@ -1,0 +1,233 @@
+"""Changes that weaken checks, and honest ones that look alike: data for the tests of `rules.weakened`."""
+
+from __future__ import annotations
+
+from bot.rules.weakened import FileTexts
+
+PYTEST = """
+import pytest
+
+
+def test_adds():
+    assert add(1, 2) == 3
+    assert add(0, 0) == 0
+
+
+class TestMore:
+    def test_negative(self):
+        assert add(-1, 1) == 0
+"""
+JEST = """
+import { add } from './add'
+
+describe('add', () => {
+  it('adds', () => {
+    expect(add(1, 2)).toBe(3)
+    expect(add(0, 0)).toBe(0)
+  })
+
+  it(
+    'takes negative numbers',
+    async () => {
+      await expect(add(-1, 1)).resolves.toBe(0)
+    },
+  )
+})
+"""
+GO = """
+package add
+
+func TestAdds(t *testing.T) {
+\tif Add(1, 2) != 3 {
+\t\tt.Errorf("got %d", Add(1, 2))
+\t}
+}
+
+func TestNegative(t *testing.T) {
+\trequire.Equal(t, 0, Add(-1, 1))
+}
+"""
+RUST = """
+pub fn add(a: i32, b: i32) -> i32 { a + b }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn adds() {
+        assert_eq!(add(1, 2), 3);
+    }
+
+    #[test]
+    #[should_panic]
+    fn negative() {
+        assert!(add(-1, 1) == 0);
+    }
+}
+"""
+JUNIT = """
+class AddTest {
+    @Test
+    void adds() {
+        assertEquals(3, add(1, 2));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void negative(int n) {
+        assertEquals(0, add(-n, n));
+    }
+}
+"""
+
+
+PY, TS = "tests/test_a.py", "src/a.test.ts"
+
+
+def change(path: str, before: str | None, *swaps: tuple[str, str]) -> FileTexts:
+    after = before or ""
+    for old, new in swaps:
+        assert old in after
+        after = after.replace(old, new)
+    return FileTexts(path, before, after)
+
+
+REFUSED: dict[str, tuple[str, FileTexts]] = {
+    "pytest, a test deleted": (
+        "deleted_test",
+        change(PY, PYTEST, ("    def test_negative(self):\n        assert add(-1, 1) == 0", "    pass")),
+    ),
+    "pytest, commented out": ("deleted_test", change(PY, PYTEST, ("    def test_neg", "    # def test_neg"))),
+    "pytest, in a text block": (
+        "deleted_test",
+        change(PY, PYTEST, ("class Test", '"""\nclass Test'), ("-1, 1) == 0", '-1, 1) == 0\n"""')),
+    ),
+    "pytest, no longer collected": (
+        "deleted_test",
+        change("test_a.py", PYTEST, ("def test_adds", "def _test_adds"), ("== 0", "== 1")),
+    ),
+    "jest, a test deleted": ("deleted_test", change(TS, JEST, ("  it('adds', ", "  void ("))),
+    "jest, in a comment": (
+        "deleted_test",
+        change(TS, JEST, ("  it('adds'", "/*  it('adds'"), ("0)\n  })", "0)\n  })*/")),
+    ),
+    "jest, a wrapped one": ("deleted_test", change(TS, JEST, ("  it(\n    'takes negative numbers',", "  void (1,"))),
+    "go, a test deleted": (
+        "deleted_test",
+        change("add_test.go", GO, ("func TestNegative", "func helper"), ("0, Add", "1, Add")),
+    ),
+    "rust, a test deleted": (
+        "deleted_test",
+        change("src/lib.rs", RUST, ("    #[test]\n    fn adds", "    fn adds"), ("2), 3", "2), 4")),
+    ),
+    "junit, a test deleted": ("deleted_test", change("AddTest.java", JUNIT, ("    @Test\n", ""), ("3, add", "4, add"))),
+    "a test file deleted": ("deleted_test", FileTexts(PY, PYTEST, None)),
+    "a file of a strange tool deleted": ("deleted_test", FileTexts("it/add_test.exs", "test 'x', do: assert 1", None)),
+    "pytest, skipped": ("skipped_test", change(PY, PYTEST, ("def test_adds", "@pytest.mark.skip\ndef test_adds"))),
+    "pytest, skipped by a condition": (
+        "skipped_test",
+        change(PY, PYTEST, ("def test_adds", "@pytest.mark.skipif(True, reason='x')\ndef test_adds")),
+    ),
+    "pytest, expected to fail": ("skipped_test", change(PY, PYTEST, ("class", "@pytest.mark.xfail\nclass"))),
+    "pytest, skipped within": (
+        "skipped_test",
+        change(PY, PYTEST, ("    assert add(1", "    pytest.skip('x')\n    assert add(1")),
+    ),
+    "pytest, a module": ("skipped_test", change(PY, PYTEST, ("pytest\n", "pytest\npytestmark = pytest.mark.skip\n"))),
+    "pytest, not collected": (
+        "skipped_test",
+        change("tests/conftest.py", "x = 1\n", ("x = 1", "collect_ignore = ['test_a.py']")),
+    ),
+    "unittest": ("skipped_test", change(PY, PYTEST, ("    def test_n", "    @unittest.skip('x')\n    def test_n"))),
+    "jest, it.skip": ("skipped_test", change(TS, JEST, ("it('adds'", "it.skip('adds'"))),
+    "jest, xit": ("skipped_test", change(TS, JEST, ("it('adds'", "xit('adds'"))),
+    "jest, only another": ("skipped_test", change(TS, JEST, ("it('adds'", "it.only('adds'"))),
+    "jest, describe.skip": ("skipped_test", change(TS, JEST, ("describe(", "describe.skip("))),
+    "vitest, an option": ("skipped_test", change(TS, JEST, ("'adds', ", "'adds', { skip: true }, "))),
+    "go": ("skipped_test", change("add_test.go", GO, ("\tif Add", '\tt.Skip("x")\n\tif Add'))),
+    "rust": ("skipped_test", change("src/lib.rs", RUST, ("#[test]\n    fn", "#[test]\n    #[ignore]\n    fn"))),
+    "junit": ("skipped_test", change("AddTest.java", JUNIT, ("@Test", '@Test\n    @Disabled("x")'))),
+    "an assertion removed": ("fewer_assertions", change(PY, PYTEST, ("    assert add(0, 0) == 0\n", ""))),
+    "an assertion that can't fail": ("fewer_assertions", change(PY, PYTEST, ("add(0, 0) == 0", "True"))),
+    "an assertion commented out": ("fewer_assertions", change(TS, JEST, ("    expect(add(0", "    // expect(add(0"))),
+    "a shared assertion removed": (
+        "fewer_assertions",
+        change("tests/kit.py", "def same(a, b):\n    assert a == b\n", ("    assert a == b", "    return a, b")),
+    ),
+    "pytest.ini": ("check_config", change("pytest.ini", "[pytest]\n", ("]", "]\naddopts = -k 'not slow'"))),
+    "mypy in pyproject": ("check_config", change("pyproject.toml", "[tool.mypy]\nstrict = true\n", ("true", "false"))),
+    "new ruff section": (
+        "check_config",
+        change("pyproject.toml", "[project]\nname='x'\n", ("x'", "x'\n[tool.ruff]\nselect=[]")),
+    ),
+    "setup.cfg": ("check_config", change("setup.cfg", "[mypy]\nstrict=1\n", ("strict=1", "ignore_errors=1"))),
+    "eslint": ("check_config", change("eslint.config.js", "export default [a]", ("[a]", "[]"))),
+    "tsconfig": ("check_config", change("tsconfig.json", '{"strict": true}', ("true", "false"))),
+    "a special tsconfig": ("check_config", change("app/tsconfig.build.json", '{"strict": true}', ("true", "false"))),
+    "vitest": ("check_config", change("vitest.config.ts", "a", ("a", "exclude: ['x']"))),
+    "a script": ("check_config", change("package.json", '{"scripts": {"test": "jest"}}', ('"jest"', '"true"'))),
+    "a script removed": (
+        "check_config",
+        change("package.json", '{"scripts": {"lint": "eslint"}}', ('"lint": "eslint"', "")),
+    ),
+    "jest in package.json": ("check_config", change("package.json", '{"jest": {}}', ("{}", '{"bail": 1}'))),
+    "broken package.json": ("check_config", change("package.json", '{"jest": {}}', ("}}", "}"))),
+    "a Makefile's target": ("check_config", change("Makefile", "a:\n\tb\ntest: a\n\tpytest\n", ("\tpytest", "\ttrue"))),
+    "Cargo's lints": ("check_config", change("Cargo.toml", "[lints.clippy]\nall = 'deny'\n", ("deny", "allow"))),
+    "a config deleted": ("check_config", FileTexts("mypy.ini", "[mypy]\nstrict = true\n", None)),
+}
+NOTED: dict[str, FileTexts] = {
+    "type: ignore": change("src/a.py", "x: int = f()\n", ("f()", "f()  # type: ignore[arg-type]")),
+    "noqa": change("src/a.py", "import os\n", ("os", "os  # noqa: F401")),
+    "eslint-disable": change("src/a.ts", "let a\n", ("let", "// eslint-disable-next-line no-var\nlet")),
+    "ts-ignore": change("src/a.ts", "let a\n", ("let", "// @ts-ignore\nlet")),
+    "ts-nocheck": change("src/a.ts", "let a\n", ("let", "// @ts-nocheck\nlet")),
+    "nolint": change("a.go", "x := 1\n", ("1", "1 //nolint:errcheck")),
+    "allow": change("src/lib.rs", "fn a() {}\n", ("fn", "#[allow(dead_code)]\nfn")),
+    "SuppressWarnings": change("A.java", "class A {}\n", ("class", "@SuppressWarnings\nclass")),
+}
+NEITHER: dict[str, list[FileTexts]] = {
+    "nothing changed": [FileTexts(PY, PYTEST, PYTEST)],
+    "a file moved": [FileTexts(PY, PYTEST, None), FileTexts("tests/x/test_b.py", None, PYTEST)],
+    "a strange file moved": [FileTexts("a_test.exs", "x", None), FileTexts("b/a_test.exs", None, "x")],
+    "a test moved": [
+        change(PY, PYTEST, ("    def test_negative(self):\n        assert add(-1, 1) == 0", "    x = 1")),
+        FileTexts("tests/test_b.py", None, "def test_negative():\n    assert add(-1, 1) == 0\n"),
+    ],
+    "a skipped test moved": [
+        FileTexts(PY, "@pytest.mark.skip\ndef test_a():\n    assert f()\n", None),
+        FileTexts("tests/test_b.py", None, "@pytest.mark.skip\ndef test_a():\n    assert f()\n"),
+    ],
+    "a test renamed": [change(PY, PYTEST, ("test_adds", "test_sums"))],
+    "a test renamed and mended": [change(PY, PYTEST, ("test_adds", "test_sums"), ("2) == 3", "2) == 4"))],
+    "a jest test renamed": [change(TS, JEST, ("'adds'", '"adds two"'))],
+    "a test without assertions renamed": [change(PY, "def test_a():\n    import shop\n", ("test_a", "test_imports"))],
+    "a test split": [
+        change(PY, PYTEST, ("    assert add(0", "\n\ndef test_zero():\n    assert add(0")),
+    ],
+    "assertions moved to where tests share them": [
+        change(
+            PY,
+            PYTEST,
+            ("    assert add(0, 0) == 0\n", "    _zero()\n"),
+            ("import pytest", "def _zero():\n    assert add(0, 0) == 0\n"),
+        )
+    ],
+    "tests added": [change(PY, PYTEST, ("class", "def test_b():\n    assert 2\n\n\nclass"))],
+    "a test file added": [FileTexts("tests/test_b.py", None, PYTEST)],
+    "an expectation mended": [change(PY, PYTEST, ("2) == 3", "2) == 4"))],
+    "a skip lifted": [change(PY, "@pytest.mark.skip\ndef test_a():\n    assert f()\n", ("@pytest.mark.skip\n", ""))],
+    "a marker said in a string": [change("src/a.py", "x = 1\n", ("1", "'# type: ignore'"))],
+    "an ignore moved": [
+        change("src/a.py", "import os  # noqa\n", ("  # noqa", "")),
+        change("src/b.py", "import os\n", ("os", "os  # noqa")),
+    ],
+    "an ignore with a comment's text in a glob": [change("src/a.ts", "let a = '/**/*.ts'\n", ("let", "const"))],
+    "code": [change("src/fit.py", "model.fit(x)\n", ("x", "x, only=True"))],
+    "a dependency": [change("package.json", '{"scripts": {"test": "jest"}}', ("}}", '}, "dependencies": {"a": "1"}}'))],
+    "a start script": [change("package.json", '{"scripts": {"start": "a"}}', ('"a"', '"b"'))],
+    "a version": [change("pyproject.toml", "[tool.mypy]\nstrict=true\n[project]\nversion='1'", ("'1'", "'2'"))],
+    "another tool's table": [change("pyproject.toml", "[tool.poetry]\nname='x'", ("'x'", "'y'"))],
+    "the layout of a config": [change("tsconfig.json", '{"strict": true}', ('{"', '{\n  "'))],
+    "another target": [change("Makefile", "run:\n\ta\ntest:\n\tpytest\n", ("\ta", "\tb"))],
+    "test data": [FileTexts("tests/data/a.json", "{}", None), FileTexts("tests/__init__.py", "", None)],
+}
