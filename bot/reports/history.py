@@ -3,13 +3,18 @@ The guidance's sentences are the hook's, which may import nothing; a test holds 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.model import KnownError, Language, Resolution
 from bot.reports.limits import one_line
+from bot.reports.prose import plain
 
 _WIDTH = 2_000
+_LINE = 500
+_COMMIT = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
+_LARGEST_NUMBER = 10**9
 
 SENTENCES: Mapping[Language, Mapping[str, str]] = {
     "en": {
@@ -21,10 +26,12 @@ SENTENCES: Mapping[Language, Mapping[str, str]] = {
         "earlier": "Path to the earlier resolution: {steps}",
         "used": "Used {count}×, last on {day}",
         "shown": "shown before {shown} attempts, {passed} of them passed",
+        "before": "💡 Resolved before: {facts}",
         "nothing": "Nothing is known about it yet.",
         "recorded": "Recorded as resolution {id}.",
         "taken": "{count} records taken.",
         "refused": "{count} lines refused:",
+        "more": "… and {count} more",
     },
     "ko": {
         "file": "⚠️ 이 파일 관련 과거 에러: {error}",
@@ -35,10 +42,12 @@ SENTENCES: Mapping[Language, Mapping[str, str]] = {
         "earlier": "이전 해결 경로: {steps}",
         "used": "사용 {count}회, 마지막 {day}",
         "shown": "시도 {shown}번 전에 표시, 그중 {passed}번 통과",
+        "before": "💡 전에 해결됨: {facts}",
         "nothing": "아직 알려진 것이 없습니다.",
         "recorded": "해결 이력 {id}(으)로 저장했습니다.",
         "taken": "기록 {count}건을 가져왔습니다.",
         "refused": "거부된 줄 {count}개:",
+        "more": "… 외 {count}개",
     },
 }
 
@@ -51,6 +60,24 @@ def file_guidance(known: KnownError, language: Language) -> str:
 def error_guidance(known: KnownError, language: Language) -> str:
     """How the error at hand, or one like it, was resolved before; plain text."""
     return "\n".join(_lines(known, language, "error" if known.exact else "similar", "earlier"))
+
+
+def places(known: KnownError, repo: str) -> tuple[str, ...]:
+    """`#12` and `0123456789ab`, the pull request and the commit that resolved it, where they are of that repository:
+    GitHub makes links of them in a comment of its own accord (docs, autolinked references)."""
+    made = known.resolution
+    if not made.repo or made.repo.lower() != repo.lower():
+        return ()
+    found = [f"#{made.pull_request}"] if made.pull_request and 0 < made.pull_request < _LARGEST_NUMBER else []
+    return (*found, made.commit[:12].lower()) if made.commit and _COMMIT.fullmatch(made.commit) else tuple(found)
+
+
+def annotation_line(known: KnownError, language: Language, repo: str) -> str:
+    """How a finding was resolved before, in one line of at most 500 characters that mentions nobody; empty where the
+    history does not say."""
+    steps = " → ".join(known.resolution.tool_sequence)
+    facts = " · ".join(part for part in (_how(known.resolution), steps, *places(known, repo)) if part)
+    return plain(SENTENCES[language]["before"].format(facts=facts), _LINE) if facts else ""
 
 
 def listing(found: Sequence[KnownError], language: Language, *, of_file: bool) -> str:
@@ -70,10 +97,11 @@ def recorded(kb_id: int, language: Language) -> str:
     return SENTENCES[language]["recorded"].format(id=kb_id)
 
 
-def imported(taken: int, refused: Sequence[str], language: Language) -> str:
-    """The answer of `history import`: how many records were taken, and each line that was not."""
+def imported(taken: int, refused: Sequence[str], language: Language, *, more: int = 0) -> str:
+    """The answer of `history import`: how many records were taken, each line that was not, and how many `more`."""
     words = SENTENCES[language]
-    bad = [words["refused"].format(count=len(refused)), *(f"  {one_line(text)}" for text in refused)]
+    bad = [words["refused"].format(count=len(refused) + more), *(f"  {one_line(text)}" for text in refused)]
+    bad += [f"  {words['more'].format(count=more)}"] if more else []
     return "\n".join([words["taken"].format(count=taken), *(bad if refused else [])])
 
 

@@ -4,28 +4,34 @@ It also remembers what did not help, so that neither guidance nor a patch is tri
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
-from typing import Any
+from collections.abc import Sequence
 
 import sqlalchemy as sa
-from pydantic import ValidationError
-from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.model import KnownError, Resolution
 from bot.rules.error_text import loose_key, normalize_error
 from bot.rules.guidance import base_name, file_names, is_spent
 from bot.store.database import Database
-from bot.store.tables import dead_ends, error_files, error_kb, events
+from bot.store.resolved import (
+    MOST_RAW,
+    entry,
+    file_under,
+    insert,
+    iso_now,
+    put,
+    read_resolution,
+    repo_key,
+    sound,
+    tell,
+)
+from bot.store.tables import dead_ends, error_elsewhere, error_files, error_kb, events
 
-MOST_PATCH = 200_000
-"""Characters of a patch that are kept; a longer one is remembered by its hash alone."""
-MOST_RAW = 4_000
+MOST_LOOKED_UP = 1_000
+"""Fingerprints of one failing check that are looked up; nobody reads more than the first few answers."""
 _BATCH = 500
-_DEAD_END = ["fingerprint", "patch_hash"]
+_LONGEST_NAME = 255
+_MOST_FOREIGN = 100
 
-_FIELDS = {field.alias or name: name for name, field in Resolution.model_fields.items()}
 _SHOWN = (
     error_kb.c.id,
     error_kb.c.error_normalized,
@@ -34,8 +40,16 @@ _SHOWN = (
     error_kb.c.last_used,
     error_kb.c.shown,
     error_kb.c.passed,
+    error_kb.c.repo,
 )
 _RESOLVED = error_kb.c.resolution.is_not(sa.null())
+_HERE = sa.or_(
+    error_kb.c.repo.is_(None),
+    error_kb.c.repo == sa.bindparam("repo"),
+    sa.exists().where(
+        error_elsewhere.c.kb_id == error_kb.c.id, error_elsewhere.c.repo.in_([sa.bindparam("repo"), sa.literal("")])
+    ),
+)
 _FILED = (
     sa.select(*_SHOWN, error_files.c.last_used.label("rank"))
     .join(error_files, error_files.c.kb_id == error_kb.c.id)
@@ -49,28 +63,25 @@ _FOREIGN = (
     .where(error_kb.c.loose_key.is_(None), _RESOLVED)
     .where(error_kb.c.error_normalized.ilike(sa.bindparam("pattern"), escape="\\"))
     .order_by(error_kb.c.last_used.desc())
-    .limit(sa.bindparam("most"))
+    .limit(sa.bindparam("foreign"))
 )
 _EXACT = sa.select(*_SHOWN).where(error_kb.c.error_normalized == sa.bindparam("text"), _RESOLVED)
+_ALL_EXACT = sa.select(*_SHOWN).where(error_kb.c.error_normalized.in_(sa.bindparam("texts", expanding=True)), _RESOLVED)
 _LOOSE = (
     sa.select(*_SHOWN)
     .where(error_kb.c.loose_key == sa.bindparam("key"), _RESOLVED)
     .order_by(error_kb.c.last_used.desc())
     .limit(1)
 )
-
-
-def iso(when: datetime) -> str:
-    """A time as the history writes it: ISO 8601 in UTC to the millisecond, so that text sorts as time does."""
-    return when.astimezone(UTC).isoformat(timespec="milliseconds")
-
-
-def iso_now() -> str:
-    return iso(datetime.now(UTC))
+_FILED_HERE, _FOREIGN_HERE, _LOOSE_HERE = (query.where(_HERE) for query in (_FILED, _FOREIGN, _LOOSE))
 
 
 class History:
-    """The resolutions in this database. Texts are stored as given: what is secret must be masked before."""
+    """The resolutions in this database. Texts are stored as given, but for what no database takes: what is secret must
+    be masked before.
+
+    With a `repo` (OWNER/NAME) only that repository's resolutions and those without one are told: what mended a
+    private repository is none of another's business. Without it, everything is."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -79,38 +90,66 @@ class History:
         """Remember what resolved an error (its raw text); the latest resolution of the same error stands, with a
         higher `use_count` and its full weight. It is found by the base names in its text and those of `paths`.
 
-        Gives its id. An error without text raises ValueError."""
+        Another repository's earlier one stays beside it. The same attempt of the same run is one use, however often
+        it is recorded. Gives its id. An error without text raises ValueError."""
         values = entry(error, resolution, iso_now())
         names = file_names(values["error_normalized"], paths)
         return await self._database.write(lambda connection: put(connection, values, names))
 
-    async def by_file(self, path: str, most: int = 2) -> tuple[KnownError, ...]:
+    async def by_file(self, path: str, most: int = 2, *, repo: str | None = None) -> tuple[KnownError, ...]:
         """The most recently used resolutions that involve a file of that base name, the whole of it (REQ-RA-301)."""
-        name = base_name(path)
-        if not name:
+        name = sound(base_name(path))
+        if not 0 < len(name) <= _LONGEST_NAME:
             return ()
         pattern = "%" + "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in name) + "%"
-        values = {"name": name, "pattern": pattern, "most": most}
+        key = repo_key(repo)
+        values = {"name": name, "pattern": pattern, "most": most, "foreign": most}
+        if key is not None:  # whose another program's row is, only its text says
+            values |= {"repo": key, "foreign": max(most, _MOST_FOREIGN)}
+        queries = (_FILED, _FOREIGN) if key is None else (_FILED_HERE, _FOREIGN_HERE)
 
-        def work(connection: sa.Connection) -> list[Any]:
-            return [row for query in (_FILED, _FOREIGN) for row in connection.execute(query, values).mappings()]
+        def work(connection: sa.Connection) -> list[KnownError]:
+            rows = [row for query in queries for row in connection.execute(query, values)]
+            rows.sort(key=lambda row: row.rank or "", reverse=True)
+            return tell(connection, rows, repo)
 
-        rows = sorted(await self._database.read(work), key=lambda row: row["rank"] or "", reverse=True)
-        return tuple(_known(row) for row in rows[:most])
+        return tuple((await self._database.read(work))[:most])
 
-    async def by_error(self, error: str) -> KnownError | None:
+    async def by_error(self, error: str, *, repo: str | None = None) -> KnownError | None:
         """What resolved this error: the same text once normalised, else the latest that differs only in what the
         loose key masks (`exact` is false then). Takes raw and normalised text alike."""
-        text = normalize_error(error)
+        text = sound(normalize_error(error))
 
-        def work(connection: sa.Connection) -> tuple[Any, bool]:
-            exact = connection.execute(_EXACT, {"text": text}).mappings().first()
-            if exact or not text:
-                return exact, True
-            return connection.execute(_LOOSE, {"key": loose_key(text)}).mappings().first(), False
+        def work(connection: sa.Connection) -> KnownError | None:
+            rows = connection.execute(_EXACT, {"text": text}).all()
+            exact = tell(connection, rows, repo)
+            return exact[0] if exact else _loosely(connection, text, repo)
 
-        row, is_exact = await self._database.read(work)
-        return _known(row, exact=is_exact) if row else None
+        return await self._database.read(work) if text else None
+
+    async def by_errors(
+        self, fingerprints: Sequence[str], repo: str | None = None, most: int = 10
+    ) -> tuple[KnownError, ...]:
+        """What resolved the errors of a failing check, in one read: first those of the very same text, then, for
+        errors without one, what the loose key finds; each in the order of the fingerprints and no record twice.
+
+        Looks at the first MOST_LOOKED_UP fingerprints, raw or normalised; resolutions come with their patches."""
+
+        def work(connection: sa.Connection) -> list[KnownError]:
+            texts = list(dict.fromkeys(sound(normalize_error(one)) for one in fingerprints[:MOST_LOOKED_UP]))
+            exact: dict[str, KnownError] = {}
+            for at in range(0, len(texts), _BATCH):
+                rows = connection.execute(_ALL_EXACT, {"texts": texts[at : at + _BATCH]}).all()
+                exact |= {known.error: known for known in tell(connection, rows, repo)}
+            found = {exact[text].id: exact[text] for text in texts if text in exact}
+            for text in texts:
+                if len(found) >= most:
+                    break
+                if text and text not in exact and (similar := _loosely(connection, text, repo)):
+                    found.setdefault(similar.id, similar)
+            return list(found.values())
+
+        return tuple((await self._database.read(work))[:most])
 
     async def followed(self, ids: Sequence[int], *, passed: bool) -> None:
         """Note what came of guidance: these were shown before an attempt, and the attempt's checks passed or not.
@@ -136,7 +175,8 @@ class History:
 
     async def dead_end(self, fingerprints: Sequence[str], patch_hash: str) -> None:
         """Remember that a patch did not make these errors go away."""
-        rows = [{"fingerprint": one, "patch_hash": patch_hash, "ts": iso_now()} for one in dict.fromkeys(fingerprints)]
+        errors = dict.fromkeys(map(sound, fingerprints))
+        rows = [{"fingerprint": one, "patch_hash": patch_hash, "ts": iso_now()} for one in errors]
 
         def work(connection: sa.Connection) -> None:
             for row in rows:
@@ -150,100 +190,36 @@ class History:
 
     async def dead_ends(self, fingerprints: Sequence[str]) -> frozenset[str]:
         """The hashes of patches that did not help against one of these errors."""
-        query = sa.select(dead_ends.c.patch_hash).where(dead_ends.c.fingerprint.in_(tuple(fingerprints)))
+        query = sa.select(dead_ends.c.patch_hash).where(dead_ends.c.fingerprint.in_(tuple(map(sound, fingerprints))))
         return frozenset(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
 
     async def tool_error(self, session_id: str, tool: str, error: str, *, project: str | None = None) -> None:
         """Append the event that the hook looks for before `Bash` (REQ-RA-302): normalised text, the raw one beside it.
 
         `session_id` is the agent's own, never a run's: a run's events have another shape."""
-        data = {"tool": tool, "error": normalize_error(error), "errorRaw": error[:MOST_RAW]}
+        data = {"tool": tool, "error": sound(normalize_error(error)), "errorRaw": sound(error[:MOST_RAW])}
         values = {"type": "tool_error", "ts": iso_now(), "session_id": session_id, "project": project, "data": data}
         await self._database.write(lambda connection: connection.execute(sa.insert(events).values(values)) and None)
 
     async def adopt(self) -> int:
         """Index resolved rows that another program wrote into `error_kb`, at most 500 a call; gives how many."""
-        query = (
-            sa.select(error_kb.c.id, error_kb.c.error_normalized, error_kb.c.last_used, error_kb.c.ts)
-            .where(error_kb.c.loose_key.is_(None), _RESOLVED)
-            .limit(_BATCH)
-        )
+        query = sa.select(*_SHOWN, error_kb.c.ts).where(error_kb.c.loose_key.is_(None), _RESOLVED).limit(_BATCH)
 
         def work(connection: sa.Connection) -> int:
             rows = connection.execute(query).all()
             for row in rows:
-                key = {"loose_key": loose_key(row.error_normalized)}
-                connection.execute(sa.update(error_kb).where(error_kb.c.id == row.id).values(key))
-                _file(connection, row.id, file_names(row.error_normalized), row.last_used or row.ts)
+                whose = repo_key(read_resolution(row.resolution).repo)
+                values = {"loose_key": loose_key(row.error_normalized), "repo": whose}
+                connection.execute(sa.update(error_kb).where(error_kb.c.id == row.id).values(values))
+                file_under(connection, row.id, file_names(row.error_normalized), row.last_used or row.ts)
             return len(rows)
 
         return await self._database.write(work)
 
 
-def insert(connection: sa.Connection, table: sa.Table) -> Any:
-    """An INSERT that can say what to do on a conflict, which is the dialect's."""
-    return (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)
-
-
-def entry(error: str, resolution: Resolution, used: str) -> dict[str, Any]:
-    """The row of a resolved error; raises ValueError where the error has no text."""
-    text = normalize_error(error)
-    if not text:
-        raise ValueError("the error has no text: give the message that the check or the tool printed")
-    if resolution.patch is not None and len(resolution.patch) > MOST_PATCH:
-        resolution = resolution.model_copy(update={"patch": None})
-    return {
-        "ts": used,
-        "error_normalized": text,
-        "error_raw": error[:MOST_RAW],
-        "resolution": resolution.model_dump(mode="json", by_alias=True, exclude_defaults=True),
-        "resolved_by": resolution.resolved_by or None,
-        "tool_sequence": list(resolution.tool_sequence),
-        "last_used": used,
-        "loose_key": loose_key(text),
-    }
-
-
-def put(connection: sa.Connection, values: dict[str, Any], names: Iterable[str]) -> int:
-    """Insert a row of `entry`, or let it take the place of the same error's, and index it; gives its id."""
-    again: dict[str, Any] = {name: value for name, value in values.items() if name not in ("ts", "error_normalized")}
-    again |= {"use_count": error_kb.c.use_count + 1, "shown": 0, "passed": 0}
-    query = insert(connection, error_kb).values(values)
-    query = query.on_conflict_do_update(index_elements=["error_normalized"], set_=again).returning(error_kb.c.id)
-    kb_id = int(connection.execute(query).scalar_one())
-    _file(connection, kb_id, names, values["last_used"])
-    return kb_id
-
-
-def _file(connection: sa.Connection, kb_id: int, names: Iterable[str], used: str) -> None:
-    connection.execute(sa.update(error_files).where(error_files.c.kb_id == kb_id).values(last_used=used))
-    for name in names:
-        query = insert(connection, error_files).values(kb_id=kb_id, file_name=name, last_used=used)
-        connection.execute(query.on_conflict_do_nothing())
-
-
-def _known(row: Any, *, exact: bool = True) -> KnownError:
-    return KnownError(
-        id=row["id"],
-        error=row["error_normalized"],
-        resolution=read_resolution(row["resolution"]),
-        use_count=row["use_count"],
-        last_used=row["last_used"] or "",
-        shown=row["shown"],
-        passed=row["passed"],
-        exact=exact,
-    )
-
-
-def read_resolution(raw: str) -> Resolution:
-    """A stored resolution; whatever is no JSON object of that shape is told as it is, in `how`."""
-    try:
-        data = json.loads(raw)
-    except (ValueError, RecursionError):
-        return Resolution(how=raw)
-    if not isinstance(data, dict):
-        return Resolution(how=data if isinstance(data, str) else raw)
-    try:
-        return Resolution.model_validate({key: value for key, value in data.items() if key in _FIELDS})
-    except ValidationError:
-        return Resolution(how=raw)
+def _loosely(connection: sa.Connection, text: str, repo: str | None) -> KnownError | None:
+    key = repo_key(repo)
+    query, values = (_LOOSE, {}) if key is None else (_LOOSE_HERE, {"repo": key})
+    rows = connection.execute(query, {**values, "key": loose_key(text)}).all()
+    told = tell(connection, rows, repo, exact=False)
+    return told[0] if told else None

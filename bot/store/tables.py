@@ -118,6 +118,8 @@ error_kb = sa.Table(
     sa.Column("loose_key", sa.Text),
     sa.Column("shown", sa.Integer, nullable=False, server_default="0"),
     sa.Column("passed", sa.Integer, nullable=False, server_default="0"),
+    # whose resolution it is, in lower case; without one it may be told anywhere
+    sa.Column("repo", sa.Text),
     sa.Index("error_kb_loose", "loose_key", "last_used"),
 )
 
@@ -129,6 +131,16 @@ error_files = sa.Table(
     sa.Column("last_used", sa.Text, nullable=False),
     sa.Index("error_files_recent", "file_name", "last_used"),
     sqlite_with_rowid=False,
+)
+
+error_elsewhere = sa.Table(
+    "error_elsewhere",
+    metadata,
+    # what a later resolution in another repository took the place of; `repo` as above, empty for none
+    sa.Column("kb_id", sa.Integer, sa.ForeignKey("error_kb.id"), primary_key=True),
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("resolution", sa.JSON, nullable=False),
+    sa.Column("last_used", sa.Text, nullable=False),
 )
 
 dead_ends = sa.Table(

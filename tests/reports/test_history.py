@@ -61,11 +61,17 @@ def test_json_is_camel_case_and_what_others_wrote_stays_on_its_line() -> None:
 def test_an_import_tells_of_each_line_it_refused() -> None:
     assert imported(2, (), "en") == "2 records taken."
     assert imported(0, ("line 3: not JSON",), "en").splitlines()[2] == "  line 3: not JSON"
+    assert imported(0, ("line 3: not JSON",), "en", more=4).splitlines()[1:] == [
+        "5 lines refused:",
+        "  line 3: not JSON",
+        "  … and 4 more",
+    ]
     assert "7" in recorded(7, "ko")
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_the_hook_says_the_same(language: Language) -> None:
+    """REQ-RA-312."""
     ours, theirs = SENTENCES[language], hook.SENTENCES[language]
     assert theirs["file"] == ours["file"].format(error="")
     assert theirs["how"] == ours["how"].format(how="")

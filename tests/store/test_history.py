@@ -16,14 +16,12 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.model import Resolution
 from bot.store import database as database_module
 from bot.store.database import Database
-from bot.store.exchange import Imported, export_lines, import_lines, read_line
-from bot.store.history import MOST_PATCH, History, iso_now, read_resolution
+from bot.store.history import History
+from bot.store.resolved import MOST_PATCH, read_resolution
 from bot.store.tables import metadata
 
 T = TypeVar("T")
@@ -49,10 +47,6 @@ def run(where: Path, work: Callable[[History], Awaitable[T]]) -> T:
     return asyncio.run(inside())
 
 
-async def exported(database: Database) -> list[str]:
-    return [line async for line in export_lines(database)]
-
-
 def names(errors: object) -> list[str]:
     return [known.error for known in errors]  # type: ignore[attr-defined]
 
@@ -68,6 +62,8 @@ def test_an_error_is_found_by_its_text_wherever_and_whenever_it_happened(tmp_pat
 
 
 def test_the_loose_key_is_tried_when_the_exact_one_finds_nothing(tmp_path: Path) -> None:
+    """REQ-RA-310."""
+
     async def work(history: History) -> None:
         await history.record("index.ts(3,4): error TS2345: no 'x' of 5", BY_ADA)
         loose = await history.by_error("index.ts(1,1): error TS2345: no 'y' of 6")
@@ -79,6 +75,8 @@ def test_the_loose_key_is_tried_when_the_exact_one_finds_nothing(tmp_path: Path)
 
 
 def test_the_same_error_resolved_again_is_one_record_of_more_use(tmp_path: Path) -> None:
+    """REQ-RA-311."""
+
     async def work(history: History) -> None:
         first = await history.record("boom in a.py", BY_ADA, paths=["src/b.py"])
         await history.followed([first], passed=False)
@@ -122,6 +120,8 @@ def test_by_file_gives_the_two_most_recently_used_of_that_whole_base_name(tmp_pa
 
 
 def test_guidance_that_does_not_help_is_offered_for_a_file_no_more_until_proven_again(tmp_path: Path) -> None:
+    """REQ-RA-311."""
+
     async def work(history: History) -> list[int]:
         kb_id = await history.record("boom in a.py", BY_ADA)
         offered = []
@@ -212,82 +212,6 @@ def test_rows_of_another_program_are_found_and_adopted(tmp_path: Path) -> None:
         assert names(await history.by_file("in_index.ts")) == ["theirs, in_index.ts"]
 
     run(tmp_path, work)
-
-
-def test_an_export_makes_the_same_history_elsewhere_and_taking_it_again_changes_nothing(tmp_path: Path) -> None:
-    async def work() -> None:
-        (tmp_path / "a").mkdir()
-        async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as other:
-            history = History(one)
-            for number in range(3):
-                await history.record(f"/x/{number}/a.py: boom {number}", BY_ADA, paths=["b.py"])
-            await history.record("/x/1/a.py: boom 1", BY_BOB)
-            await history.dead_end(["boom"], "hash")
-            lines = await exported(one)
-            for _ in range(2):
-                assert await import_lines(other, [*lines, ""]) == Imported(taken=4)
-                assert await exported(other) == lines
-            assert await History(other).dead_ends(["boom"]) == {"hash"}
-            found = await History(other).by_file("b.py", most=9)
-            assert [known.use_count for known in found] == [2, 1, 1]
-
-    asyncio.run(work())
-
-
-def test_of_two_records_of_one_error_the_one_used_later_stands(tmp_path: Path) -> None:
-    def line(by: str, when: str) -> str:
-        return json.dumps({"error": "boom in a.py", "resolution": {"resolvedBy": by}, "lastUsed": when})
-
-    async def work() -> list[str]:
-        async with opened(tmp_path) as database:
-            by = []
-            for text in (line("ada", "2026-01-02T00:00:00Z"), line("old", "2026-01-01T00:00:00Z")):
-                await import_lines(database, [text])
-                found = await History(database).by_error("boom in a.py")
-                by.append(found.resolution.resolved_by if found else "")
-            await import_lines(database, [line("future", "2999-01-01T00:00:00Z")])
-            (before,) = await History(database).by_file("a.py")
-            assert before.last_used <= iso_now()  # or nothing could ever be more recent
-            await History(database).record("boom in a.py", BY_BOB)
-            (after,) = await History(database).by_file("a.py")
-            return [*by, before.resolution.resolved_by, after.resolution.resolved_by]
-
-    assert asyncio.run(work()) == ["ada", "ada", "future", "bob"]
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("{", "JSON"),
-        ("[]", "object"),
-        ("{}", "error"),
-        ('{"error": " ", "resolution": {}, "lastUsed": "2026-01-01T00:00:00Z"}', "no text"),
-        ('{"error": "x", "resolution": {}, "lastUsed": "2026-01-01T00:00:00"}', "timezone"),
-        ('{"error": "x", "resolution": "how", "lastUsed": "2026-01-01T00:00:00Z"}', "resolution"),
-        ('{"error": "x", "resolution": {}, "lastUsed": "2026-01-01T00:00:00Z", "id": 1}', "id"),
-        ('{"fingerprint": "", "patchHash": "x"}', "fingerprint"),
-        ('{"error": "' + "x" * 1_000_000 + '"}', "longer"),
-    ],
-)
-def test_a_bad_line_is_named_and_the_others_are_taken(tmp_path: Path, line: str, why: str) -> None:
-    good = '{"fingerprint": "boom", "patchHash": "hash"}'
-
-    async def work() -> Imported:
-        async with opened(tmp_path) as database:
-            return await import_lines(database, [good, line, good])
-
-    imported = asyncio.run(work())
-    assert imported.taken == 2
-    assert len(imported.refused) == 1
-    assert imported.refused[0].startswith("line 2: ")
-    assert why in imported.refused[0]
-
-
-@given(
-    st.text() | st.builds(json.dumps, st.dictionaries(st.sampled_from(["error", "resolution", "patchHash"]), st.text()))
-)
-def test_no_line_makes_the_reader_fail(line: str) -> None:
-    read_line(line)
 
 
 def test_an_older_database_is_brought_up_and_the_migrations_make_the_tables(

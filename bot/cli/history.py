@@ -1,0 +1,237 @@
+"""The commands for the error history: ask it, tell it, and carry it from one Mendbot to another."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import sys
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+from cyclopts import App, Parameter
+
+from bot.cli.exits import BAD_INPUT, NOT_PASSED, PASSED
+from bot.cli.local import Flag, print_json
+from bot.errors import ConfigError, UserError
+
+if TYPE_CHECKING:
+    from bot.config import Settings
+    from bot.model import KnownError, Resolution
+    from bot.reports.redact import Redactor
+    from bot.store.exchange import Imported
+
+MOST_TOLD = 10
+MOST_TEXT = 1_000_000
+"""Bytes of an error that are read; its first line or two are what it is known by."""
+_COMMIT = re.compile("[0-9A-Fa-f]{4,64}")
+_REPO = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")  # GitHub's rules for names
+
+Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
+Texts = Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True, negative="")]
+
+history = App(
+    name="history",
+    help="What resolved which error: by file, by error, and more.",
+    usage="Usage: mendbot history FILE | --error TEXT [--json]\n       mendbot history record|export|import …",
+    result_action="return_value",
+)
+
+
+@history.default
+def look(file: str | None = None, /, *, error: Text | None = None, json: Flag = False) -> int:
+    """Tell how errors were resolved before.
+
+    Parameters
+    ----------
+    file
+        errors that involve a file of that name, whatever its directory; ./record for one called `record`
+    error
+        this error, as a check or a tool printed it; - reads it from stdin
+    json
+        one JSON document instead of lines
+    """
+    from bot.config import load_settings
+    from bot.reports.history import as_json, listing
+    from bot.rules.guidance import base_name
+
+    if (file is None) == (error is None):
+        raise UserError("give either a FILE or --error TEXT, such as `mendbot history src/app.py`")
+    if file is not None and not base_name(file):
+        raise UserError("give the name of a file, such as src/app.py, not of a directory")
+    text = None if error is None else _error_text(error)
+    settings = load_settings()
+    found = asyncio.run(_found(settings, file, text))
+    if json:
+        print_json({"errors": as_json(found)})
+    else:
+        print(listing(found, settings.language, of_file=file is not None))
+    return PASSED if found else NOT_PASSED
+
+
+@history.command
+def record(
+    *,
+    error: Text,
+    how: Text,
+    file: Annotated[Texts, Parameter(name="--file")] = (),
+    commit: str | None = None,
+    tool: Annotated[Texts, Parameter(name="--tool")] = (),
+    by: Text = "",
+    repo: str | None = None,
+) -> int:
+    """Remember how an error was resolved. What looks like a secret is masked.
+
+    Parameters
+    ----------
+    error
+        the error, as a check or a tool printed it; - reads it from stdin
+    how
+        what made it go away, in your words
+    file
+        a file that it is about; may be given several times
+    commit
+        the commit that resolved it
+    tool
+        a step on the way, such as Read or Edit; several in their order
+    by
+        who resolved it
+    repo
+        OWNER/NAME; only runs of that repository are told then
+    """
+    from bot.config import load_settings
+    from bot.model import Resolution
+    from bot.reports.history import recorded
+
+    text = _error_text(error)
+    if not how.strip():
+        raise UserError("--how is empty: say in a few words what made the error go away")
+    if commit is not None and not _COMMIT.fullmatch(commit):
+        raise UserError("--commit must be a commit's SHA, such as 39fa44d")
+    if repo is not None and not _REPO.fullmatch(repo):
+        raise UserError("--repo must be OWNER/NAME, such as octo/pocket")
+    settings = load_settings()
+    resolution = Resolution(
+        resolved_by=by, tool=tool[-1] if tool else "", tool_sequence=tool, how=how, repo=repo, commit=commit
+    )
+    kb_id = asyncio.run(_record(settings, text, resolution, file))
+    print(recorded(kb_id, settings.language))
+    return PASSED
+
+
+@history.command
+def export() -> int:
+    """Print the whole history as JSON lines, for `mendbot history import`."""
+    from bot.config import load_settings
+
+    settings = load_settings()
+    try:
+        asyncio.run(_export(settings, sys.stdout.buffer))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:  # `| head` has read enough; what is still buffered must not fail again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return PASSED
+
+
+@history.command(name="import")
+def import_(file: Annotated[str, Parameter(allow_leading_hyphen=True)] = "-", /) -> int:
+    """Take what `mendbot history export` printed elsewhere; lines that can't be read are named, the others taken.
+
+    Parameters
+    ----------
+    file
+        JSON lines; - reads stdin
+    """
+    from bot.config import load_settings
+    from bot.reports.history import imported
+
+    settings = load_settings()
+    with _source(file) as lines:
+        done = asyncio.run(_import(settings, lines))
+    print(imported(done.taken, done.refused, settings.language, more=done.more_refused))
+    if not done.refused:
+        return PASSED
+    if done.taken:
+        return NOT_PASSED
+    print("mendbot: no line could be taken; give JSON lines as `mendbot history export` prints them", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _error_text(error: str) -> str:
+    """The error, from stdin for `-`; raises UserError for one without text."""
+    from bot.rules.error_text import normalize_error
+
+    text = sys.stdin.buffer.read(MOST_TEXT).decode("utf-8", "replace") if error == "-" else error
+    if not normalize_error(text):
+        raise UserError("the error has no text: give --error the message that the check or the tool printed")
+    return text
+
+
+def _source(file: str) -> AbstractContextManager[BinaryIO]:
+    if file == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return Path(file).expanduser().open("rb")
+    except (OSError, RuntimeError) as error:  # the latter for a home that nobody has
+        raise UserError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+
+
+async def _found(settings: Settings, file: str | None, error: str | None) -> tuple[KnownError, ...]:
+    from bot.store.access import database_url, reading
+    from bot.store.history import History
+
+    found: tuple[KnownError, ...] = ()
+    async with reading(database_url(settings)) as database:
+        if database is not None and file is not None:
+            found = await History(database).by_file(file, MOST_TOLD)
+        elif database is not None and error is not None:
+            known = await History(database).by_error(error)
+            found = () if known is None else (known,)
+    return found
+
+
+async def _record(settings: Settings, error: str, resolution: Resolution, files: tuple[str, ...]) -> int:
+    from bot.reports.limits import strip_control
+    from bot.store.access import database_url, writing
+    from bot.store.history import History
+    from bot.store.resolved import masked
+
+    redactor = _redactor(settings)
+    text = redactor.mask(strip_control(error))
+    paths = [redactor.mask(strip_control(path)) for path in files]
+    async with writing(database_url(settings)) as database:
+        return await History(database).record(text, masked(resolution, redactor), paths=paths)
+
+
+async def _export(settings: Settings, out: BinaryIO) -> None:
+    from bot.store.access import database_url, reading
+    from bot.store.exchange import export_lines
+
+    async with reading(database_url(settings)) as database:
+        if database is not None:
+            async for line in export_lines(database):
+                out.write(line.encode() + b"\n")
+
+
+async def _import(settings: Settings, lines: BinaryIO) -> Imported:
+    from bot.store.access import database_url, writing
+    from bot.store.exchange import import_lines, lines_of
+
+    async with writing(database_url(settings)) as database:
+        return await import_lines(database, lines_of(lines), _redactor(settings))
+
+
+def _redactor(settings: Settings) -> Redactor:
+    """Masks what this configuration holds in secrets, as far as it is there to be read."""
+    from bot.reports.redact import Redactor
+
+    secrets = [
+        value.get_secret_value()
+        for value in (settings.private_key, settings.webhook_secret, settings.admin_token)
+        if value is not None
+    ]
+    secrets += [os.environ[name] for name in settings.agent_env if name in os.environ]
+    with suppress(ConfigError):  # no key that can be read is none that could be told
+        secrets.append(settings.key_pem)
+    return Redactor(secrets)

@@ -1,0 +1,109 @@
+"""A command's way to the database beside a server that may be running on it: nothing is made or brought up by reading,
+and whatever is wrong with the file is a sentence (issue 3, *Bad input*)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from bot.config import Settings
+from bot.errors import ConfigError, MendbotError, Transient, UserError
+from bot.store.database import Database, newest_revision
+
+
+def database_url(settings: Settings) -> str:
+    """Where the store is: the operator's database, or a file in the home."""
+    return settings.database_url or f"sqlite:///{settings.home / 'mendbot.db'}"
+
+
+@asynccontextmanager
+async def reading(url: str) -> AsyncIterator[Database | None]:
+    """The database at that URL, closed at the end; None where there is none, which makes none.
+
+    An older one of ours is brought up to this version. Another process's lock is waited for as long as `Database`
+    waits. Raises ConfigError or UserError for a URL that can't be used here, MendbotError for a database that can't:
+    locked, corrupt, unreachable, not Mendbot's, newer."""
+    if _is_missing(url):
+        yield None
+        return
+    async with _opened(url) as database:
+        yield database if await _is_ready(database, writes=False) else None
+
+
+@asynccontextmanager
+async def writing(url: str) -> AsyncIterator[Database]:
+    """As `reading`, but a database that isn't there is made."""
+    async with _opened(url) as database:
+        await _is_ready(database, writes=True)
+        yield database
+
+
+@asynccontextmanager
+async def _opened(url: str) -> AsyncIterator[Database]:
+    database = _connected(url)
+    try:
+        yield database
+    except Transient as error:  # a driver may say it in several lines
+        raise Transient(" ".join(str(error).split())) from error
+    except sa.exc.DBAPIError as error:
+        said = str(error.orig).splitlines()[0]
+        where = sa.make_url(url).database if database.sqlite else "MENDBOT_DATABASE_URL"
+        raise MendbotError(
+            f"{where}: the database cannot be used: {said}; put a backup in its place, or move it away to begin anew"
+        ) from error
+    finally:
+        database.close()
+
+
+def _is_missing(url: str) -> bool:
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError:  # `Database` says it better
+        return False
+    if parsed.get_backend_name() != "sqlite":
+        return False
+    try:
+        return not parsed.database or not Path(parsed.database).exists() or not Path(parsed.database).stat().st_size
+    except OSError as error:
+        raise MendbotError(f"{parsed.database}: the database cannot be used: {error.strerror}") from error
+
+
+def _connected(url: str) -> Database:
+    try:
+        return Database(url)
+    except ModuleNotFoundError as error:
+        raise UserError(f"this database wants a driver that is not installed ({error.name}): pip install "
+                        "'mendbot[postgres]', or unset MENDBOT_DATABASE_URL for SQLite") from error  # fmt: skip
+    except OSError as error:
+        raise MendbotError(f"{error.filename}: no database can be made there: {error.strerror}") from error
+
+
+async def _is_ready(database: Database, *, writes: bool) -> bool:
+    """Bring the schema up where needed; False where there is nothing to read. Raises MendbotError."""
+    tables, revision = await database.read(_state)
+    if revision == newest_revision():
+        return True
+    if revision > newest_revision():
+        raise MendbotError("the database was made by a newer version of Mendbot: update this one")
+    if not revision and "error_kb" in tables:
+        raise MendbotError(
+            "the database has an error_kb of another program, which only `mendbot hook pre-tool` reads: "
+            "give Mendbot a database of its own by MENDBOT_HOME"
+        )
+    if not revision and not writes:
+        return False
+    try:
+        database.migrate()
+    except ConfigError as error:  # not the setting's fault, but the file's or the server's
+        raise MendbotError(str(error)) from error
+    return True
+
+
+def _state(connection: sa.Connection) -> tuple[frozenset[str], str]:
+    """The names of the tables, and the schema's revision, empty for a database that no migration has seen."""
+    tables = frozenset(sa.inspect(connection).get_table_names())
+    query = sa.text("SELECT version_num FROM alembic_version")
+    return tables, (connection.scalar(query) or "") if "alembic_version" in tables else ""

@@ -1,0 +1,253 @@
+"""A repository is told its own resolutions and nobody's, never another's; and a row counts each use once."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.model import Resolution
+from bot.reports.redact import Redactor
+from bot.store import database as database_module
+from bot.store.access import writing
+from bot.store.database import Database
+from bot.store.history import MOST_LOOKED_UP, History
+from bot.store.resolved import masked, read_resolution
+
+T = TypeVar("T")
+ONE, TWO, THREE = "octo/one", "octo/two", "octo/three"
+
+
+def run(where: Path, work: Callable[[History], Awaitable[T]]) -> T:
+    async def inside() -> T:
+        async with writing(f"sqlite:///{where / 'mendbot.db'}") as database:
+            return await work(History(database))
+
+    return asyncio.run(inside())
+
+
+async def record(history: History, error: str, repo: str | None, how: str = "") -> int:
+    await asyncio.sleep(0.002)  # the history tells times apart by the millisecond
+    return await history.record(error, Resolution(repo=repo, how=how or str(repo), patch=f"patch of {repo}"))
+
+
+def hows(found: object) -> list[str]:
+    return [known.resolution.how for known in found]  # type: ignore[attr-defined]
+
+
+def test_an_error_of_one_repository_is_not_told_on_another(tmp_path: Path) -> None:
+    async def work(history: History) -> None:
+        await record(history, "boom 'x' in a.py", ONE)
+        for repo, count in ((ONE, 1), ("Octo/ONE", 1), (None, 1), (TWO, 0), ("octo", 0)):
+            assert len(await history.by_file("a.py", repo=repo)) == count, repo
+            assert len(await history.by_errors(["boom 'x' in a.py"], repo)) == count
+            assert len(await history.by_errors(["boom 'other' in a.py"], repo)) == count
+            assert (await history.by_error("boom 'x' in a.py", repo=repo) is not None) == bool(count)
+            assert (await history.by_error("boom 'y' in a.py", repo=repo) is not None) == bool(count)
+
+    run(tmp_path, work)
+
+
+def test_each_repository_keeps_its_own_resolution_of_the_same_error(tmp_path: Path) -> None:
+    async def work(history: History) -> None:
+        ids = {await record(history, "boom in a.py", repo) for repo in (ONE, TWO, ONE, TWO)}
+        assert len(ids) == 1
+        for repo in (ONE, TWO):
+            (by_file,) = await history.by_file("a.py", repo=repo)
+            (by_errors,) = await history.by_errors(["boom in a.py"], repo)
+            assert by_file == by_errors == await history.by_error("boom in a.py", repo=repo)
+            assert (by_file.resolution.how, by_file.resolution.patch) == (repo, f"patch of {repo}")
+        assert await history.by_error("boom in a.py", repo=THREE) is None
+        latest = await history.by_error("boom in a.py")
+        assert latest is not None and (latest.resolution.how, latest.use_count) == (TWO, 4)
+
+    run(tmp_path, work)
+
+
+def test_what_is_nobodys_is_told_to_all_until_they_have_a_later_one(tmp_path: Path) -> None:
+    async def work(history: History) -> None:
+        await record(history, "boom in a.py", ONE, "one's")
+        await record(history, "boom in a.py", None, "anybody's")
+        await record(history, "boom in a.py", TWO, "two's")
+        told = [hows(await history.by_errors(["boom in a.py"], repo)) for repo in (ONE, TWO, THREE)]
+        assert told == [["anybody's"], ["two's"], ["anybody's"]]
+
+    run(tmp_path, work)
+
+
+def test_other_repositories_do_not_take_a_files_few_places(tmp_path: Path) -> None:
+    async def work(history: History) -> None:
+        await record(history, "mine in a.py", ONE)
+        for number in range(5):
+            await record(history, f"theirs {number} in a.py", TWO)
+        assert hows(await history.by_file("a.py", 1, repo=ONE)) == [ONE]
+
+    run(tmp_path, work)
+
+
+def test_rows_of_another_program_are_told_by_what_their_text_says(tmp_path: Path) -> None:
+    async def work(history: History) -> None:
+        with sqlite3.connect(tmp_path / "mendbot.db") as other:
+            query = "INSERT INTO error_kb (ts, error_normalized, resolution, last_used) VALUES ('t', ?, ?, ?)"
+            other.execute(query, ("mine in a.py", '{"repo": "Octo/One", "how": "so"}', "1"))
+            other.executemany(query, [(f"theirs {number} in a.py", '{"repo": "octo/two"}', "2") for number in range(9)])
+            other.execute(query, ("open in a.py", "by hand", "3"))
+        other.close()
+        for _ in range(2):
+            assert hows(await history.by_file("a.py", repo=ONE)) == ["by hand", "so"]
+            assert await history.by_error("theirs 1 in a.py", repo=ONE) is None
+            assert await history.by_errors(["theirs 1 in a.py", "mine in a.py"], THREE) == ()
+            await history.adopt()
+
+    run(tmp_path, work)
+
+
+def test_many_errors_are_looked_up_at_once_the_exact_ones_first(tmp_path: Path) -> None:
+    async def work(history: History) -> None:
+        for number in range(4):
+            await record(history, f"boom {number} of 'x'", None, f"how {number}")
+        asked = ["nothing", "boom 9 of 'z'", "", "boom 3 of 'x'", "/tmp/q/boom", "boom 1 of 'x'", "boom 3 of 'x'"]
+        found = await history.by_errors(asked)
+        assert hows(found) == ["how 3", "how 1"]  # the loose answer is the latest, which is there already
+        found = await history.by_errors(["boom 9 of 'z'", "boom 1 of 'x'"])
+        assert [(known.resolution.how, known.exact) for known in found] == [("how 1", True), ("how 3", False)]
+        assert hows(await history.by_errors(asked, most=1)) == ["how 3"]
+        assert await history.by_errors([]) == await history.by_errors(asked, most=0) == ()
+        many = [*(f"other {number}" for number in range(MOST_LOOKED_UP - 1)), "boom 2 of 'x'", "boom 1 of 'x'"]
+        assert hows(await history.by_errors(many)) == ["how 2"]
+
+    run(tmp_path, work)
+
+
+def test_a_repeated_effect_counts_once(tmp_path: Path) -> None:
+    """REQ-RA-311: the upsert raises `use_count`; a crash that repeats it must not."""
+
+    def by(run_id: str | None, attempt: int | None, repo: str = ONE) -> Resolution:
+        return Resolution(run_id=run_id, attempt=attempt, repo=repo)
+
+    async def work(history: History) -> list[int]:
+        counts = []
+        first, other = by("r1", 1), by("r2", 1, TWO)
+        for resolution in (first, first, by("r1", 2), by("r2", 2), other, by("r2", 2), other, by(None, None, TWO)):
+            kb_id = await history.record("boom in a.py", resolution)
+            found = await history.by_error("boom in a.py")
+            counts.append(found.use_count if found else 0)
+            await history.followed([kb_id], passed=False)
+        return counts
+
+    assert run(tmp_path, work) == [1, 1, 2, 3, 4, 4, 4, 5]
+
+
+def test_a_repeated_effect_changes_nothing_else(tmp_path: Path) -> None:
+    async def work(history: History) -> None:
+        mine = Resolution(run_id="r1", attempt=1, repo=ONE)
+        kb_id = await history.record("boom in a.py", mine)
+        await history.record("boom in a.py", Resolution(run_id="r2", attempt=1, repo=TWO))
+        await history.followed([kb_id], passed=True)
+        before = [await history.by_error("boom in a.py", repo=repo) for repo in (None, ONE, TWO)]
+        await history.record("boom in a.py", mine)
+        assert [await history.by_error("boom in a.py", repo=repo) for repo in (None, ONE, TWO)] == before
+
+    run(tmp_path, work)
+
+
+HOSTILE = [
+    "\0",
+    "a\0b.py",
+    "\udcff.py",
+    "x" * 100_000,
+    "%" * 60_000,
+    "_",
+    "'; DROP TABLE error_kb; --",
+    "\x1b[2J",
+    "\\",
+]
+
+
+@pytest.mark.parametrize("repo", [None, ONE, "\udcff\0'"])
+def test_hostile_names_and_texts_are_answered(tmp_path: Path, repo: str | None) -> None:
+    async def work(history: History) -> None:
+        await record(history, "boom in a.py", None)
+        with sqlite3.connect(tmp_path / "mendbot.db") as other:  # these are looked at by LIKE
+            other.execute("INSERT INTO error_kb (ts, error_normalized, resolution) VALUES ('t', 'theirs', '{}')")
+        other.close()
+        for name in HOSTILE:
+            assert await history.by_file(name, repo=repo) == ()
+            assert await history.by_error(name, repo=repo) is None
+            await history.dead_end([name], "hash")
+            assert await history.dead_ends([name]) == {"hash"}
+        assert await history.by_errors(HOSTILE, repo) == ()
+
+    run(tmp_path, work)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    database = Database(f"sqlite:///{tmp_path_factory.mktemp('shared') / 'mendbot.db'}")
+    database.migrate()
+    yield database
+    database.close()
+
+
+@given(error=st.text(st.characters(), min_size=1), how=st.text(st.characters()))
+@settings(max_examples=60, deadline=None)
+def test_whatever_is_recorded_is_found_again(shared: Database, error: str, how: str) -> None:
+    async def work(history: History) -> None:
+        try:
+            await history.record(error, Resolution(how=how, repo=how), paths=[f"{error}.py"])
+        except ValueError:
+            return  # it has no text
+        found = await history.by_error(error, repo=how)
+        assert found is not None
+        assert await history.by_errors([error], how) == (found,)
+
+    asyncio.run(work(History(shared)))
+
+
+def test_json_that_names_half_a_character_can_be_read_and_told() -> None:
+    found = read_resolution('{"how": "a\\ud800", "toolSequence": ["\\udfff"], "patch": "\\ud800"}')
+    assert (found.how, found.tool_sequence, found.patch) == ("a\ufffd", ("\ufffd",), None)
+    assert found.model_dump_json()
+    assert read_resolution('"\\ud800"').how == "\ufffd"
+
+
+def test_a_patch_with_a_secret_is_left_out_since_masked_it_would_be_another() -> None:
+    redactor = Redactor(["operator-secret-0123456789"])
+    safe = masked(Resolution(how="x\x1b[2J operator-secret-0123456789", patch="+a\r\n"), redactor)
+    assert (safe.how, safe.patch) == ("x ***", "+a\r\n")
+    assert masked(Resolution(patch="+operator-secret-0123456789\n"), redactor).patch is None
+
+
+def test_rows_from_before_know_their_repository_after_the_migration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def to_the_second(connection: sa.Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(Path(database_module.__file__).parent / "migrations"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0002")
+
+    database = Database(f"sqlite:///{tmp_path / 'mendbot.db'}")
+    with monkeypatch.context() as patched:
+        patched.setattr(database_module, "_upgrade", to_the_second)
+        database.migrate()
+    database.close()
+    stored = ['{"repo": "Octo/One"}', '{"repo": 7}', "{", "by hand", '"text"', "5", "[]", None, "{}"]
+    with sqlite3.connect(tmp_path / "mendbot.db") as old:
+        rows = [(str(number), text) for number, text in enumerate(stored)]
+        old.executemany("INSERT INTO error_kb (ts, error_normalized, resolution) VALUES ('t', ?, ?)", rows)
+    old.close()
+
+    async def work(history: History) -> list[bool]:
+        return [await history.by_error(str(number), repo=TWO) is not None for number in range(len(stored))]
+
+    assert run(tmp_path, work) == [False, True, True, True, True, True, True, False, True]
