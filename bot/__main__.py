@@ -6,11 +6,15 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and exit with its code; the hook comes before anything heavy is imported (REQ-RA-306)."""
+    """Run the command line and exit with its code; the hooks come before anything heavy is imported (REQ-RA-306)."""
     if sys.argv[1:3] == ["hook", "pre-tool"]:
         from bot.agent.hook import main as hook
 
         hook()
+    if sys.argv[1:3] == ["hook", "post-tool"]:
+        from bot.agent.hook_post import main as hook_post
+
+        hook_post()
     from bot.cli import main as run
 
     sys.exit(run())

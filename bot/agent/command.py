@@ -5,17 +5,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
 from bot.agent.developer import Runner, build_prompt
+from bot.agent.hook_kit import Kit, ToolError
 from bot.model import AgentTask, Change, Command, Proposal
 from bot.proc import ProcResult
 
 WORKTREE = "{worktree}"
+SETTINGS = "{settings}"
+MakeKit = Callable[[str], Awaitable[Kit]]
+"""Gives the kit of a run, by the run's id, with a snapshot of what its repository may know."""
+Learn = Callable[[str, Sequence[ToolError]], Awaitable[None]]
+"""Is told, with the run's id, what failed in the box: untrusted, not masked."""
 TAIL_BYTES = 1_000_000
 _MAX_TRIES = 20
 # a string ends at its line's end at the latest, so that a stray quote in prose costs one line
@@ -25,7 +32,8 @@ _CHANGES = TypeAdapter(tuple[Change, ...])
 
 @dataclass(frozen=True, slots=True)
 class CommandDeveloper:
-    """Runs `argv` in the tree, in the box, with the brief on stdin; `{worktree}` in argv becomes the tree's path.
+    """Runs `argv` in the tree, in the box, with the brief on stdin; `{worktree}` in argv becomes the tree's path and
+    `{settings}` that of the settings with the run's hooks, where `make_kit` gives it a kit (`claude --settings FILE`).
 
     One JSON object with `changes` on its output (all of it, or the last such object in its last megabyte, fenced or
     not) is what it proposes; without one, or with one that can't be read, its edits in the tree are. An exit code other
@@ -39,23 +47,35 @@ class CommandDeveloper:
     read_only: tuple[Path, ...] = ()
     network: bool = False
     timeout_s: float = 900.0
+    make_kit: MakeKit | None = None
+    learn: Learn | None = None
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if not self.argv:
             return Proposal(agent=self.name, offered=False, note="no command is configured (MENDBOT_AGENT_COMMAND)")
-        argv = tuple(part.replace(WORKTREE, str(tree)) for part in self.argv)
-        result = await self.runner(
-            Command(run=argv, timeout_s=self.timeout_s),
-            tree,
-            network=self.network,
-            env=self.env,
-            read_only=self.read_only,
-            stdin=build_prompt(task).encode("utf-8", "replace"),
-        )
+        kit = await self.make_kit(task.run_id) if self.make_kit else None
+        result = await self._run(kit, task, tree)
+        if kit is not None and self.learn is not None:
+            await self.learn(task.run_id, kit.take())
         if failure := self._failure(result):
             return Proposal(agent=self.name, offered=False, note=failure)
         changes, note = read_changes(result.output)
         return Proposal(agent=self.name, offered=True, changes=changes, edited_in_place=not changes, note=note)
+
+    async def _run(self, kit: Kit | None, task: AgentTask, tree: Path) -> ProcResult:
+        filled = {WORKTREE: str(tree), **({SETTINGS: str(kit.settings)} if kit else {})}
+        # in one pass, as a path may hold what looks like a place to fill
+        places = re.compile("|".join(map(re.escape, filled)))
+        argv = tuple(places.sub(lambda place: filled[place[0]], part) for part in self.argv)
+        runner = partial(self.runner, writable=kit.writable) if kit else self.runner
+        return await runner(
+            Command(run=argv, timeout_s=self.timeout_s),
+            tree,
+            network=self.network,
+            env={**self.env, **kit.env} if kit else self.env,
+            read_only=(*self.read_only, *kit.read_only) if kit else self.read_only,
+            stdin=build_prompt(task).encode("utf-8", "replace"),
+        )
 
     def _failure(self, result: ProcResult) -> str | None:
         if result.spawn_error is not None:

@@ -17,7 +17,9 @@ MAX_PATCH_CHARS = 4_000
 
 
 class Runner(Protocol):
-    """Runs a command in the box, in a tree. The agent adds nothing to what the box grants beyond these arguments."""
+    """Runs a command in the box, in a tree. The agent adds nothing to what the box grants beyond these arguments.
+
+    `writable` are paths outside the tree that the command may write; they must exist."""
 
     async def __call__(
         self,
@@ -27,6 +29,7 @@ class Runner(Protocol):
         network: bool = False,
         env: Mapping[str, str] = NO_VARIABLES,
         read_only: tuple[Path, ...] = (),
+        writable: tuple[Path, ...] = (),
         stdin: bytes | None = None,
     ) -> ProcResult: ...
 

@@ -17,6 +17,9 @@ DEADLINE_S = 1.5
 """The whole process's, after which it is silent: the seed allows two seconds."""
 BUSY_TIMEOUT_S = 0.1
 MOST_INPUT = 64 * 1024 * 1024
+SPOOL = "spool.jsonl"
+"""Beside the database in a box, where nothing may write to that: what failed in this very run, a line each."""
+_LATEST_BYTES = 64 * 1024
 MOST_SHOWN = 2_000
 """Characters of any one item: what the database holds was written by others and goes to an agent."""
 
@@ -72,6 +75,10 @@ SESSION_ERROR = (
     "SELECT json_extract(data, '$.error') FROM events WHERE type = 'tool_error' AND session_id = ? "
     "AND json_extract(data, '$.tool') = 'Bash' ORDER BY ts DESC LIMIT 1"
 )
+_SPOOLED = (
+    "SELECT json_extract(line, '$.error') FROM (SELECT CASE WHEN json_valid(?1) THEN ?1 ELSE '{}' END AS line) "
+    "WHERE json_extract(line, '$.tool') = 'Bash' AND json_extract(line, '$.session_id') = ?2"
+)
 BY_TEXT = (
     "SELECT error_normalized, resolution FROM error_kb WHERE error_normalized = ? AND resolution IS NOT NULL LIMIT 1"
 )
@@ -98,14 +105,19 @@ def main() -> "NoReturn":
         os._exit(0)  # an interpreter that tidies up would cost a tenth of the whole
 
 
+def is_silenced() -> bool:
+    """Whether the operator turned the hook off (contract, *Environment*)."""
+    return os.environ.get("MENDBOT_ENABLED", "").strip().lower() in ("false", "0", "no", "off")
+
+
 def _answer() -> bytes:
-    if os.environ.get("MENDBOT_ENABLED", "").strip().lower() in ("false", "0", "no", "off"):
+    if is_silenced():
         return b""
-    guard = _exit_at_deadline()
+    guard = exit_at_deadline(DEADLINE_S)
     import sqlite3  # here, as its absence must not be an error either
 
     request = sys.stdin.buffer.read(MOST_INPUT)
-    connection = sqlite3.connect(_address(_database()), timeout=BUSY_TIMEOUT_S, uri=True, isolation_level=None)
+    connection = sqlite3.connect(address(database()), timeout=BUSY_TIMEOUT_S, uri=True, isolation_level=None)
     connection.text_factory = _text
     tool, path, session = connection.execute(_REQUEST, (_text(request).lstrip("\ufeff"),)).fetchone()
     words = SENTENCES["ko" if os.environ.get("MENDBOT_LANGUAGE", "").lower().startswith("ko") else "en"]
@@ -136,13 +148,20 @@ def _about_file(connection: "sqlite3.Connection", path: str, words: dict[str, st
 
 
 def _about_session(connection: "sqlite3.Connection", session: str, words: dict[str, str]) -> list[str]:
-    latest = connection.execute(SESSION_ERROR, (session,)).fetchone()
+    latest = _spooled(connection, session) or connection.execute(SESSION_ERROR, (session,)).fetchone()
     known = connection.execute(BY_TEXT, latest).fetchone() if latest else None
     if known is None:
         return []
     how, steps = _resolution(connection, known[1])
     told = words["earlier"] + steps if steps else words["how"] + how if how else ""
     return [words["session"] + known[0], told] if told else [words["session"] + known[0]]
+
+
+def _spooled(connection: "sqlite3.Connection", session: str) -> "tuple[object] | None":
+    """The session's latest Bash error in the spool, if there is one: the box wrote it, so it may hold anything."""
+    lines = tail(spool(), _LATEST_BYTES).split(b"\n")
+    found = (connection.execute(_SPOOLED, (_text(line), session)).fetchone() for line in reversed(lines) if line)
+    return next((row for row in found if row), None)
 
 
 def _first_that_works(connection: "sqlite3.Connection", values: tuple[str, str]) -> "list[tuple[str, object, object]]":
@@ -173,7 +192,7 @@ def _resolution(connection: "sqlite3.Connection", raw: object) -> tuple[str, str
     return ": ".join(part for part in (who, str(how or "")) if part), steps
 
 
-def _database() -> str:
+def database() -> str:
     """The path of the bot's SQLite database (contract, *Environment*); no other kind can be read from here."""
     url = os.environ.get("MENDBOT_DATABASE_URL", "")
     if url:
@@ -188,7 +207,27 @@ def _database() -> str:
     return f"{home}/mendbot.db"
 
 
-def _address(path: str) -> str:
+def spool() -> str:
+    """Where the spool lies if there is one."""
+    return f"{database().rpartition('/')[0] or '.'}/{SPOOL}"
+
+
+def tail(path: str, most: int) -> bytes:
+    """The last `most` bytes of a regular file; b"" where there is none, whatever else stands at that path."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        status = os.fstat(descriptor)
+        if status.st_mode & 0o170000 != 0o100000:  # S_ISREG (inode(7)), without its module
+            return b""
+        return os.pread(descriptor, most, max(0, status.st_size - most))
+    finally:
+        os.close(descriptor)
+
+
+def address(path: str) -> str:
     """The URI to read that file by (sqlite.org/uri.html), leaving nothing beside it.
 
     A database in WAL mode without its log is nobody's at the moment, so it needs no lock; taking one would make two
@@ -197,15 +236,19 @@ def _address(path: str) -> str:
     with open(path, "rb") as file:  # noqa: PTH123  # pathlib is too much to import
         is_wal = file.read(20)[18:] == b"\2\2"  # read and write version (sqlite.org/fileformat.html, 1.3.3)
     alone = is_wal and not os.path.exists(f"{path}-wal")  # noqa: PTH110
-    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    return f"file:{quoted}?mode=ro" + ("&immutable=1" if alone else "")
+    return f"file:{quoted(path)}?mode=ro" + ("&immutable=1" if alone else "")
+
+
+def quoted(path: str) -> str:
+    """The path as it may stand in such a URI."""
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _exit_at_deadline() -> "LockType":
+def exit_at_deadline(seconds: float) -> "LockType":
     """Start to count; the process ends by itself unless the lock that is given back is taken in time."""
     import _thread
 
@@ -214,7 +257,7 @@ def _exit_at_deadline() -> "LockType":
     def watch() -> None:
         import time
 
-        time.sleep(DEADLINE_S)
+        time.sleep(seconds)
         if lock.acquire(blocking=False):
             os._exit(0)
 

@@ -77,10 +77,15 @@ class Annotation(Noun):
 
 
 class Command(Noun):
-    """Something to run in the tree. A string runs as `sh -c STRING`, a tuple as argv (contract, Particulars)."""
+    """Something to run in the tree. A string runs as `sh -c STRING`, a tuple as argv (contract, Particulars).
+
+    `report` is the path, relative to the tree, of the JUnit or SARIF file that it writes. `directory`, relative too, is
+    where it goes by itself before it starts: what it prints is to be read from there."""
 
     run: str | tuple[str, ...]
     timeout_s: float
+    report: str | None = None
+    directory: str = ""
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -254,12 +259,15 @@ class AgentTask(Noun):
     baseline: Validation | None = None
     guidance: tuple[str, ...] = ()
     failed_patches: tuple[str, ...] = ()
+    fingerprints: tuple[str, ...] = ()
+    """The failures to mend, as `rules.failures` names them; empty lets an agent read them off the validations."""
 
 
 class Proposal(Noun):
     """What an agent offers: changes to apply, or a diff that its edits already made in the tree.
 
-    `offered` false means it has nothing to offer, which costs no attempt. `note` is for the record."""
+    `offered` false means it has nothing to offer, which costs no attempt. `note` is for the record. `replays` is the
+    diff hash of the known resolution that it repeats: if it does not help, that one is a dead end too."""
 
     agent: str
     offered: bool
@@ -267,3 +275,4 @@ class Proposal(Noun):
     edited_in_place: bool = False
     note: str = ""
     tools: tuple[str, ...] = ()
+    replays: str | None = None

@@ -6,7 +6,6 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.command import TAIL_BYTES, CommandDeveloper, read_changes
-from bot.agent.developer import NO_VARIABLES
-from bot.model import AgentTask, Change, Command, Proposal
-from bot.proc import ProcResult
-from bot.workspace.sandbox import Grant, open_sandbox
+from bot.model import AgentTask, Change, Proposal
+from tests.agent.boxed import boxed
 
 TASK = AgentTask(run_id="r1", attempt=1, max_attempts=3, task="make it pass")
 CHANGES = '{"changes": [{"path": "a.py", "content": "x"}]}'
 READ = (Change(path="a.py", content="x"),)
-
-
-async def boxed(
-    command: Command,
-    tree: Path,
-    *,
-    network: bool = False,
-    env: Mapping[str, str] = NO_VARIABLES,
-    read_only: tuple[Path, ...] = (),
-    stdin: bytes | None = None,
-) -> ProcResult:
-    sandbox = await open_sandbox("auto", ())
-    return await sandbox.run(command, tree, grant=Grant(network=network, env=env, read_only=read_only), stdin=stdin)
 
 
 def ask(tree: Path, script: str, *arguments: str, **settings: Any) -> Proposal:
@@ -54,6 +38,11 @@ def test_the_brief_is_on_stdin_and_the_tree_is_the_directory(tmp_path: Path) -> 
 def test_the_worktree_is_filled_into_argv(tmp_path: Path) -> None:
     ask(tmp_path, "import sys; open('said','w').write(sys.argv[1])", "--dir={worktree}/src")
     assert (tmp_path / "said").read_text() == f"--dir={tmp_path}/src"
+
+
+def test_without_a_kit_there_are_no_settings_to_fill_in(tmp_path: Path) -> None:
+    ask(tmp_path, "import sys; open('said','w').write(sys.argv[1])", "{settings}")
+    assert (tmp_path / "said").read_text() == "{settings}"
 
 
 def test_it_receives_the_variables_and_paths_that_it_was_given(tmp_path: Path) -> None:

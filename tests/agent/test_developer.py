@@ -12,6 +12,7 @@ TASK = AgentTask(run_id="r1", attempt=2, max_attempts=3, task="Round totals to c
 
 
 def test_it_holds_everything_an_agent_must_know() -> None:
+    """REQ-RUN-008."""
     lint = ValidationStep(command="ruff check", stage="lint", passed=True)
     late = ValidationStep(command="slow", stage="test", passed=False, timed_out=True)
     gone = ValidationStep(command="tsc", stage="typecheck", passed=False)

@@ -5,33 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from bot.agent.developer import NO_VARIABLES
 from bot.agent.fixers import FixersDeveloper, default_fixers
 from bot.model import AgentTask, Command, Proposal, Validation
-from bot.proc import ProcResult
-from bot.workspace.sandbox import Grant, open_sandbox
+from tests.agent.boxed import boxed
 
 TASK = AgentTask(run_id="r1", attempt=1, max_attempts=3, task="make it pass")
 FAILED = Validation(passed=False, summary="lint failed")
 PASSED = Validation(passed=True, summary="passed")
-
-
-async def boxed(
-    command: Command,
-    tree: Path,
-    *,
-    network: bool = False,
-    env: Mapping[str, str] = NO_VARIABLES,
-    read_only: tuple[Path, ...] = (),
-    stdin: bytes | None = None,
-) -> ProcResult:
-    sandbox = await open_sandbox("auto", ())
-    return await sandbox.run(command, tree, grant=Grant(network=network, env=env, read_only=read_only), stdin=stdin)
 
 
 def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = 30.0) -> Proposal:

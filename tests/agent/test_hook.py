@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sqlite3
 import subprocess
-import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,40 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from bot.agent import hook
-from bot.model import Resolution
-from bot.store.database import Database
-from bot.store.history import History
-
-HOOK = Path(hook.__file__)
-BARE = (sys.executable, "-I", "-S", str(HOOK))
-THROUGH_THE_BOT = (sys.executable, "-m", "bot", "hook", "pre-tool")
-SEED = """
-CREATE TABLE events (id INTEGER PRIMARY KEY, v INTEGER DEFAULT 1, type TEXT, ts TEXT, session_id TEXT, project TEXT,
-                     project_path TEXT, data JSON);
-CREATE TABLE error_kb (id INTEGER PRIMARY KEY, ts TEXT, error_normalized TEXT UNIQUE, error_raw TEXT, resolution JSON,
-                       resolved_by TEXT, tool_sequence TEXT, use_count INTEGER DEFAULT 1, last_used TEXT);
-"""
-RESOLVED = json.dumps({"resolvedBy": "success_after_error", "tool": "Bash", "toolSequence": ["Read", "Edit", "Bash"]})
-
-
-class Seeded:
-    """A database with the seed's two tables alone."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._database = sqlite3.connect(path, isolation_level=None)
-        self._database.executescript(SEED)
-
-    def known(self, error: str, resolution: object = RESOLVED, last_used: str = "2026-01-01T00:00:00.000Z") -> None:
-        query = "INSERT INTO error_kb (ts, error_normalized, resolution, last_used) VALUES ('t', ?, ?, ?)"
-        self._database.execute(query, (error, resolution, last_used))
-
-    def failed(self, error: str, ts: str = "1", session: str = "s1", tool: str = "Bash") -> None:
-        query = "INSERT INTO events (type, ts, session_id, data) VALUES ('tool_error', ?, ?, ?)"
-        self._database.execute(query, (ts, session, json.dumps({"tool": tool, "error": error})))
-
-    def close(self) -> None:
-        self._database.close()
+from tests.agent.hook_process import BARE, THROUGH_THE_BOT, Seeded, bash, edit, raw, said
 
 
 @pytest.fixture
@@ -62,40 +26,9 @@ def seeded(tmp_path: Path) -> Iterator[Seeded]:
     database.close()
 
 
-def raw(stdin: bytes, home: Path, argv: tuple[str, ...] = BARE, **env: str) -> bytes:
-    result = subprocess.run(
-        argv,
-        input=stdin,
-        capture_output=True,
-        env={"PATH": os.environ["PATH"], "MENDBOT_HOME": str(home), **env},
-        timeout=60,
-        check=False,
-    )
-    assert (result.returncode, result.stderr) == (0, b"")
-    return result.stdout
-
-
-def said(request: Mapping[str, object], home: Path, **env: str) -> list[str]:
-    """The lines of guidance; [] for no output at all."""
-    output = raw(json.dumps(request).encode(), home, **env)
-    if not output:
-        return []
-    answer = json.loads(output)
-    context = answer["hookSpecificOutput"]["additionalContext"]
-    assert answer == {"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": context}}
-    return str(context).split("\n")
-
-
-def edit(path: str = "/project/src/index.ts", tool: str = "Edit") -> dict[str, object]:
-    return {"session_id": "s1", "tool_name": tool, "tool_input": {"file_path": path, "content": "x"}}
-
-
-def bash(session: str = "s1") -> dict[str, object]:
-    return {"session_id": session, "tool_name": "Bash", "tool_input": {"command": "make"}}
-
-
 @pytest.mark.parametrize("tool", ["Edit", "Write"])
 def test_a_past_error_of_the_file_in_the_seeds_words(seeded: Seeded, tool: str) -> None:
+    """REQ-RA-301."""
     seeded.known("TypeError: x is undefined in index.ts")
     assert said(edit(tool=tool), seeded.path.parent, MENDBOT_LANGUAGE="ko") == [
         "⚠️ 이 파일 관련 과거 에러: TypeError: x is undefined in index.ts",
@@ -105,6 +38,7 @@ def test_a_past_error_of_the_file_in_the_seeds_words(seeded: Seeded, tool: str) 
 
 
 def test_the_sessions_error_in_the_seeds_words(seeded: Seeded) -> None:
+    """REQ-RA-302."""
     seeded.known("make: no rule")
     seeded.failed("make: no rule")
     assert said(bash(), seeded.path.parent, MENDBOT_LANGUAGE="ko") == [
@@ -114,6 +48,7 @@ def test_the_sessions_error_in_the_seeds_words(seeded: Seeded) -> None:
 
 
 def test_english_is_the_default(seeded: Seeded) -> None:
+    """REQ-RA-304."""
     seeded.known("boom in index.ts")
     seeded.failed("boom in index.ts")
     assert said(edit(), seeded.path.parent) == [
@@ -128,6 +63,7 @@ def test_english_is_the_default(seeded: Seeded) -> None:
 
 
 def test_the_two_most_recently_used_and_only_what_was_resolved(seeded: Seeded) -> None:
+    """REQ-RA-301."""
     for day in (3, 1, 5, 2):
         seeded.known(f"error {day} in index.ts", last_used=f"2026-01-0{day}")
     seeded.known("unresolved in index.ts", None, last_used="2026-01-09")
@@ -151,11 +87,13 @@ def test_the_two_most_recently_used_and_only_what_was_resolved(seeded: Seeded) -
     ],
 )
 def test_whatever_a_resolution_looks_like(seeded: Seeded, resolution: object, lines: list[str]) -> None:
+    """REQ-RA-301."""
     seeded.known("index.ts", resolution)
     assert said(edit(), seeded.path.parent) == ["⚠️ Past error involving this file: index.ts", *lines]
 
 
 def test_percent_and_underscore_are_no_wildcards(seeded: Seeded) -> None:
+    """REQ-RA-301."""
     seeded.known("in axb.ts")
     seeded.known("in 100 percent.ts")
     assert said(edit("/p/a_b.ts"), seeded.path.parent) == []
@@ -165,6 +103,7 @@ def test_percent_and_underscore_are_no_wildcards(seeded: Seeded) -> None:
 
 
 def test_bash_is_told_of_the_latest_bash_error_of_its_session_alone(seeded: Seeded) -> None:
+    """REQ-RA-302."""
     home = seeded.path.parent
     for error in ("old", "latest", "other session", "other tool"):
         seeded.known(error)
@@ -180,6 +119,7 @@ def test_bash_is_told_of_the_latest_bash_error_of_its_session_alone(seeded: Seed
 
 @pytest.mark.parametrize("tool", ["Task", "Read", "Grep", "MultiEdit", "edit", ""])
 def test_other_tools_hear_nothing(seeded: Seeded, tool: str) -> None:
+    """REQ-RA-303."""
     seeded.known("index.ts")
     seeded.failed("index.ts")
     assert said(edit(tool=tool), seeded.path.parent) == []
@@ -187,6 +127,7 @@ def test_other_tools_hear_nothing(seeded: Seeded, tool: str) -> None:
 
 @pytest.mark.parametrize("path", ["", "/", "src/", "/project/src/unrelated.ts"])
 def test_a_file_without_a_history_hears_nothing(seeded: Seeded, path: str) -> None:
+    """REQ-RA-301, REQ-RA-304."""
     seeded.known("index.ts")
     assert said(edit(path), seeded.path.parent) == []
 
@@ -216,6 +157,7 @@ def test_two_megabytes_of_input_and_a_windows_path(seeded: Seeded) -> None:
     + [json.dumps({"tool_name": "Bash", "session_id": given}).encode() for given in (None, [], 7)],
 )
 def test_broken_input_says_nothing(seeded: Seeded, stdin: bytes) -> None:
+    """REQ-RA-305."""
     seeded.known("index.ts")
     assert raw(stdin, seeded.path.parent) == b""
 
@@ -248,6 +190,7 @@ def test_what_is_known_comes_out_as_it_went_in(tmp_path: Path, text: str) -> Non
 
 
 def test_a_database_that_cannot_be_read_says_nothing(tmp_path: Path) -> None:
+    """REQ-RA-305."""
     request = json.dumps(edit()).encode()
     assert raw(request, tmp_path / "nowhere") == b""
     assert list(tmp_path.iterdir()) == []
@@ -273,6 +216,7 @@ def test_a_torn_database_says_nothing(seeded: Seeded) -> None:
 
 
 def test_a_locked_database_says_nothing_and_soon(seeded: Seeded) -> None:
+    """REQ-RA-305."""
     seeded.known("index.ts")
     lock = sqlite3.connect(seeded.path, isolation_level=None)
     lock.execute("BEGIN EXCLUSIVE")
@@ -296,83 +240,6 @@ def test_it_gives_up_where_the_input_never_ends(seeded: Seeded) -> None:
         assert process.stderr is not None and process.stderr.read() == b""
 
 
-@contextmanager
-def own(home: Path) -> Iterator[History]:
-    database = Database(f"sqlite:///{home / 'mendbot.db'}")
-    database.migrate()
-    try:
-        yield History(database)
-    finally:
-        database.close()
-
-
-ADA = Resolution(resolved_by="ada", tool="Edit", tool_sequence=("Read", "Edit"))
-
-
-def test_the_bots_own_database_while_it_is_open_and_after(tmp_path: Path) -> None:
-    with own(tmp_path) as history:
-        asyncio.run(history.record("/a/b/index.ts(3,4): error TS2345: no", ADA, paths=["lib/myindex.ts"]))
-        asyncio.run(history.record("/a/b/myindex.ts(3,4): error TS2345: yes", ADA))
-        asyncio.run(history.tool_error("s1", "Bash", "/elsewhere/index.ts(9,9): error TS2345: no"))
-        lines = said(edit(), tmp_path)
-        assert lines == [
-            "⚠️ Past error involving this file: <PATH>/index.ts(<POS>): error TS2345: no",
-            "How it was resolved: ada (Edit)",
-            "Path to the resolution: Read → Edit",
-        ]
-        link = tmp_path / "link.db"
-        link.symlink_to("mendbot.db")
-        assert said(edit(), tmp_path, MENDBOT_DATABASE_URL=f"sqlite:///{link}") == lines, "its log was not read"
-        link.unlink()
-        assert said(bash(), tmp_path)[1:] == ["Path to the earlier resolution: Read → Edit"]
-    assert said(edit(), tmp_path) == lines
-    assert len(said(edit("x/myindex.ts"), tmp_path)) == 6
-    assert [path.name for path in tmp_path.iterdir()] == ["mendbot.db"], "it left files beside the database"
-
-
-def test_rows_that_another_program_wrote_are_found_too(tmp_path: Path) -> None:
-    with own(tmp_path) as history:
-        asyncio.run(history.record("index.ts: oldest", ADA))
-        asyncio.run(asyncio.sleep(0.002))  # the history tells times apart by the millisecond
-        asyncio.run(history.record("index.ts: older", ADA))
-        with sqlite3.connect(tmp_path / "mendbot.db") as database:
-            query = "INSERT INTO error_kb (ts, error_normalized, resolution, last_used) VALUES ('t', ?, ?, ?)"
-            database.execute(query, ("foreign in index.ts", "by hand", "2999-01-01"))
-        database.close()
-        heads = [line for line in said(edit(), tmp_path) if line.startswith("⚠️")]
-        assert [head.split(": ", 1)[1] for head in heads] == ["foreign in index.ts", "index.ts: older"]
-        assert asyncio.run(history.adopt()) == 1
-        assert asyncio.run(history.adopt()) == 0
-        assert len(said(edit(), tmp_path)) == 5  # adopted, and still the latest
-
-
-def test_a_side_table_of_two_columns(seeded: Seeded) -> None:
-    with sqlite3.connect(seeded.path) as database:
-        database.execute("CREATE TABLE error_files (file_name TEXT, kb_id INTEGER)")
-        database.execute("INSERT INTO error_files VALUES ('index.ts', 1)")
-    database.close()
-    seeded.known("its text names no file")
-    seeded.known("myindex.ts")
-    assert said(edit(), seeded.path.parent)[0].endswith(": its text names no file")
-    assert said(edit("myindex.ts"), seeded.path.parent) == []
-
-
-def test_every_lookup_of_the_bots_own_database_uses_an_index(tmp_path: Path) -> None:
-    with own(tmp_path):
-        pass
-    database = sqlite3.connect(tmp_path / "mendbot.db")
-    for query, values in (
-        (hook.BY_FILE[0][0], ("a", "b")),
-        (hook.BY_FILE[0][1], ("a", "b")),
-        (hook.SESSION_ERROR, ("s",)),
-        (hook.BY_TEXT, ("x",)),
-    ):
-        plan = [row[3] for row in database.execute(f"EXPLAIN QUERY PLAN {query}", values)]
-        assert not [step for step in plan if step.startswith("SCAN") and "(subquery" not in step], plan
-        assert [step for step in plan if "USING" in step and "INDEX" in step], plan
-    database.close()
-
-
 def imported(argv: tuple[str, ...], home: Path) -> set[str]:
     result = subprocess.run(
         (argv[0], "-X", "importtime", *argv[1:]),
@@ -386,6 +253,7 @@ def imported(argv: tuple[str, ...], home: Path) -> set[str]:
 
 
 def test_it_imports_nothing_it_does_not_need(seeded: Seeded) -> None:
+    """REQ-RA-306."""
     seeded.known("index.ts")
     modules = imported(BARE, seeded.path.parent)
     assert "sqlite3" in modules

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent import hook
-from bot.agent.hook_install import MATCHER, command, install, merged
+from bot.agent.hook_install import MATCHER, command, install, merged, post_command, registrations
 from bot.errors import UserError
 
 OTHERS: dict[str, Any] = {
@@ -43,10 +43,18 @@ def read(where: Path) -> dict[str, Any]:
     return found
 
 
-def test_a_fresh_directory_gets_the_hook_for_its_four_tools(tmp_path: Path) -> None:
+def test_a_fresh_directory_gets_the_hooks(tmp_path: Path) -> None:
+    """REQ-RA-303: Matcher (spec E): the pre-tool hook is registered for `Edit|Write|Bash|Task` and nothing else."""
     assert install(tmp_path) == settings_of(tmp_path)
-    own = {"type": "command", "command": command(), "timeout": 2}
-    assert read(tmp_path) == {"hooks": {"PreToolUse": [{"matcher": "Edit|Write|Bash|Task", "hooks": [own]}]}}
+    before = {"type": "command", "command": command(), "timeout": 2}
+    after = {"type": "command", "command": post_command(), "timeout": 5}
+    assert read(tmp_path) == {
+        "hooks": {
+            "PreToolUse": [{"matcher": "Edit|Write|Bash|Task", "hooks": [before]}],
+            "PostToolUse": [{"matcher": "Bash", "hooks": [after]}],
+            "PostToolUseFailure": [{"matcher": "Edit|Write|Bash|Task", "hooks": [after]}],
+        }
+    }
 
 
 def test_what_was_installed_works_from_the_shell_of_an_agent(tmp_path: Path) -> None:
@@ -69,8 +77,39 @@ def test_what_was_installed_works_from_the_shell_of_an_agent(tmp_path: Path) -> 
     assert result.stderr == b""
 
 
-def test_a_hook_whose_code_is_gone_does_not_block_the_agent(tmp_path: Path) -> None:
-    moved = command().replace(str(Path(hook.__file__).parent), str(tmp_path / "gone"))
+def test_a_failure_that_was_installed_for_is_known_before_the_next_bash(tmp_path: Path) -> None:
+    """REQ-RA-302: the session's latest Bash error, noted by the one hook, is what the other one tells of."""
+    install(tmp_path)
+    database = sqlite3.connect(tmp_path / "mendbot.db")
+    database.execute("CREATE TABLE error_kb (error_normalized TEXT, resolution TEXT, last_used TEXT)")
+    database.execute("CREATE TABLE events (type TEXT, ts TEXT, session_id TEXT, project TEXT, project_path TEXT, data)")
+    database.execute("INSERT INTO error_kb VALUES ('make: no rule', 'by hand', '1')")
+    database.commit()
+    database.close()
+    about = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "make"}}
+    failed = {**about, "hook_event_name": "PostToolUseFailure", "error": "Exit code 2\nmake: no rule"}
+    said = []
+    for event, request in (("PostToolUseFailure", failed), ("PreToolUse", about)):
+        line = read(tmp_path)["hooks"][event][0]["hooks"][0]["command"]
+        env = {"PATH": os.environ["PATH"], "MENDBOT_HOME": str(tmp_path)}
+        done = subprocess.run(
+            ["sh", "-c", line], input=json.dumps(request).encode(), capture_output=True, cwd="/", env=env, check=True
+        )
+        assert done.stderr == b""
+        said.append(done.stdout)
+    assert said[0] == b""
+    assert "make: no rule" in json.loads(said[1])["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.parametrize("line", [command(), post_command()])
+def test_a_hook_whose_code_is_gone_does_not_block_the_agent(tmp_path: Path, line: str) -> None:
+    package = str(Path(hook.__file__).parents[2])
+    # isolated from site packages, where the tests' own copy of the bot may be found
+    moved = (
+        line.replace(package, str(tmp_path / "gone"))
+        .replace(" -I -c", " -I -S -c")
+        .replace(str(tmp_path / "gone") + "/.venv", package + "/.venv")
+    )
     assert "gone" in moved
     result = subprocess.run(["sh", "-c", moved], input=b"{}", capture_output=True, check=False)
     assert result.returncode == 1  # 2 would mean "block"
@@ -83,6 +122,7 @@ def test_everything_else_stays(tmp_path: Path) -> None:
     after = read(tmp_path)
     own = after["hooks"]["PreToolUse"].pop()
     assert own["matcher"] == MATCHER
+    assert after["hooks"].pop("PostToolUse") and after["hooks"].pop("PostToolUseFailure")
     assert after == OTHERS
     assert "é" in path.read_text(encoding="utf-8")
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
@@ -107,6 +147,23 @@ def test_an_older_entry_is_replaced_wherever_it_stands(tmp_path: Path) -> None:
     found = read(tmp_path)["hooks"]["PreToolUse"]
     assert found[:-1] == [{"matcher": "*", "hooks": [other]}, "odd", {"matcher": "Read"}]
     assert found[-1]["hooks"][0]["command"] == command()
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolUseFailure"])
+def test_a_list_that_is_none_is_refused_for_each_event(tmp_path: Path, event: str) -> None:
+    written(tmp_path, {"hooks": {event: 7}})
+    with pytest.raises(UserError, match=f'"hooks.{event}" must be a list'):
+        install(tmp_path)
+
+
+def test_one_beside_an_older_one_is_left_alone(tmp_path: Path) -> None:
+    install(tmp_path)
+    wanted = read(tmp_path)
+    old = {"type": "command", "command": "/old/python -m bot hook pre-tool"}
+    both = {"hooks": {**wanted["hooks"], "PreToolUse": [{"hooks": [old]}, *wanted["hooks"]["PreToolUse"]]}}
+    written(tmp_path, both)
+    install(tmp_path)
+    assert read(tmp_path) == wanted
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
@@ -157,7 +214,8 @@ def test_merging_adds_one_group_and_loses_nothing(
     top: dict[str, Any], groups: list[Any], hooks: dict[str, Any]
 ) -> None:
     settings = {**top, "hooks": {**hooks, "PreToolUse": groups}}
-    once = merged(settings, "python mendbot-hook", Path("settings.json"))
+    wanted = {"PreToolUse": registrations()["PreToolUse"]}
+    once = merged(settings, wanted, Path("settings.json"))
     assert once["hooks"]["PreToolUse"][:-1] == groups
     assert {**once, "hooks": {**once["hooks"], "PreToolUse": groups}} == settings
-    assert merged(once, "python mendbot-hook", Path("settings.json")) == once
+    assert merged(once, wanted, Path("settings.json")) == once

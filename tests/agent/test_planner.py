@@ -91,6 +91,7 @@ assert should_not_be_a_goal()
 
 
 def test_the_three_records_follow_from_an_issue() -> None:
+    """REQ-RUN-002."""
     made = plan("Cart total is wrong", BODY, FILES, focus=("Makefile",))
     assert made == {
         "title": "Cart total is wrong",

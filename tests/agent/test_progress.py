@@ -39,6 +39,7 @@ class Judge:
 
 
 def test_the_simple_detector_goes_by_the_rule() -> None:
+    """REQ-STOP-002."""
     detector = SimpleProgressDetector()
     assert asyncio.run(detector.detect_progress("error: 2 tests failed", "error: 1 test failed"))
     assert not asyncio.run(detector.detect_progress("same", "same"))
@@ -46,6 +47,7 @@ def test_the_simple_detector_goes_by_the_rule() -> None:
 
 @pytest.mark.parametrize("answer", [True, False])
 def test_the_judge_decides(answer: bool) -> None:
+    """REQ-STOP-003."""
     judge = Judge(answer)
     assert asyncio.run(JudgeProgressDetector(judge).detect_progress("previous", "current")) is answer
     assert judge.asked == [("previous", "current")]
@@ -56,12 +58,14 @@ def test_a_judge_may_be_a_plain_function() -> None:
 
 
 def test_the_judge_is_not_asked_about_identical_outputs() -> None:
+    """REQ-STOP-003."""
     judge = Judge(True)
     assert not asyncio.run(JudgeProgressDetector(judge).detect_progress("same", "same"))
     assert judge.asked == []
 
 
 def test_where_the_judge_fails_the_rule_decides() -> None:
+    """REQ-STOP-003."""
     detector = JudgeProgressDetector(Judge(RuntimeError("API error")))
     assert asyncio.run(detector.detect_progress("error", "success"))
     assert not asyncio.run(detector.detect_progress("1 failed", "2 failed"))
@@ -93,6 +97,7 @@ def test_iterations_are_counted() -> None:
 
 
 def test_the_first_iteration_is_compared_with_nothing() -> None:
+    """REQ-STOP-004."""
     assert record(StopConditionManager(CONDITIONS), [""]).no_progress_count == 0
 
 
@@ -101,6 +106,8 @@ def test_an_empty_first_output_is_still_the_one_compared_with() -> None:
 
 
 def test_identical_outputs_count_up_and_are_returned() -> None:
+    """REQ-STOP-004."""
+
     async def counts() -> list[int]:
         manager = StopConditionManager(CONDITIONS)
         return [await manager.record_iteration("same") for _ in range(4)]
@@ -128,6 +135,7 @@ def test_it_stops_at_the_last_iteration() -> None:
 
 
 def test_it_stops_without_progress_at_the_threshold_and_not_before() -> None:
+    """REQ-STOP-004."""
     manager = StopConditionManager(dataclasses.replace(CONDITIONS, no_progress_threshold=2))
     reasons = []
     for _ in range(3):
@@ -144,6 +152,7 @@ def test_it_stops_when_the_time_is_over() -> None:
 
 
 def test_the_count_can_be_reset() -> None:
+    """REQ-STOP-004."""
     manager = StopConditionManager(CONDITIONS)
     record(manager, ["same", "same"])
     manager.reset_no_progress_count()
@@ -158,6 +167,7 @@ def test_an_own_detector_is_asked_with_the_output_before() -> None:
 
 
 def test_the_state_is_a_copy() -> None:
+    """REQ-STOP-004."""
     manager = StopConditionManager(CONDITIONS)
     before = manager.get_state()
     record(manager, ["output"])

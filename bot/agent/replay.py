@@ -1,0 +1,163 @@
+"""The agent that repeats what helped before: the patch of a proven resolution of the very error that fails now.
+It knows nothing of the history but what it is given, and offers nothing rather than a patch that it can't say whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from bot.model import AgentTask, Change, KnownError, Proposal, Resolution
+from bot.rules.diffs import FileDiff, parse_diff
+from bot.rules.failures import fingerprints
+from bot.rules.guidance import weight
+
+LookUp = Callable[[Sequence[str]], Awaitable[Sequence[KnownError]]]
+"""The known resolutions, with their patches, of errors by their fingerprints, as far as this repository may know."""
+DeadEnds = Callable[[Sequence[str]], Awaitable[frozenset[str]]]
+"""The hashes of patches that did not help against one of the errors."""
+Fits = Callable[[Path, Sequence[Change]], Awaitable[str | None]]
+"""Why the changes don't fit the tree, or None; it may leave them in the tree, as the caller puts that back."""
+
+_FILES_MODES = (None, "100644", "100755")
+_PART = re.compile(r"^diff --git ", re.MULTILINE)
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryDeveloper:
+    """Offers the patch of the best resolution known for the failures of its task: the same text before one that is
+    alike, then the one that helped most often where it was shown, then the one used last.
+
+    Passed over is what did not help these errors before (by its hash), what this run has tried (by its lines), what
+    is no plain diff of files and what does not fit; if that is everything, it offers nothing and says why."""
+
+    look_up: LookUp
+    dead_ends: DeadEnds
+    fits: Fits | None = None
+    name: str = "history"
+
+    async def propose(self, task: AgentTask, tree: Path) -> Proposal:
+        errors = task.fingerprints or failing(task)
+        if not errors:
+            return self._nothing("no error is known that could be looked up")
+        proven = [known for known in await self.look_up(errors) if known.resolution.patch]
+        if not proven:
+            return self._nothing("no proven patch is known for these errors")
+        dead = await self.dead_ends(errors)
+        tried = {gist(patch) for patch in task.failed_patches}
+        notes: list[str] = []
+        for known in sorted(proven, key=_rank, reverse=True):
+            found = await self._changes(known.resolution, dead, tried, tree)
+            if not isinstance(found, str):
+                return self._replay(known, found)
+            notes.append(f"{_record(known)}: {found}")
+        return self._nothing("; ".join(notes))
+
+    async def _changes(
+        self, resolution: Resolution, dead: frozenset[str], tried: Iterable[str], tree: Path
+    ) -> tuple[Change, ...] | str:
+        """The changes of a resolution's patch, or why it is passed over."""
+        patch = resolution.patch or ""
+        if not dead.isdisjoint({resolution.diff_hash, patch_hash(patch)}):
+            return "its patch did not help against this error before"
+        if gist(patch) in tried:
+            return "its patch was tried in this run"
+        changes = split_patch(patch)
+        if isinstance(changes, str) or self.fits is None:
+            return changes
+        why = await self.fits(tree, changes)
+        return changes if why is None else f"its patch does not fit ({why})"
+
+    def _replay(self, known: KnownError, changes: tuple[Change, ...]) -> Proposal:
+        resolution = known.resolution
+        return Proposal(
+            agent=self.name,
+            offered=True,
+            changes=changes,
+            note=f"repeats {_record(known)}",
+            tools=resolution.tool_sequence,
+            replays=resolution.diff_hash or patch_hash(resolution.patch or ""),
+        )
+
+    def _nothing(self, note: str) -> Proposal:
+        return Proposal(agent=self.name, offered=False, note=note)
+
+
+def failing(task: AgentTask) -> tuple[str, ...]:
+    """The fingerprints of what fails now: after the last attempt, else before any change."""
+    latest = task.previous[-1] if task.previous else task.baseline
+    steps = latest.steps if latest is not None else ()
+    found = (mark for step in steps if not step.passed and not step.skipped for mark in fingerprints(step.output))
+    return tuple(dict.fromkeys(found))
+
+
+def patch_hash(patch: str) -> str:
+    """The hash under which a patch is remembered: SHA-256 of its text, in hexadecimal."""
+    return sha256(patch.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def gist(patch: str) -> str:
+    """What two patches share that do the same in files that differ elsewhere: their paths, and the lines that come and
+    go. Numbers, context and object ids are left out."""
+    lines = [
+        (part.paths, [line for hunk in part.hunks for line in hunk.lines if line.startswith(("+", "-"))])
+        for part in parse_diff(patch)
+    ]
+    return repr(lines)
+
+
+def split_patch(patch: str) -> tuple[Change, ...] | str:
+    """A diff as git prints it, as one change for each file; or a sentence on why it can't be said so.
+
+    Files that come, go or become executable are; renames, binary files, links and submodules are not, nor is a diff
+    whose text has lost bytes."""
+    starts = [found.start() for found in _PART.finditer(patch)]
+    if not starts or patch[: starts[0]].strip():
+        return "its patch is not as git prints it"
+    changes: list[Change] = []
+    for start, end in zip(starts, [*starts[1:], len(patch)], strict=True):
+        parts = parse_diff(patch[start:end])
+        if len(parts) != 1:
+            return "its patch is not as git prints it"
+        if problem := _problem(parts[0]):
+            return f"its patch {problem}"
+        changes.append(Change(path=parts[0].paths[0], patch=patch[start:end]))
+    paths = [change.path for change in changes]
+    return tuple(changes) if len(set(paths)) == len(paths) else "its patch names a file twice"
+
+
+def _problem(part: FileDiff) -> str | None:
+    if part.binary:
+        return "changes a binary file"
+    if part.moved:
+        return "renames or copies a file"
+    if len(part.paths) != 1 or not _is_text(part.paths[0]):
+        return "names no single file in one of its parts"
+    if part.new_mode not in _FILES_MODES or any(mode not in _FILES_MODES for mode in part.modes):
+        return "makes a link or a submodule"
+    if not (part.hunks or part.new_mode or part.creates or part.deletes):
+        return "changes nothing in one of its parts"
+    if any(line.startswith("+") and "\ufffd" in line for hunk in part.hunks for line in hunk.lines):
+        return "holds bytes that are no text"  # `Tree.diff` replaces them, so they are lost
+    return None
+
+
+def _is_text(path: str) -> bool:
+    """A path of bytes that are no UTF-8 has halves of characters in it."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in path)
+
+
+def _rank(known: KnownError) -> tuple[bool, float, str]:
+    return known.exact, weight(known.shown, known.passed), known.last_used
+
+
+def _record(known: KnownError) -> str:
+    """Which record it is, for the run's story."""
+    resolution = known.resolution
+    error = known.error if len(known.error) <= _SHOWN else f"{known.error[: _SHOWN - 1]}…"
+    where = [f"{resolution.repo or ''}#{resolution.pull_request}"] if resolution.pull_request is not None else []
+    where += [f"commit {resolution.commit[:12]}"] if resolution.commit else []
+    return f"resolution {known.id} of `{error}`" + (f" ({', '.join(where)})" if where else "")

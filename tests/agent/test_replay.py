@@ -1,0 +1,242 @@
+"""The history agent: it repeats what helped, as real git made it, and nothing that failed or does not fit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.agent.replay import Fits, HistoryDeveloper, gist, patch_hash, split_patch
+from bot.errors import UserError
+from bot.model import AgentTask, Change, KnownError, Proposal, Resolution, Validation, ValidationStep
+from bot.workspace.patch import apply_changes
+
+ERROR = "<PATH>/a.c:<POS>: error: boom"
+OUTPUT = "src/a.c:3:4: error: boom\n1 error\n"
+PATCH = """\
+diff --git a/a.c b/a.c
+index 1111111..2222222 100644
+--- a/a.c
++++ b/a.c
+@@ -1 +1 @@
+-boom
++fine
+"""
+
+
+def failed(output: str = OUTPUT) -> Validation:
+    step = ValidationStep(command="make", stage="test", passed=False, output=output)
+    passed = ValidationStep(command="lint", stage="lint", passed=True, output="x.c:1:1: error: not this one")
+    return Validation(passed=False, summary="test failed", steps=(passed, step))
+
+
+def task(**fields: object) -> AgentTask:
+    given = {"run_id": "r1", "attempt": 1, "max_attempts": 3, "task": "mend", "baseline": failed(), **fields}
+    return AgentTask.model_validate(given)
+
+
+def known(patch: str | None = PATCH, number: int = 1, **fields: object) -> KnownError:
+    digest = patch_hash(patch) if patch else None
+    how = Resolution(patch=patch, diff_hash=digest, tool_sequence=("Edit",), repo="ada/engine", pull_request=7)
+    return KnownError.model_validate({"id": number, "error": ERROR, "resolution": how, **fields})
+
+
+class Memory:
+    """A history of a few records, which notes what it was asked for."""
+
+    def __init__(self, *records: KnownError, dead: frozenset[str] = frozenset()) -> None:
+        self.records = records
+        self.dead = dead
+        self.asked: tuple[str, ...] = ()
+
+    async def look_up(self, fingerprints: Sequence[str]) -> Sequence[KnownError]:
+        self.asked = tuple(fingerprints)
+        return [record for record in self.records if record.error in fingerprints]
+
+    async def dead_ends(self, fingerprints: Sequence[str]) -> frozenset[str]:
+        return self.dead
+
+    def propose(self, asked: AgentTask, tree: Path = Path("/nowhere"), fits: Fits | None = None) -> Proposal:
+        return asyncio.run(HistoryDeveloper(self.look_up, self.dead_ends, fits).propose(asked, tree))
+
+
+def test_it_repeats_a_proven_patch_and_says_whose() -> None:
+    """REQ-RUN-008: agent `history` replays a proven resolution's patch."""
+    memory = Memory(known())
+    proposal = memory.propose(task())
+    assert memory.asked == (ERROR,)
+    assert proposal == Proposal(
+        agent="history",
+        offered=True,
+        changes=(Change(path="a.c", patch=PATCH),),
+        note=f"repeats resolution 1 of `{ERROR}` (ada/engine#7)",
+        tools=("Edit",),
+        replays=patch_hash(PATCH),
+    )
+
+
+def test_it_looks_for_what_it_was_told_else_for_what_the_last_attempt_left() -> None:
+    memory = Memory()
+    memory.propose(task(fingerprints=("told",), previous=(failed(),)))
+    assert memory.asked == ("told",)
+    memory.propose(task(previous=(failed("b.c:1:1: error: first"), failed("b.c:1:1: error: last"))))
+    assert memory.asked == ("b.c:<POS>: error: last",)
+    memory.asked = ()
+    assert not memory.propose(task(baseline=None)).offered
+    assert memory.asked == ()
+
+
+@pytest.mark.parametrize(
+    ("record", "asked", "why"),
+    [
+        (known(patch=None), task(), "no proven patch"),
+        (known(error="another"), task(), "no proven patch"),
+        (known(), task(failed_patches=(PATCH,)), "was tried in this run"),
+        (known(), task(failed_patches=(PATCH.replace("1111111", "3333333").replace("@ -1", "@ -9"),)), "was tried"),
+        (known("not a diff"), task(), "not as git prints it"),
+    ],
+)
+def test_it_offers_nothing_and_says_why(record: KnownError, asked: AgentTask, why: str) -> None:
+    proposal = Memory(record).propose(asked)
+    assert (proposal.offered, proposal.changes, proposal.replays) == (False, (), None)
+    assert why in proposal.note
+
+
+@pytest.mark.parametrize("digest", [patch_hash(PATCH), "its own"])
+def test_a_dead_end_is_not_tried_again(digest: str) -> None:
+    record = known()
+    record = record.model_copy(update={"resolution": record.resolution.model_copy(update={"diff_hash": "its own"})})
+    proposal = Memory(record, dead=frozenset({digest})).propose(task())
+    assert not proposal.offered and "did not help" in proposal.note
+
+
+def test_the_best_comes_first_and_the_next_where_that_is_no_use() -> None:
+    def patch(name: str) -> str:
+        return PATCH.replace("fine", name)
+
+    loose = known(patch("loose"), 1, exact=False, last_used="2026-09")
+    vain = known(patch("vain"), 2, shown=3, passed=0, last_used="2026-08")
+    old = known(patch("old"), 3, last_used="2026-01")
+    new = known(patch("new"), 4, last_used="2026-02")
+    records = [loose, vain, old, new]
+    order = []
+    while records:
+        note = Memory(*records).propose(task()).note
+        record = next(one for one in records if f"resolution {one.id} " in note)
+        order.append(record.id)
+        records.remove(record)
+    assert order == [4, 3, 2, 1]
+    dead = frozenset({patch_hash(patch("new"))})
+    assert "resolution 3 " in Memory(old, new, dead=dead).propose(task()).note
+
+
+def git(tree: Path, *arguments: str) -> str:
+    env = {"PATH": os.environ["PATH"], "HOME": str(tree), "GIT_CONFIG_NOSYSTEM": "1"}
+    named = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "core.autocrlf=false", *arguments)
+    return subprocess.run(named, cwd=tree, env=env, check=True, capture_output=True).stdout.decode("utf-8", "replace")
+
+
+def files_of(tree: Path) -> dict[str, tuple[bytes, bool]]:
+    found = (path for path in tree.rglob("*") if path.is_file() and ".git" not in path.parts)
+    return {str(path.relative_to(tree)): (path.read_bytes(), os.access(path, os.X_OK)) for path in found}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    tree = tmp_path / "tree"
+    (tree / "sub dir").mkdir(parents=True)
+    (tree / "a.c").write_bytes(b"boom\n")
+    (tree / "sub dir" / "b é.txt").write_bytes(b"".join(b"line %d\r\n" % number for number in range(40)))
+    (tree / "gone.txt").write_bytes(b"old\nno end")
+    (tree / "empty").touch()
+    (tree / "run.sh").write_bytes(b"#!/bin/sh\n")
+    git(tree, "init", "-q")
+    git(tree, "add", "-A")
+    git(tree, "commit", "-qm", "x")
+    return tree
+
+
+def change_all(tree: Path) -> None:
+    (tree / "a.c").write_bytes(b"fine\ndiff --git a/x b/x\n-- \n")
+    text = (tree / "sub dir" / "b é.txt").read_bytes()
+    (tree / "sub dir" / "b é.txt").write_bytes(text.replace(b"line 3\r", b"LINE 3\r").replace(b"line 38\r", b""))
+    (tree / "gone.txt").unlink()
+    (tree / "empty").unlink()
+    (tree / "run.sh").chmod(0o755)
+    (tree / "new" / "deep").mkdir(parents=True)
+    (tree / "new" / "deep" / "n.py").write_bytes(b"x\x0cy = 1\n\n\nno end")
+    (tree / "new" / "none").touch()
+
+
+async def fits(tree: Path, changes: Sequence[Change]) -> str | None:
+    try:
+        await apply_changes(tree, changes)
+    except UserError as error:
+        return str(error)
+    return None
+
+
+def test_a_patch_of_many_files_does_what_it_did_then(tree: Path) -> None:
+    """Files that come, go, are emptied of, become executable; names with spaces and accents; CRLF; no final newline."""
+    change_all(tree)
+    git(tree, "add", "-A")
+    patch = git(tree, "diff", "--cached", "--no-renames", "--no-color")
+    wanted = files_of(tree)
+    git(tree, "reset", "-q", "--hard")
+    proposal = Memory(known(patch)).propose(task(), tree)
+    assert proposal.offered, proposal.note
+    assert len(proposal.changes) == 7
+    assert asyncio.run(fits(tree, proposal.changes)) is None
+    assert files_of(tree) == wanted
+
+
+def test_what_does_not_fit_is_passed_over_for_what_does(tree: Path) -> None:
+    """Refused where it doesn't fit, which costs no attempt."""
+    elsewhere = PATCH.replace("-boom", "-something else")
+    first, second = known(elsewhere, 1, last_used="2"), known(PATCH, 2, last_used="1")
+    proposal = Memory(first).propose(task(), tree, fits)
+    assert not proposal.offered and "resolution 1" in proposal.note and "does not fit (a.c" in proposal.note
+    assert (tree / "a.c").read_bytes() == b"boom\n"
+    assert "resolution 2" in Memory(first, second).propose(task(), tree, fits).note
+
+
+@pytest.mark.parametrize(
+    ("act", "why"),
+    [
+        ("git mv a.c moved.c", "renames"),
+        ("printf 'a\\0b' > a.c", "binary"),
+        ("ln -sf /etc/passwd a.c", "link"),
+        ("printf 'caf\\351\\n' > a.c", "bytes that are no text"),
+    ],
+)
+def test_what_a_change_cannot_say_is_not_offered(tree: Path, act: str, why: str) -> None:
+    subprocess.run(["sh", "-c", act], cwd=tree, check=True)
+    git(tree, "add", "-A")
+    patch = git(tree, "diff", "--cached", "-M")
+    assert patch
+    proposal = Memory(known(patch)).propose(task(), tree)
+    assert not proposal.offered and why in proposal.note
+
+
+@pytest.mark.parametrize(
+    "text", ["", "prose", "prose\n" + PATCH, PATCH + PATCH, "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y\n"]
+)
+def test_what_git_does_not_print_is_not_offered(text: str) -> None:
+    assert isinstance(split_patch(text), str)
+
+
+_PIECES = [*"ab/ \n+-@\\0123", "diff --git a/b b/b\n", "\n--- a/b", "\n+++ b/b", "\n@@ -1 +1 @@\n", PATCH]
+
+
+@given(st.lists(st.sampled_from(_PIECES)).map("".join))
+def test_any_text_is_split_or_refused_and_nothing_is_lost(text: str) -> None:
+    found = split_patch(text)
+    if not isinstance(found, str):
+        assert "".join(change.patch or "" for change in found) == text.lstrip()
+    gist(text)
