@@ -4,30 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
-from pydantic import BaseModel
+from cyclopts import App, Parameter, Token
 
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, PASSED
+from bot.cli.output import complain, print_json, say
 from bot.errors import UserError
+from bot.model import RunChecksResult
+from bot.reports.limits import one_line
+
+__all__ = ["Check", "Flag", "check", "group", "hook", "print_json", "worktree"]
 
 Check = Literal["typecheck", "lint", "test"]
 Flag = Annotated[bool, Parameter(negative="")]
-LONGEST_INPUT = 512 * 1024 * 1024
+LONGEST_INPUT = 128 * 1024 * 1024
+"""Bytes of issues: 50,000 are some 35 MB, and parsed they take ten times the room."""
 
 
-def print_json(value: BaseModel | dict[str, Any]) -> None:
-    """Exactly one JSON document on stdout."""
-    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    print(json.dumps(data, ensure_ascii=False))
+def _path(_: object, tokens: Sequence[Token]) -> Path:
+    """An empty path is a variable that is not set, and must not mean the working directory."""
+    if not tokens[0].value.strip():
+        raise ValueError("it is empty; give a path, or `.` for the working directory")
+    return Path(tokens[0].value)
+
+
+GivenPath = Annotated[Path, Parameter(converter=_path)]
 
 
 def check(
-    path: Path,
+    path: GivenPath,
     *,
     check: tuple[Check, ...] = (),
     fail_fast: bool = True,
@@ -52,27 +62,52 @@ def check(
     from bot.workspace.checks import run_checks
     from bot.workspace.policy import checks_with_a_command, local_policy
 
-    tree = path.expanduser().absolute()
+    tree = _absolute(path)
 
-    async def run() -> Any:
+    async def run() -> RunChecksResult:
+        if (problem := _no_tree(tree)) is not None:
+            return RunChecksResult(passed=False, error=problem)
         policy = await local_policy(tree)
         wanted = check or checks_with_a_command(tree, policy.checks)
         return await run_checks(tree, wanted, fail_fast=fail_fast, max_attempts=max_attempts, policy=policy.checks)
 
     result = asyncio.run(run())
+    ran = any(one.command for one in result.results)
     if json:
         print_json(result)
-    else:
-        for one in result.results:
-            flaky = " (flaky: it failed before on the same tree)" if one.flaky else ""
-            print(f"{'✓' if one.passed else '✗'} {one.check}: `{one.command}` in {one.duration_ms / 1000:.1f} s{flaky}")
-            if not one.passed and one.error:
-                print(one.error)
-    ran = any(one.command for one in result.results)
+    elif ran:
+        _tell(result)
     if result.error and not ran:
-        print(f"mendbot: {result.error}", file=sys.stderr)
+        complain(result.error)
         return BAD_INPUT
     return PASSED if result.passed else NOT_PASSED
+
+
+def _tell(result: RunChecksResult) -> None:
+    for one in result.results:
+        flaky = " (flaky: it failed before on the same tree)" if one.flaky else ""
+        how = f"`{one_line(one.command)}` in {one.duration_ms / 1000:.1f} s{flaky}" if one.command else "did not run"
+        say(f"{'✓' if one.passed else '✗'} {one.check}: {how}")
+        if not one.passed and one.error:
+            say(one.error)
+
+
+def _no_tree(tree: Path) -> str | None:
+    """Why checks cannot even be looked for there (REQ-CHECK-006); os.path, as Path's own raises for endless names."""
+    if not os.path.exists(tree):  # noqa: PTH110
+        return f"Worktree not found: {tree}"
+    if not os.path.isdir(tree):  # noqa: PTH112
+        return f"Worktree not found: {tree} is no directory"
+    if not os.access(tree, os.R_OK | os.X_OK):
+        return f"Worktree not found: this user may not read {tree}"
+    return None
+
+
+def _absolute(path: Path) -> Path:
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError as error:  # `~nobody`
+        raise UserError(f"{path}: {error}") from None
 
 
 def _worktree(action: str, issues: Sequence[int], options: dict[str, Any], as_json: bool) -> int:
@@ -83,14 +118,27 @@ def _worktree(action: str, issues: Sequence[int], options: dict[str, Any], as_js
         print_json(result)
     elif result.worktrees is not None:
         for entry in result.worktrees:
-            print(f"{entry.path}\t{entry.branch}\t{','.join(map(str, entry.issues))}")
+            say(f"{entry.path}\t{entry.branch}\t{','.join(map(str, entry.issues))}")
     elif result.success:
-        print(result.worktree_path or f"removed; the branch {result.branch} stays")
+        say(result.worktree_path or f"removed; the branch {result.branch} stays")
     if result.success:
         return PASSED
-    print(f"mendbot: {result.error}", file=sys.stderr)
-    wrong = action != "list" and (not issues or any(number < 1 for number in issues))
-    return BAD_INPUT if wrong else NOT_PASSED
+    complain(result.error or f"{action} failed")
+    return BAD_INPUT if _is_bad_input(action, issues, options) else NOT_PASSED
+
+
+def _is_bad_input(action: str, issues: Sequence[int], options: dict[str, Any]) -> bool:
+    """Whether it was refused for what was asked, and not for the state of things, which may change by itself."""
+    from bot.workspace.branches import branch_for, branch_problem
+
+    repo = _absolute(options.get("repo") or Path())
+    if not os.path.isdir(repo) or not os.access(repo, os.R_OK | os.X_OK):  # noqa: PTH112
+        return True
+    if action == "list":
+        return False
+    if not issues or any(number < 1 for number in issues) or options.get("max_worktrees", 1) < 1:
+        return True
+    return branch_problem(options.get("branch_name") or branch_for(issues)) is not None
 
 
 Issues = Annotated[tuple[int, ...], Parameter(name="--issue")]
@@ -102,8 +150,8 @@ def create(
     *,
     issue: Issues = (),
     branch: str | None = None,
-    repo: Path | None = None,
-    base: Path | None = None,
+    repo: GivenPath | None = None,
+    base: GivenPath | None = None,
     max: Annotated[int, Parameter(name="--max")] = 3,
     json: Flag = False,
 ) -> int:
@@ -129,7 +177,9 @@ def create(
 
 
 @worktree.command
-def cleanup(*, issue: Issues = (), repo: Path | None = None, base: Path | None = None, json: Flag = False) -> int:
+def cleanup(
+    *, issue: Issues = (), repo: GivenPath | None = None, base: GivenPath | None = None, json: Flag = False
+) -> int:
     """Delete the worktree of issues; its branch stays, and a dirty one is refused.
 
     Parameters
@@ -147,7 +197,7 @@ def cleanup(*, issue: Issues = (), repo: Path | None = None, base: Path | None =
 
 
 @worktree.command(name="list")
-def list_(*, repo: Path | None = None, base: Path | None = None, json: Flag = False) -> int:
+def list_(*, repo: GivenPath | None = None, base: GivenPath | None = None, json: Flag = False) -> int:
     """List the worktrees that git knows: path, branch, issues.
 
     Parameters
@@ -181,13 +231,13 @@ def group(
     """
     from bot.rules.grouping import group_issues
 
-    groups = group_issues(_issues(sys.stdin.buffer.read(LONGEST_INPUT + 1)), by, max_size)
-    if json or not sys.stdout.isatty():
+    groups = group_issues(_issues(sys.stdin.buffer.read(LONGEST_INPUT + 1) if sys.stdin else b""), by, max_size)
+    if json or not sys.stdout or not sys.stdout.isatty():
         print_json({"groups": [one.model_dump(mode="json") for one in groups]})
     else:
         for one in groups:
             numbers = " ".join(f"#{number}" for number in one.issues)
-            print(f"{one.key}\t{numbers}\t{one.suggested_branch}\t{'; '.join(one.reasons)}")
+            say(f"{one_line(one.key)}\t{numbers}\t{one.suggested_branch}\t{one_line('; '.join(one.reasons))}")
     return PASSED
 
 
@@ -207,7 +257,7 @@ hook = App(name="hook", help="The hook for a coding agent of your own.", result_
 
 
 @hook.command
-def install(directory: Path) -> int:
+def install(directory: GivenPath) -> int:
     """Write the PreToolUse hook into an agent's settings.
 
     Parameters
@@ -217,5 +267,8 @@ def install(directory: Path) -> int:
     """
     from bot.agent.hook_install import install as write
 
-    print(f"the hook stands in {write(directory.expanduser().absolute())}")
+    where = _absolute(directory)
+    if not os.path.isdir(where):  # noqa: PTH112
+        raise UserError(f"{one_line(str(where))}: no such directory; give the one that holds the project or your home")
+    say(f"the hook stands in {write(where)}")
     return PASSED

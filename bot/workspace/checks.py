@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from bot.reports.redact import Redactor
 from bot.rules.failures import first_error_block
 from bot.workspace.contents import digest
 from bot.workspace.detect import Missing, detect
+from bot.workspace.monorepo import situated
 from bot.workspace.sandbox import Grant, Sandbox, open_sandbox
 from bot.workspace.step import OUTPUT_LIMIT, run_step
 
@@ -42,15 +44,19 @@ async def run_checks(
 ) -> RunChecksResult:
     """Run the checks in the order typecheck, lint, test, each once an attempt, until all pass or the attempts are used.
 
-    `worktree_path` is absolute. Bad input and a missing worktree are a result with `error`, and nothing is run. A check
-    that passes on the very tree on which it failed before is `flaky`. By default commands are detected, the sandbox is
-    the one that the environment's settings ask for, and whatever looks like a credential is masked.
+    `worktree_path` is absolute; for a directory inside a repository the nearest project file upwards tells the
+    commands, and tree and paths are the repository's. Bad input and a missing worktree are a result with `error`, and
+    nothing is run. A check that passes on the very tree on which it failed before is `flaky`. By default commands are
+    detected, the sandbox is the one that the environment's settings ask for, and whatever looks like a credential is
+    masked.
     Raises UserError where the settings are wrong or nothing may run here; what `before_retry` raises goes on."""
     problem = _problem_with(worktree_path, checks, max_attempts)
     if problem is not None:
         return RunChecksResult(passed=False, error=problem)
+    tree, near = situated(Path(worktree_path))
     bench = _Bench(
-        tree=Path(worktree_path).resolve(),
+        tree=tree,
+        near=near,
         checks=tuple(name for name in CHECK_ORDER if name in checks),
         fail_fast=fail_fast,
         policy=policy or ChecksPolicy(),
@@ -65,6 +71,7 @@ class _Bench:
     """All that the attempts of one call have in common."""
 
     tree: Path
+    near: tuple[str, ...]
     checks: tuple[CheckName, ...]
     fail_fast: bool
     policy: ChecksPolicy
@@ -80,7 +87,7 @@ class _Bench:
         return tuple(results)
 
     async def _check(self, check: CheckName) -> CheckResult:
-        command = detect(self.tree, check, self.policy)
+        command = detect(self.tree, check, self.policy, self.near)
         if isinstance(command, Missing):
             return CheckResult(check=check, passed=False, error=_no_command(command))
         step, log = await run_step(check, command, self.tree, self.sandbox, grant=Grant(), mask=self.mask)
@@ -176,9 +183,10 @@ def _problem_with(worktree_path: object, checks: object, max_attempts: object) -
         return f"unknown check {', '.join(map(repr, unknown))}; the checks are {', '.join(CHECK_ORDER)}"
     if not isinstance(max_attempts, int) or isinstance(max_attempts, bool) or not 1 <= max_attempts <= MAX_ATTEMPTS:
         return f"max_attempts must be 1, 2 or 3, not {max_attempts!r}"
-    if "\0" in str(worktree_path) or not Path(worktree_path).exists():
+    # os.path and not pathlib, which raises for a name that is too long and for a directory it may not enter
+    if not os.path.exists(worktree_path):  # noqa: PTH110
         return f"Worktree not found: {worktree_path}"
-    if not Path(worktree_path).is_dir():
+    if not os.path.isdir(worktree_path):  # noqa: PTH112
         return f"Worktree not found: {worktree_path} is no directory"
     return None
 

@@ -9,6 +9,7 @@ from bot.errors import UserError
 from bot.model import CHECK_ORDER, CheckName
 from bot.workspace.detect import Missing, detect
 from bot.workspace.git import GitError, git
+from bot.workspace.monorepo import situated
 
 _REVISIONS = ("refs/remotes/origin/HEAD", "HEAD")
 
@@ -35,5 +36,6 @@ async def _committed(tree: Path) -> str | None:
 
 def checks_with_a_command(tree: Path, policy: ChecksPolicy) -> tuple[CheckName, ...]:
     """The checks that can run here; all of them where none can, so that the answer says what was looked for."""
-    found = tuple(name for name in CHECK_ORDER if not isinstance(detect(tree, name, policy), Missing))
+    top, near = situated(tree)
+    found = tuple(name for name in CHECK_ORDER if not isinstance(detect(top, name, policy, near), Missing))
     return found or CHECK_ORDER

@@ -1,4 +1,4 @@
-"""A tree's configuration files, read with care: no link followed, nothing large, a broken file told and not fatal.
+"""A project's configuration files, read with care: no link followed, nothing large, a broken file told and not fatal.
 They are untrusted (T33), and whoever detects commands must never stop at a syntax error in one of them."""
 
 from __future__ import annotations
@@ -19,14 +19,18 @@ from bot.workspace.nofollow import read_state
 _LARGEST = 1_000_000
 _ENTRIES = 5_000
 _DEPTH = 4
-_NOT_OURS = frozenset({"node_modules", "venv", "env", "build", "dist", "target", "vendor", "__pycache__"})
+NOT_OURS = frozenset({"node_modules", "venv", "env", "build", "dist", "target", "vendor", "__pycache__"})
+"""Directories of what was installed or made."""
 
 
 @dataclass(slots=True)
 class Project:
-    """One look at a tree. `looked_for` grows with what was sought in vain, and with what could not be read."""
+    """One look at a directory of a tree. `looked_for` grows with what was sought in vain, and what could not be read.
+
+    `directory` is relative to `tree`, with `/`, and "" for the tree itself; all paths below are relative to it."""
 
     tree: Path
+    directory: str = ""
     looked_for: list[str] = field(default_factory=list)
     _texts: dict[str, str | None] = field(default_factory=dict)
 
@@ -45,9 +49,27 @@ class Project:
         """Whether one of the files is there and readable."""
         return any(self.text(path) is not None for path in paths)
 
-    def has_tool(self, path: str) -> bool:
-        """Whether a program is installed at `path`; these are links, as a rule, and are not read."""
-        return os.access(self.tree / path, os.X_OK)
+    def has_file(self, path: str) -> bool:
+        """Whether there is a file, which may be too large or no text: it is not read."""
+        return os.path.isfile(self.tree / self.directory / path)  # noqa: PTH113  # Path's own raises where it may not look
+
+    def tool(self, path: str) -> str | None:
+        """How to call, from the directory, the program installed there at `path` or above it, the nearest one; or None.
+
+        The tree's own tools are on PATH (`box.tree_tools`) and go by their name. Programs are links, as a rule."""
+        return next(filter(None, (self._tool_at(place, path) for place in self.upwards())), None)
+
+    def own_tool(self, path: str) -> str | None:
+        """As `tool`, but only what is installed in the directory itself."""
+        return self._tool_at(self.directory, path)
+
+    def upwards(self) -> Iterator[str]:
+        """The directory and all above it, the tree last."""
+        place = self.directory
+        while place:
+            yield place
+            place = place.rpartition("/")[0]
+        yield ""
 
     def json(self, path: str) -> Mapping[str, Any]:
         """The file's JSON object; empty where it is missing, broken or no object."""
@@ -69,13 +91,13 @@ class Project:
         return {name: dict(parser.items(name)) for name in parser.sections()}
 
     def names(self, suffix: str) -> Iterator[str]:
-        """Relative paths of files that end so, near the root, without hidden and installed directories."""
+        """Relative paths of files that end so, near the top, without hidden and installed directories."""
         left = _ENTRIES
-        for directory, below, files in os.walk(self.tree):
-            here = os.path.relpath(directory, self.tree)
+        for directory, below, files in os.walk(self.tree / self.directory):
+            here = os.path.relpath(directory, self.tree / self.directory)
             depth = 0 if here == "." else here.count(os.sep) + 1
             below[:] = (
-                sorted(name for name in below if name not in _NOT_OURS and name[0] != ".") if depth < _DEPTH else []
+                sorted(name for name in below if name not in NOT_OURS and name[0] != ".") if depth < _DEPTH else []
             )
             for name in sorted(files):
                 left -= 1
@@ -84,9 +106,15 @@ class Project:
             if left < 0:
                 return
 
+    def _tool_at(self, place: str, path: str) -> str | None:
+        program = self.tree / place / path
+        if not (os.path.isfile(program) and os.access(program, os.X_OK)):  # noqa: PTH113
+            return None
+        return os.path.relpath(path, os.path.relpath(self.directory or ".", place or ".")) if place else program.name
+
     def _read(self, path: str) -> str | None:
         try:
-            state = read_state(self.tree, path)
+            state = read_state(self.tree, f"{self.directory}/{path}" if self.directory else path)
         except (OSError, Refused) as error:
             self.missing(f"{path} cannot be read: {_first_line(error)}")
             return None

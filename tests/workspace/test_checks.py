@@ -44,6 +44,7 @@ def check(tree: Path, names: Sequence[str], **options: Any) -> RunChecksResult:
 
 
 def test_passing_scripts_of_an_npm_project_pass(tmp_path: Path, sandbox: Sandbox) -> None:
+    """REQ-CHECK-001, REQ-CHECK-002, REQ-CHECK-003."""
     node_project(tmp_path, test="node -e \"console.log('3 passed')\"", lint="node -e 0", type_check="node -e 0")
     result = check(tmp_path, ["test", "typecheck", "lint"], sandbox=sandbox)
     assert result.passed, result
@@ -56,6 +57,7 @@ def test_passing_scripts_of_an_npm_project_pass(tmp_path: Path, sandbox: Sandbox
 
 
 def test_a_failing_script_is_told_with_its_error(tmp_path: Path, sandbox: Sandbox) -> None:
+    """REQ-CHECK-001."""
     (tmp_path / "sum.test.js").write_text("throw new Error('sum is wrong');\n")
     node_project(tmp_path, test="node sum.test.js")
     result = check(tmp_path, ["test"], sandbox=sandbox, max_attempts=1)
@@ -70,6 +72,7 @@ def test_a_failing_script_is_told_with_its_error(tmp_path: Path, sandbox: Sandbo
 
 
 def test_a_pytest_project_is_run_and_its_failure_placed(tmp_path: Path, sandbox: Sandbox) -> None:
+    """REQ-CHECK-001."""
     (tmp_path / "calc.py").write_text("def add(a, b):\n    return a - b\n")
     (tmp_path / "tests").mkdir()
     test = "from calc import add\n\n\ndef test_add():\n    assert add(2, 2) == 4\n"
@@ -90,6 +93,7 @@ def test_a_pytest_project_is_run_and_its_failure_placed(tmp_path: Path, sandbox:
 
 
 def test_ruff_and_mypy_name_file_and_line(tmp_path: Path, sandbox: Sandbox) -> None:
+    """REQ-CHECK-002, REQ-CHECK-003."""
     (tmp_path / "pyproject.toml").write_text("[tool.ruff]\n[tool.mypy]\n")
     (tmp_path / "app.py").write_text("import os\n\nx: int = 'text'\n")
     result = check(tmp_path, ["lint", "typecheck"], sandbox=sandbox, fail_fast=False, max_attempts=1)
@@ -102,6 +106,7 @@ def test_ruff_and_mypy_name_file_and_line(tmp_path: Path, sandbox: Sandbox) -> N
 
 
 def test_each_check_keeps_its_own_verdict(tmp_path: Path) -> None:
+    """REQ-CHECK-004."""
     commands = policy(typecheck="true", lint="echo bad; exit 3", test="true")
     result = check(tmp_path, ["typecheck", "lint", "test"], fail_fast=False, max_attempts=1, policy=commands)
     assert not result.passed
@@ -113,6 +118,7 @@ def test_each_check_keeps_its_own_verdict(tmp_path: Path) -> None:
 
 
 def test_the_first_failure_ends_an_attempt(tmp_path: Path) -> None:
+    """REQ-CHECK-005."""
     commands = policy(typecheck="false", lint="touch lint-ran", test="touch test-ran")
     result = check(tmp_path, ["test", "lint", "typecheck"], max_attempts=1, policy=commands)
     assert [item.check for item in result.results] == ["typecheck"]
@@ -120,12 +126,14 @@ def test_the_first_failure_ends_an_attempt(tmp_path: Path) -> None:
 
 
 def test_duplicates_run_once_and_in_the_fixed_order(tmp_path: Path) -> None:
+    """REQ-CHECK-004."""
     commands = policy(lint="echo lint >> ran", test="echo test >> ran")
     assert check(tmp_path, ["test", "lint", "test", "lint"], policy=commands).passed
     assert (tmp_path / "ran").read_text().split() == ["lint", "test"]
 
 
 def test_a_missing_worktree_is_said(tmp_path: Path) -> None:
+    """REQ-CHECK-006."""
     result = check(tmp_path / "gone", ["test"])
     assert not result.passed
     assert "Worktree not found" in (result.error or "")
@@ -152,6 +160,7 @@ def test_a_missing_worktree_is_said(tmp_path: Path) -> None:
 def test_bad_input_is_an_error_and_nothing_runs(
     tmp_path: Path, path: Any, names: Any, options: dict[str, Any], said: str
 ) -> None:
+    """REQ-CHECK-006."""
     where = str(tmp_path) if path == "." else path
     result = asyncio.run(run_checks(where, names, policy=policy(test="touch ran"), **options))
     assert not result.passed
@@ -170,6 +179,7 @@ def test_a_check_without_a_command_says_what_was_looked_for(tmp_path: Path) -> N
 
 
 def test_three_failures_are_the_end(tmp_path: Path) -> None:
+    """REQ-CHECK-007."""
     result = check(
         tmp_path, ["lint", "test"], policy=policy(lint="true", test="echo boom >> ../count; echo boom; exit 1")
     )
@@ -180,6 +190,7 @@ def test_three_failures_are_the_end(tmp_path: Path) -> None:
 
 
 def test_what_the_step_between_attempts_mends_is_not_flaky(tmp_path: Path) -> None:
+    """REQ-CHECK-007."""
     calls: list[tuple[PreviousError, ...]] = []
 
     def mend(errors: tuple[PreviousError, ...]) -> None:
@@ -205,6 +216,7 @@ def test_the_step_between_attempts_may_be_a_coroutine(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("idle", [None, lambda errors: None])
 def test_a_pass_on_the_same_tree_is_flaky(tmp_path: Path, idle: Any) -> None:
+    """REQ-CHECK-007."""
     tree, counter = tmp_path / "tree", tmp_path / "counter"
     tree.mkdir()
     command = f"test -e {counter} || {{ touch {counter}; exit 1; }}"

@@ -10,7 +10,8 @@ import pytest
 
 from bot.config import CheckPolicy, ChecksPolicy
 from bot.model import CheckName
-from bot.workspace.detect import SCRIPTS, Missing, detect
+from bot.workspace.detect import Missing, detect
+from bot.workspace.finders import SCRIPTS
 
 NO_POLICY = ChecksPolicy()
 
@@ -164,23 +165,30 @@ MAKEFILE = "all: lint\ntypecheck lint:\n\ttrue\ntest: all\n\ttrue\n"
 JUSTFILE = "set shell := ['sh']\n@lint *args:\n  true\ntest: lint\n"
 TOX = "[testenv]\ncommands = pytest\n[testenv:lint]\n[testenv:types]\n"
 NOX = "@nox.session\ndef tests(session): ...\n@nox.session(name='lint')\ndef check_style(session): ...\n"
+NOX_LONG = "@session(\n    python=['3.11', '3.12'],\n    tags=list('ab'),\n)\n@other\ndef typing(session): ...\n"
 
 
 @pytest.mark.parametrize(
     ("file", "text", "commands"),
     [
-        ("go.mod", "module a\n", ["go build ./...", "go vet ./...", "go test ./..."]),
+        ("go.mod", "module a\n", ["go build -o /dev/null ./...", "go vet ./...", "go test ./..."]),
         ("Cargo.toml", "[package]\n", ["cargo check --all-targets", "cargo clippy", "cargo test"]),
         ("Makefile", MAKEFILE, ["make typecheck", "make lint", "make test"]),
         ("Makefile", "test := 1\n.PHONY: test\nlint-all:\n", ["missing", "missing", "missing"]),
         ("justfile", JUSTFILE, ["missing", "just lint", "just test"]),
         ("tox.ini", TOX, ["tox run -e types", "tox run -e lint", "tox run"]),
         ("noxfile.py", NOX, ["missing", "nox -s lint", "nox -s tests"]),
+        ("noxfile.py", NOX_LONG, ["nox -s typing", "missing", "missing"]),
     ],
 )
 def test_other_kinds_of_project(tmp_path: Path, file: str, text: str, commands: list[str]) -> None:
     write(tmp_path, {file: text})
     assert [argv(tmp_path, check) for check in ("typecheck", "lint", "test")] == commands
+
+
+def test_a_target_comes_before_a_linter_nobody_asked_for(tmp_path: Path) -> None:
+    write(tmp_path, {"pyproject.toml": "[project]\nname = 'a'\n", "Makefile": "lint:\n\ttrue\n"})
+    assert argv(tmp_path, "lint") == "make lint"
 
 
 def test_what_was_looked_for_is_told(tmp_path: Path) -> None:

@@ -1,0 +1,247 @@
+"""What the files of one project tell about its checks: a literal table of finders, one for each kind of project.
+Each gives the argv for a check (spec A, Commands), or notes in the project what it looked for in vain."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bot.model import CheckName
+from bot.workspace.project import Project, section
+
+Argv = tuple[str, ...]
+Finder = Callable[[Project, CheckName], Argv | None]
+
+SCRIPTS: dict[CheckName, tuple[str, ...]] = {
+    "test": ("test",),
+    "typecheck": ("type-check", "typecheck", "check-types"),
+    "lint": ("lint",),
+}
+"""Names of scripts and targets, in the order in which they are tried."""
+
+_LOCK_FILES = (
+    ("pnpm-lock.yaml", "pnpm"),
+    ("yarn.lock", "yarn"),
+    ("bun.lock", "bun"),
+    ("bun.lockb", "bun"),
+    ("package-lock.json", "npm"),
+    ("npm-shrinkwrap.json", "npm"),
+)
+_NO_TEST = re.compile(r"Error: no test specified")
+"""What `npm init` writes as the test script (npm's documentation of `npm init`)."""
+
+
+def _node(project: Project, check: CheckName) -> Argv | None:
+    package = project.json("package.json")
+    scripts = section(package, "scripts") or {}
+    for name in SCRIPTS[check]:
+        script = scripts.get(name)
+        if isinstance(script, str) and script.strip() and not _NO_TEST.search(script):
+            manager = _package_manager(project)
+            # `bun test` is bun's own runner, not the script; the others know the script by both spellings
+            return (manager, "test") if name == "test" and manager != "bun" else (manager, "run", name)
+    project.missing(f"a `{'`, `'.join(SCRIPTS[check])}` script in package.json")
+    return _node_tool(project, check, project.own_tool)
+
+
+def _node_above(project: Project, check: CheckName) -> Argv | None:
+    """The workspace's tools, in a package that has none of its own and no script."""
+    return _node_tool(project, check, project.tool) if project.directory and project.has("package.json") else None
+
+
+def _node_tool(project: Project, check: CheckName, installed: Callable[[str], str | None]) -> Argv | None:
+    if check == "typecheck":
+        tsc = installed("node_modules/.bin/tsc")
+        if tsc is not None and project.has("tsconfig.json"):
+            return (tsc, "--noEmit")
+        project.missing("tsconfig.json with TypeScript installed")
+    if check == "lint":
+        eslint = installed("node_modules/.bin/eslint")
+        if eslint is not None:
+            return (eslint, ".")
+        project.missing("eslint installed in node_modules")
+    return None
+
+
+def _package_manager(project: Project) -> str:
+    """The nearest `packageManager` field or lock file, upwards, else npm. The field decides (Corepack's documentation);
+    of a lock file, which may be large, and bun's is binary, that it exists is all there is to know."""
+    for place in project.upwards():
+        here = project if place == project.directory else Project(project.tree, place)
+        named = here.json("package.json").get("packageManager")
+        name = named.split("@", 1)[0].strip() if isinstance(named, str) else ""
+        if name in ("npm", "pnpm", "yarn", "bun"):
+            return name
+        locked = next((manager for file, manager in _LOCK_FILES if here.has_file(file)), None)
+        if locked is not None:
+            return locked
+    return "npm"
+
+
+def _python(project: Project, check: CheckName) -> Argv | None:
+    return {"test": _pytest, "typecheck": _python_types, "lint": _python_lint}[check](project)
+
+
+def _pytest(project: Project) -> Argv | None:
+    options = _pytest_options(project)
+    tests = (
+        name for name in project.names(".py") if re.search(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$", name)
+    )
+    if options is None and next(tests, None) is None:
+        project.missing("pytest's configuration or files named test_*.py")
+        return None
+    python = project.tool(".venv/bin/python")
+    if python is not None:
+        return (python, "-m", "pytest")
+    # as `python -m pytest` does, let tests import what stands beside them; `python` itself may be one without pytest
+    return ("pytest",) if "pythonpath" in (options or ()) else ("pytest", "-o", "pythonpath=.")
+
+
+def _pytest_options(project: Project) -> Sequence[str] | None:
+    """The keys of pytest's configuration, or None without one (pytest's documentation, Configuration file formats)."""
+    tool = section(project.toml("pyproject.toml"), "tool", "pytest")
+    found = [tool, section(tool or {}, "ini_options"), section(project.toml("pytest.toml"), "pytest")]
+    for file, name in (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
+        found.append(project.ini(file).get(name) if project.has(file) else None)
+    if project.has("pytest.ini", "pytest.toml"):
+        found.append({})
+    present = [options for options in found if options is not None]
+    return [key for options in present for key in options] if present else None
+
+
+def _python_types(project: Project) -> Argv | None:
+    pyproject = project.toml("pyproject.toml")
+    mypy = section(pyproject, "tool", "mypy")
+    for file in ("mypy.ini", ".mypy.ini", "setup.cfg"):
+        if mypy is None and project.has(file):
+            mypy = project.ini(file).get("mypy")
+    if mypy is not None:
+        return (
+            (_tool(project, "mypy"),) if {"files", "packages", "modules"} & set(mypy) else (_tool(project, "mypy"), ".")
+        )
+    if project.has("pyrightconfig.json") or section(pyproject, "tool", "pyright") is not None:
+        return (_tool(project, "pyright"),)
+    if project.has("ty.toml") or section(pyproject, "tool", "ty") is not None:
+        return (_tool(project, "ty"), "check")
+    project.missing("a configuration of mypy, pyright or ty")
+    return None
+
+
+def _python_lint(project: Project) -> Argv | None:
+    if project.has("ruff.toml", ".ruff.toml") or section(project.toml("pyproject.toml"), "tool", "ruff") is not None:
+        return (_tool(project, "ruff"), "check")
+    project.missing("a configuration of ruff")
+    return None
+
+
+def _ruff_unasked(project: Project, check: CheckName) -> Argv | None:
+    """ruff for a Python project that has chosen no linter, where it is there to run."""
+    if check != "lint":
+        return None
+    is_python = project.has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
+    if is_python and not _lints_otherwise(project) and _can_run(project, "ruff"):
+        return (_tool(project, "ruff"), "check")
+    project.missing("a Python project without another linter, and ruff installed")
+    return None
+
+
+def _tool(project: Project, name: str) -> str:
+    return project.tool(f".venv/bin/{name}") or name
+
+
+def _lints_otherwise(project: Project) -> bool:
+    tools = section(project.toml("pyproject.toml"), "tool") or {}
+    files = (".flake8", ".pylintrc", "pylintrc", ".prospector.yaml")
+    in_files = any("flake8" in project.ini(file) for file in ("setup.cfg", "tox.ini") if project.has(file))
+    return in_files or project.has(*files) or bool({"flake8", "pylint", "pyflakes"} & set(tools))
+
+
+def _can_run(project: Project, tool: str) -> bool:
+    beside = Path(sys.prefix, "bin", tool)
+    return project.tool(f".venv/bin/{tool}") is not None or beside.is_file() or shutil.which(tool) is not None
+
+
+def _go(project: Project, check: CheckName) -> Argv | None:
+    if not project.has("go.mod"):
+        project.missing("go.mod")
+        return None
+    if check == "lint" and project.has(".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"):
+        return ("golangci-lint", "run")
+    # without -o a module of one program would have it written into the tree (`go help build`)
+    return {
+        "test": ("go", "test", "./..."),
+        "typecheck": ("go", "build", "-o", "/dev/null", "./..."),
+        "lint": ("go", "vet", "./..."),
+    }[check]
+
+
+def _rust(project: Project, check: CheckName) -> Argv | None:
+    if not project.has("Cargo.toml"):
+        project.missing("Cargo.toml")
+        return None
+    return {"test": ("cargo", "test"), "typecheck": ("cargo", "check", "--all-targets"), "lint": ("cargo", "clippy")}[
+        check
+    ]
+
+
+def _make(project: Project, check: CheckName) -> Argv | None:
+    return _target(
+        project,
+        check,
+        ("GNUmakefile", "makefile", "Makefile"),
+        ("make",),
+        r"(?:[^\s:=#][^\n:=#]*[ ])?NAME(?:[ ][^\n:=]*)?::?(?!=)",
+    )
+
+
+def _just(project: Project, check: CheckName) -> Argv | None:
+    return _target(project, check, ("justfile", ".justfile", "Justfile"), ("just",), r"@?NAME(?:[ \t][^\n:]*)?:(?!=)")
+
+
+def _target(project: Project, check: CheckName, files: Argv, program: Argv, shape: str) -> Argv | None:
+    """A target or recipe of one of the names at the start of a line in the first of the files that is there."""
+    text = next((text for text in map(project.text, files) if text is not None), None)
+    for name in SCRIPTS[check] if text else ():
+        if re.search("^" + shape.replace("NAME", re.escape(name)), text or "", re.MULTILINE):
+            return (*program, name)
+    project.missing(f"a `{SCRIPTS[check][0]}` target in {files[-1] if program == ('make',) else files[0]}")
+    return None
+
+
+def _tox(project: Project, check: CheckName) -> Argv | None:
+    sections = project.ini("tox.ini") if project.has("tox.ini") else {}
+    for name in (*SCRIPTS[check], *_ALSO[check]):
+        if f"testenv:{name}" in sections:
+            return ("tox", "run", "-e", name)
+    if check == "test" and sections.get("testenv", {}).get("commands"):
+        return ("tox", "run")
+    project.missing(f"a `testenv:{SCRIPTS[check][0]}` in tox.ini")
+    return None
+
+
+_SESSION = r"^@(?:nox\.)?session\b(?:\((?:[^()]|\([^()]*\))*\))?[ \t]*\n(?:@[^\n]*\n)*def NAME\("
+
+
+def _nox(project: Project, check: CheckName) -> Argv | None:
+    text = project.text("noxfile.py") or ""
+    for name in (*SCRIPTS[check], *_ALSO[check]):
+        named = re.search(rf"^@(?:nox\.)?session\([^)]*\bname=[\"']{re.escape(name)}[\"']", text, re.MULTILINE)
+        if named or re.search(_SESSION.replace("NAME", re.escape(name)), text, re.MULTILINE):
+            return ("nox", "-s", name)
+    project.missing(f"a `{SCRIPTS[check][0]}` session in noxfile.py")
+    return None
+
+
+_ALSO: dict[CheckName, tuple[str, ...]] = {
+    "test": ("tests", "py", "unit"),
+    "typecheck": ("type", "types", "typing", "mypy"),
+    "lint": ("linters", "ruff", "flake8"),
+}
+"""What tox and nox files commonly call them."""
+
+FINDERS: tuple[Finder, ...] = (_node, _python, _go, _rust, _make, _just, _tox, _nox)
+GUESSES: tuple[Finder, ...] = (_node_above, _ruff_unasked)
+"""What nobody asked for in so many words; it comes after all that somebody did."""
