@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 
-from benchmarks import ack, hook, idle, lookup, loop, patches
+from benchmarks import ack, fingerprints, grouping, hook, idle, locations, lookup, loop, patches, worktrees
 from benchmarks.result import Result, as_table
 
 BENCHMARKS: Mapping[str, Callable[[], Result]] = {
@@ -17,7 +17,11 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
     "idle": lambda: idle.measure(idle.Size()),
     "hook": lambda: hook.measure(hook.Size()),
     "lookup": lambda: lookup.measure(lookup.Size()),
+    "fingerprints": lambda: fingerprints.measure(fingerprints.Size()),
     "patches": lambda: patches.measure(patches.Size()),
+    "worktrees": lambda: worktrees.measure(worktrees.Size()),
+    "grouping": lambda: grouping.measure(grouping.Size()),
+    "locations": lambda: locations.measure(locations.Size()),
 }
 
 

@@ -133,7 +133,7 @@ def _attempt_ms(events: tuple[RunEvent, ...]) -> float:
 
 def _checks_ms(events: tuple[RunEvent, ...]) -> float:
     done = (event for event in events if event.type == "validation_command_completed" and event.iteration == 1)
-    return float(sum(event.data["step"]["duration_ms"] for event in done))
+    return float(sum(event.data["step"]["durationMs"] for event in done))
 
 
 def _result(size: Size, rounds: list[_Round]) -> Result:

@@ -149,7 +149,9 @@ def _best_matches(vectors: Sequence[Mapping[int, float]]) -> dict[int, tuple[int
             holders[rank].append(here)
         # by Cauchy and Schwarz no cosine is above the length of the words that may be shared
         near = [there for there, length in shared.items() if length + unseen >= _LIMIT]
-        for there in sorted(nlargest(_CANDIDATES, near, key=shared.__getitem__)):
+        if len(near) > _CANDIDATES:
+            near = nlargest(_CANDIDATES, near, key=shared.__getitem__)
+        for there in sorted(near):
             cosine = _cosine(vector, vectors[there])
             if cosine >= THRESHOLD:
                 if cosine > best.get(here, (0, 0.0))[1]:

@@ -3,6 +3,8 @@ Whatever is asked, the answer is a result that says what was done or what is wro
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ LIMIT_EXCEEDED = "Maximum parallel worktrees exceeded"
 """REQ-GIT-004's words."""
 
 _MOST_FILES_TOLD = 20
+_HEAD = re.compile(rb"ref: refs/|[0-9a-f]{40}")
 _STARTS = ("HEAD", "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
 
 
@@ -76,7 +79,8 @@ async def _create(repository: _Repository, request: _Request) -> ManageWorktreeR
     common, path = repository.common, repository.base / directory_for(request.issues)
     async with exclusive(common, "worktrees"):
         held = await settled(common, repository.owns)
-        if (await commits(common, [f"refs/heads/{request.branch}"]))[0] is not None:
+        known, *found = await commits(repository.git_dir, (f"refs/heads/{request.branch}", *_STARTS))
+        if known is not None:
             raise UserError(
                 f"Branch already exists: {request.branch}; give another name with branch_name"
                 f" or delete it (git branch -D {request.branch})"
@@ -85,7 +89,7 @@ async def _create(repository: _Repository, request: _Request) -> ManageWorktreeR
             raise UserError(f"{path} exists already: clean up these issues' worktree or move that directory away")
         if sum(1 for entry in held if _takes_slot(entry, repository)) >= request.limit:
             raise UserError(LIMIT_EXCEEDED)
-        start = next((commit for commit in await commits(repository.git_dir, _STARTS) if commit), None)
+        start = next(filter(None, found), None)
         if start is None:
             raise UserError(f"{repository.git_dir} has no commit to start from yet: make one first")
         await add(common, path, request.branch, start, fresh=True)
@@ -177,6 +181,8 @@ async def _repository(repo: str | Path | None, base: str | Path | None) -> _Repo
     place = Path.cwd() if repo is None else Path(repo).expanduser().absolute()
     if not place.is_dir():
         raise UserError(f"Repository not found: {place} is not a directory")
+    if (plain := _plain_checkout(place)) is not None:
+        return _Repository(plain, plain, _base(plain.parent, base))
     asked = ("--git-dir", "--git-common-dir", "--is-bare-repository")
     try:
         out = decode(await git("rev-parse", "--path-format=absolute", *asked, cwd=place))
@@ -189,5 +195,26 @@ async def _repository(repo: str | Path | None, base: str | Path | None) -> _Repo
             main = Path(decode(await git("rev-parse", "--show-toplevel", cwd=place)).rstrip("\n"))
     except GitError as error:
         raise UserError(f"{place} is not a git repository ({error.reason})") from error
+    return _Repository(Path(git_dir), Path(common), _base(main, base))
+
+
+def _plain_checkout(place: Path) -> Path | None:
+    """The git directory, where `place` is so ordinary a checkout that git need not be asked for it
+    (gitrepository-layout(5)); None sends one to git."""
+    git_dir = Path(os.path.realpath(place), ".git")
+    parts = (git_dir / "objects", git_dir / "refs")
+    if git_dir.is_symlink() or (git_dir / "commondir").exists() or not all(part.is_dir() for part in parts):
+        return None
+    try:
+        head, config = (git_dir / "HEAD").read_bytes(), (git_dir / "config").read_bytes().lower()
+    except OSError:
+        return None
+    lines = [line.strip() for line in config.splitlines()]
+    # `core.bare`, `core.worktree` and what an included file may say of them move the checkout elsewhere
+    moved = any(line.startswith((b"bare", b"worktree", b"[include")) and line != b"bare = false" for line in lines)
+    return git_dir if _HEAD.match(head) and not moved else None
+
+
+def _base(main: Path, base: str | Path | None) -> Path:
     chosen = main.parent / "worktrees" if base is None else Path(base).expanduser()
-    return _Repository(Path(git_dir), Path(common), real(chosen / "x").parent)
+    return real(chosen / "x").parent

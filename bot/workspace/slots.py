@@ -4,14 +4,17 @@ Every creation is written down before it begins; whoever comes next undoes what 
 from __future__ import annotations
 
 import contextlib
+import errno
+import itertools
 import json
 import os
+import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bot.errors import MendbotError, Transient
+from bot.errors import MendbotError, Transient, UserError
 from bot.workspace.git import GitError, git
 from bot.workspace.index import checkout_settings
 from bot.workspace.objects import commits, decode, encode
@@ -21,6 +24,10 @@ from bot.workspace.tree import Tree
 
 _JOURNAL = "mendbot-creating.json"
 _TIMEOUT_S = 900.0
+_INITIALIZING = "initializing"
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9-]*")
+_OTHERWISE_KEPT = "refs/heads/.invalid"
+_LONGEST_RECORD = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,7 @@ class Entry:
     @property
     def half_made(self) -> bool:
         """git died while it made this one: it holds the lock only as long as it checks out."""
-        return self.locked == "initializing"
+        return self.locked == _INITIALIZING
 
     @property
     def missing(self) -> bool:
@@ -55,6 +62,26 @@ class _Begun:
 
 async def entries(common: Path) -> tuple[Entry, ...]:
     """The linked worktrees of the repository whose common directory is `common`, without the main checkout."""
+    return tuple(entry for entry in (await _recorded(common)).values() if entry is not None)
+
+
+async def _recorded(common: Path) -> Mapping[str, Entry | None]:
+    """What each of git's administrative directories stands for; None where it says nothing yet: git makes it first and
+    writes down what it is for later, so a crash may come between.
+
+    Read from the records themselves (gitrepository-layout(5), `worktrees/<id>/`), because `git worktree list` opens a
+    repository for each; git is asked where refs are not kept as files (`.invalid`, its reftable document)."""
+    found: dict[str, Entry | None] = {}
+    for admin in _admins(common):
+        place, head = _place(admin), _record(admin, "HEAD") or ""
+        if head == f"ref: {_OTHERWISE_KEPT}":
+            return {str(entry.path): entry for entry in await _listed(common)}
+        branch = head.removeprefix("ref: ").removeprefix("refs/heads/") if head.startswith("ref: ") else ""
+        found[admin] = Entry(Path(place), branch, _record(admin, "locked")) if place else None
+    return found
+
+
+async def _listed(common: Path) -> tuple[Entry, ...]:
     out = decode(await git("worktree", "list", "--porcelain", "-z", git_dir=common))
     blocks = [block.split("\0") for block in out.split("\0\0") if block.strip("\0")]
     return tuple(_entry(dict(_pair(line) for line in block)) for block in blocks[1:])
@@ -63,32 +90,88 @@ async def entries(common: Path) -> tuple[Entry, ...]:
 async def settled(common: Path, ours: Callable[[Path], bool]) -> tuple[Entry, ...]:
     """The worktrees, after undoing what a crash or a hand left of those that are `ours`. Hold the lock for it."""
     undone = await undo(common)
-    found = await entries(common)
+    recorded = await _recorded(common)
+    found = [entry for entry in recorded.values() if entry is not None]
     broken = [e for e in found if ours(e.path) and (e.half_made or (e.missing and e.locked is None))]
     for entry in broken:
         await drop(common, entry.path)
-    for admin in _admins(common):
-        if (undone or ours(admin)) and not _names_a_place(admin):
-            await remove_directory(admin, trash_in=common)
+    for admin, says in recorded.items():
+        if says is None and (undone or ours(Path(admin))):
+            await remove_directory(Path(admin), trash_in=common)
     return tuple(entry for entry in found if entry not in broken)
 
 
 async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool) -> Tree:
     """Check `branch` out at `path`, made at the commit `start` if `fresh`. Hold the lock for it.
 
-    If it fails nothing stays; if it is killed, `undo` clears up. Raises GitError, Transient (disk full, time)."""
+    If it fails nothing stays; if it is killed, `undo` clears up. Raises UserError where something lies at `path`,
+    GitError, Transient (disk full, time)."""
+    if os.path.lexists(path):  # looked at before anything is written down, since to undo is to delete it
+        raise UserError(f"{path} exists already: move it away")
     begun = _Begun(str(path), branch, start, fresh, uuid.uuid4().hex)
     _write(common / _JOURNAL, begun)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        made = ("-b", branch, str(path), start) if fresh else (str(path), branch)
-        adding = ("worktree", "add", "--quiet", *made)
-        await git(*checkout_settings(), *adding, git_dir=common, env={MARK: begun.mark}, timeout_s=_TIMEOUT_S)
-    except (GitError, MendbotError, OSError):
+        if fresh and _PLAIN.fullmatch(path.name) and _usual(common):
+            tree = await _checked_out(common, path, begun)
+        else:
+            made = ("-b", branch, str(path), start) if fresh else (str(path), branch)
+            await _make(begun, "worktree", "add", "--quiet", *made, git_dir=common)
+            tree = opened(common, path)
+    except (GitError, MendbotError, OSError) as error:
         await undo(common)
+        if _of_a_full_disk(error):
+            raise Transient(
+                f"the disk is full near {path}: free some space; the work goes on by itself then"
+            ) from error
         raise
     (common / _JOURNAL).unlink()
-    return opened(common, path)
+    return tree
+
+
+async def _checked_out(common: Path, path: Path, begun: _Begun) -> Tree:
+    """What `git worktree add -b` does, in its order, with one process instead of four, none of which looks through
+    all worktrees: their number makes no difference. The branch must be new, so nobody can have it checked out."""
+    admin = _new_admin(common, path.name)
+    (admin / "locked").write_text(_INITIALIZING)  # git's own sign that this one is half made
+    path.mkdir()
+    (admin / "gitdir").write_bytes(os.fsencode(f"{path}/.git\n"))
+    (path / ".git").write_bytes(os.fsencode(f"gitdir: {admin}\n"))
+    (admin / "HEAD").write_text(f"{begun.start}\n")
+    (admin / "commondir").write_text("../..\n")
+    flags = ("--quiet", "--force", "--no-track", "-b", begun.branch)
+    await _make(begun, "checkout", *flags, begun.start, "--", git_dir=admin, work_tree=path)
+    (admin / "locked").unlink()
+    return Tree(path, admin)
+
+
+def _of_a_full_disk(error: Exception) -> bool:
+    # of a file that it checks out git says no more than this
+    if isinstance(error, GitError):
+        return "unable to write file" in error.stderr
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+
+
+def _usual(common: Path) -> bool:
+    """Whether nothing in the repository's configuration gives a worktree more than `_checked_out` makes: another way
+    of keeping refs, a configuration of its own, a sparse checkout (git-config(1), `extensions.*`)."""
+    config = (common / "config").read_bytes().lower()
+    return b"extensions" not in config and b"sparse" not in config
+
+
+def _new_admin(common: Path, name: str) -> Path:
+    (common / "worktrees").mkdir(exist_ok=True)
+    for number in itertools.count():
+        admin = common / "worktrees" / f"{name}{number or ''}"  # as git numbers them
+        with contextlib.suppress(FileExistsError):
+            admin.mkdir()
+            return admin
+    raise AssertionError("counting ended")
+
+
+async def _make(begun: _Begun, *command: str, git_dir: Path, work_tree: Path | None = None) -> None:
+    settings, env = checkout_settings(), {MARK: begun.mark}
+    await git(*settings, *command, git_dir=git_dir, work_tree=work_tree, env=env, timeout_s=_TIMEOUT_S)
 
 
 async def undo(common: Path) -> bool:
@@ -132,8 +215,10 @@ def whole(common: Path, path: Path, branch: str) -> Tree | None:
     """The worktree at `path` on `branch` if git's records, read as files, show it whole; None sends one to ask git.
 
     git locks a worktree while it makes it, and a creation of ours that was cut short left its journal."""
+    if not path.is_dir() or (common / _JOURNAL).exists():
+        return None
     records = _records(common, path)
-    if len(records) != 1 or not path.is_dir() or (common / _JOURNAL).exists() or (records[0] / "locked").exists():
+    if len(records) != 1 or (records[0] / "locked").exists():
         return None
     try:
         head = (records[0] / "HEAD").read_bytes()
@@ -147,30 +232,44 @@ def real(path: Path) -> Path:
     return Path(os.path.realpath(path.absolute().parent), path.name)
 
 
-def _admins(common: Path) -> list[Path]:
+def _admins(common: Path) -> list[str]:
+    # texts, as a Path takes longer to make than a record to read
     try:
-        return sorted(admin for admin in (common / "worktrees").iterdir() if admin.is_dir())
+        with os.scandir(common / "worktrees") as found:
+            return sorted(entry.path for entry in found if entry.is_dir())
     except FileNotFoundError:
         return []
 
 
-def _names_a_place(admin: Path) -> bool:
-    """git makes the directory first and writes down what it is for later, so a crash may come between."""
-    record = admin / "gitdir"
-    return record.is_file() and bool(record.read_bytes().strip())
+def _place(admin: str) -> str:
+    """Where the worktree lies; empty where nothing says so."""
+    link = _record(admin, "gitdir") or ""
+    if link and not link.startswith("/"):  # from git 2.48 on, if asked for
+        link = os.path.normpath(f"{admin}/{link}")
+    return link.removesuffix("/.git")
+
+
+def _record(admin: str, name: str) -> str | None:
+    """What one of a worktree's records says; None where there is no such record."""
+    try:
+        file = os.open(f"{admin}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return os.fsdecode(os.read(file, _LONGEST_RECORD)).rstrip("\n")
+    finally:
+        os.close(file)
 
 
 def _records(common: Path, path: Path) -> list[Path]:
     """git's administrative directories for a worktree at `path`; more than one only after a crash."""
-    found = []
-    for admin in _admins(common):
-        try:
-            named = os.fsdecode((admin / "gitdir").read_bytes()).rstrip("\n")
-        except OSError:
-            continue
-        if real(Path(admin, named).parent) == path:  # relative from git 2.48 on, if asked for
-            found.append(admin)
-    return found
+    wanted = str(path)
+    return [Path(admin) for admin in _admins(common) if (place := _place(admin)) == wanted or _is_at(place, path)]
+
+
+def _is_at(place: str, path: Path) -> bool:
+    # to resolve every place's links would take longer, with hundreds of them, than git's checkout
+    return place.endswith(f"/{path.name}") and real(Path(place)) == path
 
 
 def _pair(line: str) -> tuple[str, str]:

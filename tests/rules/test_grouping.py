@@ -44,10 +44,12 @@ def shape(groups: tuple[Group, ...]) -> list[tuple[str, tuple[int, ...]]]:
 def test_the_component_is_the_labels_else_the_bodys_else_the_first_files_directory(
     component: str, given_issue: Issue
 ) -> None:
+    """REQ-WF-001."""
     assert shape(group_issues([given_issue], "component")) == [(component, (1,))]
 
 
 def test_components_ignore_case_and_the_larger_group_comes_first() -> None:
+    """REQ-WF-001, REQ-WF-005."""
     groups = group_issues(
         [issue(9, labels=("component:API",)), issue(1, labels=("component:ui",)), issue(2, labels=("area:api",))],
         "component",
@@ -58,6 +60,7 @@ def test_components_ignore_case_and_the_larger_group_comes_first() -> None:
 
 
 def test_the_first_file_decides() -> None:
+    """REQ-WF-002."""
     groups = group_issues(
         [
             issue(3, body="src/a.ts and src/b.ts"),
@@ -70,6 +73,7 @@ def test_the_first_file_decides() -> None:
 
 
 def test_the_label_listing_names_an_issue_under_each_of_its_own_labels() -> None:
+    """REQ-WF-003."""
     status = ("auto-fix", "AUTO-FIX-processing", "mend", "mend-failed")
     groups = group_issues(
         [issue(2, labels=("bug", "ui", *status)), issue(1, labels=("Bug",)), issue(3, labels=status)],
@@ -80,6 +84,7 @@ def test_the_label_listing_names_an_issue_under_each_of_its_own_labels() -> None
 
 
 def test_a_run_has_each_issue_once_in_the_larger_then_the_lower_key() -> None:
+    """REQ-WF-003."""
     issues = [
         issue(1, labels=("ui", "bug")),
         issue(2, labels=("bug",)),
@@ -91,6 +96,7 @@ def test_a_run_has_each_issue_once_in_the_larger_then_the_lower_key() -> None:
 
 
 def test_without_a_choice_components_come_first_then_files_then_likeness() -> None:
+    """REQ-WF-007."""
     issues = [
         issue(1, "Upload fails", "src/up/a.ts"),
         issue(2, "Other upload trouble", "src/up/b.ts"),
@@ -111,6 +117,7 @@ def test_issues_without_the_chosen_key_are_grouped_by_likeness_and_not_thrown_to
 
 
 def test_branches_are_named_after_up_to_three_issues_else_after_the_key() -> None:
+    """REQ-WF-004."""
     named = {
         numbers: group_issues([issue(n, labels=(f"component:{key}",)) for n in numbers], "component")[
             0
@@ -121,6 +128,7 @@ def test_branches_are_named_after_up_to_three_issues_else_after_the_key() -> Non
 
 
 def test_groups_that_share_a_key_or_a_branch_get_a_number() -> None:
+    """REQ-WF-004."""
     eight = [issue(n, labels=("component:ui",)) for n in range(1, 13)]
     branches = [group.suggested_branch for group in group_issues(eight, "component", 4)]
     assert branches == ["fix/ui-issues", "fix/ui-issues-2", "fix/ui-issues-3"]
@@ -133,9 +141,19 @@ def test_groups_that_share_a_key_or_a_branch_get_a_number() -> None:
 
 
 def test_a_group_that_is_too_large_is_cut_by_ascending_number_and_says_so() -> None:
+    """REQ-WF-006."""
     groups = group_issues([issue(n, labels=("bug",)) for n in (5, 3, 1, 2, 4, 6, 7)], "label", 5)
     assert shape(groups) == [("bug", (1, 2, 3, 4, 5)), ("bug", (6, 7))]
     assert groups[1].reasons == ("7 issues share the label bug", "part 2 of 2: a group holds at most 5")
+
+
+def test_groups_of_one_size_come_by_their_lowest_number() -> None:
+    """REQ-WF-005: a label, component or file without an issue is no group."""
+    labelled = {8: "zoo", 3: "zoo", 9: "api", 2: "ui", 5: "ui", 1: "cli"}
+    issues = [issue(number, labels=(f"component:{name}",)) for number, name in labelled.items()]
+    assert shape(group_issues(issues, "component")) == [("ui", (2, 5)), ("zoo", (3, 8)), ("cli", (1,)), ("api", (9,))]
+    for kind in ("component", "file", "label", "similarity"):
+        assert group_issues([], kind) == ()
 
 
 def test_githubs_own_form_is_read_and_pull_requests_are_left_out() -> None:
@@ -198,6 +216,7 @@ _KINDS = st.sampled_from([None, "component", "file", "label", "similarity"])
 def test_any_issues_make_a_sorted_bounded_partition_on_free_branches(
     issues: list[Issue], group_by: str | None, size: int, listing: bool, seed: int
 ) -> None:
+    """REQ-WF-005, REQ-WF-006."""
     taken = {"fix/issue-1", "fix/bug-issues", "fix/issue-2-r2", "fix/issue-2"}
 
     def ask(some: list[Issue]) -> tuple[Group, ...]:

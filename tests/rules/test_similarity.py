@@ -33,8 +33,28 @@ def issue(number: int, title: str = "", body: str = "") -> Issue:
     ],
 )
 def test_likeness_says_what_two_issues_have_in_common(one: str, other: str, reason: str) -> None:
+    """REQ-WF-007."""
     (group, alone) = group_issues([issue(1, body=one), issue(2, body=other), issue(3, "unlike all")], "similarity")
     assert (group.issues, group.reasons, alone.issues) == ((1, 2), (reason,), (3,))
+
+
+def test_surer_ties_come_first() -> None:
+    """REQ-WF-007: references, then errors, then places, then words; a small group keeps the surest."""
+    words = "the exported sheet loses its header row and colours"
+    texts = (
+        f"TypeError: id of null\nat lib/a.ts:3\n{words}",
+        "TypeError: id of null",
+        "at lib/a.ts:3",
+        words,
+        "see #1",
+    )
+    issues = [issue(number, body=text) for number, text in enumerate(texts, 1)]
+    ties = {(link.low, link.high): link.rank for link in reversed(similarity.links(issues))}
+    assert sorted(ties, key=lambda pair: ties[pair]) == [(1, 5), (1, 2), (1, 3), (1, 4)]
+    for count in (5, 4, 3, 2):
+        surest = {5: (1, 5), 4: (1, 2), 3: (1, 3), 2: (1, 4)}[count]
+        assert group_issues(issues, "similarity", 2)[0].issues == surest
+        issues = [one for one in issues if one.number != surest[1]]
 
 
 def test_references_to_other_repositories_colours_and_anchors_are_none() -> None:
@@ -43,6 +63,7 @@ def test_references_to_other_repositories_colours_and_anchors_are_none() -> None
 
 
 def test_words_join_only_mutual_best_matches_and_tell_the_figure() -> None:
+    """REQ-WF-007."""
     issues = [
         issue(1, "Export to CSV drops the header row", "csv export header row missing"),
         issue(2, "CSV export has no header row", "export csv header row is dropped"),
@@ -54,6 +75,7 @@ def test_words_join_only_mutual_best_matches_and_tell_the_figure() -> None:
 
 
 def test_words_that_like_a_third_issue_better_join_nothing() -> None:
+    """REQ-WF-007."""
     issues = [
         issue(1, "csv export loses the colour of my sheet"),
         issue(2, "csv export loses the header row of the sheet"),

@@ -28,6 +28,7 @@ def state(iterations: int = 5, age_s: float = 0, stuck: int = 0) -> LoopState:
 
 
 def test_the_defaults_are_those_of_the_specification() -> None:
+    """REQ-STOP-001."""
     assert StopConditions(10, 1_800_000, 3) == DEFAULT_STOP_CONDITIONS
 
 
@@ -36,6 +37,7 @@ def test_a_loop_within_its_limits_goes_on() -> None:
 
 
 def test_it_stops_at_the_last_iteration_and_names_the_figures() -> None:
+    """REQ-STOP-001."""
     reason = should_stop(state(iterations=10), CONDITIONS, NOW)
     assert reason is not None
     assert reason.reason == "max_iterations"
@@ -47,6 +49,7 @@ def test_one_iteration_before_the_limit_goes_on() -> None:
 
 
 def test_it_stops_at_the_time_limit_and_names_the_figures() -> None:
+    """REQ-STOP-001."""
     reason = should_stop(state(age_s=120), CONDITIONS, NOW)
     assert reason is not None
     assert reason.reason == "max_duration"
@@ -65,6 +68,7 @@ def test_a_limit_under_a_minute_is_not_told_as_nothing_of_nothing() -> None:
 
 
 def test_it_stops_without_progress_and_names_the_figure() -> None:
+    """REQ-STOP-001."""
     reason = should_stop(state(stuck=3), CONDITIONS, NOW)
     assert reason is not None
     assert reason.reason == "no_progress"
@@ -72,6 +76,7 @@ def test_it_stops_without_progress_and_names_the_figure() -> None:
 
 
 def test_iterations_come_before_duration_and_duration_before_progress() -> None:
+    """REQ-STOP-001."""
     everything = should_stop(state(iterations=10, age_s=120, stuck=5), CONDITIONS, NOW)
     two = should_stop(state(age_s=120, stuck=5), CONDITIONS, NOW)
     assert everything is not None
@@ -112,6 +117,7 @@ def test_a_clock_that_went_back_stops_nothing() -> None:
 def test_it_stops_exactly_where_a_limit_is_reached(
     iterations: int, age_s: int, stuck: int, most: int, most_s: int, threshold: int
 ) -> None:
+    """REQ-STOP-001."""
     conditions = StopConditions(most, most_s * 1000, threshold)
     reason = should_stop(state(iterations, age_s, stuck), conditions, NOW)
     reached = [
@@ -128,15 +134,18 @@ def test_it_stops_exactly_where_a_limit_is_reached(
 
 @pytest.mark.parametrize("config", [None, {}, {"ralph": None}, {"ralph": {}}, SimpleNamespace()])
 def test_without_a_section_the_defaults_hold(config: object) -> None:
+    """REQ-STOP-005."""
     assert load_stop_conditions(config) == DEFAULT_STOP_CONDITIONS
 
 
 def test_configured_limits_win_and_other_keys_are_let_be() -> None:
+    """REQ-STOP-005."""
     section = {"max_iterations": 20, "max_duration_ms": 3_600_000, "no_progress_threshold": 5, "cooldown_ms": 1}
     assert load_stop_conditions({"ralph": section}) == StopConditions(20, 3_600_000, 5)
 
 
 def test_a_missing_limit_has_its_default() -> None:
+    """REQ-STOP-005."""
     assert load_stop_conditions({"ralph": {"max_iterations": 15}}) == StopConditions(max_iterations=15)
 
 
@@ -151,17 +160,20 @@ def test_a_configuration_may_be_an_object() -> None:
 
 @pytest.mark.parametrize("value", ["10", -1, 1.5, True])
 def test_a_wrong_limit_is_named(value: object) -> None:
+    """REQ-STOP-005."""
     with pytest.raises(ConfigError, match=r"ralph\.max_iterations"):
         load_stop_conditions({"ralph": {"max_iterations": value}})
 
 
 @pytest.mark.parametrize("text", ["2025-01-17T10:00:00.000Z", "2025-01-17T19:00:00+09:00", "2025-01-17 10:00:00"])
 def test_a_stored_run_becomes_a_state(text: str) -> None:
+    """REQ-STOP-005."""
     run = {"id": "loop-1", "iterations": 5, "max_iterations": 10, "started_at": text, "ended_at": None}
     assert loop_run_to_state(run) == LoopState(iterations=5, started_at=NOW, no_progress_count=0)
 
 
 def test_a_stored_run_may_be_an_object() -> None:
+    """REQ-STOP-005."""
     assert loop_run_to_state(SimpleNamespace(iterations=2, started_at=NOW)) == LoopState(2, NOW, 0)
 
 

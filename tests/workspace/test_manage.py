@@ -1,11 +1,10 @@
-"""`manage_worktree`: the right worktree, a clear refusal, never too many (REQ-GIT-001..004)."""
+"""`manage_worktree`: the right worktree, a clear refusal, never too many (REQ-GIT-001, 003, 004)."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,18 +17,15 @@ from tests.workspace.git_scene import (
     CREATE,
     HOSTILE_NAMES,
     everything,
-    executable,
-    make_repo,
     manage,
     plain,
     python,
 )
 
-# REQ-GIT-001
-
 
 @pytest.mark.parametrize(("issues", "name"), [([1], "1"), ([3, 1, 2, 1], "1-2-3"), ((12, 7), "7-12"), ({5}, "5")])
 def test_create_checks_out_a_new_branch_beside_the_repository(repo: Path, issues: object, name: str) -> None:
+    """REQ-GIT-001."""
     result = manage("create", issues, repo=repo)
     path = repo.parent / f"worktrees/fix-issue-{name}"
     assert result == ManageWorktreeResult(
@@ -40,6 +36,7 @@ def test_create_checks_out_a_new_branch_beside_the_repository(repo: Path, issues
 
 
 def test_a_branch_name_and_a_base_may_be_given(repo: Path, tmp_path: Path) -> None:
+    """REQ-GIT-001."""
     result = manage("create", [4], "hot/fix-9", repo=repo, base=tmp_path / "else/where")
     assert (result.worktree_path, result.branch) == (str(tmp_path / "else/where/fix-issue-4"), "hot/fix-9")
     listed = manage("list", repo=repo).worktrees or ()
@@ -61,6 +58,7 @@ def test_it_works_on_a_mirror(mirror: Path) -> None:
 
 
 def test_an_existing_branch_is_refused(repo: Path) -> None:
+    """REQ-GIT-001."""
     plain("branch", "fix/issue-1", cwd=repo)
     result = manage("create", [1], repo=repo)
     assert not result.success and "already exists: fix/issue-1" in (result.error or "")
@@ -80,6 +78,7 @@ def test_a_branch_that_another_one_makes_impossible_is_told(repo: Path) -> None:
 @pytest.mark.parametrize("issues", [None, [], 0, [0], [-1], ["1"], "12", [1.0], [True], [None], {"a": 1}, 7])
 @pytest.mark.parametrize("action", ["create", "cleanup"])
 def test_bad_issues_are_told_and_nothing_is_made(repo: Path, action: str, issues: object) -> None:
+    """REQ-GIT-001."""
     before = everything(repo.parent)
     result = manage(action, issues, repo=repo)
     assert not result.success and "issue" in (result.error or "")
@@ -92,6 +91,7 @@ def test_bad_issues_are_told_and_nothing_is_made(repo: Path, action: str, issues
 def test_bad_branch_names_are_told_and_nothing_is_made(
     repo: Path, name: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """REQ-GIT-001."""
     monkeypatch.chdir(tmp_path)
     before = everything(repo.parent)
     result = manage("create", [1], name, repo=repo)
@@ -139,93 +139,8 @@ def test_a_directory_in_the_way_is_told_and_left_alone(repo: Path) -> None:
     assert (mine / "precious").exists() and plain("branch", "--list", "fix/*", cwd=repo) == ""
 
 
-# REQ-GIT-002
-
-
-def test_cleanup_deletes_the_directory_and_keeps_the_branch(repo: Path) -> None:
-    path = Path(manage("create", [1, 2], repo=repo).worktree_path or "")
-    (path / "build.log").write_text("ignored files go with it")
-    for _ in range(2):
-        result = manage("cleanup", [2, 1], repo=repo)
-        assert result == ManageWorktreeResult(action="cleanup", success=True, branch="fix/issue-1-2")
-        assert not path.exists()
-    assert plain("branch", "--list", "fix/*", cwd=repo) == "fix/issue-1-2"
-    assert "fix-issue" not in plain("worktree", "list", cwd=repo)
-    assert not list(path.parent.iterdir())
-
-
-def test_cleanup_finds_a_worktree_under_another_base(repo: Path, tmp_path: Path) -> None:
-    path = Path(manage("create", [1], "own/name", repo=repo, base=tmp_path / "x").worktree_path or "")
-    assert manage("cleanup", [1], repo=repo).branch == "own/name"
-    assert not path.exists()
-
-
-def _modified(path: Path) -> str:
-    (path / "a.txt").write_text("two")
-    return "a.txt"
-
-
-def _new(path: Path) -> str:
-    (path / "sub").mkdir()
-    (path / "sub/new file").write_text("n")
-    return "sub/new file"
-
-
-def _staged_only(path: Path) -> str:
-    (path / "a.txt").write_text("two")
-    plain("add", "a.txt", cwd=path)
-    (path / "a.txt").write_text("one\n")
-    return "a.txt"
-
-
-def _gone(path: Path) -> str:
-    (path / "src/b.py").unlink()
-    return "src/b.py"
-
-
-def _nested(path: Path) -> str:
-    make_repo(path / "nested")
-    return "nested/"
-
-
-def _commit_on_no_branch(path: Path) -> str:
-    plain("checkout", "-q", "--detach", cwd=path)
-    plain("commit", "-q", "--allow-empty", "-m", "loose", cwd=path)
-    return "no branch"
-
-
-def _locked(path: Path) -> str:
-    plain("worktree", "lock", "--reason", "mine", str(path), cwd=path)
-    return "mine"
-
-
-@pytest.mark.parametrize("soil", [_modified, _new, _staged_only, _gone, _nested, _commit_on_no_branch, _locked])
-def test_cleanup_never_loses_anything(repo: Path, soil: Callable[[Path], str]) -> None:
-    path = Path(manage("create", [1], repo=repo).worktree_path or "")
-    told = soil(path)
-    before = everything(path)
-    result = manage("cleanup", [1], repo=repo)
-    assert not result.success and told in (result.error or "")
-    assert everything(path) == before
-
-
-def test_cleanup_runs_nothing_that_the_tree_brought(repo: Path, tmp_path: Path) -> None:
-    path = Path(manage("create", [1], repo=repo).worktree_path or "")
-    canary = tmp_path / "canary"
-    program = executable(tmp_path / "evil", canary)
-    nested = make_repo(path / "nested", {"a": "a", ".gitattributes": "* filter=x\n"})
-    plain("config", "filter.x.clean", str(program), cwd=nested)
-    plain("config", "core.fsmonitor", str(program), cwd=nested)
-    (nested / "a").write_text("changed")
-    (path / ".git").write_text(f"gitdir: {nested}/.git\n")
-    assert not manage("cleanup", [1], repo=repo).success
-    assert not canary.exists()
-
-
-# REQ-GIT-003
-
-
 def test_list_reads_git_and_leaves_out_the_main_checkout(repo: Path, tmp_path: Path) -> None:
+    """REQ-GIT-003."""
     assert manage("list", repo=repo).worktrees == ()
     plain("worktree", "add", "-q", "-b", "fix/issue-8-9", str(tmp_path / "by hand"), cwd=repo)
     plain("worktree", "add", "-q", "-b", "feature", str(tmp_path / "new\nline"), cwd=repo)
@@ -238,10 +153,16 @@ def test_list_reads_git_and_leaves_out_the_main_checkout(repo: Path, tmp_path: P
     }
 
 
-# REQ-GIT-004
+def test_what_another_process_made_is_listed(repo: Path) -> None:
+    """REQ-GIT-003: nothing is remembered but by git, so a restart forgets nothing."""
+    made = json.loads(python(CREATE, repo, 7).communicate(timeout=60)[0])
+    (info,) = manage("list", repo=repo).worktrees or ()
+    assert (info.path, info.branch, info.issues) == (made["worktree_path"], "fix/issue-7", (7,))
+    assert made["worktree_path"].endswith("/worktrees/fix-issue-7")
 
 
 def test_a_fourth_is_refused_until_one_is_cleaned_up(repo: Path) -> None:
+    """REQ-GIT-004."""
     assert all(manage("create", [n], repo=repo).success for n in (1, 2, 3))
     result = manage("create", [4], repo=repo)
     assert (result.success, result.error) == (False, "Maximum parallel worktrees exceeded")
@@ -252,6 +173,7 @@ def test_a_fourth_is_refused_until_one_is_cleaned_up(repo: Path) -> None:
 
 
 def test_a_directory_deleted_by_hand_frees_its_slot(repo: Path) -> None:
+    """REQ-GIT-004."""
     for number in (1, 2, 3):
         path = Path(manage("create", [number], repo=repo).worktree_path or "")
     shutil.rmtree(path)
@@ -267,6 +189,7 @@ def test_detached_checkouts_elsewhere_take_no_slot(repo: Path, tmp_path: Path) -
 
 
 def test_ten_processes_race_for_three_slots(repo: Path) -> None:
+    """REQ-GIT-004."""
     racers = [python(CREATE, repo, number) for number in range(1, 11)]
     results = [json.loads(racer.communicate(timeout=100)[0]) for racer in racers]
     assert sum(result["success"] for result in results) == 3
@@ -276,6 +199,8 @@ def test_ten_processes_race_for_three_slots(repo: Path) -> None:
 
 
 def test_ten_tasks_race_for_one_branch(repo: Path) -> None:
+    """REQ-GIT-004."""
+
     async def work() -> list[ManageWorktreeResult]:
         return list(await asyncio.gather(*(manage_worktree("create", [1], repo=repo) for _ in range(10))))
 

@@ -47,6 +47,7 @@ def test_a_removed_tree_comes_back_on_its_branch_with_its_commits(mirror: Path, 
 
 
 def test_the_limit_holds_and_the_same_run_is_not_counted_twice(mirror: Path, tmp_path: Path) -> None:
+    """REQ-GIT-004: the bot's own call raises what makes its run wait."""
     paths = [tmp_path / f"runs/{n}/fix-issue-{n}" for n in range(1, 5)]
     for number, path in enumerate(paths[:3], 1):
         ensure(mirror, path, f"fix/issue-{number}")
@@ -153,6 +154,7 @@ def _a_file_there(path: Path, _: Path) -> None:
     "harm", [_directory_deleted, _record_deleted, _half_made, _record_begun, _record_emptied, _a_file_there]
 )
 def test_what_is_broken_is_made_again(mirror: Path, tmp_path: Path, harm: Callable[[Path, Path], None]) -> None:
+    """REQ-GIT-003: half made, deleted by hand, forgotten by git: the next call heals it, and it takes one slot."""
     path = tmp_path / "runs/7/fix-issue-1"
     ensure(mirror, path)
     harm(path, mirror)
@@ -166,6 +168,7 @@ def test_what_is_broken_is_made_again(mirror: Path, tmp_path: Path, harm: Callab
 
 
 def test_leftovers_are_salvaged_and_nothing_else(mirror: Path, tmp_path: Path) -> None:
+    """REQ-GIT-002: nothing that was written is lost when the bot removes a tree."""
     path = tmp_path / "runs/7/fix-issue-1"
     tree = ensure(mirror, path)
     (path / "x.log").write_text("ignored")
