@@ -10,12 +10,11 @@ from rich.console import Console
 
 from bot.demo.standin.views import CheckRunView, IssueView, PullView
 from bot.model import RunEvent
+from bot.reports.course import event_line
 from bot.store.database import Database
 from bot.store.runs import Runs
 
 _MARKS = {"success": "✓", "failure": "✗", "skipped": "-", "neutral": "-"}
-_LAST_LINE = 80
-"""Characters of a check's last line of output, where most tools sum up."""
 
 
 class Story:
@@ -29,49 +28,6 @@ class Story:
 
     def step(self, text: str) -> None:
         self.say(f"\n{text}", "bold")
-
-
-def sentence(event: RunEvent) -> str | None:
-    """An event as a line of the story; None for those that would only repeat another."""
-    data = event.data
-    match event.type:
-        case "phase_started" if event.phase == "planning":
-            return f"worktree on branch {data['branch']}, in the box: {data['sandbox']}"
-        case "setup_started":
-            return f"set-up, the only step with network: {data['command']}"
-        case "setup_completed":
-            return f"set-up done in {data['durationMs'] / 1000:.1f} s"
-        case "setup_failed":
-            return f"set-up failed: {data['details']}"
-        case "attempt_started":
-            return f"attempt {event.iteration} of {data['of']}"
-        case "agent_started":
-            return f"  asks the agent `{data['agent']}`"
-        case "changes_applied":
-            return f"  {data['agent']} changed {', '.join(data['paths'])}"
-        case "phase_failed" if event.phase == "implementation":
-            return f"  no change taken: {data['message']}"
-        case "validation_command_completed" | "validation_command_failed":
-            return _check(event)
-        case "phase_completed" if event.phase == "packaging":
-            return f"pushed {data['commit'][:10]} and opened pull request #{data['pull']['number']}"
-        case "session_finished":
-            stop = data.get("stop")
-            return f"finished: {data['status']}" + (f" ({stop['reason']}: {stop['details']})" if stop else "")
-        case _:
-            return None
-
-
-def _check(event: RunEvent) -> str:
-    step = event.data["step"]
-    where = "before any change" if event.iteration == 0 else f"attempt {event.iteration}"
-    if step["skipped"]:
-        return f"  {step['stage']}: skipped, {step['output']}"
-    mark = "✓" if step["passed"] else "✗"
-    line = f"  {mark} {step['stage']} ({where}, {step['duration_ms'] / 1000:.1f} s)"
-    last = next((text.strip() for text in reversed(step["output"].splitlines()) if text.strip()), "")
-    said = f": {last[:_LAST_LINE]}" if last else ""
-    return f"{line}{said}" if step["passed"] else f"{line}: classified `{event.classification}`{said}"
 
 
 class Narrator:
@@ -104,7 +60,7 @@ class Narrator:
                 fresh.append((event.id, name, event))
                 self._told[row.id] = event.id
         for _, name, event in sorted(fresh, key=lambda item: item[0]):
-            line = sentence(event)
+            line = event_line(event)
             if line is not None:
                 self._story.say(f"  {name}: {line}")
         return bool(fresh)

@@ -35,9 +35,11 @@ from bot.model.nouns import (
     Wire,
     WorktreeInfo,
 )
+from bot.model.sessions import Problem, Session, SessionRequest, ShellOrArgv
 from bot.model.views import (
     CheckOutput,
     KnownError,
+    Movement,
     PullRequest,
     Resolution,
     RunView,
@@ -62,9 +64,11 @@ __all__ = [
     "KnownError",
     "Language",
     "ManageWorktreeResult",
+    "Movement",
     "Noun",
     "Phase",
     "PreviousError",
+    "Problem",
     "Proposal",
     "PullRequest",
     "Repo",
@@ -73,6 +77,9 @@ __all__ = [
     "RunEvent",
     "RunView",
     "SandboxMode",
+    "Session",
+    "SessionRequest",
+    "ShellOrArgv",
     "Status",
     "StopReason",
     "Validation",

@@ -11,47 +11,6 @@ class PullRequest(Noun):
     head_sha: str = ""
 
 
-class RunView(Noun):
-    """All that a report may tell about one run; made from its facts by `store.runs`."""
-
-    run_id: str
-    repo: str
-    issues: tuple[Issue, ...]
-    key: str
-    reasons: tuple[str, ...] = ()
-    branch: str = ""
-    base_sha: str = ""
-    status: Status = Status.QUEUED
-    phase: Phase | None = None
-    waiting_for: str | None = None
-    attempt: int = 0
-    max_attempts: int = 3
-    agents: tuple[str, ...] = ()
-    baseline: Validation | None = None
-    validations: tuple[Validation, ...] = ()
-    troubles: tuple[str, ...] = ()
-    """Why changes were not taken, one sentence each, untrusted."""
-    evidence: str = ""
-    """The first error block of the last failing step (`rules.failures`); empty lets reports cut the step's output."""
-    changed_paths: tuple[str, ...] = ()
-    stop: StopReason | None = None
-    commit_sha: str | None = None
-    pull: PullRequest | None = None
-    salvage_ref: str | None = None
-    sandbox: str = ""
-    trigger_label: str = "auto-fix"
-    duration_ms: int = 0
-
-
-class CheckOutput(Noun):
-    """A check run's output; `summary` and `text` are at most 65,535 bytes each (GitHub's checks API)."""
-
-    title: str
-    summary: str
-    text: str = ""
-    annotations: tuple[Annotation, ...] = ()
-
-
 class Resolution(Wire):
     """What made an error go away, proven by the same check passing (REQ-RA-311); its JSON begins as the seed's."""
 
@@ -85,3 +44,63 @@ class KnownError(Wire):
     passed: int = 0
     exact: bool = True
     """False where only the loose key matched."""
+
+
+class Movement(Noun):
+    """What came of the errors with the latest validation, as normalised texts, untrusted. With the first one of a run,
+    where there is nothing to compare with, all of them remain."""
+
+    fixed: tuple[str, ...] = ()
+    remaining: tuple[str, ...] = ()
+    introduced: tuple[str, ...] = ()
+
+
+class RunView(Noun):
+    """All that a report may tell about one run; made from its facts by `store.runs`."""
+
+    run_id: str
+    repo: str
+    issues: tuple[Issue, ...]
+    key: str
+    reasons: tuple[str, ...] = ()
+    branch: str = ""
+    base_sha: str = ""
+    status: Status = Status.QUEUED
+    phase: Phase | None = None
+    waiting_for: str | None = None
+    attempt: int = 0
+    max_attempts: int = 3
+    agents: tuple[str, ...] = ()
+    baseline: Validation | None = None
+    validations: tuple[Validation, ...] = ()
+    troubles: tuple[str, ...] = ()
+    """Why changes were not taken, one sentence each, untrusted."""
+    evidence: str = ""
+    """The first error block of the last failing step (`rules.failures`); empty lets reports cut the step's output."""
+    changed_paths: tuple[str, ...] = ()
+    stop: StopReason | None = None
+    commit_sha: str | None = None
+    pull: PullRequest | None = None
+    salvage_ref: str | None = None
+    sandbox: str = ""
+    trigger_label: str = "auto-fix"
+    duration_ms: int = 0
+    task: str = ""
+    """What a session was asked for, untrusted; a group's task is what its issues say."""
+    guidance: tuple[KnownError, ...] = ()
+    """What the error history knew before the latest attempt."""
+    recognised: tuple[tuple[Annotation, KnownError], ...] = ()
+    """Findings of the latest validation that the history knows (`rules.recognition`)."""
+    movement: Movement | None = None
+    """None until something was checked."""
+    notes: tuple[str, ...] = ()
+    """What a person should look at in the change, a sentence each, untrusted."""
+
+
+class CheckOutput(Noun):
+    """A check run's output; `summary` and `text` are at most 65,535 bytes each (GitHub's checks API)."""
+
+    title: str
+    summary: str
+    text: str = ""
+    annotations: tuple[Annotation, ...] = ()

@@ -5,9 +5,10 @@ Sizes are GitHub's, counted in bytes where GitHub counts bytes (trust.md T39, T4
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from bot.model import Annotation, CheckOutput, Language, RunView, Status, ValidationStep
+from bot.model import Annotation, CheckOutput, KnownError, Language, RunView, Status, ValidationStep
+from bot.reports.history import annotation_line
 from bot.reports.limits import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
 from bot.reports.prose import escape
 from bot.reports.text import count, duration, say
@@ -72,7 +73,7 @@ def _not_run(view: RunView, check: str, step: ValidationStep | None, language: L
 
 
 def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, CheckOutput]:
-    annotations = _placed(step.annotations)
+    annotations = _placed(view, step, language)
     time = duration(language, step.duration_ms)
     how = say(language, "result.passed") if step.passed else how_it_ended(step, language)
     parts = [say(language, "check.ran", command=inline_code(step.command, 400), time=time, how=how)]
@@ -121,11 +122,14 @@ def _output(
     )
 
 
-def _placed(annotations: Iterable[Annotation]) -> tuple[Annotation, ...]:
-    """Those that lie in the tree, the gravest first, at most 200, with lines and texts in bounds."""
-    inside = [annotation for annotation in annotations if _inside(annotation.path)]
+def _placed(view: RunView, step: ValidationStep, language: Language) -> tuple[Annotation, ...]:
+    """Those that lie in the tree, the gravest first, at most 200, with lines and texts in bounds; one that the history
+    knows has a line more, which says how it was resolved before (REQ-RA-312)."""
+    inside = [annotation for annotation in step.annotations if _inside(annotation.path)]
     inside.sort(key=lambda annotation: _SEVERITY[annotation.level])
-    return tuple(_bounded(annotation) for annotation in inside[:MAX_ANNOTATIONS])
+    known: dict[Annotation, KnownError] = dict(view.recognised)
+    lines = {found: annotation_line(known[found], language, view.repo) for found in inside if found in known}
+    return tuple(_bounded(annotation, lines.get(annotation, "")) for annotation in inside[:MAX_ANNOTATIONS])
 
 
 def _inside(path: str) -> bool:
@@ -133,14 +137,15 @@ def _inside(path: str) -> bool:
     return bool(path) and plain not in (".", "..") and not plain.startswith(("/", "../")) and "\0" not in path
 
 
-def _bounded(annotation: Annotation) -> Annotation:
+def _bounded(annotation: Annotation, more: str) -> Annotation:
+    message = cut_middle(strip_control(annotation.message), _MESSAGE_CHARS) or "–"
     start = min(max(annotation.start_line, 1), _LAST_LINE)
     return annotation.model_copy(
         update={
             "path": posixpath.normpath(annotation.path),
             "start_line": start,
             "end_line": min(max(annotation.end_line, start), _LAST_LINE),
-            "message": cut_middle(strip_control(annotation.message), _MESSAGE_CHARS) or "–",
+            "message": f"{message}\n{more}" if more else message,
             "title": cut_bytes(one_line(annotation.title), _TITLE_BYTES),
         }
     )

@@ -7,8 +7,9 @@ from __future__ import annotations
 import re
 
 from bot.model import Language, RunView, Status, ValidationStep
-from bot.reports.limits import COMMENT_CHARS, cut_chars, cut_lines, fence, inline_code, strip_control
-from bot.reports.prose import details, escape, link
+from bot.reports.known import known_errors
+from bot.reports.limits import COMMENT_CHARS, cut_lines, fence, inline_code, strip_control
+from bot.reports.prose import details, escape, link, page
 from bot.reports.text import SENTENCES, count, duration, joined, say
 from bot.reports.validation import (
     attempts_table,
@@ -18,15 +19,18 @@ from bot.reports.validation import (
     how_it_ended,
     is_flaky,
     latest,
+    movement,
 )
 
 _FIGURES = re.compile(r"\d[\w.]*/\d[\w.]*|\d+")
+_PATH = re.compile(r"\S*[/.\\]\S")
 _TROUBLES = 5
 _COUNTED = frozenset({"max_iterations", "max_duration", "no_progress"})
 """Reasons whose sentence is in the table, so that of their details only the figures are wanted (REQ-STOP-001)."""
 
 _INLINE_PATHS = 5
 _LISTED_PATHS = 100
+_LISTED_ERRORS = 2
 
 
 def issue_comment(view: RunView, language: Language = "en") -> str:
@@ -39,8 +43,8 @@ def issue_comment(view: RunView, language: Language = "en") -> str:
         Status.CANCELLED: _cancelled,
     }
     footer = _footer(view, language)
-    body = "\n\n".join(part for part in states[view.status](view, language) if part)
-    return f"{cut_chars(body, COMMENT_CHARS - len(footer) - 2)}\n\n{footer}"
+    body = page(states[view.status](view, language), COMMENT_CHARS - len(footer) - 2)
+    return f"{body}\n\n{footer}"
 
 
 def _queued(view: RunView, language: Language) -> list[str]:
@@ -55,6 +59,8 @@ def _running(view: RunView, language: Language) -> list[str]:
         _progress(view, language),
         _group(view, language),
         attempts_table(view, language) if view.validations else "",
+        movement(view, language),
+        known_errors(view, language),
     ]
 
 
@@ -70,7 +76,8 @@ def _progress(view: RunView, language: Language) -> str:
 def _success(view: RunView, language: Language) -> list[str]:
     if view.pull is not None:
         pull = link(say(language, "pull", number=view.pull.number), view.pull.url)
-        outcome = say(language, "success.pull", pull=pull, issues=_issues(view, language))
+        key = "success.pull" if view.issues else "success.task"
+        outcome = say(language, key, pull=pull, issues=_issues(view, language))
     else:
         outcome = say(language, "success.local", branch=inline_code(view.branch))
     validation = latest(view)
@@ -101,6 +108,8 @@ def _failed(view: RunView, language: Language) -> list[str]:
         f"{_stopped(view, language)} {_pushed(view, language)}",
         _long_details(view),
         _what_failed(view, step, language) if step else "",
+        movement(view, language, listed=_LISTED_ERRORS),
+        known_errors(view, language),
         _attempts(view, language),
         _not_taken(view, language),
         _next_steps(view, step, language),
@@ -131,9 +140,10 @@ def _stopped(view: RunView, language: Language) -> str:
 
 
 def _sentence(told: str) -> str:
-    """Details, which rules write as fragments, as a sentence of their own."""
+    """Details, which rules write as fragments, as a sentence of their own; a path in front keeps its case."""
     words = escape(told)
-    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""
+    first = words[:1] if _PATH.match(words) else words[:1].upper()
+    return first + words[1:] + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""
 
 
 def _is_long(text: str) -> bool:
@@ -190,6 +200,8 @@ def _next_steps(view: RunView, step: ValidationStep | None, language: Language) 
 
 
 def _again(view: RunView, language: Language) -> str:
+    if not view.issues:
+        return say(language, "next.again.task")
     return say(language, "next.again", label=inline_code(view.trigger_label, 60))
 
 

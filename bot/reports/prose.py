@@ -8,16 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from bot.reports.limits import one_line
+from bot.reports.limits import COMMENT_CHARS, cut_chars, one_line
 
 _TRIGGER = r"@|#(?=\d)|(?i:(?<![A-Za-z0-9])GH-(?=\d))|:(?=//)|(?i:(?<![A-Za-z0-9])www(?=\.))"
 """What GitHub would turn into a mention, a reference or a link (GFM 6.9; docs, autolinked references)."""
 
 _MARKDOWN = re.compile(rf"(?P<trigger>{_TRIGGER})|[\\`*_\[\]<>#|~$&]")
-_PLAIN = re.compile(_TRIGGER)
+_PLAIN = re.compile(rf"{_TRIGGER}|\[(?=(?i:skip ci|ci skip|no ci|skip actions|actions skip)\])")
+"""The bracketed words would keep a repository's workflows from running (docs, skipping workflow runs)."""
+
 _BLOCK = re.compile(r"\A(\d{0,9})([-+=:.)])")
 """A first word such as `-`, `=`, `:--` or `1.` would open a list, a heading or a table."""
 
+_FOLD = "<details>"
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(?:/[A-Za-z0-9._~%/-]*)?")
 
 
@@ -34,7 +37,8 @@ def _as_words(match: re.Match[str]) -> str:
 
 
 def plain(text: str, limit: int = 200) -> str:
-    """The text as one line for a title or a commit message, which are not Markdown but do mention, refer and close."""
+    """The text as one line for a title or a commit message, which are no Markdown but do mention, refer, close and skip
+    workflows."""
     return one_line(_PLAIN.sub(lambda match: match.group() + "\u200b", one_line(text, limit)), limit)
 
 
@@ -51,4 +55,28 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def details(summary: str, content: str) -> str:
     """A part that is folded until somebody opens it; `summary` is plain text of our own."""
-    return f"<details><summary>{summary}</summary>\n\n{content}\n\n</details>"
+    return f"{_FOLD}<summary>{summary}</summary>\n\n{content}\n\n</details>"
+
+
+def within(items: Iterable[str], room: int) -> list[str]:
+    """The first items that together have at most `room` characters, and in any case the first."""
+    kept: list[str] = []
+    for item in items:
+        room -= len(item)
+        if kept and room < 0:
+            break
+        kept.append(item)
+    return kept
+
+
+def page(parts: Iterable[str], limit: int = COMMENT_CHARS) -> str:
+    """The parts that say something, a paragraph or more each, in at most `limit` characters.
+
+    What is folded is left out first, the last of it before the rest, as a fold that is cut would never close."""
+    kept = [part for part in parts if part]
+    for at in reversed(range(len(kept))):
+        if len("\n\n".join(kept)) <= limit:
+            break
+        if kept[at].startswith(_FOLD):
+            kept[at] = f"[… {len(kept[at])} characters cut …]"
+    return cut_chars("\n\n".join(kept), limit)

@@ -1,15 +1,17 @@
-"""What a pull request and its commit say: which issues they close, what changed, how it was checked, whence it came.
+"""What a pull request and its commit say: which issues they close or which task they do, what changed, how it was
+checked, whence it came.
 
 Titles and commit messages are no Markdown, yet GitHub reads mentions and closing words in them, hence `prose.plain`."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 
 from bot.model import Language, RunView
 from bot.reports.comment import changed_paths
-from bot.reports.limits import COMMENT_CHARS, cut_chars, inline_code
-from bot.reports.prose import details, escape, plain
+from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
+from bot.reports.prose import details, escape, page, plain, within
 from bot.reports.text import duration, say
 from bot.reports.validation import attempts_table, checks_table, is_flaky, latest
 
@@ -21,17 +23,29 @@ _LISTED_TITLE = 120
 """So that the largest group, 50 issues, never has a `Closes` line cut off."""
 
 _LISTED = 20
+_NOTES = 20
+_NOTES_ROOM = 9_000
+"""Characters, so that notes and the largest group's `Closes` lines still fit one body."""
+
+_TASK_LINES = 30
+_TASK_CHARS = 6_000
+_TASK_IN_COMMIT = 500
+_COMMIT_WIDTH = 72
+_DECORATION = re.compile(r"\A[\s#>*+-]+")
+"""What a task pasted from Markdown begins with: a heading, a list, a quotation."""
+
 _PREFIX = re.compile(r"\A\s*(?:\[(?:bug|fix)\]|(?:bug|fix)(?:\([^()\s]{1,30}\))?:)\s*", re.IGNORECASE)
 
 
 def pull_title(view: RunView) -> str:
-    """`Fix: TITLE`, for a group with the number of further issues; one line, nobody mentioned."""
+    """`Fix: TITLE`, for a group with the number of further issues; a session's task in its own words, which may be no
+    fix at all. One line, nobody mentioned."""
     return _headline(view, _TITLE)
 
 
 def _headline(view: RunView, limit: int) -> str:
     if not view.issues:
-        return plain(f"Fix: {view.key}", limit)
+        return plain(_task_line(view), limit)
     first = view.issues[0]
     # an issue often calls itself `bug:` or `Fix:` already
     title = plain(_PREFIX.sub("", first.title), limit) or f"issue {first.number}"
@@ -40,18 +54,45 @@ def _headline(view: RunView, limit: int) -> str:
     return plain(f"Fix: {title}", limit - len(tail)) + tail
 
 
+def _task_line(view: RunView) -> str:
+    """The first line of a session's task that says something."""
+    lines = (_DECORATION.sub("", line) for line in (*strip_control(view.task).split("\n"), view.key))
+    return next((line for line in lines if re.search(r"\w", line)), f"Change by Mendbot ({view.run_id})")
+
+
 def pull_body(view: RunView, language: Language = "en") -> str:
     """Markdown, at most 65,000 characters. `Closes #N` stays English in every language: GitHub reads no other."""
     validation = latest(view)
     parts = [
         "\n".join(f"- Closes #{issue.number} — {escape(issue.title, _LISTED_TITLE)}" for issue in view.issues),
         say(language, "pull.flaky" if is_flaky(validation) else "pull.intro"),
+        _task(view, language),
+        _notes(view, language),
         changed_paths(view, language),
         checks_table(validation, language) if validation and validation.steps else "",
         details(say(language, "attempts"), attempts_table(view, language)) if len(view.validations) > 1 else "",
         f"**{say(language, 'pull.provenance')}**\n\n{_provenance(view, language)}",
     ]
-    return cut_chars("\n\n".join(part for part in parts if part), COMMENT_CHARS)
+    return page(parts)
+
+
+def _task(view: RunView, language: Language) -> str:
+    """A session's task as it was given, unless the title says it all."""
+    told = strip_control(view.task).strip()
+    if view.issues or not told or (told == _task_line(view) and len(told) <= _TITLE):
+        return ""
+    shown = cut_middle(cut_lines(told, _TASK_LINES), _TASK_CHARS)
+    return f"**{say(language, 'pull.task')}**\n\n{fence(shown, 'text')}"
+
+
+def _notes(view: RunView, language: Language) -> str:
+    """What people should look at, the first twenty; the others are counted."""
+    if not view.notes:
+        return ""
+    lines = within((f"- {escape(note)}" for note in view.notes[:_NOTES]), _NOTES_ROOM)
+    left = len(view.notes) - len(lines)
+    more = [f"- {say(language, 'more', count=left)}"] if left else []
+    return f"**{say(language, 'pull.notes')}**\n\n" + "\n".join([*lines, *more])
 
 
 def _provenance(view: RunView, language: Language) -> str:
@@ -61,7 +102,8 @@ def _provenance(view: RunView, language: Language) -> str:
         facts.append(say(language, "pull.agent", agent=agent, attempt=view.attempt, most=view.max_attempts))
     if view.duration_ms:
         facts.append(say(language, "pull.time", time=duration(language, view.duration_ms)))
-    facts.append(say(language, "pull.label", label=inline_code(view.trigger_label, 60)))
+    label = inline_code(view.trigger_label, 60)
+    facts.append(say(language, "pull.label", label=label) if view.issues else say(language, "pull.session"))
     if view.base_sha:
         facts.append(say(language, "pull.base", base=escape(view.base_sha[:12])))
     if len(view.issues) > 1 and view.reasons:
@@ -72,14 +114,18 @@ def _provenance(view: RunView, language: Language) -> str:
 
 
 def commit_message(view: RunView) -> str:
-    """Subject of at most 72 characters, what was checked, the trailers `Refs` and `Mendbot-Run` (contract)."""
+    """Subject of at most 72 characters, what was checked, the trailers `Refs` and `Mendbot-Run` (contract).
+
+    A session's has no issues to refer to, and the first line of its task in full where the subject cuts it."""
     validation = latest(view)
     passed = (
         [plain(step.command, 100) for step in validation.steps if step.passed and not step.skipped]
         if validation
         else []
     )
-    body = []
+    headline, body = _headline(view, _SUBJECT), []
+    if not view.issues and headline.endswith("…"):
+        body.append(textwrap.fill(plain(_task_line(view), _TASK_IN_COMMIT), _COMMIT_WIDTH))
     if view.agents:
         body.append(f"Made by {plain(view.agents[-1], 60)} in attempt {view.attempt} of {view.max_attempts}.")
     if passed:
@@ -87,4 +133,4 @@ def commit_message(view: RunView) -> str:
     trailers = [f"Mendbot-Run: {plain(view.run_id, 80)}"]
     if view.issues:
         trailers.insert(0, "Refs: " + ", ".join(f"#{issue.number}" for issue in view.issues))
-    return "\n\n".join([_headline(view, _SUBJECT), *body, "\n".join(trailers)]) + "\n"
+    return "\n\n".join([headline, *body, "\n".join(trailers)]) + "\n"

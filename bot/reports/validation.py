@@ -16,6 +16,8 @@ EVIDENCE_LINES = 40
 
 _EVIDENCE_CHARS = 12_000
 _ROWS = 20
+_ERROR_CHARS = 160
+_KINDS: tuple[Literal["introduced", "remaining", "fixed"], ...] = ("introduced", "remaining", "fixed")
 _COUNTS = {"passed": re.compile(r"\b(\d{1,9}) passed\b"), "failed": re.compile(r"\b(\d{1,9}) failed\b")}
 """As pytest, jest, vitest and cargo print them; the last one in a log is the total."""
 
@@ -101,6 +103,25 @@ def _outcome(validation: Validation, language: Language) -> tuple[str, str]:
     if step is None:
         return say(language, "result.passed" if validation.passed else "result.failed"), time
     return f"{inline_code(step.stage, 40)} {verdict(step, language)}", time
+
+
+def movement(view: RunView, language: Language, *, listed: int = 0) -> str:
+    """How many errors the last checked change fixed, left and brought, with the first `listed` of each kind, what is
+    new first; empty where there is nothing to compare."""
+    compared = view.movement is not None and len(view.validations) + (view.baseline is not None) > 1
+    if view.movement is None or not compared:
+        return ""
+    kinds = {name: getattr(view.movement, name) for name in _KINDS}
+    figures = [say(language, f"errors.{name}", count=len(kinds[name])) for name in reversed(_KINDS) if kinds[name]]
+    if not figures:
+        return ""
+    lines = [
+        f"- {say(language, f'errors.of.{name}', error=inline_code(error, _ERROR_CHARS))}"
+        for name in _KINDS
+        for error in kinds[name][:listed]
+    ]
+    head = f"**{say(language, 'errors')}:** {' · '.join(figures)}"
+    return "\n\n".join([head, "\n".join(lines)]) if lines else head
 
 
 def evidence(view: RunView, step: ValidationStep, language: Language) -> str:

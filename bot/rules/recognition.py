@@ -12,6 +12,8 @@ from bot.rules.guidance import base_name
 
 TELLING = 8
 """Characters that a message needs: a shorter one, such as `error`, is part of many texts and says nothing."""
+_READ = 2 * LIMIT
+"""Characters of a message: masks shorten it, and what is longer is cut anyhow."""
 
 
 def recognised(
@@ -28,7 +30,7 @@ def recognised(
 
 def _match(finding: Annotation, known: Sequence[KnownError]) -> KnownError | None:
     first = next((line for line in finding.message.splitlines() if line.strip()), "")
-    message = normalize_error(first)
+    message = normalize_error(first[:_READ])
     if len(message) < TELLING:
         return None
     found = [one for one in known if _holds(one.error, message)]

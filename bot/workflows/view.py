@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bot.model import RunView, Status
+from bot.model import Annotation, Movement, RunView, Status
 from bot.rules.course import RunState
 from bot.rules.failures import first_error_block
+from bot.rules.recognition import recognised
 from bot.store.runs import RunRow
 
 
@@ -16,7 +17,7 @@ def view_of(row: RunRow, state: RunState) -> RunView:
     )
     return RunView(
         run_id=row.id,
-        repo=spec.repo.full_name,
+        repo=spec.place,
         issues=spec.issues,
         key=spec.key,
         reasons=spec.reasons,
@@ -40,7 +41,25 @@ def view_of(row: RunRow, state: RunState) -> RunView:
         duration_ms=duration,
         evidence=_evidence(state),
         troubles=state.troubles,
+        task=spec.goal,
+        guidance=state.guidance,
+        recognised=recognised(_findings(state), state.guidance),
+        movement=_movement(state),
+        notes=state.notes,
     )
+
+
+def _findings(state: RunState) -> tuple[Annotation, ...]:
+    """All that the last validation found at a place."""
+    steps = state.validations[-1].steps if state.validations else ()
+    return tuple(finding for step in steps for finding in step.annotations)
+
+
+def _movement(state: RunState) -> Movement | None:
+    seen = state.verdict
+    if seen is None:
+        return None
+    return Movement(fixed=seen.fixed, remaining=seen.remaining, introduced=seen.introduced)
 
 
 def _evidence(state: RunState) -> str:

@@ -87,7 +87,7 @@ def test_the_demo_works_for_an_ordinary_user(place: Path) -> None:
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent"}
     with Demo(place / "own" / "t", argv=argv, cwd=place, env=env, **AS_NOBODY) as demo:
         assert demo.exit_code(within_s=120) == 0, demo.output
-        assert "in the box: bubblewrap" in demo.output
+        assert "sandbox: bubblewrap" in demo.output
         assert "root" not in demo.output
         assert len(set(addresses(demo.output))) == 2
         demo.assert_nothing_is_left()

@@ -21,16 +21,24 @@ COMMENTS = (
     "queued-soon",
     "preparing",
     "running",
+    "running-known",
     "success",
     "success-group",
+    "success-session",
     "failed",
     "failed-timeout",
     "failed-nothing",
     "failed-setup",
     "failed-refused",
+    "failed-known",
+    "failed-same-patch",
+    "failed-oscillation",
+    "failed-weakened",
+    "failed-abandoned",
+    "failed-unknown",
     "cancelled",
 )
-PULLS = ("success", "success-group")
+PULLS = ("success", "success-group", "success-notes", "success-session")
 CHECKS = (
     ("success", "fix"),
     ("success", "test"),
@@ -43,6 +51,7 @@ CHECKS = (
     ("failed", "test"),
     ("failed", "typecheck"),
     ("failed-timeout", "test"),
+    ("failed-known", "test"),
     ("cancelled", "fix"),
 )
 LANGUAGES: tuple[Language, ...] = ("en", "ko")

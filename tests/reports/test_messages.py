@@ -11,7 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bot.model import Annotation, Issue, Language, Phase, RunView, Status, StopReason, Validation, ValidationStep
+from bot.model import (
+    Annotation,
+    Issue,
+    KnownError,
+    Language,
+    Movement,
+    Phase,
+    Resolution,
+    RunView,
+    Status,
+    StopReason,
+    Validation,
+    ValidationStep,
+)
 from bot.reports import markdown
 from bot.reports.check_output import check_output
 from bot.reports.text import ENGLISH, KOREAN, duration, joined
@@ -53,7 +66,19 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
         sandbox=EVIL,
         trigger_label=EVIL,
         evidence="",
+        task=f"{EVIL}\n" * bulk,
+        guidance=(evil_guidance(EVIL * bulk),) * min(2 * bulk, 9),
+        recognised=tuple((found, evil_guidance(EVIL * bulk)) for found in step.annotations),
+        movement=Movement(fixed=(EVIL,) * bulk, remaining=(EVIL * bulk,) * bulk, introduced=(EVIL,) * bulk),
+        notes=(EVIL * bulk,) * bulk,
     )
+
+
+def evil_guidance(text: str) -> KnownError:
+    told = Resolution(
+        resolved_by=text, tool=text, tool_sequence=(text,) * 3, how=text, repo="acme/shop", commit=text, patch=EVIL
+    )
+    return KnownError(id=1, error=text + "!", resolution=told)
 
 
 def prose_of(body: str) -> str:
@@ -87,9 +112,10 @@ def test_a_comment_holds_any_run_and_lets_no_stranger_speak(status: Status, lang
     assert len(body) <= 65_000
     assert body.endswith("</sub>")
     assert_harmless(body)
-    pull = markdown.pull_body(view, language)
-    assert len(pull) <= 65_000
-    assert_harmless(pull)
+    for told in (view, view.model_copy(update={"issues": ()})):
+        pull = markdown.pull_body(told, language)
+        assert len(pull) <= 65_000
+        assert_harmless(pull)
 
 
 @pytest.mark.parametrize("status", Status)
@@ -114,6 +140,9 @@ def test_check_output_keeps_githubs_sizes_in_bytes(status: Status, check: str, b
     for text in (output.summary, output.text):
         assert len(text.encode()) <= 65_535
         assert_harmless(text)
+    for note in output.annotations:
+        assert len(note.message.encode()) <= 65_536
+        assert "@acme" not in note.message.removeprefix(EVIL.replace("\x1b[1m", ""))
 
 
 def test_of_a_long_log_the_end_is_kept_too() -> None:
@@ -200,6 +229,29 @@ def test_both_languages_say_the_same_things_with_the_same_values() -> None:
     assert ENGLISH.keys() == KOREAN.keys()
     assert {key: values(text) for key, text in ENGLISH.items()} == {key: values(text) for key, text in KOREAN.items()}
     assert all(f"phase.{phase}" in ENGLISH for phase in Phase)
+
+
+def test_a_reason_without_words_of_its_own_tells_its_name_and_details(view: Callable[[str], RunView]) -> None:
+    told = markdown.issue_comment(view("failed-unknown"))
+    assert "The run stopped (`stale`). The issue @&#8203;ann wrote is gone." in told
+    reasons = ("same_patch", "oscillation", "stuck_error", "weakened_tests", "abandoned")
+    assert all(f"{kind}.{reason}" in ENGLISH for kind in ("stop", "next") for reason in reasons)
+
+
+def test_a_session_has_a_title_of_its_own_and_closes_no_issue(view: Callable[[str], RunView]) -> None:
+    told = view("success-session")
+    body, message = markdown.pull_body(told), markdown.commit_message(told)
+    assert "Closes #3" not in prose_of(body) and "label" not in prose_of(body) and "Refs:" not in message
+    brief = told.model_copy(update={"task": "Count from 1", "key": "Count from 1"})
+    assert markdown.pull_title(brief) == "Count from 1"
+    assert "**Task**" not in markdown.pull_body(brief)
+    assert markdown.commit_message(brief).startswith("Count from 1\n\nMade by")
+    empty = told.model_copy(update={"task": " \n---\n", "key": ""})
+    assert markdown.pull_title(empty) == "Change by Mendbot (fix-7f3a9c)"
+
+
+def test_details_that_begin_with_a_path_keep_its_case(view: Callable[[str], RunView]) -> None:
+    assert " tests/test\\_cart.py: 1 test" in markdown.issue_comment(view("failed-weakened"))
 
 
 def test_figures_are_written_for_people() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from bot.reports.prose import escape, link, plain, table
+from bot.reports.prose import details, escape, link, page, plain, table, within
 
 HOSTILE = [
     "@everyone look",
@@ -127,3 +127,28 @@ def test_only_plain_addresses_become_links(address: str) -> None:
 
 def test_a_pull_requests_address_becomes_a_link() -> None:
     assert link("#1", "http://127.0.0.1:3000/a/b/pull/1") == "[#1](http://127.0.0.1:3000/a/b/pull/1)"
+
+
+@pytest.mark.parametrize("words", ["[skip ci]", "[ci skip]", "[No CI]", "[skip actions]", "[actions skip]"])
+def test_a_title_keeps_no_workflow_from_running(words: str) -> None:
+    assert words not in plain(f"a {words}")
+    assert plain(f"a {words}").replace("\u200b", "") == f"a {words}"
+
+
+@given(st.lists(st.text(alphabet="a<\n`", max_size=60)), st.integers(60, 200))
+def test_a_page_keeps_its_limit_and_leaves_no_fold_open(texts: list[str], limit: int) -> None:
+    parts = [details("more", escape(text)) if at % 2 else escape(text) for at, text in enumerate(texts)]
+    told = page(parts, limit)
+    assert len(told) <= limit
+    assert told.count("<details>") == told.count("</details>")
+
+
+def test_of_two_folds_the_last_is_left_out_first() -> None:
+    first, last = details("a", "a" * 40), details("b", "b" * 40)
+    assert page(["x", first, "", last], 170) == f"x\n\n{first}\n\n[… {len(last)} characters cut …]"
+
+
+def test_as_many_items_as_there_is_room_for_and_always_one() -> None:
+    assert within(["aaa", "bb", "c"], 5) == ["aaa", "bb"]
+    assert within(["aaa"], 1) == ["aaa"]
+    assert within([], 1) == []

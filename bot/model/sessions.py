@@ -1,0 +1,55 @@
+"""A session as programs ask for it, and as they are told of it (spec D, contract *Session*)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pydantic import Field
+
+from bot.model.nouns import Phase, Status, StopReason, Wire
+
+ShellOrArgv = str | tuple[str, ...]
+"""A string runs as `sh -c STRING`, a list as argv (contract, Particulars)."""
+
+
+class SessionRequest(Wire):
+    """What a session is to do (REQ-RUN-001); `rules.sessions.parse_request` makes and judges it.
+
+    `repo` is an absolute path, or `owner/name` on GitHub. `agents` are agent specs, tried in order; empty means the
+    repository's or the operator's."""
+
+    repo: str
+    task: str
+    file_paths: tuple[str, ...] = ()
+    test_command: ShellOrArgv | None = None
+    validation_commands: tuple[ShellOrArgv, ...] = ()
+    max_attempts: int = 3
+    agents: tuple[str, ...] = ()
+
+
+class Problem(Wire):
+    """What is wrong with one field of a request, and how to mend it; `field` is its camelCase name."""
+
+    field: str
+    message: str
+
+
+class Session(Wire):
+    """A run as it stands. `phases` names every phase and its status (`pending`, `running`, `completed`, `failed` or
+    `skipped`); `artifact_refs` gives each phase's latest artifact."""
+
+    id: str
+    status: Status
+    repo: str
+    task: str
+    phases: dict[Phase, str]
+    artifact_refs: dict[Phase, str] = Field(default_factory=dict)
+    iteration: int = 0
+    max_attempts: int = 3
+    stop_reason: StopReason | None = None
+    branch: str | None = None
+    pull_request: str | None = None
+    changed_paths: tuple[str, ...] = ()
+    waiting_for: str | None = None
+    created_at: datetime
+    ended_at: datetime | None = None

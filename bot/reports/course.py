@@ -1,0 +1,61 @@
+"""A run's events as lines for a terminal, as they happen: for the demo and for `mendbot fix`."""
+
+from __future__ import annotations
+
+from bot.model import RunEvent
+from bot.reports.limits import one_line
+
+_LAST_LINE = 80
+"""Characters of a check's last line of output, where most tools sum up."""
+_WIDTH = 500
+_INDENT = "  "
+"""Before what happens within an attempt."""
+
+
+def event_line(event: RunEvent) -> str | None:
+    """An event as one line; None for those that would only repeat another."""
+    said = _said(event)
+    return None if said is None else _INDENT * said.startswith(_INDENT) + one_line(said, _WIDTH)
+
+
+def _said(event: RunEvent) -> str | None:
+    data = event.data
+    match event.type:
+        case "phase_started" if event.phase == "planning":
+            where = f"worktree on branch {data['branch']}" if data["branch"] else "works in the tree itself"
+            return f"{where}; sandbox: {data['sandbox']}"
+        case "setup_started":
+            return f"set-up, the only step with network: {data['command']}"
+        case "setup_completed":
+            return f"set-up done in {data['durationMs'] / 1000:.1f} s"
+        case "setup_failed":
+            return f"set-up failed: {data['details']}"
+        case "attempt_started":
+            return f"attempt {event.iteration} of {data['of']}"
+        case "agent_started":
+            return f"  asks the agent `{data['agent']}`"
+        case "changes_applied":
+            return f"  {data['agent']} changed {', '.join(data['paths'])}"
+        case "phase_failed" if event.phase == "implementation":
+            return f"  no change taken: {data['message']}"
+        case "validation_command_completed" | "validation_command_failed":
+            return _check(event)
+        case "phase_completed" if event.phase == "packaging":
+            return f"pushed {data['commit'][:10]} and opened pull request #{data['pull']['number']}"
+        case "session_finished":
+            stop = data.get("stop")
+            return f"finished: {data['status']}" + (f" ({stop['reason']}: {stop['details']})" if stop else "")
+        case _:
+            return None
+
+
+def _check(event: RunEvent) -> str:
+    step = event.data["step"]
+    where = "before any change" if event.iteration == 0 else f"attempt {event.iteration}"
+    if step["skipped"]:
+        return f"  {step['stage']}: skipped, {step['output']}"
+    mark = "✓" if step["passed"] else "✗"
+    line = f"  {mark} {step['stage']} ({where}, {step['durationMs'] / 1000:.1f} s)"
+    last = next((text.strip() for text in reversed(step["output"].splitlines()) if text.strip()), "")
+    said = f": {last[:_LAST_LINE]}" if last else ""
+    return f"{line}{said}" if step["passed"] else f"{line}: classified `{event.classification}`{said}"

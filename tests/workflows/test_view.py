@@ -1,0 +1,84 @@
+"""What reports may tell of a run is what its events say: also what the history knew, and what came of the errors."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.model import Annotation, KnownError, Movement, Resolution, RunEvent, Status, ValidationStep
+from bot.rules.course import RunSpec, fold
+from bot.rules.failures import fingerprints
+from bot.store.runs import RunRow
+from bot.workflows.view import view_of
+
+UNUSED = "shop/cart.py:1:1: F401 `os` imported but unused"
+LONG = "shop/cart.py:9:1: E501 line too long (140 > 88)"
+FINDING = Annotation(
+    path="shop/cart.py", start_line=1, end_line=1, level="failure", message="`os` imported but unused", rule="F401"
+)
+STAGE = {"name": "lint", "command": {"run": "ruff check .", "timeout_s": 20}}
+
+
+def row() -> RunRow:
+    spec = RunSpec(workspace="/srv/shop", goal="Count from 1", key="session", agents=("command",))
+    return RunRow(
+        id="session-1",
+        spec=spec,
+        status=Status.RUNNING,
+        branch=None,
+        waiting_for=None,
+        cancel_because=None,
+        created_at=0,
+        version=1,
+        reported=0,
+    )
+
+
+def event(at: int, kind: str, phase: str | None = None, iteration: int | None = None, **data: Any) -> RunEvent:
+    return RunEvent.model_validate(
+        {"id": at, "type": kind, "ts": datetime(2026, 11, 1, tzinfo=UTC), "phase": phase, "iteration": iteration}
+        | {"data": data}
+    )
+
+
+def failed(at: int, iteration: int, output: str) -> RunEvent:
+    step = ValidationStep(
+        command="ruff check .", stage="lint", passed=False, exit_code=1, output=output, annotations=(FINDING,)
+    )
+    told: dict[str, Any] = {"step": step.model_dump(mode="json", by_alias=True), "fingerprints": fingerprints(output)}
+    return event(at, "validation_command_failed", "validation", iteration, **told)
+
+
+def begun() -> list[RunEvent]:
+    planned: dict[str, Any] = {
+        "baseSha": "b" * 40,
+        "branch": "",
+        "sandbox": "none",
+        "stages": [STAGE],
+        "snapshot": "t0",
+    }
+    return [event(1, "session_started"), event(2, "phase_started", "planning", **planned)]
+
+
+def test_a_view_tells_what_the_history_knew_and_what_came_of_the_errors() -> None:
+    """REQ-RA-312."""
+    known = KnownError(id=3, error=fingerprints(UNUSED)[0], resolution=Resolution(how="removed it"))
+    made = {"agent": "command", "snapshot": "t1", "patchHash": "h", "paths": ["a"], "allPaths": ["a"]}
+    events = [
+        *begun(),
+        failed(3, 0, UNUSED),
+        event(4, "attempt_started", "implementation", 1, of=3, guidance=[known.model_dump(mode="json")]),
+        event(5, "changes_applied", "implementation", 1, notes=["look at `a`"], **made),
+        failed(6, 1, f"{UNUSED}\n{LONG}"),
+    ]
+    view = view_of(row(), fold(events))
+    assert view.guidance == (known,)
+    assert view.recognised == ((FINDING, known),)
+    assert view.movement == Movement(remaining=fingerprints(UNUSED), introduced=fingerprints(LONG))
+    assert view.notes == ("look at `a`",)
+    assert (view.task, view.issues) == ("Count from 1", ())
+
+
+def test_before_anything_was_checked_there_is_nothing_to_tell() -> None:
+    view = view_of(row(), fold(begun()))
+    assert (view.guidance, view.recognised, view.movement, view.notes) == ((), (), None, ())
