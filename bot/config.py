@@ -65,7 +65,7 @@ class Settings(BaseSettings):
         "MENDBOT_QUIET_SECONDS", 10.0, "wait this long for more labels before grouping", ge=0
     )
     agents: Annotated[tuple[str, ...], NoDecode] = _setting(
-        "MENDBOT_AGENTS", ("fixers", "command"), "agent specs, comma-separated, tried in order"
+        "MENDBOT_AGENTS", ("fixers", "history", "command"), "agent specs, comma-separated, tried in order"
     )
     agent_command: Annotated[tuple[str, ...], NoDecode] = _setting(
         "MENDBOT_AGENT_COMMAND", (), "the command agent's argv: a JSON array or a shell-quoted line"

@@ -11,7 +11,11 @@ from cyclopts import App, CycloptsError, Parameter
 
 from bot.cli import local
 from bot.cli.exits import BAD_INPUT, OUR_FAULT, PASSED
+from bot.cli.history import history
+from bot.cli.output import complain
+from bot.cli.sessions import fix
 from bot.errors import MendbotError, UserError
+from bot.reports.limits import one_line
 
 app = App(
     name="mendbot",
@@ -39,7 +43,7 @@ def serve(
     role
         all in one process; web and worker alone need Postgres
     """
-    from bot.app import serve as serve_app
+    from bot.app.server import serve as serve_app
     from bot.config import load_settings
 
     settings = load_settings()
@@ -66,9 +70,9 @@ def demo(
     return run_demo(scenario, keep=keep)
 
 
-for command in (local.check, local.group):
+for command in (local.check, local.group, fix):
     app.command(command)
-for section in (local.worktree, local.hook):
+for section in (local.worktree, local.hook, history):
     app.command(section)
 
 
@@ -77,13 +81,13 @@ def main(argv: list[str] | None = None) -> int:
     try:
         code = app(sys.argv[1:] if argv is None else argv, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        print(f"mendbot: {str(error).rstrip('.')}; try `mendbot --help`", file=sys.stderr)
+        complain(f"{one_line(str(error), 1_000).rstrip('.')}; try `mendbot --help`")
         return BAD_INPUT
     except UserError as error:
-        print(f"mendbot: {error}", file=sys.stderr)
+        complain(str(error))
         return BAD_INPUT
     except MendbotError as error:
-        print(f"mendbot: {error}", file=sys.stderr)
+        complain(str(error))
         return OUR_FAULT
     except Exception:
         traceback.print_exc()

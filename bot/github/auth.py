@@ -212,3 +212,16 @@ class RepoToken:
         else:
             self._tokens.drop(self._repo, "api", used)
         return True
+
+
+class FixedToken:
+    """Credentials that are one token and cannot be renewed."""
+
+    def __init__(self, token: SecretStr) -> None:
+        self._token = token
+
+    async def bearer(self) -> str:
+        return self._token.get_secret_value()
+
+    async def renew(self, used: str, answer: object, refusals: int) -> bool:
+        return False

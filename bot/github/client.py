@@ -18,7 +18,7 @@ from bot.errors import MendbotError, Stale, UserError
 from bot.github import deliveries
 from bot.github.answers import Form, Invalid, Missing, Unauthorized, read
 from bot.github.api import Api, Door
-from bot.github.auth import AppJwt, RepoToken, Tokens
+from bot.github.auth import AppJwt, FixedToken, RepoToken, Tokens
 from bot.github.check_runs import CheckRuns, Wanted
 from bot.github.clock import Clock, ServerClock
 from bot.github.pace import Pace
@@ -55,6 +55,10 @@ class AppIdentity:
 class _App(Form):
     id: int
     slug: str
+
+
+class _Installation(Form):
+    id: int
 
 
 class _Account(Form):
@@ -127,6 +131,14 @@ class GitHub:
             self._identity = AppIdentity(id=app.id, slug=app.slug)
         return self._identity
 
+    async def installation_of(self, owner: str, name: str) -> int:
+        """The id of the App's installation on a repository; Stale where there is none."""
+        names: dict[str, str | int] = {"owner": owner, "repo": name}
+        try:
+            return read(_Installation, await self._app.get(_REPO + "/installation", names)).id
+        except Missing as error:
+            raise Stale(f"the App is not installed on {owner}/{name}: install it there") from error
+
     async def commit_author(self, repo: Repo) -> str:
         """`slug[bot] <ID+slug[bot]@users.noreply.github.com>`; never raises one of our four errors.
 
@@ -158,7 +170,7 @@ class GitHub:
 
     async def revoke(self, repo: Repo, token: SecretStr) -> None:
         """Ends a token from `git_token` after its push; one that is no longer known is fine."""
-        api = Api(self._door, _Fixed(token), self._pace(repo.installation_id), spaced=False)
+        api = Api(self._door, FixedToken(token), self._pace(repo.installation_id), spaced=False)
         with suppress(Missing, Unauthorized):
             await api.call("DELETE", "/installation/token", {})
         self._tokens.revoked(token)
@@ -200,19 +212,6 @@ class GitHub:
             if "suspended" in str(error):
                 raise Stale(f"the App's installation on {repo.owner} is suspended") from error
             raise
-
-
-class _Fixed:
-    """Credentials that are one token and cannot be renewed."""
-
-    def __init__(self, token: SecretStr) -> None:
-        self._token = token
-
-    async def bearer(self) -> str:
-        return self._token.get_secret_value()
-
-    async def renew(self, used: str, answer: object, refusals: int) -> bool:
-        return False
 
 
 class RepositoryClient:

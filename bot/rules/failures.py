@@ -83,7 +83,8 @@ _SUMMARY_WORDS = """
 a an and by checked check code collected collection deselected done due during duration error errors examples
 expectations failed failing failure failures fatal file files fixable found have in is list lists no of ok option
 out passed passing pending potentially previous problem problems ran run s ms m second seconds skipped snapshots
-source spec specs suite suites test tests the there time todo total warning warnings were with xfailed xpassed
+source spec specs subtest subtests suite suites test tests the there time todo total warning warnings were with
+xfailed xpassed
 """
 _SUMMARY = frozenset(_SUMMARY_WORDS.split())
 _ROW = re.compile(r"^\s+(\d+:\d+)(?:-\d+:\d+)?\s+(?=error|warning)")
@@ -149,7 +150,7 @@ def _error_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
             waiting = None
         if _PASSED.search(line) or _CODE.match(line) or _WRAPPER.search(line) or _is_summary(line):
             continue
-        if line.startswith("E  ") and index and lines[index - 1].startswith("E  "):
+        if line.startswith("E  ") and index and (lines[index - 1].startswith("E  ") or lines[index - 1] == "E"):
             continue  # the rest of one assertion
         row = _ROW.match(line)
         waiting = index, f"{header}:{row[1]} {line[row.end() :]}" if row else line

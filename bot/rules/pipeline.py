@@ -4,12 +4,52 @@ It is REQ-RUN-004..006 without the running, which `workflows.validate` does."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Literal
 
-from bot.model import Command, Noun, Validation, ValidationStep
+from bot.model import CheckName, Command, Noun, Validation, ValidationStep
 
-STAGES = ("lint", "typecheck", "test")
+STAGES: tuple[CheckName, ...] = ("lint", "typecheck", "test")
 """The default pipeline's order (REQ-RUN-004)."""
+CUSTOM: Literal["custom"] = "custom"
+StageName = CheckName | Literal["custom"]
+
+_RUNNER = (
+    r"(?:(?:npm|pnpm|yarn|bun)(?:[ ]run(?:-script)?)?|make|just|tox[ ]-e|nox[ ]-s|hatch[ ]run|poe|task)"
+    r"(?:[ ]-(?:s|q|-silent|-quiet))*"
+)
+_DIRECTORIES = r"(?:[\w.@~+-]*/)*"  # as in `.venv/bin/pytest`
+_TOOL = (
+    rf"(?:(?:npx|bunx|(?:pnpm|yarn)[ ]exec|(?:uv|poetry|pdm)[ ]run|{_DIRECTORIES}python3?(?:\.\d+)?[ ]-m)[ ])*"
+    rf"{_DIRECTORIES}"
+)
+_LINTERS = r"eslint|ruff[ ]check|flake8|pylint|stylelint|golangci-lint|cargo[ ]clippy"
+_TYPE_CHECKERS = r"tsc|vue-tsc|mypy|pyright|basedpyright|ty[ ]check"
+_TEST_RUNNERS = r"pytest|unittest|vitest|jest|mocha|(?:tox|nox)(?![ ]-[es]\b)|go[ ]test|cargo[ ]test"
+_TOLD_BY: tuple[tuple[StageName, str], ...] = (
+    ("lint", rf"(?:{_RUNNER}[ ]lint|{_TOOL}(?:{_LINTERS}))"),
+    ("typecheck", rf"(?:{_RUNNER}[ ](?:type-?check|check-types)|{_TOOL}(?:{_TYPE_CHECKERS}))"),
+    ("test", rf"(?:{_RUNNER}[ ]tests?|(?:npm|pnpm|yarn)[ ]t|{_TOOL}(?:{_TEST_RUNNERS}))"),
+)
+_COMMANDS = tuple((name, re.compile(rf"{pattern}(?=[ ]|$)")) for name, pattern in _TOLD_BY)
+_SETTING = re.compile(r"^(?:\w+=\S*\s+)+")
+
+
+def stage_of(command: str) -> StageName:
+    """What a command that somebody gave checks, where its own words tell (`pnpm lint`, `uv run pytest -q`).
+
+    The last of several joined by `&&` tells, unless one before it is another check; other shell constructions say
+    nothing. Both are `custom`."""
+    parts = [_SETTING.sub("", part.strip()) for part in command.strip().split("&&")]
+    if any(sign in part for part in parts for sign in (*";|&`$(\n", " #")):
+        return CUSTOM
+    *before, told = (_told_by(" ".join(part.split())) for part in parts)
+    return told if {*before} <= {told, CUSTOM} else CUSTOM
+
+
+def _told_by(text: str) -> StageName:
+    return next((name for name, pattern in _COMMANDS if pattern.match(text)), CUSTOM)
 
 
 class Stage(Noun):

@@ -5,57 +5,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import sqlalchemy as sa
-from pydantic import Field
 
-from bot.model import Artifact, Classification, Noun, Phase, Repo, RunEvent, Status
+from bot.model import Artifact, Repo, RunEvent, Status
 from bot.rules.course import RunSpec
+from bot.store.changes import Changes
 from bot.store.database import Database, now_ms
+from bot.store.run_rows import Draft, RunRow, event_row, put_artifact, read_artifact, read_event, read_row, run_values
 from bot.store.tables import artifacts, candidates, events, run_issues, runs
+
+__all__ = ["Draft", "RunRow", "Runs"]
 
 OPEN = (Status.QUEUED, Status.RUNNING)
 _NEVER = 2**62
 
 
-class Draft(Noun):
-    """An event about to be written; `key` is unique within its run."""
-
-    type: str
-    key: str
-    phase: Phase | None = None
-    iteration: int | None = None
-    classification: Classification | None = None
-    data: dict[str, Any] = Field(default_factory=dict)
-
-
-class RunRow(Noun):
-    """A run's row: what it was asked, and what the outside wants of it."""
-
-    id: str
-    spec: RunSpec
-    status: Status
-    branch: str | None
-    waiting_for: str | None
-    cancel_because: str | None
-    created_at: int
-    version: int
-    reported: int
-
-
 class Runs:
     """The runs of this database. Each change raises a run's `version`; `reported` follows when GitHub was told."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, changes: Changes | None = None) -> None:
         self._database = database
+        self.changes = changes or Changes()
+        """Notified of what this object writes."""
 
     async def create(self, run_id: str, spec: RunSpec) -> bool:
         """Make a run and take its issues out of the candidates, in one commit.
 
         False, and nothing written, if the run exists or an open run holds one of its issues."""
         numbers = [issue.number for issue in spec.issues]
-        repo = spec.repo.full_name
+        repo = spec.place
 
         def work(connection: sa.Connection) -> bool:
             exists = connection.execute(sa.select(runs.c.id).where(runs.c.id == run_id)).first()
@@ -65,12 +44,15 @@ class Runs:
                 sa.insert(runs).values(
                     id=run_id,
                     repo=repo,
-                    installation_id=spec.repo.installation_id,
+                    installation_id=spec.repo.installation_id if spec.repo else 0,
                     status=Status.QUEUED,
                     spec=spec.model_dump(mode="json"),
                     created_at=now_ms(),
+                    reported=0 if spec.repo else _NEVER,
                 )
             )
+            if not numbers:
+                return True
             waited = (candidates.c.repo == repo) & candidates.c.issue.in_(numbers)
             since = {row.issue: row.since for row in connection.execute(sa.select(candidates).where(waited))}
             members = [{"repo": repo, "issue": n, "run_id": run_id, "since": since.get(n)} for n in numbers]
@@ -116,19 +98,26 @@ class Runs:
     async def get(self, run_id: str) -> RunRow | None:
         query = sa.select(runs).where(runs.c.id == run_id)
         row = await self._database.read(lambda connection: connection.execute(query).mappings().first())
-        return _row(row) if row else None
+        return read_row(row) if row else None
 
     async def unfinished(self) -> tuple[RunRow, ...]:
         """Runs that are not final, oldest first."""
         query = sa.select(runs).where(runs.c.status.in_(OPEN)).order_by(runs.c.created_at)
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(_row(row) for row in rows)
+        return tuple(read_row(row) for row in rows)
 
-    async def all(self, limit: int = 1000) -> tuple[RunRow, ...]:
-        """The newest runs, oldest of them first."""
-        query = sa.select(runs).order_by(runs.c.created_at.desc()).limit(limit)
+    async def all(self, limit: int = 1000, offset: int = 0) -> tuple[RunRow, ...]:
+        """The newest runs but the first `offset`, oldest of them first."""
+        query = sa.select(runs).order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(limit).offset(offset)
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(_row(row) for row in reversed(rows))
+        return tuple(read_row(row) for row in reversed(rows))
+
+    async def open_in(self, place: str) -> tuple[RunRow, ...]:
+        """The runs of a place (RunSpec) that are not final, oldest first."""
+        query = sa.select(runs).where(runs.c.repo == place, runs.c.status.in_(OPEN))
+        ordered = query.order_by(runs.c.created_at, runs.c.id)
+        rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
+        return tuple(read_row(row) for row in rows)
 
     async def unreported(self) -> tuple[str, ...]:
         """Runs of which GitHub has not heard the latest."""
@@ -181,7 +170,9 @@ class Runs:
             _release(connection, run_id, because, released, quiet_ms)
             return True
 
-        return await self._database.write(work)
+        asked = await self._database.write(work)
+        self.changes.notify()
+        return asked
 
     async def append(self, run_id: str, drafts: Sequence[Draft], made: Sequence[Artifact] = ()) -> None:
         """Append events (and artifacts) in one commit; those whose key is known are left as they were."""
@@ -194,22 +185,21 @@ class Runs:
             ts = datetime.now(UTC).isoformat(timespec="milliseconds")
             fresh = [draft for draft in drafts if draft.key not in known]
             for draft in fresh:
-                connection.execute(sa.insert(events).values(_event_row(run_id, row.repo, ts, draft)))
+                connection.execute(sa.insert(events).values(event_row(run_id, row.repo, ts, draft)))
             for artifact in made:
-                _put_artifact(connection, artifact)
+                put_artifact(connection, artifact)
             if fresh:
-                connection.execute(sa.update(runs).where(runs.c.id == run_id).values(_run_values(fresh, row.status)))
+                connection.execute(sa.update(runs).where(runs.c.id == run_id).values(run_values(fresh, row.status)))
 
         await self._database.write(work)
+        self.changes.notify()
 
     async def events(self, run_id: str, after: int = 0) -> tuple[RunEvent, ...]:
         """A run's events in order, those with a larger id than `after`."""
-        query = sa.select(events).where(events.c.session_id == run_id, events.c.id > after).order_by(events.c.id)
+        own = (events.c.session_id == run_id, events.c.key.is_not(None), events.c.id > after)
+        query = sa.select(events).where(*own).order_by(events.c.id)  # an agent's tool errors have no key
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(
-            RunEvent(id=row["id"], type=row["type"], ts=datetime.fromisoformat(row["ts"]), **row["data"])
-            for row in rows
-        )
+        return tuple(read_event(row) for row in rows)
 
     async def artifacts(self, run_id: str) -> tuple[Artifact, ...]:
         """A run's artifacts, oldest first."""
@@ -219,43 +209,7 @@ class Runs:
             .order_by(artifacts.c.created_at, artifacts.c.id)
         )
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(
-            Artifact(
-                id=row["id"],
-                session_id=run_id,
-                phase=Phase(row["phase"]),
-                iteration=row["iteration"],
-                created_at=datetime.fromtimestamp(row["created_at"] / 1000, UTC),
-                data=row["data"],
-            )
-            for row in rows
-        )
-
-
-def _row(row: Any) -> RunRow:
-    spec = RunSpec.model_validate(row["spec"])
-    names = ("id", "status", "branch", "waiting_for", "cancel_because", "created_at", "version", "reported")
-    return RunRow(spec=spec, **{name: row[name] for name in names})
-
-
-def _event_row(run_id: str, repo: str, ts: str, draft: Draft) -> dict[str, Any]:
-    data = {
-        "phase": draft.phase,
-        "iteration": draft.iteration,
-        "classification": draft.classification,
-        "data": draft.data,
-    }
-    return {"type": draft.type, "ts": ts, "session_id": run_id, "project": repo, "data": data, "key": draft.key}
-
-
-def _run_values(fresh: Sequence[Draft], status: str) -> dict[str, Any]:
-    values: dict[str, Any] = {"version": runs.c.version + 1, "waiting_for": None}
-    if status == Status.QUEUED:
-        values["status"] = Status.RUNNING
-    for draft in fresh:
-        if draft.type == "session_finished":
-            values |= {"status": draft.data["status"], "ended_at": now_ms()}
-    return values
+        return tuple(read_artifact(row) for row in rows)
 
 
 def _release(connection: sa.Connection, run_id: str, because: str, numbers: Sequence[int], quiet_ms: int) -> None:
@@ -270,17 +224,3 @@ def _release(connection: sa.Connection, run_id: str, because: str, numbers: Sequ
         connection.execute(sa.delete(candidates).filter_by(**key))
         values = {"labeled_by": because, "first_at": now, "last_at": now, "quiet_ms": quiet_ms, "since": row.since}
         connection.execute(sa.insert(candidates).values(**key, **values, installation_id=row.installation_id))
-
-
-def _put_artifact(connection: sa.Connection, artifact: Artifact) -> None:
-    connection.execute(sa.delete(artifacts).where(artifacts.c.id == artifact.id))
-    connection.execute(
-        sa.insert(artifacts).values(
-            id=artifact.id,
-            session_id=artifact.session_id,
-            phase=artifact.phase,
-            iteration=artifact.iteration,
-            created_at=int(artifact.created_at.timestamp() * 1000),
-            data=artifact.data,
-        )
-    )

@@ -1,49 +1,231 @@
-"""The routes for programs that exist so far: what came in and what became of it."""
+"""What all routes for programs share: who may call them, pages, bodies, and how errors are told; and the deliveries.
+
+Writes need the admin token always. Reads need it unless the server is bound to loopback (spec I), and then too where
+the request shows that it came through a name or a proxy: a page in somebody's browser must not read along (DNS
+rebinding), nor the world through a tunnel."""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections.abc import Awaitable, Callable
+import ipaddress
+import json
+import math
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import NoReturn
+from urllib.parse import urlsplit
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 
-from bot.errors import Transient
+from bot.errors import Refused, Transient, UserError
+from bot.model import Problem
+from bot.rules.sessions import Rejected
 from bot.store.deliveries import Deliveries
 
 LIMIT = 1000
-
-
-def deliveries(store: Deliveries) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
-        try:
-            limit, offset = (
-                int(request.query_params.get(name, default)) for name, default in (("limit", 100), ("offset", 0))
-            )
-        except ValueError:
-            return JSONResponse({"error": "limit and offset must be whole numbers"}, status_code=422)
-        if not (1 <= limit <= LIMIT and 0 <= offset < 2**31):
-            return JSONResponse({"error": f"limit must be 1 to {LIMIT} and offset 0 or more"}, status_code=422)
-        return JSONResponse([row.model_dump() for row in await store.list(limit, offset)])
-
-    return answer
-
+BODY_LIMIT = 1024 * 1024
+READ_TIMEOUT_S = 8.0
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
+_PROXIED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
+_NUMBER = re.compile(r"[0-9]{1,19}\Z", re.A)
+_KEY_WANTED = "give `Authorization: Bearer` with the value of MENDBOT_ADMIN_TOKEN"
+_LOOPBACK_ALONE = "without the token this is told under a loopback address alone: use http://127.0.0.1"
+_NO_WRITES = "nothing can be changed over HTTP yet: set MENDBOT_ADMIN_TOKEN for the server"
+
+
+class Unreadable(Exception):
+    """A body that no request can be made of; answered with `status`."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A JSON answer."""
+    return Response(as_json(value), status, headers, "application/json")
+
+
+def as_json(value: object) -> bytes:
+    """In one line. Half a character, which a log may hold and UTF-8 may not, stays as JSON's own escape."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "backslashreplace")
+
+
+def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    return answer({"error": message}, status, headers)
+
+
+def not_found(what: str, listed_at: str) -> Response:
+    return refusal(404, f"there is no such {what}: GET {listed_at} lists those there are")
+
+
+async def no_route(request: Request, error: Exception) -> Response:
+    """Starlette's own refusals, of a path or a method that there is not, as JSON: a handler for its HTTPException."""
+    assert isinstance(error, HTTPException)
+    allowed = (error.headers or {}).get("Allow")
+    message = "there is nothing at this path"
+    if allowed:
+        message = f"{request.method} is not for this path: it takes {allowed}"
+    return refusal(error.status_code, message, error.headers)
+
+
+def deliveries(store: Deliveries) -> Endpoint:
+    async def listing(request: Request) -> Response:
+        limit, offset = page(request)
+        return answer([row.model_dump() for row in await store.list(limit, offset)])
+
+    return listing
+
+
+def page(request: Request) -> tuple[int, int]:
+    """`?limit=` (1 to 1,000; 100) and `?offset=` (0). Raises Rejected."""
+    limit, offset = number(request, "limit", 100), number(request, "offset", 0)
+    if not 1 <= limit <= LIMIT:
+        raise Rejected((Problem(field="limit", message=f"must be 1 to {LIMIT}"),))
+    if offset >= 2**31:
+        raise Rejected((Problem(field="offset", message=f"must be 0 to {2**31 - 1}"),))
+    return limit, offset
+
+
+def number(request: Request, name: str, default: int) -> int:
+    """A whole number of the query, 0 to 2⁶³ - 1 as databases have them. Raises Rejected."""
+    return parse_number(request.query_params.get(name, str(default)), name)
+
+
+def parse_number(text: str, name: str) -> int:
+    """As `number`; `name` says where the text was."""
+    if not _NUMBER.match(text) or int(text) >= 2**63:
+        raise Rejected((Problem(field=name, message="must be a whole number, 0 or more"),))
+    return int(text)
+
+
+async def json_body(request: Request) -> object:
+    """The JSON that a request carries. Raises Unreadable for one that is too large, too slow, of another type, or no
+    JSON."""
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != "application/json":
+        raise Unreadable(415, "the content type must be application/json")
+    declared = request.headers.get("content-length", "0")
+    if not _NUMBER.match(declared) or int(declared) > BODY_LIMIT:
+        raise Unreadable(413, f"the body is over {BODY_LIMIT} bytes")
+    body = bytearray()
+    try:
+        async with asyncio.timeout(READ_TIMEOUT_S):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > BODY_LIMIT:
+                    raise Unreadable(413, f"the body is over {BODY_LIMIT} bytes")
+    except TimeoutError:
+        raise Unreadable(408, f"the body did not arrive within {READ_TIMEOUT_S:.0f} seconds") from None
+    try:
+        return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
+        raise Unreadable(400, f"the body is not valid JSON: {reason}") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Who may call what. `token` is the admin token; `open_reads` where the server is bound to loopback."""
+
+    token: str | None
+    open_reads: bool
+
+    def read(self, endpoint: Endpoint) -> Endpoint:
+        async def guarded_read(request: Request) -> Response:
+            if not self._known(request.headers):
+                if not self.open_reads or "authorization" in request.headers:
+                    return refusal(401, _KEY_WANTED, {"WWW-Authenticate": "Bearer"})
+                if not _local(request.headers):
+                    return refusal(403, f"{_LOOPBACK_ALONE}, or {_KEY_WANTED}")
+            return await _answered(endpoint, request)
+
+        return guarded_read
+
+    def write(self, endpoint: Endpoint) -> Endpoint:
+        async def guarded_write(request: Request) -> Response:
+            if _foreign(request.headers):
+                return refusal(403, "a page of another site asks for this: only pages of this server may")
+            if not self.token:
+                return refusal(403, f"{_NO_WRITES}, then {_KEY_WANTED}")
+            if not self._known(request.headers):
+                return refusal(401, _KEY_WANTED, {"WWW-Authenticate": "Bearer"})
+            return await _answered(endpoint, request)
+
+        return guarded_write
+
+    def _known(self, headers: Headers) -> bool:
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if not self.token or scheme.lower() != "bearer":
+            return False
+        # header text is the bytes that came, read as Latin-1
+        return hmac.compare_digest(given.strip().encode("latin-1"), self.token.encode())
+
 
 def guarded(endpoint: Endpoint, token: str | None, open_to_all: bool) -> Endpoint:
-    """Reads need the admin token unless the server is bound to loopback (spec I)."""
+    """`Guard.read`, for one route."""
+    return Guard(token, open_to_all).read(endpoint)
 
-    async def answer(request: Request) -> Response:
-        given = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-        if open_to_all or (token and hmac.compare_digest(given.encode(), token.encode())):
-            try:
-                return await endpoint(request)
-            except Transient as error:
-                return JSONResponse({"error": f"try again in a moment: {error}"}, status_code=503)
-        return JSONResponse(
-            {"error": "give `Authorization: Bearer` with the value of MENDBOT_ADMIN_TOKEN"}, status_code=401
-        )
 
-    return answer
+def _local(headers: Headers) -> bool:
+    """Whether a request names this machine as itself, and no proxy says that it came from elsewhere."""
+    if any(name in headers for name in _PROXIED):
+        return False
+    host = _netloc(headers.get("host", "")).rstrip(".")
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _foreign(headers: Headers) -> bool:
+    """Whether a browser says that another site's page sent this (Fetch standard, *Origin header*)."""
+    origin = headers.get("origin")
+    if origin is None:
+        return False
+    try:
+        theirs = urlsplit(origin)
+        ours = urlsplit(f"{theirs.scheme}://{headers.get('host', '')}")
+        default = {"http": 80, "https": 443}.get(theirs.scheme)
+        return not theirs.hostname or (theirs.hostname, theirs.port or default) != (ours.hostname, ours.port or default)
+    except ValueError:
+        return True
+
+
+def _netloc(host: str) -> str:
+    """The name or address of a Host header, without port and brackets; empty where there is none."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+async def _answered(endpoint: Endpoint, request: Request) -> Response:
+    """The web edge: errors that are the caller's or will pass are answers (house rule 9)."""
+    try:
+        return await endpoint(request)
+    except Unreadable as error:
+        return refusal(error.status, str(error))
+    except Rejected as error:
+        return answer({"error": str(error), "problems": [problem.model_dump() for problem in error.problems]}, 422)
+    except Refused as error:
+        return answer({"error": str(error), "reason": error.reason, "problems": []}, 422)
+    except UserError as error:
+        return answer({"error": str(error), "problems": []}, 422)
+    except Transient as error:
+        wait = {} if error.retry_after_s is None else {"Retry-After": str(math.ceil(error.retry_after_s))}
+        return refusal(503, f"try again in a moment: {error}", wait)
+    except ClientDisconnect:
+        return Response(status_code=400)  # nobody is there to read it

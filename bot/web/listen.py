@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from collections.abc import Callable
+from types import FrameType
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -62,8 +64,20 @@ def bind(host: str, port: int) -> socket.socket:
         raise ConfigError(f"cannot listen on {host} port {port}: {reason} (--host, --port or PORT choose)") from None
 
 
-def server(app: ASGIApp) -> uvicorn.Server:
-    """The server that is to be run on `bind`'s socket."""
+class StoppableServer(uvicorn.Server):
+    """uvicorn's server, which says so at once when it is told to stop: what streams without end must end first."""
+
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._on_stop()
+        super().handle_exit(sig, frame)
+
+
+def server(app: ASGIApp, on_stop: Callable[[], None] = lambda: None) -> uvicorn.Server:
+    """The server that is to be run on `bind`'s socket; `on_stop` is called, from a signal handler, when it stops."""
     config = uvicorn.Config(
         app,
         loop="uvloop",
@@ -77,4 +91,4 @@ def server(app: ASGIApp) -> uvicorn.Server:
         proxy_headers=False,
         date_header=False,
     )
-    return uvicorn.Server(config)
+    return StoppableServer(config, on_stop)

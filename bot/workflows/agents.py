@@ -8,19 +8,28 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bot.agent.command import CommandDeveloper
 from bot.agent.developer import Developer, Runner
 from bot.agent.fixers import FixersDeveloper, default_fixers
-from bot.config import Policy, Settings
-from bot.errors import ConfigError
-from bot.model import Command
+from bot.agent.hook_kit import Kit, ToolError, make_kit
+from bot.agent.replay import HistoryDeveloper
+from bot.config import Settings
+from bot.errors import ConfigError, UserError
+from bot.model import Change, Command
 from bot.proc import ProcResult
-from bot.rules.course import RunSpec
+from bot.store.database import Database
+from bot.store.history import History
+from bot.store.runs import RunRow
+from bot.store.snapshot import session_of, write_snapshot
+from bot.workflows.context import mirror_path
+from bot.workspace.patch import apply_changes
 from bot.workspace.sandbox import Grant, Sandbox
 
-KINDS = ("fixers", "command", "command:ARGV")
+KINDS = ("fixers", "history", "command", "command:ARGV")
 FIXER_TIMEOUT_S = 120.0
 
 
@@ -28,12 +37,90 @@ def check_specs(specs: Sequence[str]) -> None:
     """Raises ConfigError for an agent spec that this version does not know."""
     for spec in specs:
         kind, _, argv = spec.partition(":")
-        if spec not in ("fixers", "command") and not (kind == "command" and argv.strip()):
+        if spec not in KINDS[:3] and not (kind == "command" and argv.strip()):
             raise ConfigError(f"unknown agent `{spec}`; this version knows {', '.join(KINDS)}")
+        if argv:
+            _split(argv)
 
 
-def runner_in(sandbox: Sandbox, mirror: Path) -> Runner:
-    """A runner for agents: the box, with the git directory that the tree's `.git` file names."""
+def _split(line: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(line))
+    except ValueError as error:
+        raise ConfigError(f"the agent `command:{line}` is no command line ({error}); close its quotes") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What agents are built from, once per process."""
+
+    settings: Settings
+    sandbox: Sandbox
+    database: Database
+    history: History
+    mask: Callable[[str], str]
+
+    def developers(self, row: RunRow, tree: Path) -> Sequence[Developer]:
+        """A run's agents, in the order in which they are asked."""
+        repo = row.spec.repo
+        runner = runner_in(self.sandbox, () if repo is None else (mirror_path(self.settings, repo),))
+        return [self._developer(name, row, runner, tree) for name in row.spec.agents]
+
+    def _developer(self, spec: str, row: RunRow, runner: Runner, tree: Path) -> Developer:
+        policy, settings = row.spec.policy, self.settings
+        if spec == "fixers":
+            commands = policy.fixers or default_fixers(tree)
+            return FixersDeveloper(runner, tuple(Command(run=run, timeout_s=FIXER_TIMEOUT_S) for run in commands))
+        if spec == "history":
+            return self._replay(row)
+        own = spec == "command"
+        check_specs([spec])
+        return CommandDeveloper(
+            runner,
+            settings.agent_command if own else _split(spec.removeprefix("command:")),
+            env={name: os.environ[name] for name in settings.agent_env if name in os.environ} if own else {},
+            read_only=settings.agent_binds if own else (),
+            network=settings.agent_network and own,
+            make_kit=partial(self._kit, row),
+            learn=partial(self._learn, row),
+        )
+
+    def _replay(self, row: RunRow) -> HistoryDeveloper:
+        place, protected = row.spec.place, row.spec.policy.protected_paths
+
+        async def fits(tree: Path, changes: Sequence[Change]) -> str | None:
+            try:
+                await apply_changes(tree, changes, protected=protected)
+            except UserError as error:
+                return str(error)
+            return None
+
+        return HistoryDeveloper(
+            look_up=partial(self.history.by_errors, repo=place),
+            dead_ends=self.history.dead_ends,
+            fits=fits,
+        )
+
+    async def _kit(self, row: RunRow, _: str) -> Kit:
+        language = row.spec.policy.language or self.settings.language
+        kit = make_kit(kit_dir(self.settings, row.id), language=language)
+        await write_snapshot(self.database, kit.database, repo=row.spec.place, session=row.id)
+        return kit
+
+    async def _learn(self, row: RunRow, _: str, errors: Sequence[ToolError]) -> None:
+        for error in errors:
+            session = session_of(row.id, self.mask(error.session_id))  # its own word, so it stays under the run's id
+            tool, text = self.mask(error.tool), self.mask(error.error)
+            await self.history.tool_error(session, tool, text, project=row.spec.place)
+
+
+def kit_dir(settings: Settings, run_id: str) -> Path:
+    """Where the hook of a run's command agent has its settings and its snapshot: outside every tree."""
+    return settings.home / "kits" / run_id
+
+
+def runner_in(sandbox: Sandbox, git_dirs: tuple[Path, ...]) -> Runner:
+    """A runner for agents: the box, with the git directories that the tree's `.git` file names."""
 
     async def run(
         command: Command,
@@ -42,38 +129,10 @@ def runner_in(sandbox: Sandbox, mirror: Path) -> Runner:
         network: bool = False,
         env: Mapping[str, str] | None = None,
         read_only: tuple[Path, ...] = (),
+        writable: tuple[Path, ...] = (),
         stdin: bytes | None = None,
     ) -> ProcResult:
-        grant = Grant(network=network, env=env or {}, read_only=(mirror, *read_only))
+        grant = Grant(network=network, env=env or {}, read_only=(*git_dirs, *read_only), writable=writable)
         return await sandbox.run(command, tree, grant=grant, stdin=stdin)
 
     return run
-
-
-def developers_of(
-    settings: Settings, sandbox: Sandbox, mirror_of: Callable[[RunSpec], Path]
-) -> Callable[[RunSpec, Path], Sequence[Developer]]:
-    """What makes a run's agents, in the order in which they are asked."""
-
-    def make(spec: RunSpec, tree: Path) -> Sequence[Developer]:
-        runner = runner_in(sandbox, mirror_of(spec))
-        return [_developer(name, settings, spec.policy, runner, tree) for name in spec.agents]
-
-    return make
-
-
-def _developer(spec: str, settings: Settings, policy: Policy, runner: Runner, tree: Path) -> Developer:
-    if spec == "fixers":
-        commands = policy.fixers or default_fixers(tree)
-        return FixersDeveloper(runner, tuple(Command(run=run, timeout_s=FIXER_TIMEOUT_S) for run in commands))
-    if spec == "command":
-        env = {name: os.environ[name] for name in settings.agent_env if name in os.environ}
-        return CommandDeveloper(
-            runner,
-            settings.agent_command,
-            env=env,
-            read_only=settings.agent_binds,
-            network=settings.agent_network,
-        )
-    check_specs([spec])
-    return CommandDeveloper(runner, tuple(shlex.split(spec.removeprefix("command:"))))

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from bot.errors import Refused, UserError
+from bot.agent.planner import named_files
+from bot.errors import Refused, Transient, UserError
 from bot.model import Command, Phase
 from bot.proc import ProcResult
-from bot.rules.course import RunState
+from bot.rules.course import RunState, fold
 from bot.rules.failures import first_error_block
-from bot.rules.pipeline import STAGES, Stage
 from bot.store.runs import Draft, RunRow
 from bot.workflows.context import Context
+from bot.workflows.local import open_local
+from bot.workflows.stages import stages_of
 from bot.workflows.transfer import transfer
 from bot.workspace import mirror as mirrors
 from bot.workspace.artifacts import write_log
-from bot.workspace.detect import Missing, detect
 from bot.workspace.sandbox import Grant
 from bot.workspace.tree import Tree
 from bot.workspace.worktree import SlotsFull, ensure_worktree
@@ -30,31 +33,76 @@ _READY = "mendbot-ready"
 """A file in the worktree's git directory: set-up has run there and it holds what the run had come to."""
 
 
+class PathsTaken(Transient):
+    """Another open group changes a file that this one is about; the message names both."""
+
+
 async def begin(context: Context, row: RunRow) -> None:
     """Bring the mirror up to date, take a branch and a worktree, and record what the run starts from.
 
-    The run counts as started when it has its worktree: what it waited before, for GitHub or for a slot, is not its
-    time (REQ-STOP-001)."""
+    The run counts as started when it has its worktree: what it waited before, for GitHub, for another group or for a
+    slot, is not its time (REQ-STOP-001)."""
     spec, runs = row.spec, context.stores.runs
-    mirror = context.mirror(spec.repo)
+    mirror = context.mirror(spec.on_github)
     await mirrors.ensure_mirror(mirror)
-    await transfer(context, spec.repo, partial(mirrors.fetch, mirror), write=False)
-    start = await mirrors.resolve(mirror, f"refs/remotes/origin/{spec.base_branch}")
+    tracking = f"refs/remotes/origin/{spec.base_branch}"
+    # whoever waits for another group asks every second, and not GitHub each time
+    await _stand_back(context, row, await _focus(mirror, row, tracking), dict(context.control.claims))
+    await transfer(context, spec.on_github, partial(mirrors.fetch, mirror), write=False)
+    start = await mirrors.resolve(mirror, tracking)
     if start is None:
-        raise UserError(f"the base branch `{spec.base_branch}` does not exist in {spec.repo.full_name}")
-    branch = await _branch(context, row, mirror)
-    tree = await _worktree(context, row, branch, start)
-    stages = [_stage(tree.path, name, row) for name in STAGES]
-    data = {
-        "baseSha": await tree.head(),
-        "branch": branch,
-        "sandbox": context.sandbox.describe(),
-        "snapshot": await tree.snapshot(),
-        "stages": [stage.model_dump(mode="json") for stage in stages],
-    }
-    started = Draft(type="session_started", key="session_started", data={"task": spec.task[:2000]})
-    planning = Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)
-    await runs.append(row.id, [started, planning])
+        raise UserError(f"the base branch `{spec.base_branch}` does not exist in {spec.place}")
+    focus = await _focus(mirror, row, start)
+    async with _claim(context, row, focus):
+        branch = await _branch(context, row, mirror)
+        tree = await _worktree(context, row, branch, start)
+        data = {
+            "baseSha": await tree.head(),
+            "branch": branch,
+            "sandbox": context.sandbox.describe(),
+            "snapshot": await tree.snapshot(),
+            "stages": [stage.model_dump(mode="json") for stage in stages_of(spec, tree.path, focus)],
+            "focus": focus,
+        }
+        started = Draft(type="session_started", key="session_started", data={"task": spec.task[:2000]})
+        planning = Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)
+        await runs.append(row.id, [started, planning])
+
+
+async def _focus(mirror: Path, row: RunRow, rev: str) -> tuple[str, ...]:
+    """The repository's files at `rev` that the task names; none where there is no such commit."""
+    return named_files(row.spec.task, await mirrors.list_files(mirror, rev))
+
+
+@asynccontextmanager
+async def _claim(context: Context, row: RunRow, focus: Sequence[str]) -> AsyncIterator[None]:
+    """Hold the files that the task names until the run has begun, from when on its events tell of them; raises
+    PathsTaken as `_stand_back`."""
+    claims = context.control.claims
+    # of two that begin at once the one that claims first goes first: who comes later sees its claim or, where that is
+    # let go already, its events, which are read only now
+    earlier = dict(claims)
+    claims[row.id] = frozenset(focus)
+    try:
+        await _stand_back(context, row, focus, earlier)
+        yield
+    finally:
+        del claims[row.id]
+
+
+async def _stand_back(
+    context: Context, row: RunRow, focus: Sequence[str], claims: Mapping[str, frozenset[str]]
+) -> None:
+    """Raises PathsTaken where another open group of the repository works on one of these files, or has claimed it: two
+    groups that change one file would end in two pull requests of which one conflicts."""
+    for other in await context.stores.runs.open_in(row.spec.place):
+        if other.id == row.id or other.cancel_because is not None:
+            continue
+        state = fold(await context.stores.runs.events(other.id))
+        theirs = claims.get(other.id, frozenset()) | {*state.focus, *state.changed_paths}
+        if shared := sorted(theirs.intersection(focus)):
+            numbers = ", ".join(f"#{issue.number}" for issue in other.spec.issues) or other.id
+            raise PathsTaken(f"the group of {numbers}, which is changing {', '.join(shared[:3])}")
 
 
 async def _branch(context: Context, row: RunRow, mirror: Path) -> str:
@@ -62,7 +110,7 @@ async def _branch(context: Context, row: RunRow, mirror: Path) -> str:
     wanted = row.spec.suggested_branch
     names = [wanted, *(f"{wanted}-r{generation}" for generation in range(2, _GENERATIONS))]
     free = [name for name in names if name not in taken]
-    branch = await context.stores.runs.claim_branch(row.id, row.spec.repo.full_name, free)
+    branch = await context.stores.runs.claim_branch(row.id, row.spec.place, free)
     if branch is None:
         raise UserError(f"every branch from `{wanted}` to `{names[-1]}` is taken; delete those that are merged")
     return branch
@@ -72,7 +120,7 @@ async def _worktree(context: Context, row: RunRow, branch: str, start: str) -> T
     """The run's worktree as soon as a slot is free; raises SlotsFull after ten minutes, to be asked again."""
     make = partial(
         ensure_worktree,
-        context.mirror(row.spec.repo),
+        context.mirror(row.spec.on_github),
         context.tree_path(row),
         branch,
         start,
@@ -88,18 +136,13 @@ async def _worktree(context: Context, row: RunRow, branch: str, start: str) -> T
     return await make()
 
 
-def _stage(tree: Path, name: str, row: RunRow) -> Stage:
-    found = detect(tree, name, row.spec.policy.checks)  # type: ignore[arg-type]  # STAGES are CheckNames
-    if isinstance(found, Missing):
-        return Stage(name=name, looked_for=found.looked_for)
-    return Stage(name=name, command=found)
-
-
 async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
     """The run's tree as its last event left it. Where it is gone it is made again, with set-up and all that the
     attempts wrote; a crash on the way there leaves it unready, so that the next one who asks begins again."""
+    if row.spec.workspace is not None:
+        return open_local(context, row)
     assert state.base_sha is not None and state.branch is not None and state.snapshot is not None
-    mirror, path = context.mirror(row.spec.repo), context.tree_path(row)
+    mirror, path = context.mirror(row.spec.on_github), context.tree_path(row)
     tree = await ensure_worktree(mirror, path, state.branch, state.base_sha, context.max_worktrees(row.spec))
     ready = tree.git_dir / _READY
     if not ready.exists():
@@ -112,7 +155,7 @@ async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
 
 def git_grant(context: Context, row: RunRow, *, network: bool = False) -> Grant:
     """What every command in a run's box may read beside its tree: the mirror that its `.git` file names."""
-    return Grant(network=network, read_only=(context.mirror(row.spec.repo),))
+    return Grant(network=network, read_only=() if row.spec.repo is None else (context.mirror(row.spec.repo),))
 
 
 async def set_up(context: Context, row: RunRow, state: RunState) -> None:

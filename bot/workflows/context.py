@@ -20,6 +20,7 @@ from bot.model import Repo
 from bot.rules.course import RunSpec
 from bot.store.candidates import Candidates
 from bot.store.deliveries import Deliveries
+from bot.store.history import History
 from bot.store.reports import Reports
 from bot.store.runs import RunRow, Runs
 from bot.workspace.mirror import Remote
@@ -38,6 +39,8 @@ class RunControl:
         self._signals: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
         self._effects: set[asyncio.Task[None]] = set()
         self._halting = False
+        self.claims: dict[str, frozenset[str]] = {}
+        """Files that runs which are just beginning are about to work on, by run; for `workflows.begin` alone."""
 
     def lock(self, run_id: str) -> asyncio.Lock:
         """Held by whoever works on the run; keep the result for as long as it matters."""
@@ -103,12 +106,27 @@ def mirror_path(settings: Settings, repo: Repo) -> Path:
     return settings.home / "mirrors" / repo.owner / f"{repo.name}.git"
 
 
+def tree_path(home: Path, run_id: str, spec: RunSpec) -> Path:
+    """See `Context.tree_path`."""
+    if spec.repo is None:
+        return Path(spec.place)
+    numbers = "-".join(str(issue.number) for issue in spec.issues)
+    name = f"fix-issue-{numbers}" if numbers else spec.suggested_branch.replace("/", "-")
+    return home / "worktrees" / spec.repo.owner / spec.repo.name / run_id / name
+
+
+def session_dir(settings: Settings, run_id: str) -> Path:
+    """What a local session keeps outside its tree while it lasts."""
+    return settings.home / "sessions" / run_id
+
+
 @dataclass(frozen=True, slots=True)
 class Stores:
     runs: Runs
     candidates: Candidates
     deliveries: Deliveries
     reports: Reports
+    history: History
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,33 +135,38 @@ class Context:
 
     settings: Settings
     stores: Stores
-    github: GitHub
+    door: GitHub | None
+    """GitHub's; None where there is no App, as for a session on the command line."""
     sandbox: Sandbox
     control: RunControl
     enqueue: Callable[[Job], Awaitable[None]]
     job_state: Callable[[str], Awaitable[JobState]]
     forget_jobs: Callable[[timedelta], Awaitable[int]]
-    developers: Callable[[RunSpec, Path], Sequence[Developer]]
+    developers: Callable[[RunRow, Path], Sequence[Developer]]
     mask: Callable[[str], str]
     holds_secret: Callable[[str], bool]
     wake: Mapping[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
     policies_asked_for: dict[str, asyncio.Task[tuple[Policy, str]]] = field(default_factory=dict)
     """Policies that are being read at this moment, by repository; for `workflows.policies` alone."""
 
+    @property
+    def github(self) -> GitHub:
+        assert self.door is not None, "a run without GitHub asked for it"
+        return self.door
+
     def mirror(self, repo: Repo) -> Path:
         return mirror_path(self.settings, repo)
 
+    def git_dir(self, run_id: str, spec: RunSpec) -> Path:
+        """Where a run's commits and snapshots are: the mirror, or for a local session a directory of its own."""
+        if spec.repo is None:
+            return session_dir(self.settings, run_id) / "git"
+        return mirror_path(self.settings, spec.repo)
+
     def tree_path(self, row: RunRow) -> Path:
-        """Where a run's tree is: a parent directory of its own, so that a half-made one never blocks another run."""
-        numbers = "-".join(str(issue.number) for issue in row.spec.issues)
-        return (
-            self.settings.home
-            / "worktrees"
-            / row.spec.repo.owner
-            / row.spec.repo.name
-            / row.id
-            / f"fix-issue-{numbers}"
-        )
+        """Where a run's tree is: a parent directory of its own, so that a half-made one never blocks another run; a
+        local session's is the tree that it was given."""
+        return tree_path(self.settings.home, row.id, row.spec)
 
     async def remote(self, repo: Repo, *, write: bool) -> Remote:
         token = await self.github.git_token(repo, write=write)

@@ -3,45 +3,66 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from bot.agent.hook_kit import remove_kit
 from bot.engine import Job
-from bot.model import Phase, Repo, Status, StopReason
-from bot.rules.course import RunState, fold
+from bot.model import Phase, Status, StopReason
+from bot.rules.course import RunSpec, RunState, fold
 from bot.store.runs import Draft, RunRow
+from bot.workflows.agents import kit_dir
 from bot.workflows.context import Context
+from bot.workflows.learn import learn
+from bot.workflows.local import close_local
 from bot.workspace import mirror as mirrors
 from bot.workspace.worktree import remove_worktree, reopen_worktree, salvage
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What is kept of work that did not become a commit: a ref in the mirror, or the name of a log."""
+
+    salvage_ref: str | None = None
+    diff: str | None = None
+
+
 async def finish(context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None) -> None:
-    """Salvage, remove the worktree, and record the final status with the reason."""
-    await record_end(context, row, state, status, stop, await clear(context, row))
+    """Learn from the run, keep what it leaves, free its tree, and record the final status with the reason."""
+    await learn(context, row, state)
+    remove_kit(kit_dir(context.settings, row.id))
+    await record_end(context, row, state, status, stop, await clear(context, row, state, status))
 
 
 async def record_end(
-    context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None, salvage_ref: str | None
+    context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None, left: Left
 ) -> None:
     """Record the final status with the reason; phases that never came are skipped (REQ-RUN-002)."""
     drafts = [
         Draft(type="phase_skipped", key=f"skipped:{phase}", phase=phase)
         for phase in (Phase.REVIEW, Phase.PACKAGING)
-        if status is not Status.SUCCESS and phase not in state.phases
+        if phase not in state.phases
     ]
-    data = {"status": status, "stop": stop.model_dump() if stop else None, "salvageRef": salvage_ref}
+    data = {
+        "status": status,
+        "stop": stop.model_dump() if stop else None,
+        "salvageRef": left.salvage_ref,
+        "diff": left.diff,
+    }
     await context.stores.runs.append(
         row.id, [*drafts, Draft(type="session_finished", key="session_finished", data=data)]
     )
 
 
-async def clear(context: Context, row: RunRow) -> str | None:
-    """Salvage what is not committed and remove the worktree; the ref that keeps it, if there was anything."""
-    mirror, ref = context.mirror(row.spec.repo), f"refs/mendbot/salvage/{row.id}"
+async def clear(context: Context, row: RunRow, state: RunState, status: Status) -> Left:
+    """Keep what is not committed and free the tree; says where it is kept, if there was anything."""
+    if row.spec.workspace is not None:
+        return Left(diff=await close_local(context, row, state, succeeded=status is Status.SUCCESS))
+    mirror, ref = context.mirror(row.spec.on_github), f"refs/mendbot/salvage/{row.id}"
     await clear_tree(mirror, context.tree_path(row), ref)
-    if not mirror.is_dir():
-        return None
     # asked of git, because a crash may have come between the salvage and the record of it
-    return ref if await mirrors.resolve(mirror, ref) else None
+    kept = mirror.is_dir() and await mirrors.resolve(mirror, ref)
+    return Left(salvage_ref=ref if kept else None)
 
 
 async def clear_tree(mirror: Path, path: Path, ref: str) -> None:
@@ -61,13 +82,14 @@ async def settle(context: Context, run_id: str) -> None:
         if row is None or row.status.final:
             return
         state = fold(await context.stores.runs.events(run_id))
-        if state.pull is not None:  # asked too late: the pull request is there, and that is what is to be told
+        if state.pull is not None or (row.spec.workspace is not None and state.passed):
+            # asked too late: what was wanted is there, and that is what is to be told
             await finish(context, row, state, Status.SUCCESS, None)
             return
         because = row.cancel_because or "asked to stop"
         await finish(context, row, state, Status.CANCELLED, StopReason(reason="cancelled", details=because))
 
 
-def settle_job(run_id: str, repo: Repo) -> Job:
+def settle_job(run_id: str, spec: RunSpec) -> Job:
     """The job that says a cancelled run's last word."""
-    return Job(kind="settle", id=f"settle:{run_id}", partition=repo.full_name, args={"run_id": run_id})
+    return Job(kind="settle", id=f"settle:{run_id}", partition=spec.place, args={"run_id": run_id})

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import assert_never
 
 from bot.engine import Job, Outcome
-from bot.model import Repo, Status, StopReason
+from bot.model import Status, StopReason
 from bot.rules.course import (
     Action,
     Begin,
@@ -18,6 +18,7 @@ from bot.rules.course import (
     Package,
     Prepare,
     Review,
+    RunSpec,
     RunState,
     SetUp,
     Validate,
@@ -25,21 +26,23 @@ from bot.rules.course import (
     next_action,
 )
 from bot.store.runs import RunRow
-from bot.workflows.begin import begin, set_up
+from bot.workflows.begin import PathsTaken, begin, set_up
+from bot.workflows.begin_local import Busy, begin_local
 from bot.workflows.context import Context
-from bot.workflows.finish import finish, record_end
+from bot.workflows.finish import Left, finish, record_end
 from bot.workflows.implement import implement
 from bot.workflows.package import package, review
 from bot.workflows.prepare import prepare
 from bot.workflows.validate import validate
 from bot.workspace.worktree import SlotsFull
 
-SLOT_WAIT_S = 1.0
+TURN_WAIT_S = 1.0
+"""How long a run waits before it asks again for a slot, for files or for a tree that another run holds."""
 
 
-def fix_job(run_id: str, repo: Repo) -> Job:
+def fix_job(run_id: str, spec: RunSpec) -> Job:
     """The job that works on a run; its id is the run's, so a run is worked on once."""
-    return Job(kind="fix", id=f"fix:{run_id}", partition=repo.full_name, args={"run_id": run_id})
+    return Job(kind="fix", id=f"fix:{run_id}", partition=spec.place, args={"run_id": run_id})
 
 
 async def advance(context: Context, run_id: str) -> Outcome:
@@ -54,9 +57,9 @@ async def advance(context: Context, run_id: str) -> Outcome:
             return Outcome(done=True)
         try:
             ended = await context.control.interruptibly(run_id, _act(context, row, state, action))
-        except SlotsFull as error:
+        except (SlotsFull, PathsTaken, Busy) as error:
             await context.stores.runs.wait_for(run_id, str(error))
-            return Outcome(done=False, wait_s=SLOT_WAIT_S)
+            return Outcome(done=False, wait_s=TURN_WAIT_S)
         finally:
             context.wake["report"].set()
         return Outcome(done=not ended)  # a run that was interrupted is the settle job's
@@ -65,7 +68,7 @@ async def advance(context: Context, run_id: str) -> Outcome:
 async def _act(context: Context, row: RunRow, state: RunState, action: Action) -> None:
     match action:
         case Begin():
-            await begin(context, row)
+            await (begin if row.spec.workspace is None else begin_local)(context, row)
         case SetUp():
             await set_up(context, row, state)
         case Validate():
@@ -97,5 +100,5 @@ async def bury(context: Context, run_id: str, stop: StopReason, *, tidy: bool = 
         if tidy:
             await finish(context, row, state, Status.FAILED, told)
         else:
-            await record_end(context, row, state, Status.FAILED, told, None)
+            await record_end(context, row, state, Status.FAILED, told, Left())
         context.wake["report"].set()

@@ -108,7 +108,7 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
         )
         run_id = _run_id(repo, spec, now_ms())
         if await context.stores.runs.create(run_id, spec):
-            await context.enqueue(fix_job(run_id, repo))
+            await context.enqueue(fix_job(run_id, spec))
         else:  # a run that is being stopped still holds one of them
             await context.stores.candidates.postpone(repo, group.issues, HELD_MS)
     context.wake["report"].set()

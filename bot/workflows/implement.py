@@ -7,22 +7,36 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
+from datetime import UTC, datetime
 from typing import Any
 
 from bot.agent.developer import Developer
 from bot.errors import Refused, UserError
-from bot.model import AgentTask, Phase, Proposal
+from bot.model import AgentTask, Artifact, KnownError, Phase, Proposal
+from bot.reports.history import error_guidance, file_guidance
 from bot.rules.course import NOTHING_OFFERED, Implement, RunState
 from bot.rules.patches import check_changes
+from bot.rules.run_state import SAME_PATCH
 from bot.store.runs import Draft, RunRow
 from bot.workflows.begin import open_tree
 from bot.workflows.context import Context
+from bot.workflows.learn import change_hash, guidance, tried_before
+from bot.workflows.local import keep_found
+from bot.workflows.tampering import weakenings
+from bot.workspace.artifacts import write_log
+from bot.workspace.git import GitError
 from bot.workspace.patch import apply_changes
-from bot.workspace.tree import Tree
+from bot.workspace.tree import PathChange, Tree
 
 MECHANICAL = frozenset({"fixers"})
 """Agents that know nothing of the task: of what they did, only what the issues name is kept."""
+
+REPEATING = frozenset({"history"})
+"""Agents that repeat what helped elsewhere: where it does not fit here, that is no attempt, and the next is asked."""
+
+MOST_PATCH = 200_000
+"""Characters of a change that its artifact holds; the log beside it is whole."""
+_PATCHES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,47 +48,86 @@ class Taken:
     paths: tuple[str, ...]
     fallbacks: tuple[str, ...]
     patch: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """Why an agent's answer is no attempt; `repeated` if it was a change that is known not to help."""
+
+    why: str
+    repeated: bool = False
 
 
 async def implement(context: Context, row: RunRow, state: RunState, action: Implement) -> None:
     """Put one agent's change in the tree and record it, or record why there is none."""
-    attempt = action.attempt
+    assert state.snapshot is not None
+    tree, attempt = await open_tree(context, row, state), action.attempt
     facts: dict[str, Any] = {"phase": Phase.IMPLEMENTATION, "iteration": attempt}
-    opening = [
-        Draft(type="phase_started", key=f"implementation:{attempt}", **facts),
-        Draft(type="attempt_started", key=f"attempt:{attempt}", data={"of": row.spec.most_attempts}, **facts),
-    ]
-    await context.stores.runs.append(row.id, opening)
-    tree = await open_tree(context, row, state)
-    task = _task(row, state, attempt)
-    passed_over: list[str] = []
-    for developer in context.developers(row.spec, tree.path):
-        assert state.snapshot is not None
+    told = await guidance(context, row, state)
+    await _open(context, row, facts, told)
+    if row.spec.workspace is not None:
+        await keep_found(context, row, state, tree)
+    await tree.restore(state.snapshot)
+    task = await _task(context, row, state, tree, told, attempt)
+    passed_over: dict[str, PassedOver] = {}
+    for developer in context.developers(row, tree.path):
         await tree.restore(state.snapshot)
         started = Draft(
             type="agent_started", key=f"agent:{attempt}:{developer.name}", data={"agent": developer.name}, **facts
         )
         await context.stores.runs.append(row.id, [started])
         try:
-            taken = await _ask(context, row, state, developer, task, tree)
+            answer = await _ask(context, row, state, developer, task, tree)
         except UserError as error:
+            if developer.name in REPEATING:
+                passed_over[developer.name] = PassedOver(f"what helped before does not fit here: {error}")
+                continue
             await tree.restore(state.snapshot)
             await _failed(context, row, facts, developer.name, error)
             return
-        if isinstance(taken, str):
-            passed_over.append(f"{developer.name}: {taken}")
-            continue
-        await _applied(context, row, state, tree, taken, facts)
-        return
-    assert state.snapshot is not None
+        if isinstance(answer, Taken):
+            await _applied(context, row, state, tree, answer, facts)
+            return
+        passed_over[developer.name] = answer
     await tree.restore(state.snapshot)
-    message = "; ".join(passed_over) or "no agent is configured: set MENDBOT_AGENTS, or `agents` in .github/mendbot.yml"
-    data = {"reason": NOTHING_OFFERED, "message": context.mask(message)}
-    failed = Draft(type="phase_failed", key=f"implementation_done:{attempt}", data=data, **facts)
+    await _nothing(context, row, facts, passed_over)
+
+
+async def _open(context: Context, row: RunRow, facts: dict[str, Any], told: Sequence[KnownError]) -> None:
+    attempt = facts["iteration"]
+    data = {"of": row.spec.most_attempts, "guidance": [known.model_dump(mode="json") for known in _brief(told)]}
+    opening = [
+        Draft(type="phase_started", key=f"implementation:{attempt}", **facts),
+        Draft(type="attempt_started", key=f"attempt:{attempt}", data=data, **facts),
+    ]
+    await context.stores.runs.append(row.id, opening)
+
+
+def _brief(told: Sequence[KnownError]) -> list[KnownError]:
+    """Without their patches, which may be long and stand in the history."""
+    no_patch = {"patch": None}
+    return [known.model_copy(update={"resolution": known.resolution.model_copy(update=no_patch)}) for known in told]
+
+
+async def _nothing(context: Context, row: RunRow, facts: dict[str, Any], passed_over: dict[str, PassedOver]) -> None:
+    told = "; ".join(f"{name}: {answer.why}" for name, answer in passed_over.items())
+    message = told or "no agent is configured: set MENDBOT_AGENTS, or `agents` in .github/mendbot.yml"
+    repeated = any(answer.repeated for answer in passed_over.values())
+    data = {"reason": SAME_PATCH if repeated else NOTHING_OFFERED, "message": context.mask(message)}
+    failed = Draft(type="phase_failed", key=f"implementation_done:{facts['iteration']}", data=data, **facts)
     await context.stores.runs.append(row.id, [failed])
 
 
-def _task(row: RunRow, state: RunState, attempt: int) -> AgentTask:
+async def _task(
+    context: Context, row: RunRow, state: RunState, tree: Tree, told: Sequence[KnownError], attempt: int
+) -> AgentTask:
+    language = row.spec.policy.language or context.settings.language
+    failing = set(state.failing)
+    known = [
+        (error_guidance if not one.exact or one.error in failing else file_guidance)(one, language) for one in told
+    ]
+    tried = state.made[-_PATCHES_SHOWN:]
     return AgentTask(
         run_id=row.id,
         attempt=attempt,
@@ -83,44 +136,62 @@ def _task(row: RunRow, state: RunState, attempt: int) -> AgentTask:
         focus=state.focus,
         previous=state.validations,
         baseline=state.baseline,
-        guidance=tuple(f"An earlier change was not taken: {trouble}" for trouble in state.troubles),
+        fingerprints=state.failing,
+        guidance=(*known, *(f"An earlier change was not taken: {trouble}" for trouble in state.troubles)),
+        failed_patches=tuple(await asyncio.gather(*(tree.diff(made.before, made.after) for made in tried))),
     )
 
 
 async def _ask(
     context: Context, row: RunRow, state: RunState, developer: Developer, task: AgentTask, tree: Tree
-) -> Taken | str:
+) -> Taken | PassedOver:
     """What the agent's offer left in the tree, or why there is nothing; raises UserError where it was refused."""
-    before, base, branch = state.snapshot, state.base_sha, state.branch
-    assert before is not None and base is not None and branch is not None
+    before, base = state.snapshot, state.base_sha
+    assert before is not None and base is not None
     proposal = await developer.propose(task, tree.path)
-    if await tree.head() != base:
-        await tree.rewind(base, branch)  # outside the box an agent can commit; what it changed is taken from the tree
+    if state.branch and await tree.head() != base:
+        await tree.rewind(base, state.branch)  # outside the box an agent can commit; its change is taken from the tree
     if not proposal.offered:
-        return proposal.note or "nothing to offer"
+        return PassedOver(proposal.note or "nothing to offer")
     protected = row.spec.policy.protected_paths
     fallbacks: tuple[str, ...] = ()
     if proposal.changes:
         await tree.restore(before)  # what it also did by hand is not part of the offer
         fallbacks = (await apply_changes(tree, proposal.changes, protected=protected)).fallbacks
-    after = await tree.snapshot()
-    changed, patch = await asyncio.gather(tree.changed(before, after), tree.diff(before, after))
-    if developer.name in MECHANICAL and task.focus:
-        outside = [item.path for item in changed if item.path not in task.focus]
-        if outside:
-            await tree.restore(before, outside)
-            after = await tree.snapshot()
-            changed, patch = await asyncio.gather(tree.changed(before, after), tree.diff(before, after))
+    after, changed = await _outcome(tree, before)
+    outside = [item.path for item in changed if item.path not in task.focus]
+    if developer.name in MECHANICAL and task.focus and outside:
+        await tree.restore(before, outside)
+        after, changed = await _outcome(tree, before)
     if not changed:
-        return proposal.note or "changed nothing"
+        return PassedOver(proposal.note or "changed nothing")
     refusal = check_changes(changed, protected)
     if refusal is not None:
         raise Refused(refusal.reason, refusal.message)
+    patch = await _diff(tree, before, after)
     paths = tuple(item.path for item in changed)
     added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))
     if context.holds_secret(added):
         raise Refused("secret", f"the change to {', '.join(paths[:5])} holds a credential of this bot or of its agent")
-    return Taken(proposal, after, paths, fallbacks, patch)
+    notes = await weakenings(tree, before, after, changed, named=state.focus)
+    tried = await tried_before(context, row, state, patch)
+    if tried is not None:
+        return PassedOver(tried, repeated=True)
+    return Taken(proposal, after, paths, fallbacks, patch, notes)
+
+
+async def _outcome(tree: Tree, before: str) -> tuple[str, tuple[PathChange, ...]]:
+    """The tree as it is now, and the paths that differ from how it was."""
+    after = await tree.snapshot()
+    return after, await tree.changed(before, after)
+
+
+async def _diff(tree: Tree, before: str, after: str) -> str:
+    """The change as text. What passed the policy is small when written, but a file that was taken away may be huge."""
+    try:
+        return await tree.diff(before, after)
+    except GitError as error:
+        raise Refused("too_large", f"the change can't be told as a diff: {error.reason}") from error
 
 
 async def _failed(context: Context, row: RunRow, facts: dict[str, Any], agent: str, error: UserError) -> None:
@@ -140,20 +211,35 @@ async def _applied(
     assert state.start is not None
     first = state.snapshot == state.start
     whole = taken.paths if first else [item.path for item in await tree.changed(state.start, taken.snapshot)]
+    patch = context.mask(taken.patch)
     data = {
         "agent": taken.proposal.agent,
         "paths": taken.paths,
         "allPaths": sorted(whole),
         "snapshot": taken.snapshot,
         "ref": ref,
-        "patchHash": sha256(taken.patch.encode("utf-8", "surrogateescape")).hexdigest(),
+        "patchHash": change_hash(row, taken.patch),
         "tools": taken.proposal.tools,
+        "replays": taken.proposal.replays,
         "note": context.mask(taken.proposal.note),
+        "notes": taken.notes,
+        "diff": write_log(context.settings.home, row.id, f"attempt-{attempt}.diff", patch.encode()),
     }
-    await context.stores.runs.append(row.id, _drafts(attempt, data, taken.fallbacks, facts))
+    artifact = Artifact(
+        id=f"{row.id}.implementation.{attempt}",
+        session_id=row.id,
+        phase=Phase.IMPLEMENTATION,
+        iteration=attempt,
+        created_at=datetime.now(UTC),
+        data={name: data[name] for name in ("agent", "paths", "patchHash", "tools", "note", "notes", "diff")}
+        | {"fallbacks": taken.fallbacks, "patch": patch[:MOST_PATCH]},
+    )
+    await context.stores.runs.append(row.id, _drafts(attempt, data, taken.fallbacks, facts, artifact.id), [artifact])
 
 
-def _drafts(attempt: int, data: dict[str, Any], fallbacks: Sequence[str], facts: dict[str, Any]) -> list[Draft]:
+def _drafts(
+    attempt: int, data: dict[str, Any], fallbacks: Sequence[str], facts: dict[str, Any], artifact: str
+) -> list[Draft]:
     drafts = [
         Draft(type="patch_fallback_applied", key=f"fallback:{attempt}:{path}", data={"path": path}, **facts)
         for path in fallbacks
@@ -161,5 +247,6 @@ def _drafts(attempt: int, data: dict[str, Any], fallbacks: Sequence[str], facts:
     return [
         *drafts,
         Draft(type="changes_applied", key=f"changes:{attempt}", data=data, **facts),
+        Draft(type="artifact_created", key=f"artifact:{artifact}", data={"artifact": artifact}, **facts),
         Draft(type="phase_completed", key=f"implementation_done:{attempt}", data={"agent": data["agent"]}, **facts),
     ]

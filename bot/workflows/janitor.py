@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import structlog
 
+from bot.agent.hook_kit import remove_kit
 from bot.errors import MendbotError
 from bot.model import Repo
 from bot.workflows.context import Context
@@ -36,7 +37,8 @@ async def tend_loop(context: Context) -> None:
 
 
 async def sweep(context: Context) -> int:
-    """Salvage and remove worktrees whose run is over; returns how many were removed. One that resists is left."""
+    """Salvage and remove worktrees whose run is over, and their agents' kits; returns how many worktrees were removed.
+    One that resists is left."""
     removed = 0
     for path in sorted((context.settings.home / "worktrees").glob("*/*/*/*")):
         run_id, name, owner = path.parts[-2], path.parts[-3], path.parts[-4]
@@ -50,4 +52,8 @@ async def sweep(context: Context) -> int:
             log.warning("worktree_left", path=str(path), because=str(error))
             continue
         removed += 1
+    for kit in (context.settings.home / "kits").glob("*"):
+        row = await context.stores.runs.get(kit.name)
+        if row is None or row.status.final:
+            remove_kit(kit)
     return removed

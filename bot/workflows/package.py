@@ -58,9 +58,9 @@ async def package(context: Context, row: RunRow, state: RunState) -> None:
     await runs.append(row.id, [Draft(type="phase_started", key="packaging", phase=Phase.PACKAGING)])
     commit = await _commit(context, row, state, context.mask(commit_message(view)))
     assert state.branch is not None
-    push = partial(mirrors.push, context.mirror(spec.repo), commit, state.branch)
+    push = partial(mirrors.push, context.mirror(spec.on_github), commit, state.branch)
     try:
-        await transfer(context, spec.repo, push, write=True)
+        await transfer(context, spec.on_github, push, write=True)
     except PushRejected as error:
         refused = {"reason": "push_rejected", "details": context.mask(str(error))}
         await runs.append(
@@ -70,7 +70,7 @@ async def package(context: Context, row: RunRow, state: RunState) -> None:
     pushed = Draft(type="commit_pushed", key="commit_pushed", phase=Phase.PACKAGING, data={"commit": commit})
     await runs.append(row.id, [pushed])
     language = spec.policy.language or context.settings.language
-    pull = await context.github.repository(spec.repo).ensure_pull(
+    pull = await context.github.repository(spec.on_github).ensure_pull(
         head=state.branch,
         base=spec.base_branch,
         title=context.mask(pull_title(view)),
@@ -87,4 +87,4 @@ async def _commit(context: Context, row: RunRow, state: RunState, message: str) 
     head = await tree.head()
     if head != state.base_sha and not await tree.changed(head, state.snapshot):
         return head
-    return await tree.commit(state.snapshot, message, await context.github.commit_author(row.spec.repo))
+    return await tree.commit(state.snapshot, message, await context.github.commit_author(row.spec.on_github))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,25 +15,26 @@ from bot.workflows.context import Context
 from bot.workspace import mirror as mirrors
 
 _READ_AT_MOST = 40
+_FILES_ASKED = 10
 
 
 async def prepare(context: Context, row: RunRow, state: RunState) -> None:
     """Record the artifacts of planning, architecture and design (REQ-RUN-002); no model is needed."""
-    mirror, base = context.mirror(row.spec.repo), state.base_sha or "HEAD"
-    files = await mirrors.list_files(mirror, base)
-    issues = row.spec.issues
-    plan = planner.plan(issues[0].title, row.spec.task, files)
-    focus = planner.named_files(row.spec.task, files)
+    git_dir, base = context.git_dir(row.id, row.spec), state.base_sha or "HEAD"
+    files = await mirrors.list_files(git_dir, base)
+    focus = state.focus
+    plan = planner.plan(row.spec.title, row.spec.task, files, focus)
     wanted = sorted({*focus, *(path for name in focus for path in planner.covering_tests(name, files))})[:_READ_AT_MOST]
-    texts = await asyncio.gather(*(mirrors.read_file(mirror, base, path) for path in wanted))
+    texts = await asyncio.gather(*(mirrors.read_file(git_dir, base, path) for path in wanted))
     contents = {path: text for path, text in zip(wanted, texts, strict=True) if text is not None}
     architecture = planner.architecture(plan, files, contents)
     design = planner.design(plan, architecture)
+    past = await _past_errors(context, row, focus)
     baseline = state.baseline.model_dump(mode="json", by_alias=True) if state.baseline else None
     drafts: list[Draft] = []
     made: list[Artifact] = []
     phases: tuple[tuple[Phase, Mapping[str, Any]], ...] = (
-        (Phase.PLANNING, {**plan, "baseline": baseline}),
+        (Phase.PLANNING, {**plan, "pastErrors": past, "baseline": baseline}),
         (Phase.ARCHITECTURE, architecture),
         (Phase.DESIGN, design),
     )
@@ -47,6 +48,15 @@ async def prepare(context: Context, row: RunRow, state: RunState) -> None:
         drafts.append(
             Draft(type="artifact_created", key=f"artifact:{artifact.id}", phase=phase, data={"artifact": artifact.id})
         )
-        told = {"focus": focus} if phase is Phase.PLANNING else {}
-        drafts.append(Draft(type="phase_completed", key=f"{phase}_done", phase=phase, data=told))
+        drafts.append(Draft(type="phase_completed", key=f"{phase}_done", phase=phase))
     await context.stores.runs.append(row.id, drafts, made)
+
+
+async def _past_errors(context: Context, row: RunRow, focus: Sequence[str]) -> list[dict[str, Any]]:
+    """What the history knows of the files that the task names, without the patches."""
+    found: dict[int, dict[str, Any]] = {}
+    for path in focus[:_FILES_ASKED]:
+        for known in await context.stores.history.by_file(path, repo=row.spec.place):
+            told = known.resolution.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"patch"})
+            found[known.id] = {"file": path, "error": known.error, "resolution": told}
+    return list(found.values())

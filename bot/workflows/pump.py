@@ -229,7 +229,7 @@ async def cancel(
     if not await context.stores.runs.request_cancel(row.id, because, released=released, quiet_ms=quiet_ms):
         return
     context.control.signal(row.id)
-    await context.enqueue(settle_job(row.id, row.spec.repo))
+    await context.enqueue(settle_job(row.id, row.spec))
     context.wake["report"].set()
 
 
@@ -244,6 +244,6 @@ async def _stop_installation(context: Context, decision: StopInstallation) -> No
         for number in burst.issues if meant(burst.repo) else ():
             await context.stores.candidates.drop(burst.repo, number)
     for row in await context.stores.runs.unfinished():
-        if meant(row.spec.repo):
+        if row.spec.repo is not None and meant(row.spec.repo):
             await context.stores.runs.silence(row.id)
             await cancel(context, row, decision.because)

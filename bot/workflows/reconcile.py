@@ -9,6 +9,7 @@ import structlog
 
 from bot.model import StopReason
 from bot.store.runs import RunRow
+from bot.workflows.abandoned import end_abandoned
 from bot.workflows.context import Context
 from bot.workflows.finish import settle_job
 from bot.workflows.fix import bury, fix_job
@@ -18,9 +19,11 @@ log = structlog.get_logger()
 
 async def reconcile(context: Context) -> None:
     """Enqueue the job of every unfinished run that has none, and end the runs whose job was given up."""
+    await end_abandoned(context)
     for row in await context.stores.runs.unfinished():
-        repo = row.spec.repo
-        job = fix_job(row.id, repo) if row.cancel_because is None else settle_job(row.id, repo)
+        if row.spec.attended:
+            continue
+        job = (fix_job if row.cancel_because is None else settle_job)(row.id, row.spec)
         state = await context.job_state(job.id)
         if state == "unknown":
             await context.enqueue(job)

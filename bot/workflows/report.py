@@ -98,12 +98,13 @@ async def publish(context: Context, row: RunRow) -> None:
     state = fold(await context.stores.runs.events(row.id))
     view = view_of(row, state)
     language = row.spec.policy.language or context.settings.language
-    client = context.github.repository(row.spec.repo)
+    repo = row.spec.on_github
+    client = context.github.repository(repo)
     sayings: list[Saying] = []
     if view.commit_sha is not None and view.status is Status.SUCCESS:
-        sayings += [partial(_tell_check, context, client, row.spec.repo, view, check, language) for check in CHECKS]
+        sayings += [partial(_tell_check, context, client, repo, view, check, language) for check in CHECKS]
     body = context.mask(issue_comment(view, language))
-    runs, repo = context.stores.runs, row.spec.repo
+    runs = context.stores.runs
     ours = [issue.number for issue in row.spec.issues if await runs.latest_of(repo, issue.number) == row.id]
     sayings += [partial(_tell_comment, context, client, repo, number, body) for number in ours]
     sayings += [partial(_tell_labels, context, client, repo, number, view.status) for number in ours]
@@ -129,7 +130,11 @@ async def _tell_check(
     assert view.commit_sha is not None
     conclusion, output = check_output(view, check, language)
     said = {name: context.mask(getattr(output, name)) for name in ("title", "summary", "text")}
-    output = output.model_copy(update=said)
+    notes = tuple(
+        one.model_copy(update={"message": context.mask(one.message), "title": context.mask(one.title)})
+        for one in output.annotations
+    )
+    output = output.model_copy(update={**said, "annotations": notes})
     target, digest = f"check:{view.commit_sha}:{check}", _digest(conclusion, output.model_dump_json())
     told = await context.stores.reports.told(repo, target)
     if told is not None and told.digest == digest:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
 from bot.model import Artifact, Phase, ValidationStep
 from bot.rules.course import RunState, Validate
+from bot.rules.failures import fingerprints
 from bot.rules.pipeline import Stage, close, next_index, skipped_step
 from bot.store.runs import Draft, RunRow
 from bot.workflows.begin import git_grant, open_tree
 from bot.workflows.context import Context
+from bot.workflows.learn import judge_guidance, remember_failure
 from bot.workspace.artifacts import write_log
 from bot.workspace.checks import run_step
 from bot.workspace.tree import Tree
@@ -32,7 +35,8 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     if opening:
         await runs.append(row.id, opening)
     step, log = await _run(context, row, state, stage, attempt)
-    data = {"stage": stage.name, "step": step.model_dump(mode="json")}
+    prints = () if step.passed else await asyncio.to_thread(fingerprints, log.decode("utf-8", "replace"))
+    data = {"stage": stage.name, "step": step.model_dump(mode="json", by_alias=True), "fingerprints": prints}
     if log:
         data["log"] = write_log(context.settings.home, row.id, f"{attempt}-{index}-{stage.name}.log", log)
     outcome = "completed" if step.passed else "failed"
@@ -48,6 +52,10 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     steps = (*state.steps, step)
     made: list[Artifact] = []
     if next_index(state.stages, steps) is None and attempt:
+        by_luck = any(one.flaky for one in steps)
+        await judge_guidance(context, state, passed=step.passed and not by_luck)
+        if not step.passed:
+            await remember_failure(context, state, prints)
         closing, artifact = _closing(row, attempt, steps)
         drafts += closing
         made.append(artifact)

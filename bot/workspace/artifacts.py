@@ -18,3 +18,13 @@ def write_log(home: Path, run_id: str, name: str, content: bytes) -> str:
     partial.write_bytes(content)
     partial.replace(where / name)
     return name
+
+
+def read_log(home: Path, run_id: str, name: str) -> bytes | None:
+    """A stored log; None where there is none of that name. Names are those that `write_log` gave."""
+    if "/" in name or name.startswith("."):
+        return None
+    try:
+        return (directory(home, run_id) / name).read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None

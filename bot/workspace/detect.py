@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.config import CHECK_TIMEOUTS_S, POLICY_PATH, ChecksPolicy
 from bot.model import CheckName, Command
-from bot.workspace.finders import FINDERS, GUESSES, Argv
+from bot.workspace.finders import FINDERS, GUESSES, UNASKED, Argv
 from bot.workspace.monorepo import is_project, projects_above, projects_below
 from bot.workspace.project import Project
 
@@ -25,20 +25,23 @@ class Missing:
     looked_for: tuple[str, ...]
 
 
-def detect(tree: Path, check: CheckName, policy: ChecksPolicy, near: Sequence[str] = ()) -> Command | Missing:
+def detect(
+    tree: Path, check: CheckName, policy: ChecksPolicy, near: Sequence[str] = (), *, unasked: bool = True
+) -> Command | Missing:
     """The command for a check in `tree` (absolute) with its time limit in seconds; reads files and runs nothing.
 
     The repository's own command wins, then the tree's. `near` names files or directories, relative to the tree, that
     the work is about: the nearest directory at or above one that has a project file and a command comes before the
     tree; where they lie in different projects the tree's command is taken, else the first one's. A tree without any
     project file has the command of the only project below it. A command runs in the tree and goes to its directory
-    by itself (`npm --prefix DIR`); `Command.directory` says which, for whoever reads its output.
+    by itself (`npm --prefix DIR`); `Command.directory` says which, for whoever reads its output. Without `unasked` a
+    check that the project never chose (ruff for any Python project) is none.
     A broken or unreadable file is told in `Missing.looked_for`, never raised."""
     own = policy.of(check)
     timeout_s = own.timeout or CHECK_TIMEOUTS_S[check]
     if own.command:
         return Command(run=own.command, timeout_s=timeout_s, report=own.report)
-    search = _Search(tree, check)
+    search = _Search(tree, check, unasked)
     found = search.near(near) or search.at(("",)) or search.below()
     if found is None:
         return Missing(check, (f"`checks.{check}.command` in {POLICY_PATH}", *search.looked_for()))
@@ -52,13 +55,14 @@ class _Search:
 
     tree: Path
     check: CheckName
+    unasked: bool
     projects: dict[str, Project] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def at(self, directories: Sequence[str]) -> tuple[str, Argv] | None:
         """The first of the directories that has a command, and that; what is only guessed at comes last."""
         looked = [self.projects.setdefault(place, Project(self.tree, place)) for place in directories]
-        for finders in (FINDERS, GUESSES):
+        for finders in (FINDERS, GUESSES, *([UNASKED] if self.unasked else [])):
             for project in looked:
                 for finder in finders:
                     argv = finder(project, self.check)

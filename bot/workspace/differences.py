@@ -3,11 +3,12 @@ Both the change policy and the records rest on it, so a repository must not be a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot.workspace.git import git
-from bot.workspace.objects import decode
+from bot.workspace.objects import decode, encode
 
 _PLAIN = ("--no-renames", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none")
 _GITLINK = "160000"
@@ -58,6 +59,29 @@ async def diff(git_dir: Path, before: str, after: str) -> str:
     prefixes = ("--src-prefix=a/", "--dst-prefix=b/")
     out = await git("diff-tree", "-r", "-p", "-U3", *prefixes, *_PLAIN, *_trees(before, after), git_dir=git_dir)
     return out.decode("utf-8", "replace")
+
+
+async def texts(git_dir: Path, snapshot: str, paths: Sequence[str]) -> dict[str, str]:
+    """The text of each of these files in a snapshot, by one git process; without those that it has not or that are
+    directories or submodules; a symbolic link's is its target. Bytes that are not UTF-8 are replaced."""
+    asked = [path for path in paths if "\n" not in path]  # git takes a name to a line here
+    if not asked:
+        return {}
+    names = b"".join(b"%s:%s\n" % (snapshot.encode("ascii"), encode(path)) for path in asked)
+    out = await git("cat-file", "--batch", git_dir=git_dir, stdin=names)
+    found: dict[str, str] = {}
+    at = 0
+    for path in asked:
+        end = out.index(b"\n", at)
+        head = out[at:end].split(b" ")
+        at = end + 1
+        if head[-1] in (b"missing", b"ambiguous") or len(head) != 3:
+            continue
+        size = int(head[2])
+        if head[1] == b"blob":
+            found[path] = out[at : at + size].decode("utf-8", "replace")
+        at += size + 1
+    return found
 
 
 async def _sizes(git_dir: Path, blobs: list[bytes]) -> dict[bytes, int]:

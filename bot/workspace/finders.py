@@ -138,12 +138,13 @@ def _python_lint(project: Project) -> Argv | None:
 
 
 def _ruff_unasked(project: Project, check: CheckName) -> Argv | None:
-    """ruff for a Python project that has chosen no linter, where it is there to run."""
+    """ruff for a Python project that has chosen no linter, where it is there to run: for errors, since nobody asked
+    for a style."""
     if check != "lint":
         return None
     is_python = project.has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
     if is_python and not _lints_otherwise(project) and _can_run(project, "ruff"):
-        return (_tool(project, "ruff"), "check")
+        return (_tool(project, "ruff"), "check", "--select", "E4,E7,E9,F")
     project.missing("a Python project without another linter, and ruff installed")
     return None
 
@@ -243,5 +244,8 @@ _ALSO: dict[CheckName, tuple[str, ...]] = {
 """What tox and nox files commonly call them."""
 
 FINDERS: tuple[Finder, ...] = (_node, _python, _go, _rust, _make, _just, _tox, _nox)
-GUESSES: tuple[Finder, ...] = (_node_above, _ruff_unasked)
+GUESSES: tuple[Finder, ...] = (_node_above,)
 """What nobody asked for in so many words; it comes after all that somebody did."""
+
+UNASKED: tuple[Finder, ...] = (_ruff_unasked,)
+"""What a project never chose; good for a look at it, not for a verdict on a change."""

@@ -55,8 +55,10 @@ class Index:
             file.seek(-_HASH, os.SEEK_END)
             return file.read().hex()
 
-    async def fill(self) -> str:
-        """Make the index hold the work tree without what is ignored, and return the id of its tree object."""
+    async def fill(self, also: Iterable[bytes] = ()) -> str:
+        """Make the index hold the work tree without what is ignored, and return the id of its tree object.
+
+        Files named in `also` are in it even if they are ignored."""
         try:
             await self._begin()
         except GitError as error:
@@ -64,7 +66,7 @@ class Index:
                 raise
             self.file.unlink(missing_ok=True)  # a cache, and a damaged one
             await self._begin()
-        return await self._take(await self._differing())
+        return await self._take({**await self._differing(), **dict.fromkeys(also)})
 
     async def _take(self, names: Mapping[bytes, None]) -> str:
         """Put the files of these names into the index as they are; the id of its tree object."""

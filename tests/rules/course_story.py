@@ -134,7 +134,7 @@ def _preparation() -> Iterator[Drafted]:
     for phase in (Phase.PLANNING, Phase.ARCHITECTURE, Phase.DESIGN):
         if phase is not Phase.PLANNING:
             yield event(phase, "phase_started", phase)
-        yield event(f"artifact:{phase}", "artifact_created", phase)
+        yield event(f"artifact:{phase}", "artifact_created", phase, artifact=f"run-1.{phase}")
         yield event(f"{phase}_done", "phase_completed", phase)
 
 
@@ -173,7 +173,7 @@ def _attempt(attempt: int, fate: str) -> list[Drafted]:
     if fate != "applied":
         failed = event(f"implementation_done:{attempt}", "phase_failed", phase, attempt, reason=fate, message="no")
         return [*drafts, failed]
-    data = {"snapshot": f"t{attempt}", "allPaths": ["a.py"], "agent": "command", "patchHash": f"h{attempt}"}
+    data = {"snapshot": f"t{attempt}", "paths": ["a.py"], "allPaths": ["a.py"], "agent": "command", "patchHash": f"h{attempt}"}
     applied = event(f"changes:{attempt}", "changes_applied", phase, attempt, **data)
     return [*drafts, applied, event(f"implementation_done:{attempt}", "phase_completed", phase, attempt)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import get_args
 
@@ -11,7 +12,6 @@ from hypothesis import strategies as st
 
 from bot.config import Policy, StopPolicy
 from bot.model import Phase, Status
-from bot.rules import course
 from bot.rules.course import (
     NOTHING_OFFERED,
     Action,
@@ -30,6 +30,7 @@ from tests.rules.course_story import T0, Luck, Story, actions, effect, end, even
 
 
 def test_a_run_goes_through_its_phases_in_order() -> None:
+    """REQ-RUN-002."""
     taken = actions(spec(policy=Policy(setup="make deps")), Luck(verdicts=[True, False]))
     assert taken[2:5] == [Validate(attempt=0, index=index) for index in range(3)]
     assert taken[6:10] == [Implement(attempt=1), *(Validate(attempt=1, index=index) for index in range(3))]
@@ -81,6 +82,7 @@ def test_a_crash_after_an_attempt_began_has_the_agents_asked_again_for_the_same_
 def test_a_run_has_as_many_attempts_as_were_asked_for_capped_by_max_iterations(
     asked: int, limit: int, attempts: int
 ) -> None:
+    """REQ-RUN-002."""
     wanted = spec(max_attempts=asked, policy=Policy(stop=StopPolicy(max_iterations=limit, no_progress_threshold=99)))
     story = play(wanted, Luck(verdicts=[True, True] + [False] * 20))
     assert wanted.most_attempts == story.state.attempt == len(story.state.validations) == attempts
@@ -100,7 +102,7 @@ def test_the_same_output_again_and_again_is_no_progress() -> None:
     wanted = spec(max_attempts=10, policy=Policy(stop=StopPolicy(no_progress_threshold=2)))
     story = play(wanted, Luck(verdicts=[True, True] + [False] * 20))
     assert end(story) == (Status.FAILED, "no_progress")
-    assert story.state.attempt == 3  # the first is compared with nothing
+    assert story.state.attempt == 2  # the first is compared with the base, which was checked too
 
 
 def test_a_change_that_does_not_apply_costs_an_attempt_and_is_told_to_the_next() -> None:
@@ -112,6 +114,7 @@ def test_a_change_that_does_not_apply_costs_an_attempt_and_is_told_to_the_next()
 
 
 def test_nothing_offered_ends_the_run_with_that_reason() -> None:
+    """REQ-RUN-008."""
     assert end(play(spec(), Luck(fates=[NOTHING_OFFERED]))) == (Status.FAILED, NOTHING_OFFERED)
 
 
@@ -170,7 +173,7 @@ def test_events_that_the_fold_does_not_know_change_nothing_but_the_last_id() -> 
     story = play(spec(), Luck())
     before = story.state
     story.write([event("x", "something_new", Phase.REVIEW, 4, any=["thing"])])
-    assert story.state == course.replace(before, last_event=before.last_event + 1)
+    assert story.state == replace(before, last_event=before.last_event + 1)
 
 
 LUCK = st.builds(
@@ -194,6 +197,7 @@ SPECS = st.builds(
 def test_from_wherever_a_crash_leaves_it_a_run_goes_on_to_an_end(
     wanted: RunSpec, luck: Luck, later: Luck, data: st.DataObject
 ) -> None:
+    """REQ-RUN-007."""
     whole = play(wanted, luck)
     cut = data.draw(st.integers(0, len(whole.events)))
     resumed = play(wanted, later, story=whole.until(cut))

@@ -154,6 +154,19 @@ def test_fingerprints_are_the_errors_and_nothing_around_them(log: str, marks: li
     assert list(fingerprints(log)) == marks
 
 
+def test_the_rest_of_a_pytest_assertion_and_its_summary_are_no_errors_of_their_own() -> None:
+    log = (
+        "E       AssertionError: Lists differ: [0, 1] != []\nE       \nE       First extra element 0:\nE       0\n"
+        "E       \nE       - [0, 1]\nE       + []\n\n"
+        "FAILED tests/test_take.py::test_take - AssertionError: Lists differ: [0, 1] != []\n"
+        "3 failed, 126 passed, 1 skipped, 113 subtests passed in 1.28s\n"
+    )
+    assert fingerprints(log) == (
+        "E AssertionError: Lists differ: [0, 1] != []",
+        "FAILED <PATH>/test_take.py::test_take - AssertionError: Lists differ: [0, 1] != []",
+    )
+
+
 def test_fingerprints_do_not_move_with_the_lines() -> None:
     moved = PYTEST.replace(":5:", ":17:").replace("0.02s", "1.75s").replace("tests/", "/other/tests/")
     assert fingerprints(moved) == fingerprints(PYTEST)

@@ -89,6 +89,7 @@ def reason(refusal: Refusal | None) -> str | None:
 
 @pytest.mark.parametrize(("path", "expected"), HOSTILE_PATHS)
 def test_a_hostile_path_is_refused_with_its_own_reason(path: str, expected: str) -> None:
+    """REQ-RUN-003."""
     refusal = check_path(path)
     assert reason(refusal) == expected
     assert refusal is not None
@@ -179,6 +180,7 @@ HOSTILE_DIFFS = [
 
 @pytest.mark.parametrize(("text", "expected"), HOSTILE_DIFFS)
 def test_a_hostile_diff_is_refused_with_its_own_reason(text: str, expected: str) -> None:
+    """REQ-RUN-003."""
     assert reason(check_patch_text(text, "x")) == expected
 
 

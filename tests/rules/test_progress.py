@@ -44,11 +44,13 @@ NO_PROGRESS = [
 
 @pytest.mark.parametrize(("previous", "current"), PROGRESS)
 def test_better_is_progress(previous: str, current: str) -> None:
+    """REQ-STOP-002."""
     assert made_progress(previous, current) is True
 
 
 @pytest.mark.parametrize(("previous", "current"), NO_PROGRESS)
 def test_the_same_or_worse_is_no_progress(previous: str, current: str) -> None:
+    """REQ-STOP-002."""
     assert made_progress(previous, current) is False
 
 
@@ -63,6 +65,7 @@ def test_length_alone_says_nothing() -> None:
 
 @given(st.integers(0, 999_999), st.integers(0, 999_999))
 def test_counts_written_in_the_text_decide(before: int, now: int) -> None:
+    """REQ-STOP-002."""
     if before != now:
         assert made_progress(f"{before} failed", f"{now} failed") is (now < before)
 
@@ -79,6 +82,7 @@ def test_any_two_texts_get_an_answer(previous: str, current: str) -> None:
 
 @given(st.lists(st.sampled_from("abcdef")), st.lists(st.sampled_from("abcdef")))
 def test_every_fingerprint_is_fixed_remaining_or_introduced(previous: list[str], current: list[str]) -> None:
+    """REQ-STOP-006."""
     fixed, remaining, introduced = compare(previous, current)
     assert fixed | remaining == set(previous)
     assert remaining | introduced == set(current)

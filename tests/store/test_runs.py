@@ -39,6 +39,8 @@ def finished(status: Status) -> Draft:
 
 
 def test_an_event_is_appended_once_however_often_its_step_is_done(tmp_path: Path) -> None:
+    """REQ-RUN-007."""
+
     async def run() -> list[str]:
         async with stores(tmp_path) as (runs, _):
             await runs.create("run-1", spec(1))

@@ -16,10 +16,12 @@ from typing import Any
 
 import pytest
 
-from bot.app import Worker, web
+from bot.app.server import web
+from bot.app.worker import Worker
 from bot.config import Settings
 from bot.store.database import Database
 from bot.web.listen import bind, server
+from bot.web.stream import Streams
 
 SECRET = "door-secret-0123456789-abcdefghijk"
 OLD_SECRET = "old-secret-ZYXWVUTSRQPONMLKJIHGFEDC"
@@ -68,8 +70,9 @@ class Door:
         )  # fmt: skip
         self.database = Database(f"sqlite:///{home / 'mendbot.db'}")
         self.database.migrate()
-        app = web(settings, self.database, Worker(settings, self.database), host)
-        self._server = server(app)
+        streams = Streams()
+        app = web(settings, self.database, Worker(settings, self.database), host, streams)
+        self._server = server(app, streams.close)
         self._listener = bind("127.0.0.1", 0)
         self.port = self._listener.getsockname()[1]
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True)

@@ -25,10 +25,11 @@ from bot.rules.course import RunSpec, RunState, fold
 from bot.store.candidates import Candidate, Candidates
 from bot.store.database import Database, now_ms
 from bot.store.deliveries import Deliveries
+from bot.store.history import History
 from bot.store.reports import Reports
 from bot.store.runs import RunRow, Runs
-from bot.workflows.agents import developers_of
-from bot.workflows.context import Context, RunControl, Stores, mirror_path
+from bot.workflows.agents import Bench
+from bot.workflows.context import Context, RunControl, Stores
 from bot.workflows.secrets import Masker
 from bot.workspace.sandbox import Sandbox
 
@@ -138,9 +139,10 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
     masker = Masker(known)
     made: list[Desk] = []
 
-    def developers(spec: RunSpec, tree: Path) -> Sequence[Developer]:
-        plain = developers_of(known, sandbox, lambda spec: mirror_path(known, spec.repo))
-        return made[0].hands or plain(spec, tree)
+    bench = Bench(settings=known, sandbox=sandbox, database=database, history=History(database), mask=masker)
+
+    def developers(row: RunRow, tree: Path) -> Sequence[Developer]:
+        return made[0].hands or bench.developers(row, tree)
 
     async def enqueue(job: Job) -> None:
         made[0].jobs.append(job)
@@ -163,8 +165,8 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
         runs = Runs(database)
         context = Context(
             settings=known,
-            stores=Stores(runs, Candidates(database), Deliveries(database), Reports(database)),
-            github=door,
+            stores=Stores(runs, Candidates(database), Deliveries(database), Reports(database), History(database)),
+            door=door,
             sandbox=sandbox,
             control=RunControl(runs),
             enqueue=enqueue,

@@ -13,7 +13,7 @@ from bot.agent.fixers import FixersDeveloper
 from bot.config import Policy, Settings
 from bot.errors import ConfigError
 from bot.model import AgentTask, Proposal
-from bot.workflows.agents import check_specs, developers_of
+from bot.workflows.agents import Bench, check_specs
 from tests.workflows.conftest import Desk
 
 AtDesk = Callable[..., Any]
@@ -21,11 +21,13 @@ SHOW = ("sh", "-c", "echo ${MODEL_KEY:-nothing} > seen.txt")
 LENT = {"agent_command": SHOW, "agent_env": ("MODEL_KEY",), "agent_network": True}
 
 
-def made(at: Desk, settings: Settings, *specs: str, policy: Policy | None = None) -> list[Any]:
-    make = developers_of(settings, at.context.sandbox, lambda spec: at.context.mirror(spec.repo))
+async def made(at: Desk, settings: Settings, *specs: str, policy: Policy | None = None) -> list[Any]:
+    history = at.context.stores.history
+    bench = Bench(settings=settings, sandbox=at.context.sandbox, database=at.database, history=history, mask=str)
     tree = at.context.settings.home / "tree"
     tree.mkdir(exist_ok=True)
-    return list(make(at.spec(1, agents=specs, **({"policy": policy} if policy else {})), tree))
+    row = await at.run(f"run-{len(specs)}", 1, agents=specs, **({"policy": policy} if policy else {}))
+    return list(bench.developers(row, tree))
 
 
 async def seen_by(at: Desk, developer: Any) -> str:
@@ -42,7 +44,7 @@ def test_the_operators_command_receives_the_variables_that_the_operator_names(
     monkeypatch.setenv("MODEL_KEY", "lent-by-the-operator")
 
     async def work(at: Desk) -> tuple[str, bool]:
-        (developer,) = made(at, at.context.settings, "command")
+        (developer,) = await made(at, at.context.settings, "command")
         return await seen_by(at, developer), developer.network
 
     assert at_desk(work, **LENT) == ("lent-by-the-operator", True)
@@ -52,15 +54,19 @@ def test_a_repositorys_own_command_line_receives_nothing(at_desk: AtDesk, monkey
     monkeypatch.setenv("MODEL_KEY", "lent-by-the-operator")
 
     async def work(at: Desk) -> tuple[str, bool, tuple[Path, ...]]:
-        (developer,) = made(at, at.context.settings, f"command:sh -c '{SHOW[2]}'")
+        (developer,) = await made(at, at.context.settings, f"command:sh -c '{SHOW[2]}'")
         return await seen_by(at, developer), developer.network, developer.read_only
 
     assert at_desk(work, **LENT, agent_binds=(Path("/opt"),)) == ("nothing", False, ())
 
 
 def test_agents_are_asked_in_the_order_of_the_specs(at_desk: AtDesk) -> None:
+    """REQ-RUN-008."""
+
     async def work(at: Desk) -> list[type]:
-        return [type(developer) for developer in made(at, at.context.settings, "command:true", "fixers", "command")]
+        return [
+            type(developer) for developer in await made(at, at.context.settings, "command:true", "fixers", "command")
+        ]
 
     assert at_desk(work) == [CommandDeveloper, FixersDeveloper, CommandDeveloper]
 
@@ -68,7 +74,7 @@ def test_agents_are_asked_in_the_order_of_the_specs(at_desk: AtDesk) -> None:
 def test_a_repositorys_fixers_win_over_detection(at_desk: AtDesk) -> None:
     async def work(at: Desk) -> list[str]:
         policy = Policy(fixers=("make format", ("ruff", "check", "--fix")))
-        (developer,) = made(at, at.context.settings, "fixers", policy=policy)
+        (developer,) = await made(at, at.context.settings, "fixers", policy=policy)
         return [command.text for command in developer.commands]
 
     assert at_desk(work) == ["make format", "ruff check --fix"]
@@ -80,7 +86,7 @@ def test_an_unknown_agent_is_refused_by_name(at_desk: AtDesk, spec: str) -> None
         check_specs(["fixers", spec])
 
     async def work(at: Desk) -> None:
-        made(at, at.context.settings, spec)
+        await made(at, at.context.settings, spec)
 
     with pytest.raises(ConfigError, match="unknown agent"):
         at_desk(work)

@@ -11,7 +11,7 @@ import pytest
 
 from bot.config import Policy
 from bot.errors import Refused, UserError
-from bot.model import Status
+from bot.model import Issue, Status
 from bot.workflows.begin import begin, open_tree
 from bot.workflows.finish import clear, finish
 from tests.workflows.conftest import NAME, Desk
@@ -21,10 +21,13 @@ AtDesk = Callable[..., Any]
 
 
 def test_a_run_waits_for_a_slot_without_its_clock_running_and_says_what_for(at_desk: AtDesk) -> None:
+    """REQ-GIT-004."""
+
     async def work(at: Desk) -> tuple[list[str], str | None, int]:
         first = await at.run("run-1", 1)
         await begin(at.context, first)
-        second = await at.run("run-2", 2)
+        # about another file, or it would wait for that before it waits for the slot
+        second = await at.run("run-2", 2, issues=(Issue(number=2, title="Slow", body="in check.py"),))
         fetched = sum(1 for request in at.github.world.requests if request.kind == "git")
         waiting = asyncio.create_task(begin(at.context, second))
         while (await at.row("run-2")).waiting_for is None:  # noqa: ASYNC110  # the state is in a database
@@ -32,7 +35,7 @@ def test_a_run_waits_for_a_slot_without_its_clock_running_and_says_what_for(at_d
         said = (await at.row("run-2")).waiting_for
         await asyncio.sleep(1.2)
         kept = [event.type for event in await at.runs.events("run-2")]
-        await clear(at.context, first)
+        await clear(at.context, first, await at.state("run-1"), Status.FAILED)
         await waiting
         again = sum(1 for request in at.github.world.requests if request.kind == "git")
         assert (await at.row("run-2")).waiting_for is None

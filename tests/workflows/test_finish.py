@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ def test_what_an_interrupted_end_had_salvaged_is_still_named(at_desk: AtDesk) ->
     async def work(at: Desk) -> tuple[str | None, bool, list[str]]:
         row = await at.run("run-1", 1)
         tree = await attempted(at, "run-1")
-        await clear(at.context, row)  # and then the process died
+        await clear(at.context, row, await at.state("run-1"), Status.FAILED)  # and then the process died
         await settle(at.context, "run-1")
         return (await at.state("run-1")).salvage_ref, tree.parent.exists(), [str((await at.row("run-1")).status)]
 
@@ -72,15 +73,31 @@ def test_what_is_buried_without_clearing_up_is_cleared_by_the_janitor(at_desk: A
     assert at_desk(work) == (True, False, 1, b"42\n")
 
 
-def test_a_worktree_that_cannot_be_removed_does_not_keep_the_bot_from_starting(at_desk: AtDesk) -> None:
-    async def work(at: Desk) -> int:
+def test_a_worktree_whose_work_cannot_be_kept_stays_and_does_not_keep_the_bot_from_starting(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[int, str]:
         await at.run("run-1", 1)
-        await attempted(at, "run-1")
+        tree = await attempted(at, "run-1")
         await bury(at.context, "run-1", StopReason(reason="refused", details="no"), tidy=False)
-        (at.context.mirror(at.repo) / "HEAD").write_text("broken")
-        return await sweep(at.context)
+        shutil.rmtree(at.context.mirror(at.repo) / "objects")  # so there is nowhere to salvage it to
+        return await sweep(at.context), (tree / "answer.txt").read_text()
 
-    assert at_desk(work) == 0
+    assert at_desk(work) == (0, "42\n")
+
+
+def test_a_broken_mirror_that_can_still_keep_the_work_does_not_hinder_its_removal(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[int, bool, bytes]:
+        await at.run("run-1", 1)
+        tree = await attempted(at, "run-1")
+        await bury(at.context, "run-1", StopReason(reason="refused", details="no"), tidy=False)
+        mirror = at.context.mirror(at.repo)
+        head = (mirror / "HEAD").read_text()
+        (mirror / "HEAD").write_text("broken")
+        removed = await sweep(at.context)
+        (mirror / "HEAD").write_text(head)
+        saved = await git("show", "refs/mendbot/salvage/run-1:answer.txt", git_dir=mirror)
+        return removed, tree.exists(), saved
+
+    assert at_desk(work) == (1, False, b"42\n")
 
 
 def test_an_interrupted_effect_ends_the_job_and_leaves_the_last_word_to_settle(at_desk: AtDesk) -> None:
@@ -128,6 +145,8 @@ def test_an_ended_run_is_not_worked_on_again(at_desk: AtDesk) -> None:
 
 
 def test_phases_that_never_came_are_skipped(at_desk: AtDesk) -> None:
+    """REQ-RUN-002."""
+
     async def work(at: Desk) -> dict[Phase, str]:
         row = await at.run("run-1", 1)
         await begin(at.context, row)

@@ -89,6 +89,7 @@ def test_killed_at_fifty_points_the_next_call_succeeds(large_mirror: Path, tmp_p
 
 
 def test_a_person_killed_while_creating_can_create_again(repo: Path) -> None:
+    """REQ-GIT-001."""
     for delay_s in (0.1, 0.2, 0.25, 0.3):
         racer = python(CREATE, repo, 1)
         time.sleep(delay_s)

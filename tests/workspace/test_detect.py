@@ -150,7 +150,10 @@ def test_the_type_checker_is_the_configured_one(tmp_path: Path, files: dict[str,
     [
         ({"ruff.toml": ""}, "ruff check"),
         ({"pyproject.toml": "[tool.ruff]\n"}, "ruff check"),
-        ({"pyproject.toml": "[project]\nname = 'a'\n"}, "ruff check"),  # these tests' own environment has ruff
+        (
+            {"pyproject.toml": "[project]\nname = 'a'\n"},
+            "ruff check --select E4,E7,E9,F",
+        ),  # these tests' own environment has ruff
         ({"setup.cfg": "[flake8]\nmax-line-length = 99\n"}, "missing"),
         ({"scripts/one.py": ""}, "missing"),
     ],

@@ -102,6 +102,7 @@ def _plant(lock: Path, age_s: float) -> Path:
     ],
 )
 def test_a_stale_lock_is_removed_and_the_command_done(tmp_path: Path, lock: str, args: tuple[str, ...]) -> None:
+    """REQ-GIT-001."""
     repo = make_repo(tmp_path / "r")
     (repo / "new.txt").write_text("x")
     planted = _plant(repo / ".git" / lock, age_s=3600)

@@ -90,6 +90,7 @@ def test_a_leading_dot_slash_means_the_same_file(tree: Path) -> None:
     ids=["too many", "too few", "wrong place", "no numbers", "no newline", "blank tail", "CRLF diff"],
 )
 def test_wrong_counts_and_line_ends_of_the_diff_are_mended(tree: Path, body: str) -> None:
+    """REQ-RUN-003."""
     assert apply(tree, modified("a.txt", body)).fallbacks == ()
     assert (tree / "a.txt").read_text() == NEW
 
@@ -241,6 +242,7 @@ def test_a_file_may_not_be_created_over_another(tree: Path) -> None:
 
 
 def test_what_does_not_apply_falls_back_and_says_so(tree: Path) -> None:
+    """REQ-RUN-003."""
     wrong = modified("a.txt", "@@ -1,2 +1,2 @@\n nowhere\n-two\n+TWO\n").patch
     applied = apply(
         tree,
@@ -291,6 +293,7 @@ def test_what_changes_nothing_is_not_counted_as_changed(tree: Path) -> None:
     ids=lambda change: repr(change.path),
 )
 def test_one_change_that_fails_leaves_everything_as_it_was(tree: Path, last: Change) -> None:
+    """REQ-RUN-003."""
     (tree / "directory").mkdir()
     (tree / "deleted").write_text("x\n")
     os.mkfifo(tree / "fifo")
@@ -367,6 +370,7 @@ HOSTILE = [
 def test_a_hostile_change_is_refused_and_touches_nothing(
     tree: Path, tmp_path: Path, change: Change, reason: str
 ) -> None:
+    """REQ-RUN-003."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "canary").write_text("alive\n")

@@ -1,0 +1,154 @@
+"""A session that the process itself works on, to its end: `mendbot fix`, and programs that embed Mendbot.
+
+It needs no engine and takes no other process's work: the loop of `advance` is driven here, on the same facts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+
+from bot.app.build import Jobs, build_context
+from bot.app.sessions import read_session
+from bot.config import Settings
+from bot.engine import Job, JobArgs, JobState, Outcome
+from bot.errors import ConfigError
+from bot.model import Artifact, Noun, RunEvent, Session, SessionRequest, StopReason
+from bot.store.access import database_url, writing
+from bot.store.changes import Changes
+from bot.workflows.abandoned import end_abandoned
+from bot.workflows.context import Context
+from bot.workflows.finish import settle
+from bot.workflows.fix import advance, bury
+from bot.workflows.local import attending
+from bot.workflows.runner import guarded
+from bot.workflows.sessions import new_id, spec_of
+
+
+class Told(Noun):
+    """A session that has ended, with all that it left."""
+
+    session: Session
+    events: tuple[RunEvent, ...]
+    artifacts: tuple[Artifact, ...]
+
+
+_LAST_WORDS_S = 1.0
+Listener = Callable[[RunEvent], None]
+
+
+async def run_session(
+    settings: Settings,
+    request: SessionRequest,
+    *,
+    on_event: Listener | None = None,
+    on_wait: Callable[[str], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> Told:
+    """Work on a session in a tree on this machine until it has ended (spec D), or `stop` is set and it is cancelled.
+
+    `on_event` is called with each event in order, `on_wait` with what it waits for while another session works in the
+    tree. Raises Rejected for a request that cannot be served, UserError for a repository's broken configuration,
+    MendbotError where the database in MENDBOT_HOME cannot be used."""
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    async with writing(database_url(settings)) as database:
+        context = await build_context(settings, database, Changes(), _no_jobs(), None)
+        await end_abandoned(context)
+        spec = await spec_of(context, request, roots=None, attended=True)
+        session_id = new_id()
+        with attending(settings.home, session_id):
+            await context.stores.runs.create(session_id, spec)
+            teller = asyncio.create_task(_tell(context, session_id, on_event)) if on_event else None
+            stopper = asyncio.create_task(_stop(context, session_id, stop)) if stop else None
+            try:
+                await _drive(context, session_id, on_wait)
+            finally:
+                await _end(context, session_id, teller, stopper)
+            return await _told(context, session_id)
+
+
+def _no_jobs() -> Jobs:
+    async def enqueue(job: Job) -> None:
+        raise ConfigError(f"the job {job.id} needs `mendbot serve`")
+
+    async def state(_: str) -> JobState:
+        return "unknown"
+
+    async def forget(_: timedelta) -> int:
+        return 0
+
+    return Jobs(enqueue=enqueue, state=state, forget=forget)
+
+
+async def _drive(context: Context, session_id: str, on_wait: Callable[[str], None] | None) -> None:
+    async def step(args: JobArgs) -> Outcome:
+        return await advance(context, args["run_id"])
+
+    async def end(args: JobArgs, because: StopReason, tidy: bool) -> None:
+        await bury(context, args["run_id"], because, tidy=tidy)
+
+    call, args, faults, said = guarded("fix", step, end), {"run_id": session_id}, 0, None
+    while not (outcome := await call(args, faults)).done:
+        faults = faults + 1 if outcome.fault else 0
+        waits_for = await _waits_for(context, session_id) if on_wait else None
+        if on_wait and waits_for is not None and waits_for != said:
+            on_wait(waits_for)
+        said = waits_for
+        with suppress(TimeoutError):  # a pause that ends early when somebody wants the session to stop
+            await asyncio.wait_for(context.control.cancelled(session_id), outcome.wait_s)
+    await settle_if_asked(context, session_id)
+
+
+async def _waits_for(context: Context, session_id: str) -> str | None:
+    row = await context.stores.runs.get(session_id)
+    return None if row is None else row.waiting_for
+
+
+async def settle_if_asked(context: Context, session_id: str) -> None:
+    """Say the last word of a session that was asked to stop, here or over HTTP."""
+    row = await context.stores.runs.get(session_id)
+    if row is not None and not row.status.final and row.cancel_because is not None:
+        await settle(context, session_id)
+
+
+async def _stop(context: Context, session_id: str, stop: asyncio.Event) -> None:
+    await stop.wait()
+    await context.stores.runs.request_cancel(session_id, "stopped by a signal")
+    context.control.signal(session_id)
+
+
+async def _tell(context: Context, session_id: str, on_event: Listener) -> None:
+    runs, seen = context.stores.runs, 0
+    while True:
+        ring = runs.changes.count
+        for event in await runs.events(session_id, seen):
+            seen = event.id
+            on_event(event)
+            if event.type == "session_finished":
+                return
+        await runs.changes.wait(60.0, ring)
+
+
+async def _end(
+    context: Context, session_id: str, teller: asyncio.Task[None] | None, stopper: asyncio.Task[None] | None
+) -> None:
+    """Let the teller say what is left to say, if the session has ended, and end both tasks."""
+    row = await context.stores.runs.get(session_id)
+    if row is not None and row.status.final and teller is not None:
+        await asyncio.wait([teller], timeout=_LAST_WORDS_S)
+    tasks = [task for task in (teller, stopper) if task is not None]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _told(context: Context, session_id: str) -> Told:
+    runs = context.stores.runs
+    row = await runs.get(session_id)
+    assert row is not None
+    return Told(
+        session=await read_session(runs, row),
+        events=await runs.events(session_id),
+        artifacts=await runs.artifacts(session_id),
+    )

@@ -1,0 +1,92 @@
+"""What every process that works is built from: the context of the workflows, the kinds of jobs and their queues."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from bot.config import Settings
+from bot.engine import Job, JobArgs, JobState, JobStep, Outcome, Queue
+from bot.github.client import GitHub
+from bot.model import StopReason
+from bot.store.candidates import Candidates
+from bot.store.changes import Changes
+from bot.store.database import Database
+from bot.store.deliveries import Deliveries
+from bot.store.history import History
+from bot.store.reports import Reports
+from bot.store.runs import Runs
+from bot.workflows.agents import Bench
+from bot.workflows.context import Context, RunControl, Stores
+from bot.workflows.finish import settle
+from bot.workflows.fix import advance, bury
+from bot.workflows.runner import guarded
+from bot.workflows.secrets import Masker
+from bot.workspace.sandbox import open_sandbox
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """The engine as the workflows see it."""
+
+    enqueue: Callable[[Job], Awaitable[None]]
+    state: Callable[[str], Awaitable[JobState]]
+    forget: Callable[[timedelta], Awaitable[int]]
+
+
+async def build_context(
+    settings: Settings, database: Database, changes: Changes, engine: Jobs, github: GitHub | None
+) -> Context:
+    """All that workflows are given, in a process that works."""
+    masker = Masker(settings)
+    masker.github = github
+    runs, history = Runs(database, changes), History(database)
+    sandbox = await open_sandbox(settings.sandbox, settings.toolchains)
+    bench = Bench(settings=settings, sandbox=sandbox, database=database, history=history, mask=masker)
+    return Context(
+        settings=settings,
+        stores=Stores(runs, Candidates(database), Deliveries(database), Reports(database), history),
+        door=github,
+        sandbox=sandbox,
+        control=RunControl(runs),
+        enqueue=engine.enqueue,
+        job_state=engine.state,
+        forget_jobs=engine.forget,
+        developers=bench.developers,
+        mask=masker,
+        holds_secret=masker.holds,
+    )
+
+
+def engine_url(settings: Settings) -> str:
+    """The engine's own database: a file beside ours, or the same Postgres (dbos keeps to a schema of its own)."""
+    return settings.database_url or f"sqlite:///{settings.home / 'engine.db'}"
+
+
+def jobs(context: Context) -> Mapping[str, tuple[str, JobStep]]:
+    """Every kind of job: its queue and its function."""
+
+    async def fix_step(args: JobArgs) -> Outcome:
+        return await advance(context, args["run_id"])
+
+    async def fix_bury(args: JobArgs, stop: StopReason, tidy: bool) -> None:
+        await bury(context, args["run_id"], stop, tidy=tidy)
+
+    async def settle_step(args: JobArgs) -> Outcome:
+        await settle(context, args["run_id"])
+        context.wake["report"].set()
+        return Outcome(done=True)
+
+    return {
+        "fix": ("fix", guarded("fix", fix_step, fix_bury)),
+        "settle": ("replies", guarded("settle", settle_step, fix_bury)),
+    }
+
+
+def queues(settings: Settings) -> Sequence[Queue]:
+    """Short jobs have a queue of their own, so that they never wait behind long ones."""
+    return (
+        Queue(name="fix", at_once=settings.workers, per_partition=min(settings.max_worktrees, settings.workers)),
+        Queue(name="replies", at_once=8, per_partition=8),
+    )

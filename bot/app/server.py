@@ -1,0 +1,135 @@
+"""`mendbot serve`: the web face on the main thread, the worker beside it, until the process is told to stop."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import gc
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import structlog
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from bot.app.sessions import ServedSessions
+from bot.app.worker import Worker
+from bot.config import Settings
+from bot.errors import ConfigError
+from bot.http import check_api_url
+from bot.logs import set_up_logs
+from bot.store.access import database_url
+from bot.store.database import Database
+from bot.store.deliveries import Deliveries, Inbox
+from bot.store.history import History
+from bot.web import api, health, listen
+from bot.web.history import history
+from bot.web.sessions import routes as session_routes
+from bot.web.signature import parse_secrets
+from bot.web.stream import Streams
+from bot.web.webhook import FrontDoor, WebhookEndpoint
+from bot.web.worktrees import worktrees
+from bot.workflows.agents import check_specs
+
+log = structlog.get_logger()
+
+
+def web(settings: Settings, database: Database, worker: Worker, host: str, streams: Streams) -> FrontDoor:
+    """The routes, as a literal table, behind a door that lets deliveries through first."""
+    secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
+    inbox = Inbox(database, on_stored=lambda: worker.wake("pump"))
+    webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id)
+    token = settings.admin_token.get_secret_value() if settings.admin_token else None
+    guard = api.Guard(token, host in ("127.0.0.1", "::1", "localhost"))
+    sessions = ServedSessions(settings, database, worker)
+    ready = health.readiness({"worker": worker.problem, "database": database.problem})
+    alive = health.liveness()
+    pages = Starlette(
+        routes=[
+            Route("/ping", alive),
+            Route("/healthz", alive),
+            Route("/api/health", alive),
+            Route("/readyz", ready),
+            Route("/api/deliveries", guard.read(api.deliveries(Deliveries(database)))),
+            Route("/api/history", guard.read(history(History(database)))),
+            Route("/api/worktrees", guard.read(worktrees(sessions.worktrees))),
+            *session_routes(sessions, streams, guard),
+        ],
+        exception_handlers={HTTPException: api.no_route},
+    )
+    return FrontDoor(webhook, ("/api/github/webhooks", "/webhook"), pages)
+
+
+def check_settings(settings: Settings) -> None:
+    """Everything `serve` refuses to start without; raises ConfigError that says how to mend it."""
+    if os.geteuid() == 0 and not settings.allow_root:
+        raise ConfigError(
+            "refusing to run as root: the sandbox's limits do not bind root; use an ordinary user, "
+            "or set MENDBOT_ALLOW_ROOT=1 where this machine holds nothing worth protecting"
+        )
+    parse_secrets(settings.webhook_secret.get_secret_value() if settings.webhook_secret else None)
+    if not settings.app_id:
+        raise ConfigError("APP_ID is not set: give the App's id from its settings page")
+    _ = settings.key_pem
+    check_api_url(settings.github_api_url, settings.allow_private_api)
+    check_api_url(settings.github_url, settings.allow_private_api, setting="MENDBOT_GITHUB_URL")
+    check_specs(settings.agents)
+
+
+def lock_home(home: Path) -> Any:
+    """Hold the home for one server; raises ConfigError where another has it. Keep the result while serving."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = (home / "serve.lock").open("w")
+    except OSError as error:
+        raise ConfigError(f"MENDBOT_HOME: {home} cannot be used ({error.strerror}): name a directory of ours") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        handle.close()
+        raise ConfigError(
+            f"another `mendbot serve` uses {home}; SQLite allows one (MENDBOT_HOME names another home)"
+        ) from None
+    return handle
+
+
+def settle_memory() -> None:
+    """What is loaded now stays: let the collector look past it, and give back what starting up has used."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
+    with contextlib.suppress(OSError, AttributeError):  # glibc alone has it
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def serve(settings: Settings, host: str, port: int) -> int:
+    """Receive webhooks and do the work until SIGTERM or SIGINT; returns the exit code."""
+    set_up_logs(settings.log_level, settings.log_format)
+    check_settings(settings)
+    lock = lock_home(settings.home)
+    listener = listen.bind(host, port)
+    database = Database(database_url(settings))
+    database.migrate()
+    worker = Worker(settings, database)
+    sandbox = worker.start()
+    streams = Streams()
+    app = web(settings, database, worker, host, streams)
+    log.info("serving", host=host, port=listener.getsockname()[1], home=str(settings.home), sandbox=sandbox)
+    server = listen.server(app, streams.close)
+    settle_memory()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # uvicorn raises the signal again once it has shut down; by default that would end us before the worker has
+        signal.signal(number, lambda *_: None)
+    try:
+        server.run(sockets=[listener])
+    finally:
+        worker.stop()
+        database.close()
+        lock.close()
+    sys.stderr.flush()
+    return 0

@@ -1,0 +1,131 @@
+"""Sessions as the web face sees them: read from the store on its own loop, begun and stopped on the worker's."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from bot.app.worker import Worker
+from bot.config import Settings
+from bot.errors import Transient
+from bot.model import Artifact, RunEvent, Session, SessionRequest, Status
+from bot.rules.run_state import fold
+from bot.rules.sessions import session_of
+from bot.store.database import Database
+from bot.store.runs import RunRow, Runs
+from bot.workflows.abandoned import end_if_abandoned
+from bot.workflows.context import Context, tree_path
+from bot.workflows.fix import fix_job
+from bot.workflows.pump import cancel
+from bot.workflows.sessions import new_id, spec_of
+from bot.workspace.artifacts import read_log
+
+_ID = re.compile(r"[A-Za-z0-9._-]{1,200}\Z")
+
+
+Worktrees: TypeAlias = list[dict[str, Any]]
+
+
+class ServedSessions:
+    """What `web.sessions.Sessions` asks for."""
+
+    def __init__(self, settings: Settings, database: Database, worker: Worker) -> None:
+        self._settings = settings
+        self._runs = Runs(database, worker.changes)
+        self._worker = worker
+
+    async def start(self, request: SessionRequest) -> Session:
+        roots = self._settings.workspace_roots
+
+        async def begin(context: Context) -> str:
+            spec = await spec_of(context, request, roots=roots)
+            session_id = new_id()
+            if not await context.stores.runs.create(session_id, spec):
+                raise Transient("a session of this id is there already: ask again")
+            await context.enqueue(fix_job(session_id, spec))
+            return session_id
+
+        session = await self.get(await self._worker.do(begin))
+        assert session is not None
+        return session
+
+    async def get(self, session_id: str) -> Session | None:
+        row = await self._runs.get(session_id)
+        return None if row is None else await read_session(self._runs, row)
+
+    async def list(self, limit: int, offset: int) -> tuple[Session, ...]:
+        rows = await self._runs.all(limit, offset)
+        return tuple([await read_session(self._runs, row) for row in reversed(rows)])
+
+    async def events(self, session_id: str, after: int = 0) -> tuple[RunEvent, ...]:
+        return await self._runs.events(session_id, after)
+
+    async def artifacts(self, session_id: str) -> tuple[Artifact, ...]:
+        return await self._runs.artifacts(session_id)
+
+    async def artifact(self, session_id: str, artifact_id: str) -> Artifact | None:
+        found = await self._runs.artifacts(session_id)
+        return next((artifact for artifact in found if artifact.id == artifact_id), None)
+
+    async def log(self, session_id: str, name: str) -> bytes | None:
+        if not (_ID.match(session_id) and _ID.match(name)):
+            return None
+        return read_log(self._settings.home, session_id, name)
+
+    async def cancel(self, session_id: str, because: str) -> Session | None:
+        async def stop(context: Context) -> None:
+            row = await context.stores.runs.get(session_id)
+            if row is None or row.status.final:
+                return
+            if not row.spec.attended:
+                await cancel(context, row, because)
+                return
+            # its own process puts the tree back, once what runs there has ended; here that would come too early
+            await context.stores.runs.request_cancel(session_id, because)
+            await end_if_abandoned(context, row)
+
+        await self._worker.do(stop)
+        return await self.get(session_id)
+
+    async def changed(self, session_id: str, after: int, timeout_s: float) -> bool:
+        async def look() -> bool:
+            row = await self._runs.get(session_id)
+            return row is None or row.status.final or bool(await self._runs.events(session_id, after))
+
+        return await self._worker.changes.until(look, timeout_s)
+
+    async def worktrees(self) -> Worktrees:
+        """The trees that unfinished runs work in."""
+        found = []
+        for row in await self._runs.unfinished():
+            state = fold(await self._runs.events(row.id))
+            if state.snapshot is not None:
+                found.append(_worktree(self._settings.home, row, state.branch or None))
+        return found
+
+
+def _worktree(home: Path, row: RunRow, branch: str | None) -> dict[str, Any]:
+    return {
+        "path": str(tree_path(home, row.id, row.spec)),
+        "branch": branch,
+        "issues": [issue.number for issue in row.spec.issues],
+        "repo": row.spec.place,
+        "session": row.id,
+    }
+
+
+async def read_session(runs: Runs, row: RunRow) -> Session:
+    """The session that a run's row and its events tell of."""
+    state = fold(await runs.events(row.id))
+    # row and events are written in one commit but read in two, so the events, which were read last, have the say
+    status = state.finished or (row.status if not row.status.final else Status.RUNNING)
+    return session_of(
+        row.id,
+        row.spec,
+        status,
+        state,
+        created_at=datetime.fromtimestamp(row.created_at / 1000, UTC),
+        waiting_for=row.waiting_for,
+    )

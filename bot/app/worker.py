@@ -1,0 +1,143 @@
+"""Everything that is not the web face: the engine, the jobs, the loops that look after them.
+
+It has a thread and an event loop of its own, so that no check can delay an acknowledgement."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import structlog
+import uvloop
+
+from bot.app.build import Jobs, build_context, engine_url, jobs, queues
+from bot.config import Settings
+from bot.engine import Engine, Job, JobState, quiet_logs
+from bot.errors import Transient
+from bot.github.client import GitHub
+from bot.http import open_client
+from bot.store.changes import Changes
+from bot.store.database import Database
+from bot.workflows.context import Context
+from bot.workflows.gather import gather_loop
+from bot.workflows.janitor import sweep, tend_loop
+from bot.workflows.pump import pump_loop
+from bot.workflows.reconcile import reconcile
+from bot.workflows.report import report_loop
+
+GRACE_S = 6.0
+"""Of the 10 seconds that a supervisor gives after SIGTERM, what running steps may use (trust.md, rulings)."""
+
+T = TypeVar("T")
+log = structlog.get_logger()
+
+
+class Worker:
+    """Everything that is not the web face, on its own thread and loop; lives as long as the process."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self._settings = settings
+        self._database = database
+        self.changes = Changes()
+        """Rings when the worker has written an event of a run."""
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._context: Context | None = None
+        self._ready = threading.Event()
+        self._stop: asyncio.Event | None = None
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._main, name="worker", daemon=True)
+
+    def start(self) -> str:
+        """Start and wait until it works; returns the sandbox's description, or raises what hindered it."""
+        self._thread.start()
+        self._ready.wait()
+        if self._failure is not None:
+            raise self._failure
+        assert self._context is not None
+        return self._context.sandbox.describe()
+
+    def wake(self, name: str) -> None:
+        """Tell one of the worker's loops that there is something to do; from any thread."""
+        if self._loop is not None and self._context is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._context.wake[name].set)
+
+    async def do(self, work: Callable[[Context], Coroutine[Any, Any, T]]) -> T:
+        """Have the worker do something on its own loop, and wait for it; from any other loop.
+
+        Raises what the work raises, and Transient where the worker has stopped."""
+        loop, context = self._loop, self._context
+        if loop is None or context is None or loop.is_closed():
+            raise Transient("the worker does not run: see the log and restart")
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(context), loop))
+
+    async def problem(self) -> str | None:
+        return None if self._thread.is_alive() else "the worker has stopped: see the log and restart"
+
+    def stop(self) -> None:
+        """Let steps end within the grace, then leave; what is cut short goes on after the next start."""
+        if self._loop is not None and self._stop is not None and self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(GRACE_S + 1)
+
+    def _main(self) -> None:
+        self._loop = uvloop.new_event_loop()
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_until_complete(self._run())
+        except BaseException as error:
+            self._failure = error
+            if self._ready.is_set():
+                log.exception("worker_died")
+        finally:
+            self._ready.set()
+
+    async def _build(self) -> tuple[Context, Engine]:
+        settings = self._settings
+        assert settings.app_id is not None
+        github = GitHub(
+            app_id=settings.app_id,
+            key_pem=settings.key_pem,
+            api_url=settings.github_api_url,
+            client=open_client(settings.github_api_url, allow_private=settings.allow_private_api),
+            write_spacing_s=settings.write_spacing_s,
+        )
+        holder: list[Engine] = []
+
+        async def enqueue(job: Job) -> None:
+            await holder[0].enqueue(job)
+
+        async def state(job_id: str) -> JobState:
+            return await holder[0].status(job_id)
+
+        async def forget(ended_before: timedelta) -> int:
+            return await holder[0].forget(ended_before)
+
+        engine_door = Jobs(enqueue=enqueue, state=state, forget=forget)
+        context = await build_context(settings, self._database, self.changes, engine_door, github)
+        engine = Engine(engine_url(settings), "mendbot-1", queues(settings), jobs(context))
+        holder.append(engine)
+        return context, engine
+
+    async def _run(self) -> None:
+        self._stop = asyncio.Event()
+        context, engine = await self._build()
+        self._context = context
+        await context.stores.deliveries.reopen()
+        await sweep(context)
+        engine.start()
+        quiet_logs()
+        await engine.listen()
+        while await context.stores.history.adopt():
+            pass
+        await reconcile(context)
+        loops = [asyncio.create_task(loop(context)) for loop in (pump_loop, gather_loop, report_loop, tend_loop)]
+        stopping = asyncio.create_task(self._stop.wait())
+        self._ready.set()
+        done, _ = await asyncio.wait([*loops, stopping], return_when=asyncio.FIRST_COMPLETED)
+        for task in done - {stopping}:
+            task.result()
+        await engine.drain(GRACE_S)
+        await context.control.halt()

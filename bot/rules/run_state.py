@@ -1,0 +1,275 @@
+"""A run as its events tell it. State is a fold over them and nothing else remembers (house rule 8), so whoever loads a
+run's events knows all that the process knew that wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from bot.model import KnownError, Phase, PullRequest, RunEvent, Status, StopReason, Validation, ValidationStep
+from bot.rules import progress, trajectory
+from bot.rules.lessons import Lesson, Shown, learn, note
+from bot.rules.pipeline import Stage, close, next_index
+
+NOTHING_OFFERED = "nothing_to_offer"
+SAME_PATCH = "same_patch"
+_ENDING = frozenset({NOTHING_OFFERED, SAME_PATCH})
+"""Reasons of an attempt without a change after which another attempt would be the same again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A change that an agent made: from one tree to another."""
+
+    attempt: int
+    agent: str
+    before: str
+    after: str
+    patch_hash: str
+    paths: tuple[str, ...]
+    tools: tuple[str, ...]
+    replays: str | None = None
+    """The diff hash of the known resolution that it repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """A run as its events tell it."""
+
+    started_at: datetime | None = None
+    base_sha: str | None = None
+    branch: str | None = None
+    sandbox: str = ""
+    stages: tuple[Stage, ...] = ()
+    set_up: bool = False
+    steps: tuple[ValidationStep, ...] = ()
+    """Of the validation under way; empty between two."""
+    baseline: Validation | None = None
+    attempt: int = 0
+    implemented: bool = False
+    """The current attempt's change is in the tree, so its validation may run."""
+    attempt_over: bool = True
+    validations: tuple[Validation, ...] = ()
+    states: tuple[trajectory.State, ...] = ()
+    """The base, where it was checked, then each validated attempt."""
+    verdict: trajectory.Verdict | None = None
+    """What is to be thought of the last of them."""
+    last_output: str | None = None
+    no_progress: int = 0
+    start: str | None = None
+    """The tree before the first attempt: the base and what set-up left, which is no part of the change."""
+    snapshot: str | None = None
+    focus: tuple[str, ...] = ()
+    """The repository's files that the task names."""
+    changed_paths: tuple[str, ...] = ()
+    made: tuple[Made, ...] = ()
+    troubles: tuple[str, ...] = ()
+    """Why changes did not apply, for the next attempt's agent."""
+    notes: tuple[str, ...] = ()
+    """What a person should look at in the change, a sentence each."""
+    guidance: tuple[KnownError, ...] = ()
+    """What the history told before the latest attempt."""
+    shown: tuple[Shown, ...] = ()
+    lessons: tuple[Lesson, ...] = ()
+    stop: StopReason | None = None
+    phases: dict[Phase, str] = field(default_factory=dict)
+    current_phase: Phase | None = None
+    artifact_refs: dict[Phase, str] = field(default_factory=dict)
+    commit_sha: str | None = None
+    pull: PullRequest | None = None
+    salvage_ref: str | None = None
+    finished: Status | None = None
+    ended_at: datetime | None = None
+    last_event: int = 0
+
+    @property
+    def passed(self) -> bool:
+        return self.attempt > 0 and self.attempt_over and bool(self.validations) and self.validations[-1].passed
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        return tuple(made.agent for made in self.made)
+
+    def tried(self, patch_hash: str) -> bool | None:
+        """Whether a change was made before in this run and undone since; None where it was made and stands in the tree
+        still, as far as its files tell: then the same lines come and go in another place, which is another change."""
+        return _tried(self.made, patch_hash)
+
+    @property
+    def failing(self) -> tuple[str, ...]:
+        """The fingerprints that the tree shows now, sorted; empty where it has not been checked or passes."""
+        return tuple(sorted(self.states[-1].fingerprints)) if self.states else ()
+
+
+def _tried(made: tuple[Made, ...], patch_hash: str) -> bool | None:
+    last = next((at for at in reversed(range(len(made))) if made[at].patch_hash == patch_hash), None)
+    if last is None:
+        return False
+    return any(not {*made[last].paths}.isdisjoint(later.paths) for later in made[last + 1 :]) or None
+
+
+def fold(events: Iterable[RunEvent]) -> RunState:
+    """The state that a run's events, in order, describe."""
+    state = RunState()
+    for event in events:
+        state = replace(_apply(_phase(state, event), event), last_event=event.id)
+    return state
+
+
+def _phase(state: RunState, event: RunEvent) -> RunState:
+    if event.phase is None or not event.type.startswith("phase_"):
+        return state
+    status = event.type.removeprefix("phase_")
+    shown = "running" if status == "started" else status
+    return replace(state, phases={**state.phases, event.phase: shown}, current_phase=event.phase)
+
+
+def _apply(state: RunState, event: RunEvent) -> RunState:
+    data = event.data
+    match event.type, event.phase:
+        case "session_started", _:
+            return replace(state, started_at=event.ts)
+        case "phase_started", Phase.PLANNING:
+            return _begun(state, event)
+        case "setup_completed", _:
+            return replace(state, set_up=True, start=data["snapshot"], snapshot=data["snapshot"])
+        case "setup_failed", _:
+            return replace(state, stop=StopReason(reason="setup_failed", details=data["details"]))
+        case "artifact_created", (Phase() as phase):
+            return replace(state, artifact_refs={**state.artifact_refs, phase: data["artifact"]})
+        case "attempt_started", _:
+            told = tuple(KnownError.model_validate(item) for item in data.get("guidance", ()))
+            attempt = event.iteration or 0
+            return replace(state, attempt=attempt, attempt_over=False, implemented=False, steps=(), guidance=told)
+        case "changes_applied", _:
+            return _applied(state, event)
+        case "phase_failed", Phase.IMPLEMENTATION:
+            return _not_applied(state, event)
+        case (("validation_command_completed" | "validation_command_failed"), _):
+            return _stepped(state, event)
+        case "phase_completed", Phase.REVIEW:
+            return replace(state, snapshot=data["snapshot"], changed_paths=tuple(data["paths"]))
+        case "commit_pushed", _:
+            return replace(state, commit_sha=data["commit"])
+        case "phase_completed", Phase.PACKAGING:
+            return replace(state, commit_sha=data["commit"], pull=PullRequest.model_validate(data["pull"]))
+        case "phase_failed", (Phase.REVIEW | Phase.PACKAGING):
+            return replace(state, stop=StopReason(reason=data["reason"], details=data["details"]))
+        case "session_finished", _:
+            return _finished(state, event)
+        case _:
+            return state
+
+
+def _begun(state: RunState, event: RunEvent) -> RunState:
+    data = event.data
+    return replace(
+        state,
+        base_sha=data["baseSha"],
+        branch=data["branch"],
+        sandbox=data["sandbox"],
+        stages=tuple(Stage.model_validate(item) for item in data["stages"]),
+        start=data["snapshot"],
+        snapshot=data["snapshot"],
+        focus=tuple(data.get("focus", ())),
+    )
+
+
+def _applied(state: RunState, event: RunEvent) -> RunState:
+    data = event.data
+    made = Made(
+        attempt=event.iteration or 0,
+        agent=data["agent"],
+        before=state.snapshot or "",
+        after=data["snapshot"],
+        patch_hash=data["patchHash"],
+        paths=tuple(data["paths"]),
+        tools=tuple(data.get("tools", ())),
+        replays=data.get("replays"),
+    )
+    return replace(
+        state,
+        implemented=True,
+        snapshot=data["snapshot"],
+        changed_paths=tuple(data["allPaths"]),
+        made=(*state.made, made),
+        notes=tuple(dict.fromkeys((*state.notes, *data.get("notes", ())))),
+    )
+
+
+def _not_applied(state: RunState, event: RunEvent) -> RunState:
+    data = event.data
+    state = replace(state, attempt_over=True, troubles=(*state.troubles, data["message"]))
+    if data["reason"] in _ENDING:
+        return replace(state, stop=StopReason(reason=data["reason"], details=data["message"]))
+    return replace(state, no_progress=state.no_progress + 1)
+
+
+def _stepped(state: RunState, event: RunEvent) -> RunState:
+    index, step = len(state.steps), ValidationStep.model_validate(event.data["step"])
+    state = _with_errors(state, event, index, step)
+    steps = (*state.steps, step)
+    if next_index(state.stages, steps) is not None:
+        return replace(state, steps=steps)
+    return _validated(state, event, steps)
+
+
+def _with_errors(state: RunState, event: RunEvent, index: int, step: ValidationStep) -> RunState:
+    """What the step shows is noted; what it no longer shows, now that it passes, is learned."""
+    if step.skipped or state.snapshot is None:
+        return state
+    prints = tuple(event.data.get("fingerprints", ()))
+    if not step.passed:
+        return replace(state, shown=note(state.shown, index, prints, state.snapshot))
+    made = state.made[-1] if state.made and event.iteration else None
+    lessons, shown = learn(state.shown, index, step, state.snapshot)
+    if made is not None:
+        lessons = tuple(replace(one, attempt=made.attempt, agent=made.agent, tools=made.tools) for one in lessons)
+    return replace(state, shown=shown, lessons=(*state.lessons, *lessons))
+
+
+def _validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...]) -> RunState:
+    """The validation is over: how the run stands with it, beside how it stood before."""
+    outcome, last = close(steps), steps[-1]
+    output = "\n".join(step.output for step in steps if not step.skipped)
+    now = trajectory.State(
+        snapshot=state.snapshot or "",
+        stage=len(state.stages) if outcome.passed else len(steps) - 1,
+        fingerprints=frozenset() if outcome.passed else frozenset(event.data.get("fingerprints", ())),
+        patch_hash=_own_hash(state.made) if event.iteration else "",
+        passed=outcome.passed,
+        flaky=any(step.flaky for step in steps),
+        timed_out=last.timed_out,
+        places=0 if outcome.passed else len(last.annotations),
+    )
+    states = (*state.states, now)
+    moved = state.last_output is not None and progress.made_progress(state.last_output, output)
+    verdict = trajectory.judge(states, moved)
+    state = replace(state, steps=(), states=states, verdict=verdict, last_output=output)
+    if event.iteration == 0:
+        return replace(state, baseline=outcome)
+    return replace(
+        state,
+        validations=(*state.validations, outcome),
+        attempt_over=True,
+        no_progress=0 if outcome.passed or verdict.moved else state.no_progress + 1,
+    )
+
+
+def _own_hash(made: tuple[Made, ...]) -> str:
+    """The hash of the last change; empty where it says nothing, because the same lines changed in another place."""
+    if not made or _tried(made[:-1], made[-1].patch_hash) is None:
+        return ""
+    return made[-1].patch_hash
+
+
+def _finished(state: RunState, event: RunEvent) -> RunState:
+    data = event.data
+    return replace(
+        state,
+        finished=Status(data["status"]),
+        stop=StopReason.model_validate(data["stop"]) if data.get("stop") else None,
+        ended_at=event.ts,
+        salvage_ref=data.get("salvageRef"),
+    )

@@ -1,0 +1,101 @@
+"""Sessions: runs that somebody asks for by a task instead of by labels (spec D). The same code serves HTTP, the command
+line and programs, so what one of them refuses all of them refuse."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot.errors import ConfigError, Stale, UserError
+from bot.model import Problem, Repo, SessionRequest
+from bot.rules.course import RunSpec
+from bot.rules.sessions import Rejected
+from bot.workflows.agents import check_specs
+from bot.workflows.context import Context
+from bot.workflows.policies import policy_of
+from bot.workspace.policy import local_policy
+
+
+def new_id() -> str:
+    """A session's id: nobody guesses it, and it can stand in a path, in a branch and in a URL."""
+    return f"session-{secrets.token_hex(6)}"
+
+
+async def spec_of(
+    context: Context, request: SessionRequest, *, roots: Sequence[Path] | None, attended: bool = False
+) -> RunSpec:
+    """The order that a request describes. A path must lie in one of `roots`, where they are given.
+
+    Raises Rejected for what only this machine or GitHub can tell, UserError for a broken `.github/mendbot.yml`."""
+    try:
+        check_specs(request.agents)
+    except ConfigError as error:
+        raise Rejected((Problem(field="agents", message=str(error)),)) from None
+    if request.repo.startswith("/"):
+        return await _in_tree(context, request, _tree(request.repo, roots), attended)
+    return await _on_github(context, request)
+
+
+async def _in_tree(context: Context, request: SessionRequest, tree: Path, attended: bool) -> RunSpec:
+    policy = await local_policy(tree)
+    return RunSpec(
+        workspace=str(tree),
+        goal=request.task,
+        files=request.file_paths,
+        test_command=request.test_command,
+        validation_commands=request.validation_commands,
+        key="session",
+        policy=policy,
+        agents=request.agents or (policy.agents if policy.agents is not None else context.settings.agents),
+        max_attempts=request.max_attempts,
+        baseline=False,
+        attended=attended,
+    )
+
+
+def _tree(path: str, roots: Sequence[Path] | None) -> Path:
+    try:
+        tree = Path(path).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is no path"
+        raise Rejected((Problem(field="repo", message=f"{path}: {why}; give a directory that is there"),)) from None
+    if not tree.is_dir():
+        raise Rejected((Problem(field="repo", message=f"{path} is no directory; give the one that holds it"),))
+    if tree == Path("/") or tree == Path.home().resolve():
+        message = f"{path} is not a project's directory: everything below it would be the session's to change"
+        raise Rejected((Problem(field="repo", message=message),))
+    if roots is None:
+        return tree
+    if not any(tree.is_relative_to(root.resolve()) for root in roots):
+        named = ", ".join(map(str, roots)) or "none is set"
+        message = f"{path} lies in no workspace root ({named}): name its directory in MENDBOT_WORKSPACE_ROOTS"
+        raise Rejected((Problem(field="repo", message=message),))
+    return tree
+
+
+async def _on_github(context: Context, request: SessionRequest) -> RunSpec:
+    if context.door is None:
+        message = "is on GitHub, where the App alone may work: start `mendbot serve` and ask over HTTP"
+        raise Rejected((Problem(field="repo", message=message),))
+    owner, _, name = request.repo.partition("/")
+    try:
+        installation = await context.github.installation_of(owner, name)
+        repo = Repo(owner=owner, name=name, installation_id=installation)
+        policy, default_branch = await policy_of(context, repo)
+    except (Stale, UserError) as error:
+        message = f"{request.repo} can't be worked on: {error}"
+        raise Rejected((Problem(field="repo", message=message),)) from None
+    return RunSpec(
+        repo=repo,
+        goal=request.task,
+        files=request.file_paths,
+        test_command=request.test_command,
+        validation_commands=request.validation_commands,
+        key=(request.task.strip().splitlines() or ["session"])[0][:80],
+        suggested_branch=f"fix/session-{secrets.token_hex(4)}",
+        policy=policy,
+        base_branch=policy.base_branch or default_branch,
+        agents=request.agents or (policy.agents if policy.agents is not None else context.settings.agents),
+        max_attempts=request.max_attempts,
+    )

@@ -1,0 +1,40 @@
+"""Which commands will judge a run: those that were asked for, else what the project has (REQ-RUN-004)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot.config import CHECK_TIMEOUTS_S
+from bot.model import CheckName, Command, ShellOrArgv
+from bot.rules.course import RunSpec
+from bot.rules.pipeline import CUSTOM, STAGES, Stage, stage_of
+from bot.workspace.detect import Missing, detect
+
+
+def stages_of(spec: RunSpec, tree: Path, near: Sequence[str] = ()) -> tuple[Stage, ...]:
+    """The pipeline of a run in `tree`: the validation commands as given, else lint, typecheck and test, the latter by
+    the test command where there is one. `near` names files that the work is about (`workspace.detect`)."""
+    if spec.validation_commands:
+        return tuple(_given(spec, run) for run in spec.validation_commands)
+    return tuple(_default(spec, name, tree, near) for name in STAGES)
+
+
+def _given(spec: RunSpec, run: ShellOrArgv) -> Stage:
+    command = Command(run=run, timeout_s=1.0)
+    name = stage_of(command.text)
+    timeout_s = _limit(spec, "test" if name == CUSTOM else name)
+    return Stage(name=name, command=command.model_copy(update={"timeout_s": timeout_s}))
+
+
+def _default(spec: RunSpec, name: CheckName, tree: Path, near: Sequence[str]) -> Stage:
+    if name == "test" and spec.test_command:
+        return Stage(name=name, command=Command(run=spec.test_command, timeout_s=_limit(spec, name)))
+    found = detect(tree, name, spec.policy.checks, near, unasked=False)
+    if isinstance(found, Missing):
+        return Stage(name=name, looked_for=found.looked_for)
+    return Stage(name=name, command=found)
+
+
+def _limit(spec: RunSpec, name: CheckName) -> float:
+    return spec.policy.checks.of(name).timeout or CHECK_TIMEOUTS_S[name]

@@ -1,0 +1,173 @@
+"""What a whole run leaves in the error history: proven resolutions, counted once, and nothing that luck or a secret
+had a part in."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from bot.model import KnownError, Status
+from bot.rules.course import RunState
+from bot.rules.lessons import Lesson
+from bot.workflows.begin_local import begin_local
+from bot.workflows.finish import clear, finish, settle
+from bot.workflows.learn import change_hash, learn
+from tests.workflows.conftest import Desk
+from tests.workflows.whole_run import ERROR, LUCKY, Doer, go, judged, writes
+
+AtDesk = Callable[..., Any]
+
+
+async def known(at: Desk, error: str = ERROR) -> KnownError | None:
+    return await at.context.stores.history.by_error(error, repo="octo/tiny")
+
+
+def test_what_made_a_check_pass_is_remembered_with_all_that_proves_it(at_desk: AtDesk) -> None:
+    """REQ-RA-311: a fingerprint that the same check no longer shows while passing becomes a resolution with commit,
+    diff hash, patch, attempt, pull request and tool sequence; by file name and by text it is found again."""
+
+    async def work(at: Desk) -> tuple[RunState, KnownError, tuple[KnownError, ...], str]:
+        judged(at)
+        at.hands = [Doer([writes("43\n"), writes("42\n")])]
+        state = await go(at, "run-1")
+        found = await known(at)
+        assert found is not None
+        return (
+            state,
+            found,
+            await at.context.stores.history.by_file("docs/answer.txt", repo="octo/tiny"),
+            change_hash(await at.row("run-1"), found.resolution.patch or ""),
+        )
+
+    state, found, by_file, digest = at_desk(work)
+    told = found.resolution
+    assert state.finished is Status.SUCCESS and state.pull is not None
+    assert (told.commit, told.pull_request, told.run_id) == (state.commit_sha, state.pull.number, "run-1")
+    assert (told.attempt, told.tool, told.repo, told.resolved_by) == (2, "doer", "octo/tiny", "mendbot[bot]")
+    assert told.patch is not None and "-41\n+42\n" in told.patch, "not the whole way from the tree that showed it"
+    assert told.diff_hash == digest
+    assert told.tool_sequence == ("Did 2", "python3 judge.py")
+    assert (found.use_count, found.exact) == (1, True)
+    assert [one.id for one in by_file] == [found.id]
+
+
+def test_a_check_that_passed_by_luck_teaches_nothing(at_desk: AtDesk) -> None:
+    """REQ-RA-311, REQ-CHECK-007: flaky is not fixed."""
+
+    async def work(at: Desk) -> tuple[Status | None, bool, KnownError | None]:
+        judged(at, LUCKY)
+        at.hands = [Doer([writes("43\n")])]
+        state = await go(at, "run-1")
+        return state.finished, state.validations[-1].steps[-1].flaky, await known(at)
+
+    assert at_desk(work) == (Status.SUCCESS, True, None)
+
+
+def test_a_run_that_mends_nothing_teaches_nothing(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[Status | None, KnownError | None]:
+        judged(at)
+        at.hands = [Doer([writes("43\n"), writes("44\n")])]
+        return (await go(at, "run-1", max_attempts=2)).finished, await known(at)
+
+    assert at_desk(work) == (Status.FAILED, None)
+
+
+def test_an_ending_that_is_done_again_counts_once(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[int, int]:
+        judged(at)
+        at.hands = [Doer([writes("42\n")])]
+        state = await go(at, "run-1")
+        await learn(at.context, await at.row("run-1"), state)
+        first = await known(at)
+        at.hands = [Doer([writes("42\n# as it should be\n")])]
+        await go(at, "run-2")
+        second = await known(at)
+        assert first is not None and second is not None
+        return first.use_count, second.use_count
+
+    assert at_desk(work) == (1, 2)
+
+
+def test_an_error_that_came_back_is_one_use_however_often_the_ending_is_done(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[int, int | None]:
+        judged(at)
+        at.hands = [Doer([writes("42\n")])]
+        state = await go(at, "run-1")
+        (lesson,) = state.lessons
+        again = replace(state, lessons=(lesson, replace(lesson, attempt=3)))
+        row = await at.row("run-1")
+        row = row.model_copy(update={"id": "run-9"})
+        for _ in range(2):
+            await learn(at.context, row, again)
+        found = await known(at)
+        assert found is not None
+        return found.use_count, found.resolution.attempt
+
+    assert at_desk(work) == (2, 3)  # of two runs
+
+
+def test_a_patch_that_holds_a_secret_is_not_stored(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[Status | None, KnownError | None]:
+        judged(at, answer__txt=f"41 {'w' * 32}\n")
+        at.hands = [Doer([writes("42\n")])]
+        return (await go(at, "run-1")).finished, await known(at)
+
+    assert at_desk(work) == (Status.SUCCESS, None)
+
+
+def test_a_changed_file_of_an_odd_name_is_found_by_it(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> list[int]:
+        judged(at)
+
+        def mend(tree: Path) -> None:
+            writes("42\n")(tree)
+            writes("x\n", "a b/über b/c d.txt")(tree)
+            writes("x\n", 'sub/say "hé".txt')(tree)
+
+        at.hands = [Doer([mend])]
+        await go(at, "run-1")
+        history = at.context.stores.history
+        return [len(await history.by_file(name, repo="octo/tiny")) for name in ("c d.txt", 'say "hé".txt', "d.txt")]
+
+    assert at_desk(work) == [1, 1, 0]
+
+
+def test_a_run_ends_although_its_trees_are_gone(at_desk: AtDesk) -> None:
+    """What cannot be learned any more must not keep a run from its end."""
+
+    async def work(at: Desk) -> list[Status]:
+        judged(at)
+        ended = []
+        for run_id, spoil in (("run-1", "objects"), ("run-2", "")):
+            at.hands = [Doer([writes("42\n")])]
+            state = await go(at, run_id)
+            assert state.lessons
+            shutil.rmtree(at.context.mirror(at.repo) / spoil)
+            await learn(at.context, await at.row(run_id), state)
+            ended.append((await at.row(run_id)).status)
+            shutil.rmtree(at.context.mirror(at.repo), ignore_errors=True)
+        return ended
+
+    assert at_desk(work) == [Status.SUCCESS, Status.SUCCESS]
+
+
+def test_a_session_whose_end_was_cut_short_comes_to_it_all_the_same(at_desk: AtDesk, tmp_path: Path) -> None:
+    """A crash between the clearing of a session's trees and the record of its end."""
+
+    async def work(at: Desk) -> tuple[bool, Status]:
+        tree = tmp_path / "mine"
+        tree.mkdir()
+        writes("42\n", "answer.txt")(tree)
+        row = await at.run("run-1", repo=None, workspace=str(tree), goal="mend it")
+        await begin_local(at.context, row)
+        state = await at.state("run-1")
+        await clear(at.context, row, state, Status.FAILED)
+        lessons = replace(state, lessons=(Lesson("test", "c", (ERROR,), "HEAD", "HEAD", 1),))
+        await finish(at.context, row, lessons, Status.FAILED, None)
+        await settle(at.context, "run-1")
+        return at.context.git_dir(row.id, row.spec).exists(), (await at.row("run-1")).status
+
+    assert at_desk(work) == (False, Status.FAILED)
