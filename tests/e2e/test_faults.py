@@ -56,6 +56,7 @@ def test_a_patch_that_does_not_apply_costs_an_attempt_and_the_next_one_may_pass(
 
 
 def test_a_patch_that_does_not_apply_falls_back_to_the_content_given(github: StandIn, serve: Serve) -> None:
+    """REQ-RUN-003."""
     patch = "--- a/answer.txt\n+++ b/answer.txt\n@@ -1 +1 @@\n-99\n+42\n"
     serve(MENDBOT_AGENT_COMMAND=agent({"changes": [{"path": "answer.txt", "patch": patch, "fallbackContent": "42\n"}]}))
     number = label(github)

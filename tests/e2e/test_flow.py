@@ -44,6 +44,7 @@ class Watch:
 
 
 def test_more_groups_than_worktrees_wait_their_turn_and_all_are_mended(github: StandIn, serve: Serve) -> None:
+    """REQ-GIT-004."""
     set_policy(github, "max_worktrees: 1\n" + SLOW)
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_QUIET_SECONDS="1")
     watch = Watch(bot.home)

@@ -173,7 +173,13 @@ def _attempt(attempt: int, fate: str) -> list[Drafted]:
     if fate != "applied":
         failed = event(f"implementation_done:{attempt}", "phase_failed", phase, attempt, reason=fate, message="no")
         return [*drafts, failed]
-    data = {"snapshot": f"t{attempt}", "paths": ["a.py"], "allPaths": ["a.py"], "agent": "command", "patchHash": f"h{attempt}"}
+    data = {
+        "snapshot": f"t{attempt}",
+        "paths": ["a.py"],
+        "allPaths": ["a.py"],
+        "agent": "command",
+        "patchHash": f"h{attempt}",
+    }
     applied = event(f"changes:{attempt}", "changes_applied", phase, attempt, **data)
     return [*drafts, applied, event(f"implementation_done:{attempt}", "phase_completed", phase, attempt)]
 
