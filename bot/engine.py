@@ -9,16 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
-from pydantic import Field
 
-from bot.model import Noun
+from bot.model.jobs import Job, JobArgs, JobState, JobStep, Outcome, Queue
 
 APPLICATION_VERSION = "1"
 _MAX_RECOVERIES = 30
@@ -29,38 +28,8 @@ _STEP_LIMIT_S = 8 * 3600.0
 """Far above the sum of the limits that the processes of one call have themselves: a job past it is given up."""
 
 
-class Outcome(Noun):
-    """What one call of a job came to. `wait_s` is slept durably before the next; `fault` counts towards giving up."""
-
-    done: bool
-    wait_s: float = 0.0
-    fault: bool = False
-
-
-class Queue(Noun):
-    """A queue: jobs at once in this process, and at once for one partition (a repository)."""
-
-    name: str
-    at_once: int
-    per_partition: int
-    poll_s: float = 0.25
-
-
 _ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 _FORGOTTEN_AT_ONCE = 500
-
-JobState = Literal["unknown", "waiting", "running", "ended"]
-JobArgs = dict[str, Any]
-JobStep = Callable[[JobArgs, int], Awaitable[Outcome]]
-
-
-class Job(Noun):
-    """An intent: `id` is made from what is wanted, so wanting it twice is wanting it once."""
-
-    kind: str
-    id: str
-    partition: str
-    args: JobArgs = Field(default_factory=dict)
 
 
 class Engine:

@@ -13,7 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot import engine as engines
-from bot.engine import Engine, Job, JobArgs, Outcome, Queue, quiet_logs
+from bot.engine import Engine, quiet_logs
+from bot.model.jobs import Job, JobArgs, Outcome, Queue
 
 
 async def main(home: Path, jobs: list[Job]) -> None:

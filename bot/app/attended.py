@@ -10,11 +10,10 @@ from contextlib import suppress
 from datetime import timedelta
 
 from bot.app.build import Jobs, build_context
-from bot.app.sessions import read_session
 from bot.config import Settings
-from bot.engine import Job, JobArgs, JobState, Outcome
 from bot.errors import ConfigError
 from bot.model import Artifact, Noun, RunEvent, Session, SessionRequest, StopReason
+from bot.model.jobs import Job, JobArgs, JobState, Outcome
 from bot.store.access import database_url, writing
 from bot.store.changes import Changes
 from bot.workflows.abandoned import end_abandoned
@@ -23,7 +22,7 @@ from bot.workflows.finish import settle
 from bot.workflows.fix import advance, bury
 from bot.workflows.local import attending
 from bot.workflows.runner import guarded
-from bot.workflows.sessions import new_id, spec_of
+from bot.workflows.sessions import new_id, read_session, spec_of
 
 
 class Told(Noun):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.config import Settings
-from bot.engine import Job, JobArgs, JobState, JobStep, Outcome, Queue
 from bot.github.client import GitHub
 from bot.model import StopReason
+from bot.model.jobs import Job, JobArgs, JobState, JobStep, Outcome, Queue
 from bot.store.candidates import Candidates
 from bot.store.changes import Changes
 from bot.store.database import Database

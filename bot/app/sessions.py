@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from bot.app.worker import Worker
 from bot.config import Settings
 from bot.errors import Transient
-from bot.model import Artifact, RunEvent, Session, SessionRequest, Status
+from bot.model import Artifact, RunEvent, Session, SessionRequest
 from bot.rules.run_state import fold
-from bot.rules.sessions import session_of
 from bot.store.database import Database
 from bot.store.runs import RunRow, Runs
 from bot.workflows.abandoned import end_if_abandoned
 from bot.workflows.context import Context, tree_path
 from bot.workflows.fix import fix_job
 from bot.workflows.pump import cancel
-from bot.workflows.sessions import new_id, spec_of
+from bot.workflows.sessions import new_id, read_session, spec_of
 from bot.workspace.artifacts import read_log
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,200}\Z")
@@ -114,18 +112,3 @@ def _worktree(home: Path, row: RunRow, branch: str | None) -> dict[str, Any]:
         "repo": row.spec.place,
         "session": row.id,
     }
-
-
-async def read_session(runs: Runs, row: RunRow) -> Session:
-    """The session that a run's row and its events tell of."""
-    state = fold(await runs.events(row.id))
-    # row and events are written in one commit but read in two, so the events, which were read last, have the say
-    status = state.finished or (row.status if not row.status.final else Status.RUNNING)
-    return session_of(
-        row.id,
-        row.spec,
-        status,
-        state,
-        created_at=datetime.fromtimestamp(row.created_at / 1000, UTC),
-        waiting_for=row.waiting_for,
-    )

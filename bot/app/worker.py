@@ -15,10 +15,11 @@ import uvloop
 
 from bot.app.build import Jobs, build_context, engine_url, jobs, queues
 from bot.config import Settings
-from bot.engine import Engine, Job, JobState, quiet_logs
+from bot.engine import Engine, quiet_logs
 from bot.errors import Transient
 from bot.github.client import GitHub
 from bot.http import open_client
+from bot.model.jobs import Job, JobState
 from bot.store.changes import Changes
 from bot.store.database import Database
 from bot.workflows.context import Context

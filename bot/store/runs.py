@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
-from bot.model import Artifact, Repo, RunEvent, Status
+from bot.model import Artifact, Phase, Repo, RunEvent, Status
 from bot.rules.course import RunSpec
 from bot.store.changes import Changes
 from bot.store.database import Database, now_ms
@@ -202,14 +202,12 @@ class Runs:
         return tuple(read_event(row) for row in rows)
 
     async def artifacts(self, run_id: str) -> tuple[Artifact, ...]:
-        """A run's artifacts, oldest first."""
-        query = (
-            sa.select(artifacts)
-            .where(artifacts.c.session_id == run_id)
-            .order_by(artifacts.c.created_at, artifacts.c.id)
-        )
+        """A run's artifacts, oldest first; those of one moment in the order of their phases."""
+        query = sa.select(artifacts).where(artifacts.c.session_id == run_id)
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(read_artifact(row) for row in rows)
+        phases = list(Phase)
+        found = [read_artifact(row) for row in rows]
+        return tuple(sorted(found, key=lambda one: (one.created_at, phases.index(one.phase), one.iteration or 0)))
 
 
 def _release(connection: sa.Connection, run_id: str, because: str, numbers: Sequence[int], quiet_ms: int) -> None:

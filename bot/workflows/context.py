@@ -13,10 +13,10 @@ from weakref import WeakValueDictionary
 
 from bot.agent.developer import Developer
 from bot.config import Policy, Settings
-from bot.engine import Job, JobState
 from bot.errors import Transient
 from bot.github.client import GitHub
 from bot.model import Repo
+from bot.model.jobs import Job, JobState
 from bot.rules.course import RunSpec
 from bot.store.candidates import Candidates
 from bot.store.deliveries import Deliveries

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.agent.hook_kit import remove_kit
-from bot.engine import Job
 from bot.model import Phase, Status, StopReason
+from bot.model.jobs import Job
 from bot.rules.course import RunSpec, RunState, fold
 from bot.store.runs import Draft, RunRow
 from bot.workflows.agents import kit_dir

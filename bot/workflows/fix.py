@@ -7,8 +7,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import assert_never
 
-from bot.engine import Job, Outcome
 from bot.model import Status, StopReason
+from bot.model.jobs import Job, Outcome
 from bot.rules.course import (
     Action,
     Begin,

@@ -9,9 +9,9 @@ from typing import NoReturn
 
 import structlog
 
-from bot.engine import JobArgs, JobStep, Outcome
 from bot.errors import Stale, Transient, UserError
 from bot.model import StopReason
+from bot.model.jobs import JobArgs, JobStep, Outcome
 
 MAX_FAULTS = 40
 """In a row, with the waits between them: over an hour. GitHub may be down for ten minutes and more (trust.md 3), and

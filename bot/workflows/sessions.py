@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.errors import ConfigError, Stale, UserError
-from bot.model import Problem, Repo, SessionRequest
-from bot.rules.course import RunSpec
-from bot.rules.sessions import Rejected
+from bot.model import Problem, Repo, Session, SessionRequest, Status
+from bot.rules.course import RunSpec, fold
+from bot.rules.sessions import Rejected, session_of
+from bot.store.runs import RunRow, Runs
 from bot.workflows.agents import check_specs
 from bot.workflows.context import Context
 from bot.workflows.policies import policy_of
@@ -98,4 +100,19 @@ async def _on_github(context: Context, request: SessionRequest) -> RunSpec:
         base_branch=policy.base_branch or default_branch,
         agents=request.agents or (policy.agents if policy.agents is not None else context.settings.agents),
         max_attempts=request.max_attempts,
+    )
+
+
+async def read_session(runs: Runs, row: RunRow) -> Session:
+    """The session that a run's row and its events tell of."""
+    state = fold(await runs.events(row.id))
+    # row and events are written in one commit but read in two, so the events, which were read last, have the say
+    status = state.finished or (row.status if not row.status.final else Status.RUNNING)
+    return session_of(
+        row.id,
+        row.spec,
+        status,
+        state,
+        created_at=datetime.fromtimestamp(row.created_at / 1000, UTC),
+        waiting_for=row.waiting_for,
     )

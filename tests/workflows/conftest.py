@@ -17,10 +17,10 @@ import pytest
 from bot.agent.developer import Developer
 from bot.config import Policy, Settings
 from bot.demo.standin.server import StandIn
-from bot.engine import Job, JobState
 from bot.github.client import GitHub
 from bot.http import open_client
 from bot.model import AgentTask, Issue, Proposal, Repo
+from bot.model.jobs import Job, JobState
 from bot.rules.course import RunSpec, RunState, fold
 from bot.store.candidates import Candidate, Candidates
 from bot.store.database import Database, now_ms

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.engine import JobState
 from bot.model import Status
+from bot.model.jobs import JobState
 from bot.store.runs import Draft
 from bot.workflows.reconcile import reconcile
 from tests.workflows.conftest import Desk

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from bot.engine import JobArgs, Outcome
 from bot.errors import ConfigError, Refused, Stale, Transient, UserError
 from bot.model import StopReason
+from bot.model.jobs import JobArgs, Outcome
 from bot.workflows import runner
 from bot.workflows.runner import LONGEST_WAIT_S, MAX_FAULTS, backoff_s, guarded, persistently
 

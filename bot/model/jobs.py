@@ -1,0 +1,43 @@
+"""The nouns of durable work: what is asked of the engine, and what a call of a job came to. They stand apart from it,
+so that who drives a run by hand (`mendbot fix`) need not load an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+from pydantic import Field
+
+from bot.model.nouns import Noun
+
+JobState = Literal["unknown", "waiting", "running", "ended"]
+JobArgs = dict[str, Any]
+
+
+class Outcome(Noun):
+    """What one call of a job came to. `wait_s` is slept durably before the next; `fault` counts towards giving up."""
+
+    done: bool
+    wait_s: float = 0.0
+    fault: bool = False
+
+
+JobStep = Callable[[JobArgs, int], Awaitable[Outcome]]
+
+
+class Job(Noun):
+    """An intent: `id` is made from what is wanted, so wanting it twice is wanting it once."""
+
+    kind: str
+    id: str
+    partition: str
+    args: JobArgs = Field(default_factory=dict)
+
+
+class Queue(Noun):
+    """A queue: jobs at once in this process, and at once for one partition (a repository)."""
+
+    name: str
+    at_once: int
+    per_partition: int
+    poll_s: float = 0.25
