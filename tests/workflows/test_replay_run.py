@@ -64,6 +64,8 @@ def test_the_next_run_of_the_same_error_repeats_the_patch_as_an_attempt_of_its_o
 
 
 def test_where_the_patch_does_not_fit_the_next_agent_is_asked_in_the_same_attempt(at_desk: AtDesk) -> None:
+    """REQ-RUN-008: an agent with nothing to offer costs no attempt."""
+
     async def work(at: Desk) -> tuple[RunState, int]:
         await taught(at)
         at.github.world.push_commit(NAME, "main", {"answer.txt": "about forty\n"}, "ada")
@@ -167,6 +169,8 @@ def test_the_agent_after_the_one_that_repeats_itself_is_asked(at_desk: AtDesk) -
 
 
 def test_nor_is_it_tried_again_in_the_same_run(at_desk: AtDesk) -> None:
+    """REQ-STOP-006: the same patch again."""
+
     async def work(at: Desk) -> tuple[RunState, str]:
         judged(at)
 
