@@ -33,11 +33,9 @@ class FixersDeveloper:
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if not self.commands:
-            return Proposal(agent=self.name, offered=False, note="no fixers are configured")
+            return self._nothing("no fixers are configured")
         if task.baseline is not None and task.baseline.passed and not task.focus:
-            return Proposal(
-                agent=self.name, offered=False, note="nothing for fixers: the checks pass and no file is named"
-            )
+            return self._nothing("nothing for fixers: the checks pass and no file is named")
         ran: list[str] = []
         notes: list[str] = []
         for command in self.commands:
@@ -49,6 +47,9 @@ class FixersDeveloper:
         return Proposal(
             agent=self.name, offered=bool(ran), edited_in_place=bool(ran), note="; ".join(notes), tools=tuple(ran)
         )
+
+    def _nothing(self, note: str) -> Proposal:
+        return Proposal(agent=self.name, offered=False, note=note, untouched=True)
 
 
 def _outcome(command: Command, result: ProcResult, missing: bool) -> str:

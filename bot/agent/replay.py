@@ -42,10 +42,10 @@ class HistoryDeveloper:
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         errors = task.fingerprints or failing(task)
         if not errors:
-            return self._nothing("no error is known that could be looked up")
+            return self._nothing("no error is known that could be looked up", untouched=True)
         proven = [known for known in await self.look_up(errors) if known.resolution.patch]
         if not proven:
-            return self._nothing("no proven patch is known for these errors")
+            return self._nothing("no proven patch is known for these errors", untouched=True)
         dead = await self.dead_ends(errors)
         tried = {gist(patch) for patch in task.failed_patches}
         notes: list[str] = []
@@ -82,8 +82,8 @@ class HistoryDeveloper:
             replays=resolution.diff_hash or patch_hash(resolution.patch or ""),
         )
 
-    def _nothing(self, note: str) -> Proposal:
-        return Proposal(agent=self.name, offered=False, note=note)
+    def _nothing(self, note: str, *, untouched: bool = False) -> Proposal:
+        return Proposal(agent=self.name, offered=False, note=note, untouched=untouched)
 
 
 def failing(task: AgentTask) -> tuple[str, ...]:

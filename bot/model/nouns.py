@@ -276,3 +276,5 @@ class Proposal(Noun):
     note: str = ""
     tools: tuple[str, ...] = ()
     replays: str | None = None
+    untouched: bool = False
+    """It left the tree alone, so there is nothing to put back."""

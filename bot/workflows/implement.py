@@ -57,6 +57,8 @@ class PassedOver:
 
     why: str
     repeated: bool = False
+    touched: bool = True
+    """The tree may not be as it was before."""
 
 
 async def implement(context: Context, row: RunRow, state: RunState, action: Implement) -> None:
@@ -68,15 +70,17 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     await _open(context, row, facts, told)
     if row.spec.workspace is not None:
         await keep_found(context, row, state, tree)
-    await tree.restore(state.snapshot)
     task = await _task(context, row, state, tree, told, attempt)
     passed_over: dict[str, PassedOver] = {}
+    touched = True
     for developer in context.developers(row, tree.path):
-        await tree.restore(state.snapshot)
+        if touched:
+            await tree.restore(state.snapshot)
         started = Draft(
             type="agent_started", key=f"agent:{attempt}:{developer.name}", data={"agent": developer.name}, **facts
         )
         await context.stores.runs.append(row.id, [started])
+        touched = True
         try:
             answer = await _ask(context, row, state, developer, task, tree)
         except UserError as error:
@@ -89,7 +93,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
         if isinstance(answer, Taken):
             await _applied(context, row, state, tree, answer, facts)
             return
-        passed_over[developer.name] = answer
+        passed_over[developer.name], touched = answer, answer.touched
     await tree.restore(state.snapshot)
     await _nothing(context, row, facts, passed_over)
 
@@ -149,6 +153,8 @@ async def _ask(
     before, base = state.snapshot, state.base_sha
     assert before is not None and base is not None
     proposal = await developer.propose(task, tree.path)
+    if proposal.untouched and not proposal.offered:
+        return PassedOver(proposal.note or "nothing to offer", touched=False)
     if state.branch and await tree.head() != base:
         await tree.rewind(base, state.branch)  # outside the box an agent can commit; its change is taken from the tree
     if not proposal.offered:
@@ -168,12 +174,14 @@ async def _ask(
     refusal = check_changes(changed, protected)
     if refusal is not None:
         raise Refused(refusal.reason, refusal.message)
-    patch = await _diff(tree, before, after)
+    # the policy comes first: it keeps what is read here small
+    patch, notes = await asyncio.gather(
+        _diff(tree, before, after), weakenings(tree, before, after, changed, named=state.focus)
+    )
     paths = tuple(item.path for item in changed)
     added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))
     if context.holds_secret(added):
         raise Refused("secret", f"the change to {', '.join(paths[:5])} holds a credential of this bot or of its agent")
-    notes = await weakenings(tree, before, after, changed, named=state.focus)
     tried = await tried_before(context, row, state, patch)
     if tried is not None:
         return PassedOver(tried, repeated=True)
@@ -207,10 +215,7 @@ async def _applied(
 ) -> None:
     attempt = facts["iteration"]
     ref = f"refs/mendbot/runs/{row.id}/{attempt}"
-    await tree.keep(taken.snapshot, ref)
-    assert state.start is not None
-    first = state.snapshot == state.start
-    whole = taken.paths if first else [item.path for item in await tree.changed(state.start, taken.snapshot)]
+    _, whole = await asyncio.gather(tree.keep(taken.snapshot, ref), _paths(tree, state, taken))
     patch = context.mask(taken.patch)
     data = {
         "agent": taken.proposal.agent,
@@ -235,6 +240,14 @@ async def _applied(
         | {"fallbacks": taken.fallbacks, "patch": patch[:MOST_PATCH]},
     )
     await context.stores.runs.append(row.id, _drafts(attempt, data, taken.fallbacks, facts, artifact.id), [artifact])
+
+
+async def _paths(tree: Tree, state: RunState, taken: Taken) -> Sequence[str]:
+    """What all attempts together have changed."""
+    assert state.start is not None
+    if state.snapshot == state.start:
+        return taken.paths
+    return [item.path for item in await tree.changed(state.start, taken.snapshot)]
 
 
 def _drafts(

@@ -49,7 +49,7 @@ def test_a_fixer_that_hangs_is_stopped_and_noted(tmp_path: Path) -> None:
 
 def test_fixers_that_are_all_missing_offer_nothing(tmp_path: Path) -> None:
     proposal = ask(tmp_path, "no-such-fixer")
-    assert (proposal.offered, proposal.edited_in_place) == (False, False)
+    assert (proposal.offered, proposal.edited_in_place, proposal.untouched) == (False, False, False)
     argv = FixersDeveloper(boxed, (Command(run=("no-such-fixer",), timeout_s=5),))
     assert not asyncio.run(argv.propose(TASK, tmp_path)).offered
 
@@ -65,6 +65,7 @@ def test_fixers_stay_silent_where_nothing_points_to_their_kind_of_work(
     assert proposal.offered is asked
     assert (tmp_path / "ran").exists() is asked
     assert asked or "checks pass" in proposal.note
+    assert proposal.untouched is not asked
 
 
 def test_without_commands_there_is_nothing_to_offer(tmp_path: Path) -> None:

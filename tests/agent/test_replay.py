@@ -88,7 +88,8 @@ def test_it_looks_for_what_it_was_told_else_for_what_the_last_attempt_left() -> 
     memory.propose(task(previous=(failed("b.c:1:1: error: first"), failed("b.c:1:1: error: last"))))
     assert memory.asked == ("b.c:<POS>: error: last",)
     memory.asked = ()
-    assert not memory.propose(task(baseline=None)).offered
+    proposal = memory.propose(task(baseline=None))
+    assert not proposal.offered and proposal.untouched
     assert memory.asked == ()
 
 
@@ -202,6 +203,7 @@ def test_what_does_not_fit_is_passed_over_for_what_does(tree: Path) -> None:
     first, second = known(elsewhere, 1, last_used="2"), known(PATCH, 2, last_used="1")
     proposal = Memory(first).propose(task(), tree, fits)
     assert not proposal.offered and "resolution 1" in proposal.note and "does not fit (a.c" in proposal.note
+    assert not proposal.untouched, "to see whether it fits it was applied"
     assert (tree / "a.c").read_bytes() == b"boom\n"
     assert "resolution 2" in Memory(first, second).propose(task(), tree, fits).note
 
