@@ -14,7 +14,7 @@ from bot.rules.locations import annotations
 from bot.rules.log_lines import plain
 
 _LOGS = Path(__file__).parent.parent / "tests" / "fixtures" / "logs"
-_TREE = "/home/runner/work/app"
+_TREE = "/home/runner/code/app"
 _ALL = 10**9
 _ONE_PATTERN = re.compile(r"(?P<path>[^\s:()\[\]\"',]+):(?P<line>\d+):\d+")
 _PASSING = "src/module_{0}/test_part.py ........................ [ {1}%]\nok   {0} - does what it is told ({1} ms)\n"

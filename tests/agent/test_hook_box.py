@@ -95,7 +95,7 @@ def test_before_an_edit_the_agent_hears_of_the_files_past_errors(house: House) -
 
 FAILED = """
 noise = 'x' * 3000 + '\\n'
-text = 'Exit code 2\\n' + noise + '/work/a.c:3:4: error: no such thing as ada\\nmake: *** [all] Error 1'
+text = 'Exit code 2\\n' + noise + '/code/a.c:3:4: error: no such thing as ada\\nmake: *** [all] Error 1'
 assert event('PostToolUseFailure', tool_name='Bash', tool_input={'command': 'make'}, error=text) == []
 """
 

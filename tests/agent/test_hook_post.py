@@ -25,7 +25,7 @@ from bot.store.history import History
 POST = (sys.executable, "-m", "bot", "hook", "post-tool")
 FAILED: Mapping[str, Any] = {
     "session_id": "s1",
-    "cwd": "/work/engine",
+    "cwd": "/code/engine",
     "hook_event_name": "PostToolUseFailure",
     "tool_name": "Bash",
     "tool_input": {"command": "make"},
@@ -134,7 +134,7 @@ def test_what_is_no_failure(event: Mapping[str, Any]) -> None:
 def test_the_shapes_in_which_agents_tell_of_a_failure(event: Mapping[str, Any]) -> None:
     failure = read(event)
     assert failure is not None and "boom" in failure.text
-    assert (failure.tool, failure.session_id, failure.cwd) == ("Bash", "s1", "/work/engine")
+    assert (failure.tool, failure.session_id, failure.cwd) == ("Bash", "s1", "/code/engine")
 
 
 def test_the_telling_error_is_the_one_that_is_known_else_the_first() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-TREE = "/home/runner/work/app"
+TREE = "/home/runner/code/app"
 LOGS = Path(__file__).parent.parent / "fixtures" / "logs"
 
 Place = tuple[str, int]

@@ -171,13 +171,13 @@ def test_a_directory_without_a_project_file_is_asked_last_but_before_the_top(tmp
 def test_the_top_is_the_nearest_directory_with_a_git_file_and_never_the_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path, "home/work/a/b/x", "home/repo/c/d/x", "home/.git", "home/repo/.git")
+    write(tmp_path, "home/code/a/b/x", "home/repo/c/d/x", "home/.git", "home/repo/.git")
     home = tmp_path / "home"
     monkeypatch.setenv("HOME", str(home))
     assert repository_top(home / "repo/c/d") == repository_top(home / "repo") == home / "repo"
-    assert repository_top(home / "work/a/b") == home / "work/a/b"
+    assert repository_top(home / "code/a/b") == home / "code/a/b"
     assert situated(home / "repo/c/d") == (home / "repo", ("c/d",))
-    assert situated(home / "work/a") == (home / "work/a", ())
+    assert situated(home / "code/a") == (home / "code/a", ())
 
 
 @pytest.mark.parametrize("mode", ["none", "auto"])
