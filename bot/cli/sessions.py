@@ -137,9 +137,12 @@ def _sum_up(told: Told) -> None:
     if session.status == "success":
         print(f"changed: {', '.join(session.changed_paths)}")
         return
-    kept = next((event.data.get("diff") for event in reversed(told.events) if event.type == "session_finished"), None)
-    if kept:
-        print(f"the tree is as it was; what had been tried is kept: artifacts/{session.id}/{kept} in MENDBOT_HOME")
+    end = next((event.data for event in reversed(told.events) if event.type == "session_finished"), {})
+    if end.get("diff"):
+        where = f"artifacts/{session.id}/{end['diff']} in MENDBOT_HOME"
+        print(f"the tree is as it was; what had been tried is kept: {where}")
+    if (end.get("bestAttempt") or session.iteration) != session.iteration:
+        print(f"attempt {end['bestAttempt']} came furthest: see attempt-{end['bestAttempt']}.diff there")
     if session.stop_reason is not None:
         print(f"mendbot: {session.stop_reason.reason}: {session.stop_reason.details}", file=sys.stderr)
 

@@ -53,6 +53,8 @@ class RunState:
     validations: tuple[Validation, ...] = ()
     states: tuple[trajectory.State, ...] = ()
     """The base, where it was checked, then each validated attempt."""
+    iterations: tuple[int, ...] = ()
+    """Which attempt each of them is; 0 for the base."""
     verdict: trajectory.Verdict | None = None
     """What is to be thought of the last of them."""
     last_output: str | None = None
@@ -95,6 +97,11 @@ class RunState:
         """Whether a change was made before in this run and undone since; None where it was made and stands in the tree
         still, as far as its files tell: then the same lines come and go in another place, which is another change."""
         return _tried(self.made, patch_hash)
+
+    @property
+    def best_attempt(self) -> int | None:
+        """The attempt that came furthest; 0 where none came further than the base, None before any was judged."""
+        return self.iterations[self.verdict.best] if self.verdict else None
 
     @property
     def failing(self) -> tuple[str, ...]:
@@ -246,7 +253,14 @@ def _validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ..
     states = (*state.states, now)
     moved = state.last_output is not None and progress.made_progress(state.last_output, output)
     verdict = trajectory.judge(states, moved)
-    state = replace(state, steps=(), states=states, verdict=verdict, last_output=output)
+    state = replace(
+        state,
+        steps=(),
+        states=states,
+        iterations=(*state.iterations, event.iteration or 0),
+        verdict=verdict,
+        last_output=output,
+    )
     if event.iteration == 0:
         return replace(state, baseline=outcome)
     return replace(

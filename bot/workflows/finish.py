@@ -48,6 +48,7 @@ async def record_end(
         "stop": stop.model_dump() if stop else None,
         "salvageRef": left.salvage_ref,
         "diff": left.diff,
+        "bestAttempt": state.best_attempt,
     }
     await context.stores.runs.append(
         row.id, [*drafts, Draft(type="session_finished", key="session_finished", data=data)]

@@ -197,6 +197,16 @@ def test_what_fails_now_is_what_the_last_validation_showed() -> None:
     assert RunState().failing == ()
 
 
+def test_the_attempt_that_came_furthest_is_known_also_where_a_later_one_lost_ground() -> None:
+    story = begun("boom", "bang")
+    assert story.state.best_attempt == 0
+    for attempt, errors in ((1, ("bang",)), (2, ("bang", "boom", "crash"))):
+        changed(story, attempt, f"t{attempt}")
+        checked(story, attempt, *errors)
+    assert story.state.best_attempt == 1
+    assert RunState().best_attempt is None
+
+
 def test_the_same_lines_are_the_same_change_only_where_the_first_was_undone() -> None:
     story = begun("E1")
     assert story.state.tried("p1") is False
