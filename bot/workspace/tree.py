@@ -180,7 +180,8 @@ class Tree:
         try:
             for source in (warm, self.git_dir / "index"):
                 if source.is_file():
-                    shutil.copyfile(source, scratch)
+                    # with its time: by that git knows which files may have changed unseen since (its racy-git.txt)
+                    shutil.copy2(source, scratch)
                     break
             yield Index(self.path, self.git_dir, scratch)
             if scratch.exists():

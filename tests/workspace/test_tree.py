@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,6 +38,24 @@ def test_what_becomes_ignored_leaves_the_next_snapshot_unless_committed(tree: Tr
     asyncio.run(tree.snapshot())
     (tree.path / ".gitignore").write_text("*.txt\n")
     assert names(tree, asyncio.run(tree.snapshot())) == {".gitignore", "a.txt", "src/b.py"}
+
+
+def test_a_file_rewritten_with_the_same_size_in_the_same_second_is_seen_in_the_next(tree: Tree) -> None:
+    """git compares whole seconds, and trusts that an index is no younger than what it says (its racy-git.txt)."""
+
+    async def work() -> tuple[str, ...]:
+        while True:
+            second = int(time.time())
+            (tree.path / "new.txt").write_text("41\n")
+            before = await tree.snapshot()
+            (tree.path / "new.txt").write_text("40\n")
+            if int(time.time()) == second:  # else it was not the same second
+                break
+        await asyncio.sleep(second + 1.01 - time.time())
+        after = await tree.snapshot()
+        return tuple(plain("show", f"{one}:new.txt", cwd=tree.path) for one in (before, after))
+
+    assert asyncio.run(work()) == ("41", "40")
 
 
 def test_the_trees_own_index_is_untouched(tree: Tree) -> None:
