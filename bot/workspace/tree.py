@@ -4,12 +4,13 @@ The tree belongs to untrusted code, so its `.git` is never read and its own inde
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import shutil
 import time
 import uuid
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -173,15 +174,15 @@ class Tree:
         if not self.path.is_dir():
             raise Transient(f"the work tree {self.path} is gone; it is made again when the work is taken up anew")
         for litter in self.git_dir.glob(f"{_WARM}.*"):
-            if time.time() - litter.lstat().st_mtime > _LITTER_S:
-                litter.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # a neighbour's, which is done with it
+                if time.time() - litter.lstat().st_ctime > _LITTER_S:
+                    litter.unlink()
         warm = self.git_dir / _WARM
         scratch = self.git_dir / f"{_WARM}.{uuid.uuid4().hex}"
         try:
             for source in (warm, self.git_dir / "index"):
                 if source.is_file():
-                    # with its time: by that git knows which files may have changed unseen since (its racy-git.txt)
-                    shutil.copy2(source, scratch)
+                    _copy(source, scratch)
                     break
             yield Index(self.path, self.git_dir, scratch)
             if scratch.exists():
@@ -205,6 +206,14 @@ class Tree:
         fed = None if stdin is None else encode(stdin)
         out = decode(await git(*args, git_dir=self.git_dir, stdin=fed, env=env))
         return out if args[0] == "cat-file" else out.strip()
+
+
+def _copy(index: Path, to: Path) -> None:
+    """Copy an index with its time: by that git knows which files may have changed unseen since (its racy-git.txt)."""
+    with index.open("rb") as source, to.open("wb") as copy:
+        shutil.copyfileobj(source, copy)
+        written = os.fstat(source.fileno()).st_mtime_ns  # of this very file; a neighbour may put another in its place
+    os.utime(to, ns=(written, written))
 
 
 def _identity(author: str) -> dict[str, str]:
