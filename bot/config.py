@@ -1,21 +1,16 @@
-"""Every setting, with its one source and one default: `Settings` from the environment (the operator's), `Policy`
-from a repository's `.github/mendbot.yml` (its maintainers'). Problems in a policy are values, not exceptions."""
+"""Every setting, with its one source and one default: `Settings` from the environment (the operator's), and from
+`bot.policy` the `Policy` of a repository's `.github/mendbot.yml` (its maintainers'), under the same names."""
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
 from pydantic import (
     AliasChoices,
-    BaseModel,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -24,10 +19,38 @@ from pydantic import (
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bot.errors import ConfigError
-from bot.model import CheckName, GroupBy, Language, SandboxMode
+from bot.model import Language, SandboxMode
+from bot.policy import (
+    CHECK_TIMEOUTS_S,
+    POLICY_PATH,
+    VERB_NAMES,
+    CheckPolicy,
+    ChecksPolicy,
+    Policy,
+    PolicyProblem,
+    PullRequestsPolicy,
+    StopPolicy,
+    parse_policy,
+    parse_policy_file,
+    policy_schema,
+)
 
-CHECK_TIMEOUTS_S: Mapping[CheckName, float] = {"typecheck": 60.0, "lint": 120.0, "test": 300.0}
-"""The time limits of spec A."""
+__all__ = [
+    "CHECK_TIMEOUTS_S",
+    "POLICY_PATH",
+    "VERB_NAMES",
+    "CheckPolicy",
+    "ChecksPolicy",
+    "Policy",
+    "PolicyProblem",
+    "PullRequestsPolicy",
+    "Settings",
+    "StopPolicy",
+    "load_settings",
+    "parse_policy",
+    "parse_policy_file",
+    "policy_schema",
+]
 
 
 def _default_home() -> Path:
@@ -148,108 +171,3 @@ def load_settings() -> Settings:
             name = str(first["loc"][0]) if first["loc"] else "environment"
             raise ConfigError(f"{name}: {first['msg']}") from None
         raise ConfigError(f"environment: {error}") from None
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class CheckPolicy(_Section):
-    """One check's own command, its limit in seconds and the report it writes."""
-
-    command: str | tuple[str, ...] | None = None
-    timeout: float | None = Field(None, gt=0, le=7200)
-    report: str | None = None
-
-
-class ChecksPolicy(_Section):
-    typecheck: CheckPolicy = CheckPolicy()
-    lint: CheckPolicy = CheckPolicy()
-    test: CheckPolicy = CheckPolicy()
-
-    def of(self, check: CheckName) -> CheckPolicy:
-        return {"typecheck": self.typecheck, "lint": self.lint, "test": self.test}[check]
-
-
-class StopPolicy(_Section):
-    max_iterations: int = Field(10, ge=1, le=100)
-    max_duration_ms: int = Field(1_800_000, ge=1000)
-    no_progress_threshold: int = Field(3, ge=1)
-
-
-class PullRequestsPolicy(_Section):
-    enabled: bool = True
-    paths: tuple[str, ...] = ()
-
-
-class Policy(_Section):
-    """A repository's own configuration (spec K), read from its default branch alone."""
-
-    trigger_label: str = "auto-fix"
-    skip_label: str = "auto-fix-skip"
-    group_by: GroupBy | None = None
-    max_group_size: int = Field(5, ge=1, le=50)
-    quiet_seconds: float | None = Field(None, ge=0, le=3600)
-    max_worktrees: int | None = Field(None, ge=1, le=50)
-    base_branch: str | None = None
-    setup: str | tuple[str, ...] | None = None
-    checks: ChecksPolicy = ChecksPolicy()
-    fixers: tuple[str | tuple[str, ...], ...] = ()
-    agents: tuple[str, ...] | None = None
-    max_attempts: int = Field(3, ge=1, le=100)
-    stop: StopPolicy = StopPolicy()
-    protected_paths: tuple[str, ...] = ()
-    aliases: bool | dict[str, str] = False
-    language: Language | None = None
-    pull_requests: PullRequestsPolicy = PullRequestsPolicy()
-
-    @field_validator("base_branch")
-    @classmethod
-    def _plain_branch(cls, value: str | None) -> str | None:
-        if value is not None and (value.startswith("-") or any(c in value for c in " ~^:?*[\\\n")):
-            raise ValueError("is not a branch name")
-        return value
-
-
-POLICY_PATH = ".github/mendbot.yml"
-
-
-class PolicyProblem(_Section):
-    """What is wrong with a configuration file: the key, a sentence, and the line where known (from 1)."""
-
-    key: str
-    message: str
-    line: int | None = None
-
-
-def parse_policy(text: str) -> Policy | tuple[PolicyProblem, ...]:
-    """The policy a YAML text describes, or every problem it has; an empty text is the default policy."""
-    try:
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark is not None else None
-        return (PolicyProblem(key="", message=f"not valid YAML: {getattr(error, 'problem', error)}", line=line),)
-    if data is None:
-        return Policy()
-    if not isinstance(data, dict):
-        return (PolicyProblem(key="", message="the file must be a mapping of keys to values"),)
-    try:
-        return Policy.model_validate(data)
-    except ValidationError as error:
-        return tuple(_problem(item) for item in error.errors(include_url=False, include_input=False))
-
-
-def _problem(item: Any) -> PolicyProblem:
-    key = ".".join(str(part) for part in item["loc"])
-    if item["type"] != "extra_forbidden":
-        return PolicyProblem(key=key, message=str(item["msg"]))
-    section: type[BaseModel] = Policy
-    for part in item["loc"][:-1]:
-        field = section.model_fields.get(str(part))
-        if field is None or not isinstance(field.annotation, type) or not issubclass(field.annotation, BaseModel):
-            break
-        section = field.annotation
-    near = difflib.get_close_matches(str(item["loc"][-1]), list(section.model_fields), n=1)
-    hint = f"; did you mean `{near[0]}`?" if near else f"; known keys: {', '.join(section.model_fields)}"
-    return PolicyProblem(key=key, message=f"unknown key{hint}")

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from bot.cli import local
+from bot.cli.config import config
 from bot.cli.exits import BAD_INPUT, OUR_FAULT, PASSED
 from bot.cli.history import history
 from bot.cli.output import complain
@@ -54,16 +55,18 @@ def serve(
 
 @app.command
 def demo(
-    *, keep: Annotated[bool, Parameter(negative="")] = False, scenario: Literal["issues", "published"] = "issues"
+    *,
+    keep: Annotated[bool, Parameter(negative="")] = False,
+    scenario: Literal["issues", "published", "pull-request", "commands"] = "issues",
 ) -> int:
-    """Run the main job end to end against a GitHub stand-in on this machine.
+    """Show the bot at work against a GitHub stand-in on this machine.
 
     Parameters
     ----------
     keep
         leave it running, and print the pages' addresses
     scenario
-        which story: three issues of a sample, or one of a published project
+        which story: three issues of a sample, one of a published project, pull requests, or commands in comments
     """
     from bot.demo.script import run_demo
 
@@ -72,7 +75,7 @@ def demo(
 
 for command in (local.check, local.group, fix):
     app.command(command)
-for section in (local.worktree, local.hook, history):
+for section in (local.worktree, local.hook, history, config):
     app.command(section)
 
 

@@ -6,10 +6,21 @@ from __future__ import annotations
 
 from typing import Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from bot.config import Policy
 from bot.model import Issue, Noun, Repo, ShellOrArgv
+
+
+class PullTarget(Noun):
+    """The head of a pull request that a run mends. `tolerated` are the errors that are not its own, by check: flaky, or
+    there on its base already. They are left alone, and a check that shows nothing else counts as passed (spec H)."""
+
+    number: int
+    head_sha: str
+    head_ref: str
+    from_fork: bool = False
+    tolerated: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 class RunSpec(Noun):
@@ -33,6 +44,10 @@ class RunSpec(Noun):
     max_attempts: int = 3
     baseline: bool = True
     """Check the base before the first attempt, so that what was already so is known."""
+    pull: PullTarget | None = None
+    """What is mended is a pull request: its branch gets the commit or, on a fork, its thread the diff."""
+    given: str = ""
+    """A diff that somebody gave (`/mendbot apply`): the only change that is tried."""
     attended: bool = False
     """Worked on by the process that made it (`mendbot fix`), so no server takes it up."""
 
@@ -52,6 +67,11 @@ class RunSpec(Noun):
         """The repository of a run on GitHub; asking a local session for it is a bug."""
         assert self.repo is not None, "a local session has no repository on GitHub"
         return self.repo
+
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """The numbers of the threads that it works for; issues and pull requests share one sequence."""
+        return (self.pull.number,) if self.pull is not None else tuple(issue.number for issue in self.issues)
 
     @property
     def most_attempts(self) -> int:

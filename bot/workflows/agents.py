@@ -15,11 +15,13 @@ from pathlib import Path
 from bot.agent.command import CommandDeveloper
 from bot.agent.developer import Developer, Runner
 from bot.agent.fixers import FixersDeveloper, default_fixers
+from bot.agent.given import GivenPatch
 from bot.agent.hook_kit import Kit, ToolError, make_kit
 from bot.agent.replay import HistoryDeveloper
 from bot.config import Settings
 from bot.errors import ConfigError, UserError
 from bot.model import Change, Command
+from bot.policy import agent_problem
 from bot.proc import ProcResult
 from bot.store.database import Database
 from bot.store.history import History
@@ -29,18 +31,15 @@ from bot.workflows.context import mirror_path
 from bot.workspace.patch import apply_changes
 from bot.workspace.sandbox import Grant, Sandbox
 
-KINDS = ("fixers", "history", "command", "command:ARGV")
 FIXER_TIMEOUT_S = 120.0
 
 
 def check_specs(specs: Sequence[str]) -> None:
     """Raises ConfigError for an agent spec that this version does not know."""
     for spec in specs:
-        kind, _, argv = spec.partition(":")
-        if spec not in KINDS[:3] and not (kind == "command" and argv.strip()):
-            raise ConfigError(f"unknown agent `{spec}`; this version knows {', '.join(KINDS)}")
-        if argv:
-            _split(argv)
+        problem = agent_problem(spec)
+        if problem is not None:
+            raise ConfigError(problem)
 
 
 def _split(line: str) -> tuple[str, ...]:
@@ -64,6 +63,8 @@ class Bench:
         """A run's agents, in the order in which they are asked."""
         repo = row.spec.repo
         runner = runner_in(self.sandbox, () if repo is None else (mirror_path(self.settings, repo),))
+        if row.spec.given:
+            return [GivenPatch(row.spec.given)]
         return [self._developer(name, row, runner, tree) for name in row.spec.agents]
 
     def _developer(self, spec: str, row: RunRow, runner: Runner, tree: Path) -> Developer:

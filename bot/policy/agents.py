@@ -1,0 +1,23 @@
+"""Agent specs as anybody may write them: which there are and how they are spelt. What each is given is decided where
+agents are built (`workflows.agents`); the operator's settings and a repository's configuration are judged alike."""
+
+from __future__ import annotations
+
+import shlex
+
+from bot.policy.words import brief
+
+AGENT_KINDS = ("fixers", "history", "command", "command:ARGV")
+"""`command` is the operator's own (MENDBOT_AGENT_COMMAND); `command:ARGV` brings its command line along."""
+
+
+def agent_problem(spec: str) -> str | None:
+    """Why this is no agent of this version, a sentence with the mend; None where it is one."""
+    kind, _, argv = spec.partition(":")
+    if spec not in AGENT_KINDS[:3] and not (kind == "command" and argv.strip()):
+        return f"unknown agent `{brief(spec)}`; this version knows {', '.join(AGENT_KINDS)}"
+    try:
+        shlex.split(argv)
+    except ValueError as error:
+        return f"the agent `{brief(spec)}` is no command line ({error}); close its quotes"
+    return None
