@@ -253,7 +253,7 @@ def _keep_elsewhere(connection: sa.Connection, kb_id: int, values: dict[str, Any
         set_={name: query.excluded[name] for name in ("resolution", "last_used")},
         where=error_elsewhere.c.last_used < query.excluded.last_used,
     )
-    return bool(connection.execute(query).rowcount)
+    return connection.execute(query.returning(error_elsewhere.c.kb_id)).first() is not None
 
 
 def _add_names(connection: sa.Connection, kb_id: int, names: Iterable[str], used: str) -> None:

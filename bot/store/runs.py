@@ -32,8 +32,8 @@ class Runs:
     async def create(self, run_id: str, spec: RunSpec) -> bool:
         """Make a run and take its issues out of the candidates, in one commit.
 
-        False, and nothing written, if the run exists or an open run holds one of its issues."""
-        numbers = [issue.number for issue in spec.issues]
+        False, and nothing written, if the run exists or an open run holds one of its threads."""
+        numbers = spec.threads
         repo = spec.place
 
         def work(connection: sa.Connection) -> bool:
@@ -95,6 +95,14 @@ class Runs:
         )
         return await self._database.read(lambda connection: connection.execute(query).scalar())
 
+    async def of_thread(self, repo: Repo, number: int, *, most: int) -> tuple[RunRow, ...]:
+        """The newest runs of an issue or a pull request, oldest of them first."""
+        query = sa.select(runs).join(run_issues, run_issues.c.run_id == runs.c.id)
+        query = query.where(run_issues.c.repo == repo.full_name, run_issues.c.issue == number)
+        ordered = query.order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(most)
+        rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
+        return tuple(read_row(row) for row in reversed(rows))
+
     async def get(self, run_id: str) -> RunRow | None:
         query = sa.select(runs).where(runs.c.id == run_id)
         row = await self._database.read(lambda connection: connection.execute(query).mappings().first())
@@ -116,6 +124,13 @@ class Runs:
         """The runs of a place (RunSpec) that are not final, oldest first."""
         query = sa.select(runs).where(runs.c.repo == place, runs.c.status.in_(OPEN))
         ordered = query.order_by(runs.c.created_at, runs.c.id)
+        rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
+        return tuple(read_row(row) for row in rows)
+
+    async def ended_in(self, place: str, status: Status, *, most: int) -> tuple[RunRow, ...]:
+        """The newest runs of a place that ended with that status, newest first."""
+        query = sa.select(runs).where(runs.c.repo == place, runs.c.status == status)
+        ordered = query.order_by(runs.c.created_at.desc(), runs.c.id).limit(most)
         rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
         return tuple(read_row(row) for row in rows)
 

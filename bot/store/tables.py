@@ -152,3 +152,139 @@ dead_ends = sa.Table(
     sa.Column("tries", sa.Integer, nullable=False, server_default="1"),
     sqlite_with_rowid=False,
 )
+
+pull_runs = sa.Table(
+    "pull_runs",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("repo", sa.Text, nullable=False),
+    sa.Column("number", sa.Integer, nullable=False),
+    sa.Column("head_sha", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("spec", sa.JSON, nullable=False),
+    sa.Column("waiting_for", sa.Text),
+    sa.Column("cancel_because", sa.Text),
+    sa.Column("created_at", sa.BigInteger, nullable=False),
+    sa.Column("ended_at", sa.BigInteger),
+    sa.Column("version", sa.BigInteger, nullable=False, server_default="1"),
+    sa.Column("reported", sa.BigInteger, nullable=False, server_default="0"),
+    # what makes a second run of a head impossible, whoever asks for it at the same time
+    sa.Index("pull_runs_working", "repo", "number", "head_sha", unique=True,
+             sqlite_where=sa.text("status IN ('queued', 'running') AND cancel_because IS NULL"),
+             postgresql_where=sa.text("status IN ('queued', 'running') AND cancel_because IS NULL")),
+    sa.Index("pull_runs_of", "repo", "number", "created_at"),
+    sa.Index("pull_runs_status", "status"),
+    sa.Index("pull_runs_untold", "created_at", sqlite_where=sa.text("reported < version"),
+             postgresql_where=sa.text("reported < version")),
+)  # fmt: skip
+
+pull_approvals = sa.Table(
+    "pull_approvals",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("head_sha", sa.Text, primary_key=True),
+    sa.Column("approved_by", sa.Text, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+)
+
+pull_heads = sa.Table(
+    "pull_heads",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("head_sha", sa.Text, primary_key=True),
+    sa.Column("at", sa.Text),
+    # the head with the highest place is the newest
+    sa.Column("place", sa.Integer, nullable=False),
+    sa.Index("pull_heads_commit", "repo", "head_sha", "number"),
+)
+
+outcomes = sa.Table(
+    "check_outcomes",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("repo", sa.Text, nullable=False),
+    sa.Column("number", sa.Integer),
+    sa.Column("stage", sa.Text, nullable=False),
+    sa.Column("sha", sa.Text, nullable=False),
+    sa.Column("run_id", sa.Text, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("errors", sa.JSON, nullable=False),
+    # how many of them have a row in outcome_errors
+    sa.Column("shown", sa.Integer, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.UniqueConstraint("run_id", "stage"),
+    sa.Index("check_outcomes_rate", "repo", "stage", "outcome", "shown"),
+    sa.Index("check_outcomes_pull", "repo", "number", "stage", "at"),
+    sa.Index("check_outcomes_age", "at"),
+    sqlite_autoincrement=True,
+)
+
+outcome_errors = sa.Table(
+    "outcome_errors",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("error", sa.Text, primary_key=True),
+    sa.Column("run_id", sa.Text, primary_key=True),
+    sa.Column("stage", sa.Text, primary_key=True),
+    sa.Column("number", sa.Integer),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Index("outcome_errors_age", "at"),
+    sqlite_with_rowid=False,
+)
+
+base_results = sa.Table(
+    "base_results",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("sha", sa.Text, primary_key=True),
+    sa.Column("stage", sa.Text, primary_key=True),
+    sa.Column("command", sa.Text, primary_key=True),
+    sa.Column("passed", sa.Boolean),
+    sa.Column("errors", sa.JSON, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+)
+
+commands = sa.Table(
+    "commands",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("repo", sa.Text, nullable=False),
+    sa.Column("number", sa.Integer, nullable=False),
+    sa.Column("author", sa.Text, nullable=False),
+    sa.Column("verb", sa.Text, nullable=False),
+    sa.Column("answer", sa.Text, nullable=False),
+    sa.Column("outcome", sa.Text),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Index("commands_author", "repo", "author", "at"),
+)
+
+paused_threads = sa.Table(
+    "paused_threads",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("paused_by", sa.Text, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+)
+
+pinned_issues = sa.Table(
+    "pinned_issues",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("issue", sa.Integer, primary_key=True),
+    sa.Column("together", sa.Text, nullable=False),
+)
+
+pushed_commits = sa.Table(
+    "pushed_commits",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("sha", sa.Text, primary_key=True),
+    sa.Column("run_id", sa.Text, nullable=False),
+    sa.Column("number", sa.Integer),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Index("pushed_commits_recent", "repo", "at"),
+    sa.Index("pushed_commits_thread", "repo", "number", "at"),
+)

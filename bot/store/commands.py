@@ -1,0 +1,75 @@
+"""The commands that people gave, so that each is obeyed once and nobody's flood becomes work (trust.md T16)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import sqlalchemy as sa
+
+from bot.model import Repo
+from bot.store.database import Database
+from bot.store.resolved import insert, sound
+from bot.store.tables import commands as table
+
+Taken = Literal["new", "known", "over", "over_again"]
+
+HOUR_MS = 3_600_000
+_MOST_OUTCOME = 2_000
+
+
+class Commands:
+    """The record of commands. Those beyond an author's share are kept, too: delivered again, they stay refused."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def take(
+        self,
+        id: str,  # noqa: A002  # as the column
+        *,
+        repo: Repo,
+        number: int,
+        author: str,
+        at_ms: int,
+        cap: int,
+        verb: str = "",
+    ) -> Taken:
+        """Decide once about one command of a comment, `id` being the same whenever it is delivered.
+
+        `new` is to be obeyed, `known` was taken before. Where `cap` commands of this author in this repository were
+        taken within the hour, it is `over`, for which a reply is due, and `over_again` if one of that hour was `over`
+        already; so is what was refused before. An hour reaches both ways, since deliveries come in any order."""
+        row = {"id": id, "repo": repo.full_name, "number": number, "author": author, "verb": verb, "at": at_ms}
+        near = table.c.at.between(at_ms - HOUR_MS + 1, at_ms + HOUR_MS - 1)
+        mine = (table.c.repo == repo.full_name) & (table.c.author == author) & near
+        counted = sa.select(table.c.answer, sa.func.count().label("commands")).where(mine).group_by(table.c.answer)
+
+        def work(connection: sa.Connection) -> Taken:
+            _one_by_one(connection, f"{repo.full_name}\n{author}")
+            before = connection.execute(sa.select(table.c.answer).where(table.c.id == id)).scalar()
+            if before is not None:
+                return "known" if before == "new" else "over_again"
+            counts = {row.answer: row.commands for row in connection.execute(counted)}
+            answer: Taken = "new"
+            if counts.get("new", 0) >= cap:
+                answer = "over_again" if counts.get("over") else "over"
+            query = insert(connection, table).values(**row, answer=answer).on_conflict_do_nothing()
+            return "known" if connection.execute(query.returning(table.c.id)).first() is None else answer
+
+        return await self._database.write(work)
+
+    async def outcome_of(self, id: str) -> str | None:  # noqa: A002  # as the column
+        """What became of a command; None or empty where it is not known yet."""
+        query = sa.select(table.c.outcome).where(table.c.id == id)
+        return await self._database.read(lambda connection: connection.execute(query).scalar())
+
+    async def finish(self, id: str, outcome: str) -> None:  # noqa: A002  # as the column
+        """Note what became of a command, for whoever looks into it; of one that is not there, nothing."""
+        query = sa.update(table).where(table.c.id == id).values(outcome=sound(outcome)[:_MOST_OUTCOME])
+        await self._database.write(lambda connection: connection.execute(query) and None)
+
+
+def _one_by_one(connection: sa.Connection, name: str) -> None:
+    """Until the commit, nobody else decides about that name; SQLite has one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext(name))))
