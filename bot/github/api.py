@@ -15,7 +15,7 @@ from bot.errors import UserError
 from bot.github.answers import Missing, judge
 from bot.github.auth import Credentials
 from bot.github.clock import ServerClock
-from bot.github.pace import Pace
+from bot.github.pace import Lane, Pace
 from bot.http import AsyncClient, NotSent, Unclear
 
 ACCEPT = "application/vnd.github+json"
@@ -42,14 +42,19 @@ class Door:
 
 
 class Api(GitHubAPI):
-    """Requests of one identity. `spaced` false: writes that make no content (tokens, redeliveries) need no pause."""
+    """Requests of one identity. `lane` is that of its writes: those that make no content (tokens, redeliveries) are
+    free; reads always are."""
 
-    def __init__(self, door: Door, credentials: Credentials | None, pace: Pace, *, spaced: bool = True) -> None:
+    def __init__(self, door: Door, credentials: Credentials | None, pace: Pace, *, lane: Lane = "queue") -> None:
         super().__init__("mendbot", base_url=door.base_url)
         self._door = door
         self._credentials = credentials
         self._pace = pace
-        self._spaced = spaced
+        self._lane: Lane = lane
+
+    def ahead(self) -> Api:
+        """The same identity, whose writes go before those that wait: for what someone is looking out for."""
+        return Api(self._door, self._credentials, self._pace, lane="ahead")
 
     async def sleep(self, seconds: float) -> None:
         await self._door.server.clock.sleep(seconds)
@@ -61,7 +66,7 @@ class Api(GitHubAPI):
         path = _path(url, self.base_url)
         refusals = 0
         while True:
-            async with self._pace.turn(write=self._spaced and method != "GET"):
+            async with self._pace.turn("free" if method == "GET" else self._lane):
                 signed = {**headers, "x-github-api-version": API_VERSION}
                 bearer = await self._credentials.bearer() if self._credentials else ""
                 if bearer:

@@ -49,6 +49,24 @@ _JWT_RENEW_S = 420
 _TIME_CLAIM = re.compile(r"claim \('(exp|iat)'\)")
 
 
+@dataclass(frozen=True, slots=True)
+class AppIdentity:
+    """The App as GitHub knows it."""
+
+    id: int
+    slug: str
+
+    @property
+    def login(self) -> str:
+        """The App's bot account."""
+        return f"{self.slug}[bot]"
+
+    def author(self, user_id: int | None = None) -> str:
+        """A git identity; with the bot account's user id GitHub links commits to it."""
+        prefix = f"{user_id}+" if user_id is not None else ""
+        return f"{self.login} <{prefix}{self.login}@users.noreply.github.com>"
+
+
 class Credentials(Protocol):
     """What a request is signed with, and what to do when GitHub does not take it."""
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from bot.errors import Stale
 from bot.github.answers import Form, Invalid, read
 from bot.github.api import Api
 from bot.http import Unclear
 from bot.model import Annotation, CheckOutput, Repo
+from bot.model.pulls import CheckAction
 
 MAX_TEXT_BYTES = 65_535
 """Of `summary` and of `text`; documented as characters, enforced in bytes (github/docs#35252)."""
 MAX_ANNOTATIONS = 200
 PER_REQUEST = 50
+MAX_ACTIONS = 3
+ACTION_CHARACTERS = {"label": 20, "description": 40, "identifier": 20}
 STATUSES = frozenset({"queued", "in_progress", "completed"})
 CONCLUSIONS = frozenset({"action_required", "cancelled", "failure", "neutral", "success", "skipped", "timed_out"})
 
@@ -50,9 +54,8 @@ class _CheckRun(Form):
     output: _Output = _Output()
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """The state a check run is to have. `conclusion` is given exactly where `status` is `completed`."""
+class CheckRunState(TypedDict):
+    """What is said of a check run; `Wanted` tells what it means."""
 
     name: str
     sha: str
@@ -60,6 +63,27 @@ class Wanted:
     status: str
     conclusion: str | None
     output: CheckOutput
+    actions: NotRequired[Sequence[CheckAction] | None]
+    started_at: NotRequired[datetime | None]
+    completed_at: NotRequired[datetime | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The state a check run is to have. `conclusion` is given exactly where `status` is `completed`.
+
+    `actions` are its buttons: empty where it has none now, None where it never has any. From the two times, aware ones,
+    GitHub shows how long it took; where they are None its own clock decides."""
+
+    name: str
+    sha: str
+    external_id: str
+    status: str
+    conclusion: str | None
+    output: CheckOutput
+    actions: Sequence[CheckAction] | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES or (self.conclusion is not None and self.conclusion not in CONCLUSIONS):
@@ -70,6 +94,11 @@ class Wanted:
             size = len(getattr(self.output, part).encode("utf-8", "replace"))
             if size > MAX_TEXT_BYTES:
                 raise ValueError(f"the {part} has {size} bytes, {MAX_TEXT_BYTES} are allowed: cut it before")
+        if self.completed_at is not None and self.status != "completed":
+            raise ValueError("only a completed check run has an end")
+        if any(time is not None and time.tzinfo is None for time in (self.started_at, self.completed_at)):
+            raise ValueError("the times of a check run need a zone")
+        _check_actions(self.actions or ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,39 +113,48 @@ class CheckRuns:
         """Brings the run (sha, name, external_id) of our App to the state wanted, made where there is none; its id.
 
         At most 200 annotations go; more, and those outside the tree, are left out: the summary has to count them.
+        One that was completed is opened again; a new one takes its place where it cannot be, for annotations stay.
         Whoever calls sees to it that one run is worked on once at a time. Raises Stale where the commit is gone."""
         annotations = [wire_annotation(a) for a in wanted.output.annotations if _inside(a.path)][:MAX_ANNOTATIONS]
         found = await self._find(wanted)
-        if found is None:
-            found = await self._create(wanted, annotations[:PER_REQUEST])
-            there = max(found.output.annotations_count, min(len(annotations), PER_REQUEST))
-            settled = True
-        else:
+        if found is not None and not _spent(found, wanted):
             there = found.output.annotations_count
-            settled = _settled(found, wanted)
-        while not settled or there < len(annotations):
-            batch = annotations[there : there + PER_REQUEST]
-            await self._update(found.id, wanted, batch)
-            there, settled = there + len(batch), True
-        return found.id
+            if await self._bring(found, wanted, annotations[there:], settled=_settled(found, wanted)):
+                return found.id
+        made = await self._create(wanted, annotations[:PER_REQUEST], after=found.id if found is not None else 0)
+        there = max(made.output.annotations_count, min(len(annotations), PER_REQUEST))
+        await self._bring(made, wanted, annotations[there:], settled=True)
+        return made.id
 
-    async def _find(self, wanted: Wanted) -> _CheckRun | None:
+    async def _bring(
+        self, run: _CheckRun, wanted: Wanted, annotations: Sequence[dict[str, Any]], *, settled: bool
+    ) -> bool:
+        """Updates the run until all is there; False where GitHub keeps it completed."""
+        while not settled or annotations:
+            batch, annotations, settled = annotations[:PER_REQUEST], annotations[PER_REQUEST:], True
+            if _over(await self._update(run, wanted, batch), wanted):
+                return False
+        return True
+
+    async def _find(self, wanted: Wanted, after: int = 0) -> _CheckRun | None:
+        """The newest one, if it has a higher id than `after`."""
         names = self._names(sha=wanted.sha, check_name=wanted.name, filter="all", per_page=100)
         newest: _CheckRun | None = None
         async for item in self.api.pages(_OF_COMMIT, names, key="check_runs"):
             run = read(_CheckRun, item)
             ours = run.name == wanted.name and run.external_id == wanted.external_id
-            if ours and run.app is not None and run.app.id == self.app_id and (newest is None or run.id > newest.id):
+            least = newest.id if newest is not None else after
+            if ours and run.app is not None and run.app.id == self.app_id and run.id > least:
                 newest = run
         return newest
 
-    async def _create(self, wanted: Wanted, batch: Sequence[dict[str, Any]]) -> _CheckRun:
+    async def _create(self, wanted: Wanted, batch: Sequence[dict[str, Any]], after: int) -> _CheckRun:
         body = {"name": wanted.name, "head_sha": wanted.sha, "external_id": wanted.external_id, **_state(wanted, batch)}
         try:
             return read(_CheckRun, await self.api.call("POST", _RUNS, self._names(), body))
         except Unclear:
             await self.api.sleep(_LOOK_AGAIN_S)
-            found = await self._find(wanted)
+            found = await self._find(wanted, after)
             if found is None:
                 raise
             return found
@@ -125,20 +163,44 @@ class CheckRuns:
                 raise Stale(f"the commit {wanted.sha[:12]} is gone") from error
             raise
 
-    async def _update(self, run_id: int, wanted: Wanted, batch: Sequence[dict[str, Any]]) -> None:
+    async def _update(self, run: _CheckRun, wanted: Wanted, batch: Sequence[dict[str, Any]]) -> _CheckRun:
+        state = _state(wanted, batch)
+        if run.output.text and not wanted.output.text:
+            state["output"]["text"] = ""  # what is left out stays
         # with annotations a repeat would add them twice; the next upsert sees by their count how many arrived
-        await self.api.call("PATCH", _RUN, self._names(id=run_id), _state(wanted, batch), repeatable=not batch)
+        names = self._names(id=run.id)
+        return read(_CheckRun, await self.api.call("PATCH", _RUN, names, state, repeatable=not batch))
 
     def _names(self, **more: str | int) -> dict[str, str | int]:
         return {"owner": self.repo.owner, "repo": self.repo.name, **more}
 
 
+def _check_actions(actions: Sequence[CheckAction]) -> None:
+    if len(actions) > MAX_ACTIONS:
+        raise ValueError(f"a check run has {MAX_ACTIONS} buttons at most, not {len(actions)}")
+    for action in actions:
+        for part, most in ACTION_CHARACTERS.items():
+            if not 1 <= len(getattr(action, part)) <= most:
+                raise ValueError(f"the {part} of a check run's button has 1 to {most} characters: {action}")
+
+
+def _over(run: _CheckRun, wanted: Wanted) -> bool:
+    """Whether the run is completed and is not to be."""
+    return run.status == "completed" != wanted.status
+
+
+def _spent(found: _CheckRun, wanted: Wanted) -> bool:
+    """Whether it cannot be opened again: its annotations would stay, and those to come would be taken for them."""
+    return _over(found, wanted) and found.output.annotations_count > 0
+
+
 def _settled(found: _CheckRun, wanted: Wanted) -> bool:
-    """Whether nothing but annotations may be missing."""
+    """Whether nothing but annotations may be missing. Buttons GitHub does not tell back, so they are sent again."""
     state = (found.status, found.conclusion if found.status == "completed" else None)
     said = (found.output.title or "", found.output.summary or "", found.output.text or "")
     output = wanted.output
-    return state == (wanted.status, wanted.conclusion) and said == (output.title, output.summary, output.text)
+    same = state == (wanted.status, wanted.conclusion) and said == (output.title, output.summary, output.text)
+    return same and wanted.actions is None
 
 
 def _state(wanted: Wanted, batch: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -147,9 +209,14 @@ def _state(wanted: Wanted, batch: Sequence[dict[str, Any]]) -> dict[str, Any]:
         output["text"] = wanted.output.text
     if batch:
         output["annotations"] = list(batch)
-    state: dict[str, Any] = {"status": wanted.status, "output": output}
+    # an update without buttons is to take away those of before
+    actions = [action.model_dump() for action in wanted.actions or ()]
+    state: dict[str, Any] = {"status": wanted.status, "output": output, "actions": actions}
     if wanted.conclusion is not None:
         state["conclusion"] = wanted.conclusion
+    for name, time in (("started_at", wanted.started_at), ("completed_at", wanted.completed_at)):
+        if time is not None:
+            state[name] = time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return state
 
 

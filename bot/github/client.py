@@ -3,14 +3,9 @@ Reads come back as our nouns; effects are keyed and may be asked for any number 
 
 from __future__ import annotations
 
-import asyncio
-import base64
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
-from typing import Literal
-from weakref import WeakValueDictionary
 
 from pydantic import SecretStr
 
@@ -18,38 +13,19 @@ from bot.errors import MendbotError, Stale, UserError
 from bot.github import deliveries
 from bot.github.answers import Form, Invalid, Missing, Unauthorized, read
 from bot.github.api import Api, Door
-from bot.github.auth import AppJwt, FixedToken, RepoToken, Tokens
-from bot.github.check_runs import CheckRuns, Wanted
+from bot.github.auth import AppIdentity, AppJwt, FixedToken, RepoToken, Tokens
 from bot.github.clock import Clock, ServerClock
+from bot.github.locks import Locks
 from bot.github.pace import Pace
-from bot.github.pulls import Pulls
-from bot.github.threads import Author, Threads
+from bot.github.repository import ROLES, RepositoryClient
 from bot.http import AsyncClient
-from bot.model import CheckOutput, Issue, PullRequest, Repo
+from bot.model import Repo
 
-ROLES = ("admin", "maintain", "write", "triage", "read", "none")
+__all__ = ["DEFAULT_AUTHOR", "ROLES", "AppIdentity", "GitHub", "RepositoryClient"]
+
 DEFAULT_AUTHOR = "mendbot[bot] <mendbot[bot]@users.noreply.github.com>"
 
 _REPO = "/repos/{owner}/{repo}"
-_ISSUE = _REPO + "/issues/{number}"
-
-
-@dataclass(frozen=True, slots=True)
-class AppIdentity:
-    """The App as GitHub knows it."""
-
-    id: int
-    slug: str
-
-    @property
-    def login(self) -> str:
-        """The App's bot account."""
-        return f"{self.slug}[bot]"
-
-    def author(self, user_id: int | None = None) -> str:
-        """A git identity; with the bot account's user id GitHub links commits to it."""
-        prefix = f"{user_id}+" if user_id is not None else ""
-        return f"{self.login} <{prefix}{self.login}@users.noreply.github.com>"
 
 
 class _App(Form):
@@ -63,36 +39,6 @@ class _Installation(Form):
 
 class _Account(Form):
     id: int
-
-
-class _User(Form):
-    login: str = ""
-
-
-class _Repository(Form):
-    default_branch: str
-
-
-class _Permission(Form):
-    permission: str = "none"
-    role_name: str | None = None
-
-
-class _Content(Form):
-    content: str = ""
-
-
-class _Label(Form):
-    name: str
-
-
-class _Issue(Form):
-    number: int
-    title: str
-    body: str | None = None
-    state: Literal["open", "closed"]
-    labels: tuple[_Label | str, ...] = ()
-    user: _User | None = None
 
 
 class GitHub:
@@ -114,10 +60,10 @@ class GitHub:
         self._jwt = AppJwt(app_id, key_pem, self._door.server)
         self._tokens = Tokens(self._mint, self._door.server)
         self._paces: dict[int, Pace] = {}
-        self._app = Api(self._door, self._jwt, self._pace(0), spaced=False)
+        self._app = Api(self._door, self._jwt, self._pace(0), lane="free")
         self._identity: AppIdentity | None = None
         self._user_id: int | None = None
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks = Locks()
 
     def _pace(self, installation_id: int) -> Pace:
         if installation_id not in self._paces:
@@ -157,7 +103,7 @@ class GitHub:
 
     def repository(self, repo: Repo) -> RepositoryClient:
         """A client for one repository; cheap, and every one of an installation keeps the same pace."""
-        return RepositoryClient(self, self._api(repo), repo)
+        return RepositoryClient(self._api(repo), repo, self.app_identity, self._locks)
 
     def _api(self, repo: Repo) -> Api:
         server = self._door.server
@@ -170,7 +116,7 @@ class GitHub:
 
     async def revoke(self, repo: Repo, token: SecretStr) -> None:
         """Ends a token from `git_token` after its push; one that is no longer known is fine."""
-        api = Api(self._door, FixedToken(token), self._pace(repo.installation_id), spaced=False)
+        api = Api(self._door, FixedToken(token), self._pace(repo.installation_id), lane="free")
         with suppress(Missing, Unauthorized):
             await api.call("DELETE", "/installation/token", {})
         self._tokens.revoked(token)
@@ -187,17 +133,9 @@ class GitHub:
         """Asks for one of them again."""
         await deliveries.redeliver(self._app, delivery_id)
 
-    @asynccontextmanager
-    async def alone(self, *key: str | int) -> AsyncIterator[None]:
-        """One at a time for a key: two who look at once would both find nothing, and both write."""
-        name = "\n".join(map(str, key))
-        lock = self._locks.setdefault(name, asyncio.Lock())
-        async with lock:
-            yield
-
     async def _mint(self, repo: Repo, request: Mapping[str, object]) -> object:
         # in the installation's own pace: what limits it must not limit the App
-        api = Api(self._door, self._jwt, self._pace(repo.installation_id), spaced=False)
+        api = Api(self._door, self._jwt, self._pace(repo.installation_id), lane="free")
         names = {"id": repo.installation_id}
         gone = f"the App is no longer installed on {repo.full_name}"
         try:
@@ -212,87 +150,3 @@ class GitHub:
             if "suspended" in str(error):
                 raise Stale(f"the App's installation on {repo.owner} is suspended") from error
             raise
-
-
-class RepositoryClient:
-    """What Mendbot reads and does in one repository. Everything may raise UserError (401, 403, 422), Stale (404, 410)
-    and Transient (network, 5xx, limits, with the seconds to wait where GitHub said)."""
-
-    def __init__(self, github: GitHub, api: Api, repo: Repo) -> None:
-        self._github = github
-        self._api = api
-        self.repo = repo
-
-    def _names(self, **more: str | int) -> dict[str, str | int]:
-        return {"owner": self.repo.owner, "repo": self.repo.name, **more}
-
-    async def permission(self, login: str) -> str:
-        """One of `ROLES`; `none` for someone GitHub does not know here. Whatever is raised means: deny (threat T9)."""
-        try:
-            found = await self._api.get(_REPO + "/collaborators/{login}/permission", self._names(login=login))
-        except Missing:
-            return "none"
-        answer = read(_Permission, found)
-        # a custom role has a name of its own and the permission it is based on
-        return next((role for role in (answer.role_name, answer.permission) if role in ROLES), "none")
-
-    async def default_branch(self) -> str:
-        return read(_Repository, await self._api.get(_REPO, self._names())).default_branch
-
-    async def read_file(self, path: str, ref: str) -> str | None:
-        """A text file's content at a ref, None where there is none; UserError where it is no UTF-8 text."""
-        try:
-            found = await self._api.get(_REPO + "/contents/{+path}{?ref}", self._names(path=path, ref=ref))
-        except Missing:
-            return None
-        content = read(_Content, found)
-        try:
-            return base64.b64decode(content.content).decode("utf-8")
-        except ValueError as error:
-            raise UserError(f"{path} at {ref} is not UTF-8 text") from error
-
-    async def issue(self, number: int) -> Issue:
-        """The issue as it is now; a first 404 is asked again, for the event may be quicker than the object."""
-        found = read(_Issue, await self._api.get(_ISSUE, self._names(number=number), patient=True))
-        return Issue(
-            number=found.number,
-            title=found.title,
-            body=found.body or "",
-            labels=tuple(label if isinstance(label, str) else label.name for label in found.labels),
-            author=found.user.login if found.user else "",
-            state=found.state,
-        )
-
-    async def add_labels(self, number: int, labels: Sequence[str]) -> None:
-        """Adds labels; those already there stay, so a repeat changes nothing."""
-        if labels:
-            body = {"labels": list(labels)}
-            await self._api.call("POST", _ISSUE + "/labels", self._names(number=number), body, repeatable=True)
-
-    async def remove_label(self, number: int, label: str) -> None:
-        """Removes a label; one that is absent is fine."""
-        try:
-            await self._api.call("DELETE", _ISSUE + "/labels/{label}", self._names(number=number, label=label))
-        except Missing:
-            return
-
-    async def upsert_comment(self, number: int, key: str, body: str, known_id: int | None = None) -> int:
-        """The comment `key` says `body`; see `Threads.upsert`."""
-        app = await self._github.app_identity()
-        async with self._github.alone("comment", self.repo.full_name, number, key):
-            threads = Threads(self._api, self.repo, Author(app.id, app.login))
-            return await threads.upsert(number, key, body, known_id)
-
-    async def upsert_check_run(
-        self, *, name: str, sha: str, external_id: str, conclusion: str | None, status: str, output: CheckOutput
-    ) -> int:
-        """The check run (sha, name, external_id) is in that state; see `CheckRuns.upsert`."""
-        wanted = Wanted(name, sha, external_id, status, conclusion, output)
-        app = await self._github.app_identity()
-        async with self._github.alone("check", self.repo.full_name, sha, name, external_id):
-            return await CheckRuns(self._api, self.repo, app.id).upsert(wanted)
-
-    async def ensure_pull(self, *, head: str, base: str, title: str, body: str) -> PullRequest:
-        """There is a pull request of branch `head`; see `Pulls.ensure`."""
-        async with self._github.alone("pull", self.repo.full_name, head):
-            return await Pulls(self._api, self.repo).ensure(head=head, base=base, title=title, body=body)

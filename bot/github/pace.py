@@ -7,6 +7,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Literal
 
 from bot.errors import Transient
 from bot.github.answers import limit_wait, limited
@@ -17,6 +18,9 @@ HOURLY_WRITES = 500
 """GitHub's secondary limit for content ("Rate limits for the REST API"); a second's pause keeps the 80 a minute."""
 GITHUBS_SPACING_S = 1.0
 
+Lane = Literal["free", "queue", "ahead"]
+"""How a request waits: not at all; in the order of arrival, a pause after the last write; or before all who queue."""
+
 
 class Pace:
     """One installation's turn-taking. Bound to one event loop."""
@@ -25,8 +29,10 @@ class Pace:
         self._server = server
         self._clock = server.clock
         self._spacing_s = spacing_s
-        self._writing = asyncio.Lock()
+        self._lines: dict[Lane, asyncio.Lock] = {"queue": asyncio.Lock(), "ahead": asyncio.Lock()}
+        self._sending = asyncio.Lock()
         self._silent_until = float("-inf")
+        self._began = float("-inf")
         self._next_write = float("-inf")
         self._written: deque[float] = deque()
         self._strikes = 0
@@ -52,23 +58,39 @@ class Pace:
             raise self._silence()
 
     @asynccontextmanager
-    async def turn(self, *, write: bool) -> AsyncIterator[None]:
-        """Holds the right to send one request; writes wait for each other and for the pause, from end to start."""
-        if not write:
+    async def turn(self, lane: Lane) -> AsyncIterator[None]:
+        """Holds the right to send one request; no two writes are under way at once.
+
+        A write that queues begins a whole pause after the end of the last one. One that goes ahead begins half a pause
+        after the last one's beginning, and what queues makes up for it: in the long run there is a pause to each write.
+        Those who go ahead are to be few, for as long as they come in a stream the queue stands."""
+        if lane == "free":
             self.check()
             yield
             return
-        async with self._writing:
-            self.check()
-            wait = self._next_write - self._clock.steady()
-            if wait > 0:
-                await self._clock.sleep(wait)
-                self.check()
-            self._spend()
-            try:
-                yield
-            finally:
-                self._next_write = self._clock.steady() + self._spacing_s
+        async with self._lines[lane]:
+            while True:
+                while (wait := self._wait(lane)) > 0:
+                    self.check()
+                    await self._clock.sleep(wait)
+                async with self._sending:
+                    if self._wait(lane) > 0:
+                        continue  # another went ahead meanwhile
+                    self.check()
+                    self._spend()
+                    self._began = self._clock.steady()
+                    try:
+                        yield
+                    finally:
+                        self._next_write = max(self._next_write, self._clock.steady()) + self._spacing_s
+                    return
+
+    def _wait(self, lane: Lane) -> float:
+        """Seconds until the next write of that lane may begin; one that goes ahead owes at most one pause."""
+        due = self._next_write
+        if lane == "ahead":
+            due = max(self._began + self._spacing_s / 2, due - self._spacing_s)
+        return due - self._clock.steady()
 
     def _spend(self) -> None:
         """Counts a write against the hour. A shorter pause than GitHub's means a server without its limits."""

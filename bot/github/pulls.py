@@ -1,19 +1,33 @@
-"""Pull requests of the bot's branches: looked for before one is opened, so that a branch has one
-however often we ask."""
+"""Pull requests: read as they are now, and those of the bot's branches looked for before one is opened, so that
+a branch has one however often we ask."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
 
-from bot.github.answers import Form, Invalid, read
+from pydantic import StringConstraints
+
+from bot.github.answers import Form, Invalid, Missing, read
 from bot.github.api import Api
 from bot.github.threads import checked_body
 from bot.http import Unclear
 from bot.model import PullRequest, Repo
+from bot.model.pulls import Pull
 
 MAX_TITLE_CHARACTERS = 256
+MAX_FILES = 3000
+"""More GitHub does not tell of one pull request ("List pull requests files")."""
+MAX_LISTED = 1000
+"""The open pull requests, last changed first, among which a commit is looked for."""
+
 _PULLS = "/repos/{owner}/{repo}/pulls"
+_PULL = _PULLS + "/{number}"
+_OF_COMMIT = "/repos/{owner}/{repo}/commits/{sha}/pulls{?per_page}"
 _LOOK_AGAIN_S = 1.0
+
+_Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
 
 
 class _Ref(Form):
@@ -33,12 +47,122 @@ class _Pull(Form):
         return PullRequest(number=self.number, url=self.html_url, head_sha=self.head.sha)
 
 
+class _Repo(Form):
+    full_name: str
+
+
+class _Head(Form):
+    ref: str
+    sha: _Sha
+    repo: _Repo | None = None
+
+
+class _User(Form):
+    login: str = ""
+
+
+class _Label(Form):
+    name: str
+
+
+class _PullAsItIs(Form):
+    number: int
+    title: str
+    state: Literal["open", "closed"]
+    user: _User | None = None
+    merged: bool = False
+    merged_at: datetime | None = None
+    merge_commit_sha: str | None = None
+    draft: bool = False
+    head: _Head
+    base: _Head
+    labels: tuple[_Label, ...] = ()
+    updated_at: datetime | None = None
+
+    @property
+    def noun(self) -> Pull:
+        return Pull(
+            number=self.number,
+            title=self.title,
+            author=self.user.login if self.user else "",
+            state=self.state,
+            merged=self.merged or self.merged_at is not None,
+            merge_commit_sha=self.merge_commit_sha,
+            draft=self.draft,
+            head_sha=self.head.sha,
+            head_ref=self.head.ref,
+            head_repo=self.head.repo.full_name if self.head.repo else None,
+            base_ref=self.base.ref,
+            base_sha=self.base.sha,
+            labels=tuple(label.name for label in self.labels),
+            updated_at=self.updated_at,
+        )
+
+
+class _Listed(Form):
+    number: int
+    state: str
+    head: _Ref
+
+
+class _File(Form):
+    filename: str
+    previous_filename: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Pulls:
-    """The pull requests of one repository between its own branches."""
+    """The pull requests of one repository; those that are opened are between its own branches."""
 
     api: Api
     repo: Repo
+
+    async def get(self, number: int) -> Pull:
+        """The pull request as it is now; a first 404 is asked again, for the event may be quicker than the object.
+
+        `merge_commit_sha` is a trial of GitHub's until it is merged."""
+        return read(_PullAsItIs, await self.api.get(_PULL, self._names(number=number), patient=True)).noun
+
+    async def files(self, number: int) -> tuple[str, ...]:
+        """The paths that it adds, changes, removes or renames, under both names; of its first 3,000 files, for GitHub
+        tells of no more."""
+        paths: dict[str, None] = {}
+        seen = 0
+        async for item in self.api.pages(_PULL + "/files{?per_page}", self._names(number=number, per_page=100)):
+            file = read(_File, item)
+            paths |= dict.fromkeys(path for path in (file.filename, file.previous_filename) if path)
+            seen += 1
+            if seen == MAX_FILES:
+                break
+        return tuple(paths)
+
+    async def of_head(self, sha: str) -> tuple[int, ...]:
+        """The numbers of the open pull requests whose head is that commit, in order; empty where there is none.
+
+        GitHub links a commit with the pull requests of the same repository's branches only, so where it names none,
+        the thousand open ones last changed are looked through for one from a fork."""
+        try:
+            found = await self._heads(sha, _OF_COMMIT, self._names(sha=sha, per_page=100))
+        except Missing:
+            found = ()
+        except Invalid as error:
+            if "no commit found" not in str(error).lower():
+                raise
+            found = ()
+        order = self._names(state="open", sort="updated", direction="desc", per_page=100)
+        return found or await self._heads(sha, _PULLS + "{?state,sort,direction,per_page}", order)
+
+    async def _heads(self, sha: str, path: str, names: dict[str, str | int]) -> tuple[int, ...]:
+        numbers: set[int] = set()
+        seen = 0
+        async for item in self.api.pages(path, names):
+            pull = read(_Listed, item)
+            if pull.state == "open" and pull.head.sha == sha:
+                numbers.add(pull.number)
+            seen += 1
+            if seen == MAX_LISTED:
+                break
+        return tuple(sorted(numbers))
 
     async def ensure(self, *, head: str, base: str, title: str, body: str) -> PullRequest:
         """The pull request from branch `head` into `base`: the open one, else the last closed one (it was closed for a

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from bot.github.answers import Form, Missing, read
 from bot.github.api import Api
@@ -17,7 +18,16 @@ MAX_BODY_CHARACTERS = 65_536
 _KEY = re.compile(r"[A-Za-z0-9._:/#@+-]{1,200}")
 _COMMENTS = "/repos/{owner}/{repo}/issues/{number}/comments"
 _COMMENT = "/repos/{owner}/{repo}/issues/comments/{id}"
+_REACTIONS = {
+    "issue_comment": _COMMENT + "/reactions",
+    "review_comment": "/repos/{owner}/{repo}/pulls/comments/{id}/reactions",
+}
 _LOOK_AGAIN_S = 1.0
+
+CommentKind = Literal["issue_comment", "review_comment"]
+"""What GitHub's REST API takes reactions on. The text of a review itself is neither: it takes none."""
+
+Content = Literal["eyes", "rocket", "confused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +129,16 @@ class Threads:
 
     def _names(self, **more: int) -> dict[str, str | int]:
         return {"owner": self.repo.owner, "repo": self.repo.name, **more}
+
+
+async def react(api: Api, repo: Repo, kind: CommentKind, comment_id: int, content: Content) -> None:
+    """Puts a reaction of ours on a comment, at once if need be before other writes; a repeat changes nothing.
+
+    An `issue_comment` is one of an issue's or a pull request's thread, a `review_comment` one on a line of its diff.
+    Raises Stale where the comment is gone, UserError where its thread is locked."""
+    names: dict[str, str | int] = {"owner": repo.owner, "repo": repo.name, "id": comment_id}
+    # GitHub answers 200 where the reaction is there already
+    await api.ahead().call("POST", _REACTIONS[kind], names, {"content": content}, repeatable=True)
 
 
 def _same(there: str | None, ours: str) -> bool:

@@ -85,6 +85,7 @@ class World:
     comments: list[dict[str, Any]] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
     pulls: list[dict[str, Any]] = field(default_factory=list)
+    files: list[dict[str, Any]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     roles: dict[str, dict[str, str]] = field(default_factory=dict)
     deliveries: list[dict[str, Any]] = field(default_factory=list)
@@ -281,6 +282,11 @@ def _permission(world: World, seen: Seen, request: Request, login: str) -> Respo
     return JSONResponse(world.roles[login])
 
 
+def _one_pull(world: World, seen: Seen, request: Request, number: str) -> Response:
+    found = next((pull for pull in world.pulls if pull["number"] == int(number)), None)
+    return JSONResponse(found or {"message": "Not Found"}, 200 if found else 404)
+
+
 def _revoke(world: World, seen: Seen, request: Request) -> Response:
     del world.tokens[seen.authorization.removeprefix("Bearer ")]
     return Response(status_code=204)
@@ -307,6 +313,10 @@ ROUTES: dict[str, Callable[..., Response]] = {
     rf"PATCH {_R}/check-runs/(\d+)": _write_run,
     rf"GET {_R}/pulls": lambda w, s, r: w.page(w.pulls, r),
     rf"POST {_R}/pulls": _post_pull,
+    rf"GET {_R}/pulls/(\d+)": _one_pull,
+    rf"GET {_R}/pulls/\d+/files": lambda w, s, r, *_: w.page(w.files, r),
+    rf"GET {_R}/commits/\w+/pulls": lambda w, s, r: w.page([], r),
+    rf"POST {_R}/(issues|pulls)/comments/\d+/reactions": lambda w, s, r, kind: JSONResponse({"id": 1}, 201),
     r"GET /app/hook/deliveries": lambda w, s, r: w.page(w.deliveries, r),
     r"POST /app/hook/deliveries/\d+/attempts": lambda w, s, r: JSONResponse({}, 202),
 }

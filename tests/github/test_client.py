@@ -11,6 +11,8 @@ from bot.github.client import DEFAULT_AUTHOR
 from bot.http import Unclear
 from bot.model import Repo
 
+from .virtual_time import VirtualTime
+
 
 def test_reads_come_back_as_our_nouns(world: Any) -> None:
     client = world.github().repository(world.repo)
@@ -53,6 +55,13 @@ def test_permission_of_a_stranger_is_none_and_an_error_is_no_answer(world: Any) 
     world.fail("GET .*permission", 200, {"permission": ["admin"]})
     with pytest.raises(Transient):
         asyncio.run(world.github().repository(world.repo).permission("ann"))
+
+
+def test_the_brackets_of_a_bots_login_are_part_of_its_name(world: Any) -> None:
+    client = world.github().repository(world.repo)
+    assert asyncio.run(client.permission("dependabot[bot]")) == "none"
+    world.roles["helper[bot]"] = {"permission": "write", "role_name": "write"}
+    assert asyncio.run(client.permission("helper[bot]")) == "write"
 
 
 @pytest.mark.parametrize("login", ["..", ".", "", "../../orgs/x", "a/b?c#d", "é"])
@@ -205,6 +214,31 @@ def test_writes_of_an_installation_come_one_after_another_and_a_second_apart(wor
     posts = [seen.at for seen in world.seen if seen.line.endswith("/comments") and seen.method == "POST"]
     assert len(posts) == 5
     assert all(later - earlier >= 1 for earlier, later in itertools.pairwise(posts))
+
+
+@pytest.mark.parametrize("kind", ["issue_comment", "review_comment"])
+@pytest.mark.parametrize("at", [0.0, 5.125, 5.625, 5.875])
+def test_a_reaction_does_not_wait_behind_a_burst_of_writes(world: Any, kind: Any, at: float) -> None:
+    world.time = VirtualTime(world.time.t)
+    github = world.github(spacing_s=1.0)
+    begun = world.time.t
+
+    async def look_out() -> None:
+        await world.time.sleep(at)
+        await github.repository(world.repo).react(kind, 8, "eyes")
+
+    async def go() -> None:
+        client = github.repository(world.repo)
+        await world.time.run(*(client.upsert_comment(3, f"k{i}", "text") for i in range(20)), look_out())
+
+    asyncio.run(go())
+    sent = [(seen.at - begun, seen.path) for seen in world.seen if seen.line.startswith("POST /repos")]
+    (reacted,) = [when for when, path in sent if path.endswith("/reactions")]
+    assert at <= reacted <= at + 0.5
+    posts = [when for when, path in sent if path.endswith("/comments")]
+    assert len(posts) == 20
+    assert all(later - earlier >= 1 for earlier, later in itertools.pairwise(posts))
+    assert posts[-1] >= 20 - (at == 0)
 
 
 def test_no_two_writes_of_an_installation_are_under_way_at_once(world: Any) -> None:

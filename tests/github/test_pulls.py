@@ -23,8 +23,11 @@ def pull(number: int, head: str = "fix/issue-3", state: str = "open", base: str 
         "number": number,
         "html_url": f"https://github.com/octo/shop/pull/{number}",
         "state": state,
-        "head": {"ref": head, "sha": "c" * 40},
-        "base": {"ref": base},
+        "title": "T",
+        "user": None,
+        "labels": [],
+        "head": {"ref": head, "sha": "c" * 40, "repo": None},
+        "base": {"ref": base, "sha": "d" * 40, "repo": {"full_name": "octo/shop"}},
     }
 
 
@@ -95,3 +98,31 @@ def test_a_title_or_body_too_long_is_our_mistake(world: Any) -> None:
     with pytest.raises(ValueError, match="65536"):
         ensure(world, body="t" * 65_537)
     assert not world.seen
+
+
+def test_a_pull_request_whose_author_and_fork_are_gone_is_read(world: Any) -> None:
+    world.pulls = [pull(4)]
+    found = asyncio.run(world.github().repository(world.repo).pull(4))
+    assert (found.author, found.head_repo, found.head_sha, found.base_sha) == ("", None, "c" * 40, "d" * 40)
+
+
+def test_of_the_files_of_a_pull_request_the_first_3000_are_read(world: Any) -> None:
+    names = [{"filename": f"f{n}"} for n in range(3050)]
+    world.files = [{"filename": "new", "previous_filename": "old"}, {"filename": "old"}, *names]
+    paths = asyncio.run(world.github().repository(world.repo).pull_files(4))
+    assert paths[:3] == ("new", "old", "f0")
+    assert paths[-1] == "f2997"
+    assert len(world.lines("GET /repos")) == 30
+
+
+def test_a_forks_pull_request_is_looked_for_among_the_1000_changed_last(world: Any) -> None:
+    client = world.github().repository(world.repo)
+    others = [pull(n) | {"head": {"ref": "x", "sha": "e" * 40}} for n in range(2000)]
+    world.pulls = [*others[:999], pull(3000)]
+    assert asyncio.run(client.pulls_of("c" * 40)) == (3000,)
+    (query, *_) = [seen.query for seen in world.seen if seen.line == "GET /repos/octo/shop/pulls"]
+    assert set(query.split("&")) == {"state=open", "sort=updated", "direction=desc", "per_page=100"}
+    world.pulls = [*others, pull(3000)]
+    world.seen.clear()
+    assert asyncio.run(client.pulls_of("c" * 40)) == ()
+    assert len(world.lines("GET /repos/octo/shop/pulls")) == 10

@@ -1,0 +1,173 @@
+"""What Mendbot reads and does in one repository on GitHub, each as one call that may be repeated."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, Unpack
+
+from bot.errors import Stale, UserError
+from bot.github.answers import Form, Invalid, Missing, read
+from bot.github.api import Api
+from bot.github.auth import AppIdentity
+from bot.github.check_runs import CheckRuns, CheckRunState, Wanted
+from bot.github.locks import Locks
+from bot.github.pulls import Pulls
+from bot.github.threads import Author, CommentKind, Content, Threads, react
+from bot.model import Issue, PullRequest, Repo
+from bot.model.pulls import Pull
+
+ROLES = ("admin", "maintain", "write", "triage", "read", "none")
+
+_REPO = "/repos/{owner}/{repo}"
+_ISSUE = _REPO + "/issues/{number}"
+
+
+class _User(Form):
+    login: str = ""
+
+
+class _Repository(Form):
+    default_branch: str
+
+
+class _Permission(Form):
+    permission: str = "none"
+    role_name: str | None = None
+
+
+class _Content(Form):
+    content: str = ""
+
+
+class _Commit(Form):
+    author: _User | None = None
+
+
+class _Label(Form):
+    name: str
+
+
+class _Issue(Form):
+    number: int
+    title: str
+    body: str | None = None
+    state: Literal["open", "closed"]
+    labels: tuple[_Label | str, ...] = ()
+    user: _User | None = None
+
+
+class NotText(UserError):
+    """A file holds something else than UTF-8 text."""
+
+
+class RepositoryClient:
+    """One repository. Everything may raise UserError (401, 403, 422), Stale (404, 410) and Transient (network, 5xx,
+    limits, with the seconds to wait where GitHub said)."""
+
+    def __init__(self, api: Api, repo: Repo, identity: Callable[[], Awaitable[AppIdentity]], locks: Locks) -> None:
+        """`identity` tells who the App is; `locks` are shared by all clients of one process."""
+        self._api = api
+        self._identity = identity
+        self._locks = locks
+        self.repo = repo
+
+    def _names(self, **more: str | int) -> dict[str, str | int]:
+        return {"owner": self.repo.owner, "repo": self.repo.name, **more}
+
+    async def permission(self, login: str) -> str:
+        """One of `ROLES`; `none` for someone GitHub does not know here. Whatever is raised means: deny (threat T9)."""
+        try:
+            found = await self._api.get(_REPO + "/collaborators/{login}/permission", self._names(login=login))
+        except Missing:
+            return "none"
+        answer = read(_Permission, found)
+        # a custom role has a name of its own and the permission it is based on
+        return next((role for role in (answer.role_name, answer.permission) if role in ROLES), "none")
+
+    async def default_branch(self) -> str:
+        return read(_Repository, await self._api.get(_REPO, self._names())).default_branch
+
+    async def read_file(self, path: str, ref: str) -> str | None:
+        """A text file's content at a ref, None where there is none; NotText where it is no UTF-8 text."""
+        try:
+            found = await self._api.get(_REPO + "/contents/{+path}{?ref}", self._names(path=path, ref=ref))
+        except Missing:
+            return None
+        content = read(_Content, found)
+        try:
+            return base64.b64decode(content.content).decode("utf-8")
+        except ValueError as error:
+            raise NotText(f"{path} at {ref} is not UTF-8 text") from error
+
+    async def commit_author_of(self, sha: str) -> str | None:
+        """The login of a commit's author, None where his address is no account's; Stale where there is no such commit.
+        The address is whatever the author wrote into the commit, so this proves nothing about who he is."""
+        # a page of one file: the answer brings the diff along
+        names = self._names(sha=sha, per_page=1)
+        try:
+            found = await self._api.get(_REPO + "/commits/{sha}{?per_page}", names)
+        except Invalid as error:
+            raise Stale(f"the commit {sha[:12]} is gone") from error
+        author = read(_Commit, found).author
+        return (author.login or None) if author else None
+
+    async def issue(self, number: int) -> Issue:
+        """The issue as it is now; a first 404 is asked again, for the event may be quicker than the object."""
+        found = read(_Issue, await self._api.get(_ISSUE, self._names(number=number), patient=True))
+        return Issue(
+            number=found.number,
+            title=found.title,
+            body=found.body or "",
+            labels=tuple(label if isinstance(label, str) else label.name for label in found.labels),
+            author=found.user.login if found.user else "",
+            state=found.state,
+        )
+
+    async def add_labels(self, number: int, labels: Sequence[str]) -> None:
+        """Adds labels; those already there stay, so a repeat changes nothing."""
+        if labels:
+            body = {"labels": list(labels)}
+            await self._api.call("POST", _ISSUE + "/labels", self._names(number=number), body, repeatable=True)
+
+    async def remove_label(self, number: int, label: str) -> None:
+        """Removes a label; one that is absent is fine."""
+        try:
+            await self._api.call("DELETE", _ISSUE + "/labels/{label}", self._names(number=number, label=label))
+        except Missing:
+            return
+
+    async def upsert_comment(self, number: int, key: str, body: str, known_id: int | None = None) -> int:
+        """The comment `key` on that issue or pull request says `body`; see `Threads.upsert`."""
+        app = await self._identity()
+        async with self._locks.alone("comment", self.repo.full_name, number, key):
+            threads = Threads(self._api, self.repo, Author(app.id, app.login))
+            return await threads.upsert(number, key, body, known_id)
+
+    async def react(self, kind: CommentKind, comment_id: int, content: Content) -> None:
+        """Our reaction is on that comment, before any write that waits its turn; see `threads.react`."""
+        await react(self._api, self.repo, kind, comment_id, content)
+
+    async def upsert_check_run(self, **wanted: Unpack[CheckRunState]) -> int:
+        """The check run (sha, name, external_id) is in that state; see `CheckRuns.upsert`."""
+        state = Wanted(**wanted)
+        app = await self._identity()
+        async with self._locks.alone("check", self.repo.full_name, state.sha, state.name, state.external_id):
+            return await CheckRuns(self._api, self.repo, app.id).upsert(state)
+
+    async def ensure_pull(self, *, head: str, base: str, title: str, body: str) -> PullRequest:
+        """There is a pull request of branch `head`; see `Pulls.ensure`."""
+        async with self._locks.alone("pull", self.repo.full_name, head):
+            return await Pulls(self._api, self.repo).ensure(head=head, base=base, title=title, body=body)
+
+    async def pull(self, number: int) -> Pull:
+        """The pull request as it is now; see `Pulls.get`."""
+        return await Pulls(self._api, self.repo).get(number)
+
+    async def pull_files(self, number: int) -> tuple[str, ...]:
+        """The paths that a pull request changes; see `Pulls.files`."""
+        return await Pulls(self._api, self.repo).files(number)
+
+    async def pulls_of(self, sha: str) -> tuple[int, ...]:
+        """The open pull requests whose head is that commit; see `Pulls.of_head`."""
+        return await Pulls(self._api, self.repo).of_head(sha)
