@@ -69,7 +69,7 @@ def test_a_pull_request_shows_checks_with_icons_and_its_diff(lively: StandIn) ->
         "mendbot / lint": "✓",
         "mendbot / fix": "●",
     }
-    assert '<tr class="removed"><td>-x = 1</td></tr>' in html
+    assert '<tr class="removed"><td class="number">1</td><td class="number"></td><td>-x = 1</td></tr>' in html
 
 
 def test_a_check_run_shows_summary_and_annotations(lively: StandIn, world: World) -> None:
@@ -144,9 +144,76 @@ def test_known_tags_stay_and_comments_go() -> None:
         "<details open><b>x</b>&lt;i onclick=x&gt;"
     )
     assert "javascript:" not in str(markdown("<javascript:alert(1)>", "")).replace("&lt;javascript:", "")
-    assert diff_lines("@@ -1 +1 @@\n-a\n+b\n c") == [
-        ("place", "@@ -1 +1 @@"),
-        ("removed", "-a"),
-        ("added", "+b"),
-        ("same", " c"),
+
+
+def test_lines_of_a_diff_are_numbered_on_both_sides() -> None:
+    patch = "@@ -1,3 +1,4 @@\n-a\n+b\n+c\n d\n-e\n+f\n\\ No newline at end of file\n@@ -9 +10 @@ f\n--- x"
+    shown = [(line.kind, line.old, line.new) for line in diff_lines(patch)]
+    assert shown == [
+        ("place", None, None),
+        ("removed", 1, None),
+        ("added", None, 1),
+        ("added", None, 2),
+        ("same", 2, 3),
+        ("removed", 3, None),
+        ("added", None, 4),
+        ("same", None, None),
+        ("place", None, None),
+        ("removed", 9, None),
     ]
+
+
+def test_a_pull_request_shows_what_was_said_in_reviews_in_order(lively: StandIn, world: World) -> None:
+    world.review(REPO, 2, "**First**", "ann", state="changes_requested")
+    comment = world.review_comment(REPO, 2, "_Second_ " + EVIL, "ann", path="src/app.py", line=1)
+    world.review(REPO, 2, "", "ann", state="approved")
+    html = page(lively, f"/{REPO}/pull/2")
+    said = [html.index(text) for text in ("requested changes", "<strong>First", "<em>Second", "approved these changes")]
+    assert said == sorted(said)
+    assert html.count("pullrequestreview-") == 2, "the review around a single comment is not shown"
+    assert f'id="discussion_r{comment}"' in html
+    assert world.review_comments(REPO, 2)[0].url.endswith(f"#discussion_r{comment}")
+    assert "<script" not in html
+
+
+def test_reactions_are_counted_with_who_gave_them(lively: StandIn, world: World, api: Api) -> None:
+    comment = world.comment(REPO, 1, "/mendbot fix", "bob")
+    for content in ("eyes", "rocket"):
+        api.ok("POST", f"{HOME}/issues/comments/{comment}/reactions", {"content": content})
+    world.react(comment, "eyes", "ann")
+    html = page(lively, f"/{REPO}/issues/1")
+    assert re.findall(r'title="([^"]*)">([👀🚀] \w+ \d)<', html) == [
+        ("mendbot[bot], ann", "👀 eyes 2"),
+        ("mendbot[bot]", "🚀 rocket 1"),
+    ]
+
+
+def test_checks_show_outcome_text_places_and_buttons(lively: StandIn, world: World, api: Api) -> None:
+    sha = world.pulls(REPO)[0].head_sha
+    note = {"path": "src/app.py", "start_line": 1, "end_line": 1, "annotation_level": "warning", "message": "odd"}
+    output = {"title": "T & T", "summary": "| a |\n|---|\n| 1 |", "text": "```\nlog\n```\n<sub>small</sub><br>"}
+    note |= {"title": "Odd", "raw_details": "all of it"}
+    button = {"label": "Fix", "description": "Mend what failed", "identifier": "fix"}
+    run = {"name": "mendbot / types", "head_sha": sha, "conclusion": "failure", "actions": [button]}
+    output["annotations"] = [note]
+    made = api.ok("POST", f"{HOME}/check-runs", {**run, "output": output, "details_url": "https://m.example/runs/1"})
+    for path in (f"/{REPO}/pull/2", f"/{REPO}/runs/{made['id']}"):
+        html = page(lively, path)
+        assert "<h3>T &amp; T</h3>" in html
+        assert "<th>a</th>" in html
+        assert "<pre><code>log\n</code></pre>" in html
+        assert "<sub>small</sub><br>" in html
+        assert re.search(
+            r'warning">warning</span>\s*<a href="[^"]*#L1">src/app.py:1</a>\s*<b>Odd</b><pre>odd</pre>', html
+        )
+        assert '<span class="button" title="Mend what failed">Fix</span>' in html
+    assert 'href="https://m.example/runs/1"' in html
+    api.ok("PATCH", f"{HOME}/check-runs/{made['id']}", {"details_url": "javascript:alert(1)"})
+    assert "javascript:" not in page(lively, f"/{REPO}/runs/{made['id']}")
+
+
+def test_a_draft_is_shown_as_one(lively: StandIn, world: World) -> None:
+    world.convert_to_draft(REPO, 2, "ann")
+    assert '<span class="pill state draft">Draft</span>' in page(lively, f"/{REPO}/pull/2")
+    world.close_issue(REPO, 2, "ann")
+    assert '<span class="pill state closed">Closed</span>' in page(lively, f"/{REPO}/pull/2")

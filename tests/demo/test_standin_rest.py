@@ -6,6 +6,7 @@ import httpx2
 import pytest
 
 from bot.demo.standin import StandIn, World
+from bot.demo.standin.records import Role
 from bot.demo.standin.server import TABLE
 from tests.oracle.openapi import rest_oracle
 
@@ -103,12 +104,27 @@ def test_no_token_is_kept_in_the_log(api: Api, app: Api, world: World) -> None:
 
 def test_a_repository_and_who_may_do_what_in_it(api: Api, world: World) -> None:
     assert api.ok("GET", HOME)["default_branch"] == "main"
-    for role, legacy in (("maintain", "write"), ("triage", "read"), ("admin", "admin"), ("write", "write")):
-        world.set_permission(REPO, "cara", role)  # type: ignore[arg-type]
+    roles: tuple[tuple[Role, str], ...]
+    roles = (("maintain", "write"), ("triage", "read"), ("admin", "admin"), ("write", "write"), ("read", "read"))
+    for role, legacy in roles:
+        world.set_permission(REPO, "cara", role)
         answer = api.ok("GET", f"{HOME}/collaborators/cara/permission")
         assert (answer["permission"], answer["role_name"]) == (legacy, role)
-    assert api.ok("GET", f"{HOME}/collaborators/bob/permission")["permission"] == "read"
+    assert api.ok("GET", f"{HOME}/collaborators/octo/permission")["role_name"] == "admin"
     assert api("GET", f"{HOME}/collaborators/nobody/permission").status_code == 404
+
+
+def test_everybody_may_read_a_public_repository_and_nobody_a_private_one(api: Api, world: World) -> None:
+    world.set_permission(REPO, "cara", "admin")
+    world.set_permission(REPO, "cara", "none")
+    secret = "octo/secret"
+    world.create_repo(secret, {"a": "b"}, private=True)
+    inside = Api(api.standin, world.new_token(secret))
+    for login in ("bob", "cara"):
+        public = api.ok("GET", f"{HOME}/collaborators/{login}/permission")
+        assert (public["permission"], public["role_name"]) == ("read", "read")
+        private = inside.ok("GET", f"/repos/{secret}/collaborators/{login}/permission")
+        assert (private["permission"], private["role_name"]) == ("none", "none")
 
 
 def test_issues_are_read_listed_and_changed(api: Api, world: World) -> None:

@@ -95,7 +95,7 @@ class Accounts:
 
     def user(self, user: User) -> Json:
         home = f"{self.api}/users/{quote(user.login)}"
-        page = f"{self.site}/apps/{self.app.slug}" if user is self.app.bot else f"{self.site}/{user.login}"
+        page = f"{self.site}/{'apps/' if user.kind == 'Bot' else ''}{user.login.removesuffix('[bot]')}"
         return {
             "login": user.login,
             "id": user.id,
@@ -123,21 +123,23 @@ class Accounts:
             "updated_at": stamp(user.created_at),
         }
 
-    def integration(self, installations: int | None = None) -> Json:
+    def integration(self, installations: int | None = None, app: App | None = None) -> Json:
+        """The App, or another that has done something here."""
+        app = app or self.app
         body: Json = {
-            "id": self.app.id,
-            "slug": self.app.slug,
-            "client_id": f"Iv23{self.app.id:016d}",
-            "node_id": node_id("App", self.app.id),
-            "owner": self.user(self.app.owner),
-            "name": self.app.slug,
+            "id": app.id,
+            "slug": app.slug,
+            "client_id": f"Iv23{app.id:016d}",
+            "node_id": node_id("App", app.id),
+            "owner": self.user(app.owner),
+            "name": app.slug,
             "description": "",
-            "external_url": f"{self.site}/apps/{self.app.slug}",
-            "html_url": f"{self.site}/apps/{self.app.slug}",
-            "created_at": stamp(self.app.created_at),
-            "updated_at": stamp(self.app.created_at),
-            "permissions": dict(self.app.permissions),
-            "events": list(APP_EVENTS),
+            "external_url": f"{self.site}/apps/{app.slug}",
+            "html_url": f"{self.site}/apps/{app.slug}",
+            "created_at": stamp(app.created_at),
+            "updated_at": stamp(app.created_at),
+            "permissions": dict(app.permissions),
+            "events": list(APP_EVENTS) if app is self.app else [],
         }
         return body if installations is None else body | {"installations_count": installations}
 

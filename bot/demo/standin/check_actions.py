@@ -11,7 +11,7 @@ from typing import Any
 from bot.demo.standin.answers import ApiError, invalid, malformed, permit, require
 from bot.demo.standin.check_json import suite_state
 from bot.demo.standin.gitrepo import CommitInfo
-from bot.demo.standin.records import CheckRun, CheckSuite, Json, Repository, User
+from bot.demo.standin.records import App, CheckRun, CheckSuite, Json, Repository, User
 from bot.demo.standin.webhooks import Hooks
 
 MAX_OUTPUT_BYTES = 65_535
@@ -34,19 +34,21 @@ _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
 
 
 def ensure_suite(
-    hooks: Hooks, repo: Repository, commit: CommitInfo, branch: str | None, before: str | None
+    hooks: Hooks, repo: Repository, commit: CommitInfo, branch: str | None, before: str | None, app: App | None = None
 ) -> tuple[CheckSuite, bool]:
-    """The App's one suite for a commit. -> it and whether it is new."""
+    """An App's one suite for a commit, this App's unless told otherwise. -> it and whether it is new."""
+    app = app or hooks.state.app
     for suite in repo.suites:
-        if suite.head_sha == commit.sha:
+        if suite.head_sha == commit.sha and suite.app is app:
             return suite, False
     now = hooks.state.now()
-    suite = CheckSuite(hooks.state.new_id(), repo, commit.sha, branch, before, commit, now, now)
+    suite = CheckSuite(hooks.state.new_id(), app, repo, commit.sha, branch, before, commit, now, now)
     repo.suites.append(suite)
     return suite, True
 
 
-async def create_run(hooks: Hooks, repo: Repository, body: Any) -> CheckRun:
+async def create_run(hooks: Hooks, repo: Repository, body: Any, app: App | None = None) -> CheckRun:
+    """A check run of this App's, or of another."""
     asked = require(body, name=str, head_sha=str)
     if not re.fullmatch(r"[0-9a-f]{40}", asked["head_sha"]) or not await repo.git.resolve(asked["head_sha"]):
         raise ApiError(422, f"No commit found for SHA: {asked['head_sha']}")
@@ -56,12 +58,12 @@ async def create_run(hooks: Hooks, repo: Repository, body: Any) -> CheckRun:
     branches = await repo.git.branches()
     at = next((name for name, sha in branches.items() if sha == asked["head_sha"]), None)
     commit = await repo.git.commit_info(asked["head_sha"])
-    suite, _ = ensure_suite(hooks, repo, commit, at, None)
+    suite, _ = ensure_suite(hooks, repo, commit, at, None, app)
     run = CheckRun(hooks.state.new_id(), suite, asked["name"], hooks.state.now())
     suite.runs.append(run)
     hooks.state.runs[run.id] = run
     _apply(hooks, run, asked)
-    _tell(hooks, run, "created", hooks.state.app.bot)
+    _tell(hooks, run, "created", suite.app.bot)
     _settle(hooks, run, was="queued")
     return run
 
@@ -76,18 +78,24 @@ def update_run(hooks: Hooks, run: CheckRun, body: Any) -> None:
 
 
 def ask_again(hooks: Hooks, run: CheckRun, actor: User, identifier: str | None = None) -> None:
-    """A person presses Re-run, or one of the run's own buttons."""
+    """A person presses Re-run, which sets back the suite and leaves the run, or one of the run's own buttons. Only
+    the App that made the run hears of either (REST docs, "Using the REST API to interact with checks")."""
+    if identifier is not None and identifier not in [action["identifier"] for action in run.actions]:
+        raise ValueError(f"the check run {run.name!r} has no button {identifier!r}")
+    run.suite.asked_again |= identifier is None
+    if run.suite.app is not hooks.state.app:
+        return
     if identifier is None:
         _tell(hooks, run, "rerequested", actor)
         return
-    if identifier not in [action["identifier"] for action in run.actions]:
-        raise ValueError(f"the check run {run.name!r} has no button {identifier!r}")
     _tell(hooks, run, "requested_action", actor, requested_action={"identifier": identifier})
 
 
 def ask_suite_again(hooks: Hooks, suite: CheckSuite, actor: User) -> None:
-    parts = {"check_suite": hooks.state.checks.suite(suite)}
-    hooks.emit("check_suite", "rerequested", suite.repo, actor, parts)
+    suite.asked_again = True
+    if suite.app is hooks.state.app:
+        parts = {"check_suite": hooks.state.checks.suite(suite)}
+        hooks.emit("check_suite", "rerequested", suite.repo, actor, parts)
 
 
 def _tell(hooks: Hooks, run: CheckRun, action: str, sender: User, **more: Any) -> None:
@@ -96,13 +104,14 @@ def _tell(hooks: Hooks, run: CheckRun, action: str, sender: User, **more: Any) -
 
 
 def _settle(hooks: Hooks, run: CheckRun, was: str) -> None:
-    run.suite.updated_at = hooks.state.now()
+    run.suite.updated_at, run.suite.asked_again = hooks.state.now(), False
     if run.status != "completed" or was == "completed":
         return
-    _tell(hooks, run, "completed", hooks.state.app.bot)
+    bot = run.suite.app.bot
+    _tell(hooks, run, "completed", bot)
     if suite_state(run.suite)[0] == "completed":
         parts = {"check_suite": hooks.state.checks.suite(run.suite)}
-        hooks.emit("check_suite", "completed", run.suite.repo, hooks.state.app.bot, parts)
+        hooks.emit("check_suite", "completed", run.suite.repo, bot, parts)
 
 
 def _check(asked: Json, *, creating: bool) -> None:

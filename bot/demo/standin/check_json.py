@@ -15,8 +15,8 @@ _WORST = ("failure", "timed_out", "cancelled", "action_required", "stale", "succ
 
 
 def suite_state(suite: CheckSuite) -> tuple[str, str | None]:
-    """Status and conclusion of a suite: what its runs amount to."""
-    if not suite.runs:
+    """Status and conclusion of a suite: what its runs amount to, unless a person has asked for them again."""
+    if not suite.runs or suite.asked_again:
         return "queued", None
     if any(run.status != "completed" for run in suite.runs):
         return "in_progress", None
@@ -45,7 +45,7 @@ class Checks:
             "before": suite.before,
             "after": suite.head_sha,
             "pull_requests": self._pulls(suite.repo, suite.head_sha),
-            "app": self.accounts.integration(),
+            "app": self.accounts.integration(app=suite.app),
             "repository": self.accounts.minimal_repository(suite.repo),
             "created_at": stamp(suite.created_at),
             "updated_at": stamp(suite.updated_at),
@@ -79,7 +79,7 @@ class Checks:
             },
             "name": run.name,
             "check_suite": {"id": run.suite.id},
-            "app": self.accounts.integration(),
+            "app": self.accounts.integration(app=run.suite.app),
             "pull_requests": self._pulls(repo, sha),
         }
 

@@ -1,19 +1,17 @@
-"""The routes of the repository itself: who may, its commits, refs and files, its check runs and pull requests."""
+"""The routes of the repository itself: who may, its commits, refs and files, its check runs."""
 
 from __future__ import annotations
 
-from bot.demo.standin import check_actions, pull_actions, thread_actions
+from bot.demo.standin import check_actions
 from bot.demo.standin.account_json import role_flags
-from bot.demo.standin.answers import Answer, ApiError, invalid, not_found, permit, require
-from bot.demo.standin.records import CheckRun, Pull, Repository
+from bot.demo.standin.answers import Answer, ApiError, not_found
+from bot.demo.standin.records import CheckRun, Repository
 from bot.demo.standin.rest import Call, Endpoint, page_of
 
 METADATA = (("metadata", "read"),)
 CONTENTS = (("contents", "read"),)
 CHECKS = (("checks", "read"),)
 CHECKS_WRITE = (("checks", "write"),)
-PULLS = (("pull_requests", "read"),)
-PULLS_WRITE = (("pull_requests", "write"),)
 
 
 async def get_repo(call: Call) -> Answer:
@@ -58,6 +56,41 @@ async def list_commits(call: Call) -> Answer:
     return Answer([state.checks.commit(repo, commit, known) for commit in shown], headers=headers)
 
 
+async def compare(call: Call) -> Answer:
+    """`base...head`, names or commits of this repository; the files are what `head` changed since the two parted."""
+    repo, state = call.repo, call.hooks.state
+    left, dots, right = call.params["basehead"].partition("...")
+    if not dots:
+        raise not_found()
+    try:
+        base, head = await _sha(repo, left), await _sha(repo, right)
+    except ApiError:
+        raise not_found() from None
+    parted = await repo.git.merge_base(base, head)
+    if parted is None:
+        raise ApiError(404, f"No common ancestor between {left} and {right}.")
+    ahead, behind = await repo.git.count(base, head), await repo.git.count(head, base)
+    commits, files = (await repo.git.log(f"{base}..{head}"))[::-1], await repo.git.diff(base, head, patches=True)
+    status = {(True, True): "diverged", (True, False): "ahead", (False, True): "behind"}
+    known, page = state.by_email(), f"{state.accounts.repo_page(repo)}/compare/{base}...{head}"
+    ends = {name: await repo.git.commit_info(sha) for name, sha in (("base", base), ("merge_base", parted))}
+    body = {
+        "url": f"{state.accounts.repo_url(repo)}/compare/{left}...{right}",
+        "html_url": page,
+        "permalink_url": page,
+        "diff_url": f"{page}.diff",
+        "patch_url": f"{page}.patch",
+        **{f"{name}_commit": state.checks.commit(repo, commit, known) for name, commit in ends.items()},
+        "status": status.get((ahead > 0, behind > 0), "identical"),
+        "ahead_by": ahead,
+        "behind_by": behind,
+        "total_commits": ahead,
+        "commits": [state.checks.commit(repo, commit, known) for commit in commits],
+        "files": [state.checks.file(repo, head, file) for file in files],
+    }
+    return Answer(body)
+
+
 async def get_ref(call: Call) -> Answer:
     name = f"refs/{call.params['ref']}"
     sha = await call.repo.git.resolve(name) if "^" not in name and "~" not in name else None
@@ -95,6 +128,11 @@ async def create_check_run(call: Call) -> Answer:
 
 async def update_check_run(call: Call) -> Answer:
     run = _run(call)
+    if run.suite.app is not call.hooks.state.app:
+        raise ApiError(
+            403,
+            f"Invalid app_id `{run.suite.app.id}` - check run can only be modified by the GitHub App that created it.",
+        )
     check_actions.update_run(call.hooks, run, call.body)
     return Answer(call.hooks.state.checks.run(run))
 
@@ -118,10 +156,10 @@ async def list_check_runs(call: Call) -> Answer:
         if run.suite.head_sha == sha
         and query.get("check_name", run.name) == run.name
         and query.get("status", run.status) == run.status
-        and query.get("app_id", str(call.hooks.state.app.id)) == str(call.hooks.state.app.id)
+        and query.get("app_id", str(run.suite.app.id)) == str(run.suite.app.id)
     ]
     if query.get("filter", "latest") == "latest":
-        found = list({run.name: run for run in reversed(found)}.values())[::-1]
+        found = list({(run.suite.app.id, run.name): run for run in reversed(found)}.values())[::-1]
     shown, headers = page_of(call, found)
     body = {"total_count": len(found), "check_runs": [call.hooks.state.checks.run(run) for run in shown]}
     return Answer(body, headers=headers)
@@ -135,80 +173,8 @@ async def list_check_suites(call: Call) -> Answer:
     return Answer(body, headers=headers)
 
 
-def _pull(call: Call) -> Pull:
-    pull = call.hooks.state.issue(call.repo, call.number("pull_number")).pull
-    if pull is None:
-        raise not_found()
-    return pull
-
-
-async def get_pull(call: Call) -> Answer:
-    return Answer(call.hooks.state.threads.pull(_pull(call)))
-
-
-async def list_pulls(call: Call) -> Answer:
-    query = call.query
-    state = query.get("state", "open")
-    if state not in ("open", "closed", "all"):
-        raise invalid("PullRequest", "state", "invalid")
-    head = query.get("head", "")
-    found = [
-        pull
-        for pull in call.repo.pulls
-        if state in ("all", pull.issue.state)
-        # GitHub ignores a head that does not name its owner
-        and (":" not in head or f"{pull.head_repo.owner.login}:{pull.head_ref}".lower() == head.lower())
-        and query.get("base", pull.base_ref) == pull.base_ref
-    ]
-    descending = query.get("direction", "desc" if query.get("sort", "created") == "created" else "asc") == "desc"
-    found.sort(key=lambda pull: pull.issue.number, reverse=descending)
-    shown, headers = page_of(call, found)
-    return Answer([call.hooks.state.threads.listed_pull(pull) for pull in shown], headers=headers)
-
-
-async def create_pull(call: Call) -> Answer:
-    body = require(call.body, title=str, head=str, base=str)
-    permit(body, body=str, draft=bool)
-    source, branch = pull_actions.find_head(call.hooks, call.repo, body["head"])
-    asked = pull_actions.Request(body["title"], body.get("body"), source, branch, body["base"], bool(body.get("draft")))
-    pull = await pull_actions.open_pull(call.hooks, call.repo, call.actor, asked)
-    threads = call.hooks.state.threads
-    return Answer(threads.pull(pull), 201, {"Location": threads.pull_url(pull)})
-
-
-async def update_pull(call: Call) -> Answer:
-    body, pull = require(call.body), _pull(call)
-    permit(body, title=str, body=str, state=str, base=str)
-    if body.get("state") not in (None, "open", "closed"):
-        raise invalid("PullRequest", "state", "invalid")
-    thread_actions.edit(call.hooks, pull.issue, call.actor, body)
-    pull.closes = pull_actions.closing_numbers(pull.issue.body)
-    if body.get("state") == "closed":
-        thread_actions.close(call.hooks, pull.issue, call.actor)
-    elif body.get("state") == "open":
-        thread_actions.reopen(call.hooks, pull.issue, call.actor)
-    return Answer(call.hooks.state.threads.pull(pull))
-
-
-async def list_pull_files(call: Call) -> Answer:
-    pull, repo = _pull(call), call.repo
-    files = await repo.git.diff(pull.base_sha, pull.head_sha, patches=True)
-    shown, headers = page_of(call, files)
-    checks = call.hooks.state.checks
-    return Answer([checks.file(repo, pull.head_sha, file) for file in shown], headers=headers)
-
-
-async def list_pull_commits(call: Call) -> Answer:
-    pull, repo, state = _pull(call), call.repo, call.hooks.state
-    commits = await repo.git.log(f"{pull.base_sha}..{pull.head_sha}")
-    shown, headers = page_of(call, commits[::-1])
-    known = state.by_email()
-    return Answer([state.checks.commit(repo, commit, known) for commit in shown], headers=headers)
-
-
 _REPO = "/repos/{owner}/{repo}"
 _RUN = _REPO + "/check-runs/{check_run_id}"
-_PULL = _REPO + "/pulls/{pull_number}"
 _COMMIT = _REPO + "/commits/{ref:path}"
 
 ENDPOINTS = (
@@ -218,6 +184,7 @@ ENDPOINTS = (
     Endpoint("GET", _COMMIT + "/check-runs", list_check_runs, CHECKS),
     Endpoint("GET", _COMMIT + "/check-suites", list_check_suites, CHECKS),
     Endpoint("GET", _COMMIT, get_commit, CONTENTS),
+    Endpoint("GET", _REPO + "/compare/{basehead:path}", compare, CONTENTS),
     Endpoint("GET", _REPO + "/git/ref/{ref:path}", get_ref, CONTENTS),
     Endpoint("GET", _REPO + "/contents", get_contents, CONTENTS),
     Endpoint("GET", _REPO + "/contents/{path:path}", get_contents, CONTENTS),
@@ -225,10 +192,4 @@ ENDPOINTS = (
     Endpoint("GET", _RUN, get_check_run, CHECKS),
     Endpoint("PATCH", _RUN, update_check_run, CHECKS_WRITE),
     Endpoint("GET", _RUN + "/annotations", list_annotations, CHECKS),
-    Endpoint("GET", _REPO + "/pulls", list_pulls, PULLS),
-    Endpoint("POST", _REPO + "/pulls", create_pull, PULLS_WRITE),
-    Endpoint("GET", _PULL, get_pull, PULLS),
-    Endpoint("PATCH", _PULL, update_pull, PULLS_WRITE),
-    Endpoint("GET", _PULL + "/files", list_pull_files, PULLS),
-    Endpoint("GET", _PULL + "/commits", list_pull_commits, PULLS),
 )

@@ -124,11 +124,15 @@ class BareRepo:
         with (self.path / "config").open("a") as config:
             config.write(_SERVER_CONFIG)
 
-    async def commit(self, branch: str, files: FilesIn | Path, message: str, author: Identity) -> str:
+    async def commit(
+        self, branch: str, files: FilesIn | Path, message: str, author: Identity, *, instead: bool = False
+    ) -> str:
         """Commit `files` on `branch` (made from HEAD where it is new); None as content deletes. -> the new sha.
 
-        A directory stands for all regular files and links in it; modes are kept."""
-        parent = await self.resolve(f"refs/heads/{branch}") or await self.resolve("HEAD")
+        A directory stands for all regular files and links in it; modes are kept. `instead`: the commit takes the
+        place of the branch's last one, whose changes are gone."""
+        tip = await self.resolve(f"refs/heads/{branch}")
+        parent = await self.resolve(f"{tip}^") if tip and instead else tip or await self.resolve("HEAD")
         who = f"{author.name} <{author.email}> now"
         text = message.encode()
         stream = [
@@ -174,8 +178,12 @@ class BareRepo:
     async def count(self, base: str, head: str) -> int:
         return int(await self.text("rev-list", "--count", f"{base}..{head}"))
 
+    async def merge_base(self, one: str, other: str) -> str | None:
+        """The commit at which two lines parted; None where they never met."""
+        return (await self.git("merge-base", one, other, ok=(0, 1))).decode().strip() or None
+
     async def is_ancestor(self, old: str, new: str) -> bool:
-        return (await self.text("merge-base", old, new)) == old if old != ZERO else True
+        return await self.merge_base(old, new) == old if old != ZERO else True
 
     async def diff(self, base: str, head: str, *, patches: bool = False) -> tuple[FileDiff, ...]:
         """What `head` changed since it left `base` (three dots); `base` may be the empty tree's parentless side."""

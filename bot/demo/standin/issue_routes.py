@@ -183,11 +183,7 @@ async def create_reaction(call: Call) -> Answer:
 
 
 async def delete_reaction(call: Call) -> Answer:
-    comment, number = _comment(call), call.number("reaction_id")
-    mine = [one for one in comment.reactions if one.id == number and one.user is call.actor]
-    if not mine:
-        raise not_found()
-    comment.reactions.remove(mine[0])
+    act.take_back(call.hooks, _comment(call), call.actor, call.number("reaction_id"))
     return Answer(None, 204)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Any
 
 import jinja2
@@ -15,8 +16,8 @@ from starlette.routing import Route
 from bot.demo.standin.account_json import stamp
 from bot.demo.standin.answers import ApiError, not_found
 from bot.demo.standin.gitrepo import ZERO, GitFailed
-from bot.demo.standin.records import CheckRun, Issue, LoggedRequest, Repository
-from bot.demo.standin.rendering import diff_lines, markdown
+from bot.demo.standin.records import CheckRun, Comment, Issue, LoggedRequest, Repository, Review, ReviewComment
+from bot.demo.standin.rendering import diff_lines, markdown, tally
 from bot.demo.standin.state import State
 
 _HEADERS = {
@@ -25,6 +26,9 @@ _HEADERS = {
 }
 
 _ICONS = {"success": "✓", "failure": "✗", "timed_out": "✗", "cancelled": "⊘", "skipped": "⊘", "neutral": "■"}
+_REVIEWED = {"commented": "reviewed", "approved": "approved these changes", "changes_requested": "requested changes"}
+
+_SCHEMES = ("http://", "https://")
 
 Context = dict[str, Any]
 
@@ -45,6 +49,7 @@ class Pages:
             undefined=jinja2.StrictUndefined,
         )
         self._templates.globals |= {"icon": icon, "stamp": stamp, "diff_lines": diff_lines, "app": state.app}
+        self._templates.globals["tally"] = tally
         self._templates.filters["markdown"] = markdown
 
     def routes(self) -> list[Route]:
@@ -111,7 +116,8 @@ class Pages:
     async def thread(self, request: Request) -> tuple[str, Context]:
         repo, context = self._repo(request)
         issue = self.state.issue(repo, request.path_params["number"])
-        return "thread.html", context | {"issue": issue} | await self._pull_parts(repo, issue)
+        context |= {"issue": issue, "said": _said(issue), "reviewed": _REVIEWED}
+        return "thread.html", context | await self._pull_parts(repo, issue)
 
     async def _pull_parts(self, repo: Repository, issue: Issue) -> Context:
         pull = issue.pull
@@ -129,7 +135,9 @@ class Pages:
         run = self.state.runs.get(request.path_params["run"])
         if run is None or run.suite.repo is not repo:
             raise not_found()
-        return "check_run.html", context | {"run": run}
+        link = run.details_url or ""
+        # the App's own address: a link only where it leads to a page
+        return "check_run.html", context | {"run": run, "details": link if link.startswith(_SCHEMES) else None}
 
     async def commit(self, request: Request) -> tuple[str, Context]:
         repo, context = self._repo(request)
@@ -152,8 +160,20 @@ class Pages:
         return "blob.html", context | {"path": path, "ref": ref, "lines": text.splitlines()}
 
 
+def _said(issue: Issue) -> list[tuple[str, Comment | Review | ReviewComment]]:
+    """What was said on the thread in order of time, each with the template part that shows it. A review without words
+    is shown by the comment it is made around."""
+    said: list[tuple[datetime, str, Comment | Review | ReviewComment]]
+    said = [(one.created_at, "comment", one) for one in issue.comments]
+    if issue.pull:
+        reviews = [one for one in issue.pull.reviews if one.body or one.state != "commented"]
+        said += [(one.submitted_at, "review", one) for one in reviews]
+        said += [(one.created_at, "line", one) for one in issue.pull.review_comments]
+    return [(kind, one) for _, kind, one in sorted(said, key=lambda each: each[0])]
+
+
 def _latest(runs: list[CheckRun]) -> list[CheckRun]:
-    return list({run.name: run for run in sorted(runs, key=lambda run: run.id)}.values())
+    return list({(run.suite.app.id, run.name): run for run in sorted(runs, key=lambda run: run.id)}.values())
 
 
 async def _to_repository(request: Request) -> Response:

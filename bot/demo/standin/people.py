@@ -1,36 +1,28 @@
-"""What people do on the threads: issues, labels, comments, pull requests, the buttons of check runs."""
+"""What people do on the threads: issues, labels, comments; and what they do to check runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.demo.standin import check_actions, pull_actions, repo_actions, thread_actions
+from bot.demo.standin import check_actions, pull_actions, thread_actions
 from bot.demo.standin.answers import not_found
 from bot.demo.standin.observer import Observer
-from bot.demo.standin.records import CheckRun, CheckSuite, Comment, Issue, Pull, User
+from bot.demo.standin.records import CheckRun, CheckSuite, Comment, Issue, User
 from bot.demo.standin.views import (
     CheckRunView,
     CommentView,
     IssueView,
-    PullView,
     comment_view,
     issue_view,
-    pull_view,
     run_view,
 )
 
 
 class People(Observer):
-    """The half of `World` that is about threads and checks."""
+    """The part of `World` that is about threads, of pull requests too, and about checks."""
 
     def _issue(self, repo: str, number: int) -> Issue:
         return self._state.issue(self._state.repo(repo), number)
-
-    def _pull(self, repo: str, number: int) -> Pull:
-        pull = self._issue(repo, number).pull
-        if pull is None:
-            raise not_found()
-        return pull
 
     def _user(self, login: str) -> User:
         return self._state.ensure_user(login)
@@ -70,7 +62,16 @@ class People(Observer):
         self._now(lambda: thread_actions.close(self._hooks, self._issue(repo, number), self._user(actor), reason))
 
     def reopen_issue(self, repo: str, number: int, actor: str) -> None:
-        self._now(lambda: thread_actions.reopen(self._hooks, self._issue(repo, number), self._user(actor)))
+        """Open a thread again; a pull request then has what was pushed meanwhile."""
+
+        async def work() -> None:
+            issue, user = self._issue(repo, number), self._user(actor)
+            if issue.pull:
+                await pull_actions.reopen(self._hooks, issue.pull, user)
+            else:
+                thread_actions.reopen(self._hooks, issue, user)
+
+        self._do(work)
 
     def comment(self, repo: str, number: int, body: str, actor: str) -> int:
         """-> the comment's id"""
@@ -83,6 +84,10 @@ class People(Observer):
 
     def delete_comment(self, comment_id: int, actor: str) -> None:
         self._now(lambda: thread_actions.delete_comment(self._hooks, self._comment(comment_id), self._user(actor)))
+
+    def react(self, comment_id: int, content: str, actor: str) -> None:
+        """Put a reaction such as `+1` on a comment."""
+        self._now(lambda: thread_actions.react(self._hooks, self._comment(comment_id), self._user(actor), content))
 
     def issue(self, repo: str, number: int) -> IssueView:
         """The thread with its labels and comments; pull requests are issues too."""
@@ -100,38 +105,6 @@ class People(Observer):
 
         return self._now(work)
 
-    def open_pull(self, repo: str, head: str, title: str, body: str, author: str, *, base: str = "") -> int:
-        """A person's pull request; `head` is `owner:branch` where the branch is in a fork. -> its number"""
-
-        async def work() -> int:
-            found = self._state.repo(repo)
-            source, branch = pull_actions.find_head(self._hooks, found, head)
-            asked = pull_actions.Request(title, body, source, branch, base or found.default_branch)
-            return (await pull_actions.open_pull(self._hooks, found, self._user(author), asked)).issue.number
-
-        return self._do(work)
-
-    def merge_pull(self, repo: str, number: int, actor: str) -> str:
-        """Press "Merge": really merges in git and closes the issues the body names; -> the merge commit."""
-
-        async def work() -> str:
-            found, user = self._state.repo(repo), self._user(actor)
-            async with found.git.lock:
-                before = await found.git.branches()
-                sha = await pull_actions.merge(self._hooks, self._pull(repo, number), user)
-                await repo_actions.pushed(self._hooks, found, before, user)
-            return sha
-
-        return self._do(work)
-
-    def pulls(self, repo: str) -> tuple[PullView, ...]:
-        """All pull requests, open or not, oldest first."""
-
-        def work() -> tuple[PullView, ...]:
-            return tuple(pull_view(pull, self._page(pull.issue)) for pull in self._state.repo(repo).pulls)
-
-        return self._now(work)
-
     def check_runs(self, repo: str, sha: str | None = None) -> tuple[CheckRunView, ...]:
         """All check runs of a commit, or of the repository, oldest first."""
 
@@ -145,12 +118,22 @@ class People(Observer):
 
         return self._now(work)
 
+    def other_check_run(self, repo: str, sha: str, name: str, conclusion: str | None = None) -> int:
+        """A check run of another App, GitHub Actions: this App hears of it, and can't change it. -> its id"""
+
+        async def work() -> int:
+            asked = {"name": name, "head_sha": sha, **({"conclusion": conclusion} if conclusion else {})}
+            made = await check_actions.create_run(self._hooks, self._state.repo(repo), asked, self._state.other_app)
+            return made.id
+
+        return self._do(work)
+
     def rerequest_check_run(self, run_id: int, actor: str) -> None:
         """Press "Re-run" at one check run."""
         self._now(lambda: check_actions.ask_again(self._hooks, self._run(run_id), self._user(actor)))
 
     def press_button(self, run_id: int, identifier: str, actor: str) -> None:
-        """Press one of the buttons (`actions`) that the App put on its check run."""
+        """Press one of the buttons (`actions`) that the App put on its check run; `ValueError` where it has no such."""
         self._now(lambda: check_actions.ask_again(self._hooks, self._run(run_id), self._user(actor), identifier))
 
     def rerequest_check_suite(self, repo: str, sha: str, actor: str) -> None:
@@ -165,6 +148,6 @@ class People(Observer):
 
     def _suite(self, repo: str, sha: str) -> CheckSuite:
         for suite in self._state.repo(repo).suites:
-            if suite.head_sha == sha:
+            if suite.head_sha == sha and suite.app is self._state.app:
                 return suite
         raise not_found()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.demo.standin import thread_actions
 from bot.demo.standin.answers import ApiError, invalid
 from bot.demo.standin.gitrepo import ZERO, GitFailed, Identity, MergeConflict
-from bot.demo.standin.records import Pull, Repository, User
+from bot.demo.standin.records import Json, Pull, Repository, User
 from bot.demo.standin.webhooks import Hooks
 
 _CLOSING = re.compile(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)\b", re.IGNORECASE)
@@ -111,6 +111,42 @@ async def follow_push(hooks: Hooks, repo: Repository, branch: str, span: tuple[s
                 await measure(hooks, pull)
 
 
+async def edit(hooks: Hooks, pull: Pull, actor: User, changes: Json) -> None:
+    """New `title`, `body` and `base`, where they are given and differ: one webhook tells of all of them."""
+    base = changes.get("base") or pull.base_ref
+    before: Json = {}
+    if base != pull.base_ref:
+        sha = await pull.issue.repo.git.resolve(f"refs/heads/{base}")
+        if sha is None or pull.merged_at:
+            raise invalid("PullRequest", "base", "invalid")
+        before = {"base": {"ref": {"from": pull.base_ref}, "sha": {"from": pull.base_sha}}}
+        pull.base_ref, pull.base_sha = base, sha
+        await measure(hooks, pull)
+    thread_actions.edit(hooks, pull.issue, actor, changes, before)
+    pull.closes = closing_numbers(pull.issue.body)
+
+
+def set_draft(hooks: Hooks, pull: Pull, actor: User, draft: bool) -> None:
+    """Press "Ready for review" or "Convert to draft"; what is so already stays."""
+    if pull.issue.state != "open":
+        raise invalid("PullRequest", "draft", "invalid")
+    if pull.draft != draft:
+        pull.draft, pull.issue.updated_at = draft, hooks.state.now()
+        thread_actions.tell(hooks, pull.issue, "converted_to_draft" if draft else "ready_for_review", actor)
+
+
+async def reopen(hooks: Hooks, pull: Pull, actor: User) -> None:
+    """Open it again at what its branch is at now; refused where the branch is gone."""
+    if pull.issue.state == "closed" and not pull.merged_at:
+        sha = await pull.head_repo.git.resolve(f"refs/heads/{pull.head_ref}")
+        if sha is None:
+            said = f"state cannot be changed. The {pull.head_ref} branch has been deleted."
+            raise invalid("PullRequest", "state", "custom", said)
+        if sha != pull.head_sha:
+            await _move_head(hooks, pull, sha)
+    thread_actions.reopen(hooks, pull.issue, actor)
+
+
 async def _move_head(hooks: Hooks, pull: Pull, sha: str) -> None:
     repo = pull.issue.repo
     ref = f"refs/pull/{pull.issue.number}/head"
@@ -128,7 +164,7 @@ async def merge(hooks: Hooks, pull: Pull, actor: User) -> str:
     """Merge as the green button does: a merge commit on the base branch, the thread closed, and the issues its
     body names closed where the base is the default branch. -> the merge commit. The caller reports the push."""
     issue, repo = pull.issue, pull.issue.repo
-    if issue.state != "open":
+    if issue.state != "open" or pull.draft:
         raise ApiError(405, "Pull Request is not mergeable")
     base = await repo.git.resolve(f"refs/heads/{pull.base_ref}") or pull.base_sha
     title = f"Merge pull request #{issue.number} from {pull.head_repo.owner.login}/{pull.head_ref}\n\n{issue.title}"

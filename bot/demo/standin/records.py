@@ -12,6 +12,7 @@ from bot.demo.standin.gitrepo import BareRepo, CommitInfo
 
 Json = dict[str, Any]
 Level = Literal["read", "write"]
+ReviewState = Literal["commented", "approved", "changes_requested"]
 Role = Literal["admin", "maintain", "write", "triage", "read", "none"]
 
 APP_PERMISSIONS: dict[str, str] = {
@@ -23,7 +24,10 @@ APP_PERMISSIONS: dict[str, str] = {
 }
 """What the App asks for, and an installation grants unless told otherwise: the least the main job needs (T21)."""
 
-APP_EVENTS = ("check_run", "check_suite", "issue_comment", "issues", "pull_request", "push")
+APP_EVENTS = (
+    *("check_run", "check_suite", "issue_comment", "issues", "pull_request"),
+    *("pull_request_review", "pull_request_review_comment", "push"),
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -99,6 +103,42 @@ class Comment:
 
 
 @dataclass(slots=True, eq=False)
+class Review:
+    """What a person said of a pull request as a whole; `body` None is the review that GitHub makes around a single
+    comment on a line."""
+
+    id: int
+    pull: Pull
+    body: str | None
+    user: User
+    state: ReviewState
+    commit_sha: str
+    submitted_at: datetime
+    updated_at: datetime
+
+
+@dataclass(slots=True, eq=False)
+class ReviewComment:
+    """A comment on one line of a pull request's diff, on the new side; `hunk` is the diff down to that line."""
+
+    id: int
+    review: Review
+    body: str
+    user: User
+    path: str
+    line: int
+    position: int
+    hunk: str
+    created_at: datetime
+    updated_at: datetime
+    reactions: list[Reaction] = field(default_factory=list)
+
+    @property
+    def pull(self) -> Pull:
+        return self.review.pull
+
+
+@dataclass(slots=True, eq=False)
 class Issue:
     """An issue; with `pull` set it is the thread of a pull request, as on GitHub."""
 
@@ -140,11 +180,16 @@ class Pull:
     additions: int = 0
     deletions: int = 0
     changed_files: int = 0
+    reviews: list[Review] = field(default_factory=list)
+    review_comments: list[ReviewComment] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
 class CheckSuite:
+    """One App's checks of one commit; `asked_again` until the App does something about a person's "Re-run"."""
+
     id: int
+    app: App
     repo: Repository
     head_sha: str
     head_branch: str | None
@@ -153,6 +198,7 @@ class CheckSuite:
     created_at: datetime
     updated_at: datetime
     runs: list[CheckRun] = field(default_factory=list)
+    asked_again: bool = False
 
 
 @dataclass(slots=True, eq=False)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -15,6 +16,12 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import Markup
 
+from bot.demo.standin.records import Reaction
+from bot.demo.standin.thread_json import REACTIONS
+
+PICTURES = dict(zip(REACTIONS, "👍👎😄🎉😕❤🚀👀", strict=True))
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _KNOWN_TAG = re.compile(r"</?(?:details|summary|sub|sup|kbd|b|i|em|strong|code|br|hr)\s*/?>|<details open>")
 _REFERENCE = re.compile(r"(?<![\w&/])#(\d{1,9})\b")
@@ -57,7 +64,43 @@ def _text(
     return _REFERENCE.sub(rf'<a href="{page}/issues/\1">#\1</a>', text)
 
 
-def diff_lines(patch: str | None) -> list[tuple[str, str]]:
-    """Each line of a patch with its kind: added, removed, place or same."""
-    kinds = {"+": "added", "-": "removed", "@": "place"}
-    return [(kinds.get(line[:1], "same"), line) for line in (patch or "").split("\n")]
+@dataclass(frozen=True, slots=True)
+class DiffLine:
+    """`kind` is added, removed, place or same; `old` and `new` are its numbers on the two sides, where it has any."""
+
+    kind: str
+    text: str
+    old: int | None = None
+    new: int | None = None
+
+
+def diff_lines(patch: str | None) -> list[DiffLine]:
+    """The lines of a patch, numbered as on the page "Files changed"."""
+    found: list[DiffLine] = []
+    old = new = 0
+    for line in (patch or "").split("\n"):
+        place = _HUNK.match(line)
+        if place:
+            old, new = int(place[1]), int(place[2])
+            found.append(DiffLine("place", line))
+        elif line.startswith("+"):
+            found.append(DiffLine("added", line, None, new))
+            new += 1
+        elif line.startswith("-"):
+            found.append(DiffLine("removed", line, old, None))
+            old += 1
+        elif line.startswith("\\"):
+            found.append(DiffLine("same", line))
+        else:
+            found.append(DiffLine("same", line, old, new))
+            old, new = old + 1, new + 1
+    return found
+
+
+def tally(reactions: Sequence[Reaction]) -> list[tuple[str, int, str]]:
+    """Each sort of reaction as people see it: its picture with its name, for not every machine has a font for the
+    picture; how often; and by whom."""
+    by: dict[str, list[str]] = {}
+    for one in reactions:
+        by.setdefault(one.content, []).append(one.user.login)
+    return [(f"{PICTURES[content]} {content}", len(names), ", ".join(names)) for content, names in by.items()]

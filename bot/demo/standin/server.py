@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.demo.standin import app_routes, code_routes, issue_routes
+from bot.demo.standin import app_routes, code_routes, issue_routes, pull_routes, review_routes
 from bot.demo.standin.githttp import GitHttp
 from bot.demo.standin.pages import Pages
 from bot.demo.standin.records import App, User
@@ -32,8 +32,14 @@ _START_S = 20.0
 _STOP_S = 15.0
 """More than a webhook may take, for one may be on its way."""
 
-# issues' comments come before issues by number; `contents` and `commits` end their own paths
-TABLE = (*app_routes.ENDPOINTS, *issue_routes.ENDPOINTS, *code_routes.ENDPOINTS)
+# what has a name in its path comes before what has a number or a rest there: comments, `commits/{ref}/pulls`
+TABLE = (
+    *app_routes.ENDPOINTS,
+    *issue_routes.ENDPOINTS,
+    *review_routes.ENDPOINTS,
+    *pull_routes.ENDPOINTS,
+    *code_routes.ENDPOINTS,
+)
 
 
 class StandIn:

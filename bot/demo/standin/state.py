@@ -24,10 +24,13 @@ from bot.demo.standin.records import (
     Issue,
     LoggedRequest,
     Repository,
+    Review,
+    ReviewComment,
     Role,
     Token,
     User,
 )
+from bot.demo.standin.review_json import Reviewing
 from bot.demo.standin.thread_json import Threads
 
 
@@ -49,6 +52,13 @@ class Pulse:
             return self._changed.wait_for(lambda: self.version > seen, timeout_s)
 
 
+def _other_app(app: App) -> App:
+    """GitHub Actions, whose check runs stand beside the App's own."""
+    owner = User(9_919, "github", "Organization", "GitHub", app.created_at)
+    bot = User(41_898_282, "github-actions[bot]", "Bot", "github-actions[bot]", app.created_at)
+    return App(15_368, "github-actions", "", "", None, owner, bot, app.created_at, {"checks": "write"})
+
+
 class State:
     """All that exists. Mutated on the loop only; `requests` and `pulse` may be read from anywhere."""
 
@@ -56,6 +66,7 @@ class State:
         self.root = root
         self.site = site
         self.app = app
+        self.other_app = _other_app(app)
         self.wall = wall
         self.skew_s = 0.0
         self.users: dict[str, User] = {}
@@ -63,15 +74,18 @@ class State:
         self.installations: dict[int, Installation] = {}
         self.tokens: dict[str, Token] = {}
         self.comments: dict[int, Comment] = {}
+        self.reviews: dict[int, Review] = {}
+        self.review_comments: dict[int, ReviewComment] = {}
         self.runs: dict[int, CheckRun] = {}
         self.requests: list[LoggedRequest] = []
         self.faults = Faults()
         self.pulse = Pulse()
         self.accounts = Accounts(site, f"{site}/api", app)
         self.threads = Threads(self.accounts)
+        self.reviewing = Reviewing(self.threads)
         self.checks = Checks(self.threads)
         self._ids = itertools.count(2_100_000_001)
-        for user in (app.owner, app.bot):
+        for user in (app.owner, app.bot, self.other_app.bot):
             self.users[user.login.lower()] = user
 
     def new_id(self) -> int:

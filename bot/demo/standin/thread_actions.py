@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.demo.standin.account_json import stamp
 from bot.demo.standin.answers import ApiError, invalid, not_found
-from bot.demo.standin.records import Comment, Issue, Json, Label, Reaction, Repository, User
+from bot.demo.standin.records import Comment, Issue, Json, Label, Reaction, Repository, ReviewComment, User
 from bot.demo.standin.thread_json import REACTIONS
 from bot.demo.standin.webhooks import Hooks
 
@@ -117,16 +117,17 @@ def set_labels(hooks: Hooks, issue: Issue, names: Sequence[str], actor: User) ->
     add_labels(hooks, issue, names, actor)
 
 
-def edit(hooks: Hooks, issue: Issue, actor: User, changes: Json) -> None:
-    """New `title` and `body`, where they are given and differ."""
+def edit(hooks: Hooks, issue: Issue, actor: User, changes: Json, other: Json | None = None) -> None:
+    """New `title` and `body`, where they are given and differ; `other` changes, made already, are told with them."""
     before = {name: getattr(issue, name) for name in ("title", "body")}
     changed = {name: value for name, value in changes.items() if name in before and value != before[name]}
     check_text("PullRequest" if issue.pull else "Issue", changed.get("title"), changed.get("body"))
-    if changed:
+    if changed or other:
         issue.title = changed.get("title", issue.title)
         issue.body = changed.get("body", issue.body)
         issue.updated_at = hooks.state.now()
-        tell(hooks, issue, "edited", actor, changes={name: {"from": before[name] or ""} for name in changed})
+        said = {name: {"from": before[name] or ""} for name in changed}
+        tell(hooks, issue, "edited", actor, changes=said | (other or {}))
 
 
 def close(hooks: Hooks, issue: Issue, actor: User, reason: str = "completed") -> None:
@@ -187,7 +188,7 @@ def delete_comment(hooks: Hooks, comment: Comment, actor: User) -> None:
     _tell_comment(hooks, comment, "deleted", actor)
 
 
-def react(hooks: Hooks, comment: Comment, user: User, content: str) -> tuple[Reaction, bool]:
+def react(hooks: Hooks, comment: Comment | ReviewComment, user: User, content: str) -> tuple[Reaction, bool]:
     """-> the reaction and whether it is new; one account has each reaction once."""
     if content not in REACTIONS:
         raise invalid("Reaction", "content", "invalid")
@@ -198,6 +199,15 @@ def react(hooks: Hooks, comment: Comment, user: User, content: str) -> tuple[Rea
     comment.reactions.append(reaction)
     hooks.state.pulse.beat()
     return reaction, True
+
+
+def take_back(hooks: Hooks, comment: Comment | ReviewComment, user: User, number: int) -> None:
+    """Remove the account's own reaction of that id."""
+    mine = [one for one in comment.reactions if one.id == number and one.user is user]
+    if not mine:
+        raise not_found()
+    comment.reactions.remove(mine[0])
+    hooks.state.pulse.beat()
 
 
 def since(items: Sequence[Any], moment: str | None) -> list[Any]:

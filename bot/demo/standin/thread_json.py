@@ -82,7 +82,7 @@ class Threads:
             "closed_at": maybe_stamp(issue.closed_at),
             "author_association": self.association(issue.repo, issue.user),
             "performed_via_github_app": self._via_app(issue.user),
-            "reactions": self._rollup(f"{home}/reactions", []),
+            "reactions": self.rollup(f"{home}/reactions", []),
         }
         if issue.pull:
             page = self.page(issue)
@@ -117,7 +117,7 @@ class Threads:
             "updated_at": stamp(comment.updated_at),
             "author_association": self.association(comment.issue.repo, comment.user),
             "performed_via_github_app": self._via_app(comment.user),
-            "reactions": self._rollup(f"{home}/reactions", comment.reactions),
+            "reactions": self.rollup(f"{home}/reactions", comment.reactions),
         }
 
     def reaction(self, reaction: Reaction) -> Json:
@@ -129,7 +129,8 @@ class Threads:
             "created_at": stamp(reaction.created_at),
         }
 
-    def _rollup(self, url: str, reactions: list[Reaction]) -> Json:
+    def rollup(self, url: str, reactions: list[Reaction]) -> Json:
+        """How often each reaction was given."""
         counts = Counter(reaction.content for reaction in reactions)
         return {"url": url, "total_count": len(reactions), **{name: counts[name] for name in REACTIONS}}
 
@@ -205,16 +206,16 @@ class Threads:
 
     def pull(self, pull: Pull) -> Json:
         """As the answer for one pull request, and as its webhooks carry it."""
-        states = {True: "clean", False: "dirty", None: "unknown"}
+        merges = {True: "draft" if pull.draft else "clean", False: "dirty", None: "unknown"}
         return {
             **self.listed_pull(pull),
             "merged": pull.merged_at is not None,
             "mergeable": pull.mergeable,
             "rebaseable": pull.mergeable,
-            "mergeable_state": states[pull.mergeable],
+            "mergeable_state": merges[pull.mergeable],
             "merged_by": self.accounts.user(pull.merged_by) if pull.merged_by else None,
             "comments": len(pull.issue.comments),
-            "review_comments": 0,
+            "review_comments": len(pull.review_comments),
             "maintainer_can_modify": False,
             "commits": pull.commits,
             "additions": pull.additions,

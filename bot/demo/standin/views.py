@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bot.demo.standin.account_json import maybe_stamp
-from bot.demo.standin.records import CheckRun, Comment, Delivery, Issue, Pull
+from bot.demo.standin.account_json import maybe_stamp, stamp
+from bot.demo.standin.check_json import suite_state
+from bot.demo.standin.records import CheckRun, Comment, Delivery, Issue, Pull, Review, ReviewComment
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,33 @@ class CommentView:
     author: str
     created_at: str
     updated_at: str
-    reactions: tuple[str, ...]
+    reactions: tuple[tuple[str, str], ...]
+    """Each with who gave it: `("eyes", "mendbot[bot]")`."""
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewView:
+    """A review, which takes no reactions."""
+
+    id: int
+    body: str
+    author: str
+    state: str
+    commit_sha: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewCommentView:
+    id: int
+    body: str
+    author: str
+    path: str
+    line: int
+    created_at: str
+    updated_at: str
+    reactions: tuple[tuple[str, str], ...]
     url: str
 
 
@@ -40,6 +67,7 @@ class PullView:
     author: str
     state: str
     merged: bool
+    draft: bool
     mergeable: bool | None
     head: str
     base: str
@@ -63,6 +91,11 @@ class CheckRunView:
     text: str
     annotations: tuple[dict[str, Any], ...]
     actions: tuple[dict[str, Any], ...]
+    details_url: str
+    started_at: str
+    completed_at: str
+    app: str
+    suite_status: str
     url: str
 
 
@@ -85,10 +118,39 @@ def comment_view(comment: Comment, page: str) -> CommentView:
         id=comment.id,
         body=comment.body,
         author=comment.user.login,
-        created_at=maybe_stamp(comment.created_at) or "",
-        updated_at=maybe_stamp(comment.updated_at) or "",
-        reactions=tuple(f"{one.user.login}:{one.content}" for one in comment.reactions),
+        created_at=stamp(comment.created_at),
+        updated_at=stamp(comment.updated_at),
+        reactions=_reactions(comment),
         url=f"{page}#issuecomment-{comment.id}",
+    )
+
+
+def _reactions(comment: Comment | ReviewComment) -> tuple[tuple[str, str], ...]:
+    return tuple((one.content, one.user.login) for one in comment.reactions)
+
+
+def review_view(review: Review, page: str) -> ReviewView:
+    return ReviewView(
+        id=review.id,
+        body=review.body or "",
+        author=review.user.login,
+        state=review.state,
+        commit_sha=review.commit_sha,
+        url=f"{page}#pullrequestreview-{review.id}",
+    )
+
+
+def review_comment_view(comment: ReviewComment, page: str) -> ReviewCommentView:
+    return ReviewCommentView(
+        id=comment.id,
+        body=comment.body,
+        author=comment.user.login,
+        path=comment.path,
+        line=comment.line,
+        created_at=stamp(comment.created_at),
+        updated_at=stamp(comment.updated_at),
+        reactions=_reactions(comment),
+        url=f"{page}#discussion_r{comment.id}",
     )
 
 
@@ -114,6 +176,7 @@ def pull_view(pull: Pull, page: str) -> PullView:
         author=issue.author,
         state=issue.state,
         merged=pull.merged_at is not None,
+        draft=pull.draft,
         mergeable=pull.mergeable,
         head=pull.head_ref,
         base=pull.base_ref,
@@ -138,6 +201,11 @@ def run_view(run: CheckRun, page: str) -> CheckRunView:
         text=run.text or "",
         annotations=tuple(run.annotations),
         actions=tuple(run.actions),
+        details_url=run.details_url or page,
+        started_at=stamp(run.started_at),
+        completed_at=maybe_stamp(run.completed_at) or "",
+        app=run.suite.app.slug,
+        suite_status=suite_state(run.suite)[0],
         url=page,
     )
 

@@ -14,11 +14,11 @@ from bot.demo.standin.answers import not_found
 from bot.demo.standin.auth import mint
 from bot.demo.standin.githttp import place_hook
 from bot.demo.standin.gitrepo import Identity
-from bot.demo.standin.people import People
+from bot.demo.standin.pull_people import PullPeople
 from bot.demo.standin.records import Installation, Role
 
 
-class World(People):
+class World(PullPeople):
     """Made by `StandIn`; `repo` arguments are full names, `actor`, `author` and `login` account names."""
 
     # --- accounts and the App ------------------------------------------------------------------------------------
@@ -118,13 +118,29 @@ class World(People):
     def push_commit(
         self, repo: str, branch: str, files: Mapping[str, str | bytes | None], author: str, message: str = "Update"
     ) -> str:
-        """A person's push of one commit on `branch` (made if new); None as content deletes. -> its sha."""
+        """`push_files` with its arguments in another order."""
+        return self.push_files(repo, branch, files, message, author)
+
+    def push_files(
+        self,
+        repo: str,
+        branch: str,
+        files: Mapping[str, str | bytes | None],
+        message: str,
+        actor: str,
+        *,
+        force: bool = False,
+    ) -> str:
+        """A person's push of one commit on `branch` (made if new); None as content deletes. -> its sha.
+
+        With `force` it takes the place of the branch's last commit, as after an amended commit."""
 
         async def work() -> str:
-            found, user = self._state.repo(repo), self._state.ensure_user(author)
+            found, user = self._state.repo(repo), self._state.ensure_user(actor)
             async with found.git.lock:
                 before = await found.git.branches()
-                sha = await found.git.commit(branch, files, message, Identity(user.name, user.email))
+                who = Identity(user.name, user.email)
+                sha = await found.git.commit(branch, files, message, who, instead=force)
                 await repo_actions.pushed(self._hooks, found, before, user)
             return sha
 
