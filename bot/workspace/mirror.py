@@ -25,7 +25,9 @@ __all__ = [
     "meanings",
     "push",
     "read_file",
+    "refusal",
     "resolve",
+    "standing",
     "tidy",
 ]
 
@@ -128,9 +130,16 @@ async def push(mirror: Path, sha: str, branch: str, remote: Remote) -> None:
     try:
         await transfer(mirror, remote, "push", *flags, lease, remote.url, f"{sha}:{ref}")
     except GitError as error:
-        there = decode(await transfer(mirror, remote, "ls-remote", remote.url, ref)).partition("\t")[0]
+        there = await standing(mirror, ref, remote)
         if there != sha:
-            raise PushRejected(f"`{branch}` was not pushed: {_reason(error, there)}") from error
+            raise PushRejected(f"`{branch}` was not pushed: {refusal(error, there)}") from error
+
+
+async def standing(mirror: Path, ref: str, remote: Remote) -> str:
+    """The object that the full ref names on the other side now; empty where there is no such ref. Raises as `fetch`."""
+    out = decode(await transfer(mirror, remote, "ls-remote", "--end-of-options", remote.url, ref))
+    # git goes by how names end, so a branch `x/refs/heads/y` is told of too where `refs/heads/y` is asked for
+    return next((line.partition("\t")[0] for line in out.split("\n") if line.partition("\t")[2] == ref), "")
 
 
 async def tidy(mirror: Path) -> None:
@@ -154,8 +163,8 @@ async def _init(path: Path) -> None:
     await git("init", "--bare", "--quiet", "--template=", "--initial-branch=main", git_dir=path)
 
 
-def _reason(error: GitError, there: str) -> str:
-    """What the other side said first, and git's short word for it."""
+def refusal(error: GitError, there: str) -> str:
+    """Why a push failed: what the other side said first, and git's short word for it; the ref stands at `there`."""
     said = (line.removeprefix("remote:").strip() for line in error.stderr.splitlines() if line.startswith("remote:"))
     first = next((line for line in said if line and not _PROGRESS.match(line)), "").removeprefix("error: ")
     verdict = re.search(r"^!\t[^\t]*\t\[[^\]]*\] \((.*)\)$", error.stdout, re.M)

@@ -51,7 +51,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A creation under way; `fresh` if it makes its branch, at the commit `start`; its processes carry `mark`."""
+    """A creation under way; `fresh` if it makes its branch, at the commit `start`; without a branch HEAD is detached
+    there. Its processes carry `mark`."""
 
     path: str
     branch: str
@@ -102,7 +103,8 @@ async def settled(common: Path, ours: Callable[[Path], bool]) -> tuple[Entry, ..
 
 
 async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool) -> Tree:
-    """Check `branch` out at `path`, made at the commit `start` if `fresh`. Hold the lock for it.
+    """Check `branch` out at `path`, made at the commit `start` if `fresh`; without a name, `start` itself, detached.
+    Hold the lock for it.
 
     If it fails nothing stays; if it is killed, `undo` clears up. Raises UserError where something lies at `path`,
     GitError, Transient (disk full, time)."""
@@ -112,10 +114,11 @@ async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool)
     _write(common / _JOURNAL, begun)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if fresh and _PLAIN.fullmatch(path.name) and _usual(common):
+        if (fresh or not branch) and _PLAIN.fullmatch(path.name) and _usual(common):
             tree = await _checked_out(common, path, begun)
         else:
-            made = ("-b", branch, str(path), start) if fresh else (str(path), branch)
+            new = ("-b", branch, str(path), start) if branch else ("--detach", str(path), start)
+            made = new if fresh or not branch else (str(path), branch)
             await _make(begun, "worktree", "add", "--quiet", *made, git_dir=common)
             tree = opened(common, path)
     except (GitError, MendbotError, OSError) as error:
@@ -130,8 +133,8 @@ async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool)
 
 
 async def _checked_out(common: Path, path: Path, begun: _Begun) -> Tree:
-    """What `git worktree add -b` does, in its order, with one process instead of four, none of which looks through
-    all worktrees: their number makes no difference. The branch must be new, so nobody can have it checked out."""
+    """What `git worktree add -b` (or `--detach`) does, in its order, with one process instead of four, none of which
+    looks through all worktrees: their number makes no difference. The branch must be new, so nobody can have it."""
     admin = _new_admin(common, path.name)
     (admin / "locked").write_text(_INITIALIZING)  # git's own sign that this one is half made
     path.mkdir()
@@ -139,8 +142,8 @@ async def _checked_out(common: Path, path: Path, begun: _Begun) -> Tree:
     (path / ".git").write_bytes(os.fsencode(f"gitdir: {admin}\n"))
     (admin / "HEAD").write_text(f"{begun.start}\n")
     (admin / "commondir").write_text("../..\n")
-    flags = ("--quiet", "--force", "--no-track", "-b", begun.branch)
-    await _make(begun, "checkout", *flags, begun.start, "--", git_dir=admin, work_tree=path)
+    at = ("--no-track", "-b", begun.branch) if begun.branch else ("--detach",)
+    await _make(begun, "checkout", "--quiet", "--force", *at, begun.start, "--", git_dir=admin, work_tree=path)
     (admin / "locked").unlink()
     return Tree(path, admin)
 

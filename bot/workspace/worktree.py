@@ -25,6 +25,7 @@ __all__ = [
     "remove_worktree",
     "reopen_worktree",
     "salvage",
+    "write_link",
 ]
 
 _SALVAGE = "refs/mendbot/salvage/"
@@ -46,7 +47,7 @@ async def ensure_worktree(mirror: Path, path: Path, branch: str, start: str, lim
     path = real(path)
     at_hand = whole(mirror, path, branch)
     if at_hand is not None:
-        await _link(at_hand)
+        await write_link(at_hand)
         return at_hand
     async with exclusive(mirror, "worktrees"):
         held = await settled(mirror, lambda _: True)
@@ -106,11 +107,11 @@ async def _taken_up(mirror: Path, entry: Entry, branch: str) -> Tree:
     if entry.branch != branch:
         raise UserError(f"{entry.path} is on `{entry.branch or 'no branch'}`, not on `{branch}`: something switched it")
     tree = opened(mirror, entry.path)
-    await _link(tree)
+    await write_link(tree)
     return tree
 
 
-async def _link(tree: Tree) -> None:
+async def write_link(tree: Tree) -> None:
     """Write the tree's `.git` file anew where code in the tree changed it: agents and checks go by it (we don't)."""
     link, text = tree.path / ".git", os.fsencode(f"gitdir: {tree.git_dir}\n")
     try:
