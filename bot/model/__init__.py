@@ -38,6 +38,7 @@ from bot.model.nouns import (
 from bot.model.sessions import Problem, Session, SessionRequest, ShellOrArgv
 from bot.model.views import (
     CheckOutput,
+    Conflict,
     KnownError,
     Movement,
     PullRequest,
@@ -58,6 +59,7 @@ __all__ = [
     "CheckResult",
     "Classification",
     "Command",
+    "Conflict",
     "Group",
     "GroupBy",
     "Issue",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from bot.model.nouns import Annotation, Issue, Noun, Phase, Status, StopReason, Validation, Wire
 
 
@@ -55,6 +57,36 @@ class Movement(Noun):
     introduced: tuple[str, ...] = ()
 
 
+class Attempt(Noun):
+    """One attempt of a run and what came of it (`rules.certificate`). An attempt without a change is `not_applied`, one
+    whose checks did not come to their end `not_checked`; neither has errors to tell of."""
+
+    attempt: int
+    agent: str = ""
+    patch: str = ""
+    """The hash of the change, as the error history knows it."""
+    paths: tuple[str, ...] = ()
+    result: Literal["passed", "failed", "not_checked", "not_applied"]
+    flaky: bool = False
+    moved: Movement | None = None
+    compared: bool = True
+    """False where nothing had been checked before, so that all of its errors count as remaining."""
+    validation: Validation | None = None
+
+    @property
+    def duration_ms(self) -> int:
+        """What its checks took."""
+        return sum(step.duration_ms for step in self.validation.steps) if self.validation else 0
+
+
+class Conflict(Noun):
+    """Another group whose change would not merge with this one's, and in which files."""
+
+    issues: tuple[int, ...]
+    pull: int | None = None
+    paths: tuple[str, ...] = ()
+
+
 class RunView(Noun):
     """All that a report may tell about one run; made from its facts by `store.runs`."""
 
@@ -95,6 +127,16 @@ class RunView(Noun):
     """None until something was checked."""
     notes: tuple[str, ...] = ()
     """What a person should look at in the change, a sentence each, untrusted."""
+    tried: tuple[Attempt, ...] = ()
+    """Every attempt that is over, also those that came to no change."""
+    conflicts: tuple[Conflict, ...] = ()
+    seen: tuple[tuple[str, int, str], ...] = ()
+    """Errors, normalised, with how often the repository's checks failed with each, this run included, and since when
+    (ISO 8601)."""
+    waited_ms: int = 0
+    """How long a queued run has waited so far; 0 where nobody asked."""
+    certificate: dict[str, Any] | None = None
+    """Of a run that is over: the account for programs of how it ended (`rules.certificate`)."""
 
 
 class CheckOutput(Noun):

@@ -1,0 +1,153 @@
+"""The failures of a pull request's check, gravest first, each with the evidence for its verdict as a link, the line it
+belongs to, and what is remembered of it."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from bot.model import Annotation, Language
+from bot.model.pulls import Failure, PullCheck, PullView, Verdict
+from bot.reports.history import places
+from bot.reports.known import known_item, month
+from bot.reports.limits import inline_code
+from bot.reports.prose import details, link, within
+from bot.reports.pull_words import reason, tell
+
+VERDICTS: tuple[Verdict, ...] = ("new", "also_on_base", "flaky")
+"""The gravest first."""
+
+_LISTED = 50
+_ROOM = 24_000
+"""Bytes of the whole list: a summary has 65,000, and the first error block needs its share."""
+
+_PAST = 5
+_PAST_ROOM = 6_000
+_ERROR_CHARS = 160
+_LONGEST_ADDRESS = 1_000
+_TELLING = 8
+"""Characters that a message needs to be known by: a shorter one, such as `error`, is part of many texts."""
+
+_READ = 80
+
+
+def commit_link(view: PullView, sha: str) -> str:
+    """A commit of the pull request's repository by its first seven digits, linked to its page."""
+    return link(inline_code(sha[:7]), f"{view.github_url}/{view.repo}/commit/{sha}")
+
+
+def failures_list(view: PullView, check: PullCheck, language: Language) -> str:
+    """A list item for each failure; at most 50 in 24,000 bytes, the others counted; empty where nothing failed."""
+    ordered = [failure for verdict in VERDICTS for failure in check.failures if failure.verdict == verdict]
+    items = _fitting(_item(view, check, failure, language) for failure in ordered[:_LISTED])
+    left = len(ordered) - len(items)
+    return "\n".join([*items, f"- {tell(language, 'more', count=left)}"] if left else items)
+
+
+def past_errors(view: PullView, check: PullCheck, language: Language) -> str:
+    """Past errors of the changed files, folded, beside what fails now (REQ-RA-312); those that a failure names already
+    are left out."""
+    named = {failure.known.id for failure in check.failures if failure.known is not None}
+    told = [known for known in view.past if known.id not in named][:_PAST]
+    items = [known_item(known, view.repo, language, matches=False) for known in told]
+    return details(tell(language, "past"), "\n".join(within(items, _PAST_ROOM))) if items else ""
+
+
+def finding_of(failure: Failure, findings: Iterable[Annotation]) -> Annotation | None:
+    """The finding whose message stands in the error's text, before others the one whose file is named there too; else
+    the only one whose file and title are; None where that would be a guess."""
+    error = " ".join(failure.error.split())
+    by_message: list[Annotation] = []
+    by_title: list[Annotation] = []
+    for finding in findings:
+        lines = finding.message[: 2 * _READ].strip().splitlines()
+        first = " ".join(lines[0].split())[:_READ] if lines else ""
+        named = posixpath.basename(finding.path) in error
+        if len(first) >= _TELLING and first in error:
+            if named:
+                return finding
+            by_message.append(finding)
+        elif named and finding.title and finding.title in error:
+            by_title.append(finding)
+    if by_message:
+        return by_message[0]
+    return by_title[0] if len(by_title) == 1 else None
+
+
+def _fitting(items: Iterable[str]) -> list[str]:
+    """The first items that together have at most `_ROOM` bytes, and in any case the first."""
+    kept: list[str] = []
+    room = _ROOM
+    for item in items:
+        room -= len(item.encode("utf-8", "replace")) + 1
+        if kept and room < 0:
+            break
+        kept.append(item)
+    return kept
+
+
+def _item(view: PullView, check: PullCheck, failure: Failure, language: Language) -> str:
+    error = inline_code(failure.error, _ERROR_CHARS) if failure.error else tell(language, "whole")
+    facts = [f"**{tell(language, failure.verdict)}:** {error}", _evidence(view, check, failure, language)]
+    finding = finding_of(failure, check.step.annotations if check.step else ())
+    if finding is not None:
+        facts.append(tell(language, "at", place=_line_link(view, finding)))
+    item = "- " + " · ".join(fact for fact in facts if fact)
+    memory = _memory(view, failure, language)
+    return f"{item}\n  - {memory}" if memory else item
+
+
+def _evidence(view: PullView, check: PullCheck, failure: Failure, language: Language) -> str:
+    """A check that ran says in `because` why its base could not be told: then nothing is claimed of the base."""
+    base = commit_link(view, view.base_sha) if view.base_sha else ""
+    if failure.verdict == "flaky":
+        return _flaky(view, check, language)
+    if failure.verdict == "also_on_base":
+        key = "evidence.also_on_base" if base else "evidence.also_on_base.unnamed"
+        return tell(language, key, base=base)
+    if check.because:
+        return reason(check.because, language)
+    return tell(language, "evidence.new", base=base) if base else tell(language, "evidence.unknown")
+
+
+def _flaky(view: PullView, check: PullCheck, language: Language) -> str:
+    passed = all(failure.verdict == "flaky" for failure in check.failures)
+    key = "evidence.flaky" if passed else "evidence.flaky.some"
+    facts = [tell(language, key, head=commit_link(view, view.head_sha))]
+    if check.rate is not None:
+        facts.append(tell(language, "evidence.rate", flaky=check.rate.flaky, runs=check.rate.runs))
+    return "; ".join(facts)
+
+
+def _line_link(view: PullView, finding: Annotation) -> str:
+    path, line = posixpath.normpath(finding.path), max(finding.start_line, 1)
+    words = inline_code(f"{path}:{line}")
+    address = f"{view.github_url}/{view.repo}/blob/{view.head_sha}/{quote(path, safe='/', errors='replace')}"
+    outside = path.startswith(("/", "../")) or path == ".."
+    made = words if outside or len(address) > _LONGEST_ADDRESS else link(words, address)
+    return words if made == words else f"{made.removesuffix(')')}#L{line})"
+
+
+def _memory(view: PullView, failure: Failure, language: Language) -> str:
+    """How often the error was seen, and the places of the same repository that resolved it last."""
+    facts = []
+    if failure.seen is not None and failure.seen.times > 1:
+        facts.append(_seen(failure.seen.times, failure.seen.since, language))
+    if failure.known is not None and (where := [_linked(view, one) for one in places(failure.known, view.repo)]):
+        *pull, last = where
+        key = "cleared" if failure.known.exact else "cleared.similar"
+        facts.append(tell(language, key, place=f"{last} ({pull[0]})" if pull else last))
+    return "; ".join(facts)
+
+
+def _seen(times: int, since: str, language: Language) -> str:
+    when = month(since, language)
+    return tell(language, "seen.since" if when else "seen", times=times, month=when)
+
+
+def _linked(view: PullView, place: str) -> str:
+    """`#12` or a commit, as `history.places` writes them; GitHub links neither of its own accord in a check run."""
+    if place.startswith("#"):
+        return link(place, f"{view.github_url}/{view.repo}/pull/{place[1:]}")
+    return commit_link(view, place)

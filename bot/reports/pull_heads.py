@@ -1,0 +1,136 @@
+"""What a check run says of a head that is not checked, or not to its end, and of a broken configuration file."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+
+from bot.config import PolicyProblem
+from bot.model import Annotation, CheckOutput, Language
+from bot.model.pulls import PullView
+from bot.reports.check_output import MAX_ANNOTATIONS
+from bot.reports.limits import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
+from bot.reports.prose import escape, plain
+from bot.reports.pull_failures import commit_link
+from bot.reports.pull_words import reason, tell, tell_count
+from bot.reports.text import say
+
+AWAITING = "awaiting"
+"""The stop reason of a head that nobody with write access has approved."""
+NO_SANDBOX = "no_sandbox"
+"""The details of that reason where no approval would help, as there is nothing to run untrusted code in."""
+
+_TITLE_BYTES = 255
+_APPROVED_DIGITS = 12
+_LISTED = 20
+_PATH_CHARS = 50
+"""So that a title of four-byte characters still fits."""
+
+_MESSAGE_CHARS = 4_000
+_SHA = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,64}\b")
+_LOGIN = re.compile(r"@?([A-Za-z0-9][A-Za-z0-9-]{0,38}(?:\[bot\])?)")
+
+
+def awaiting_output(view: PullView, language: Language = "en") -> tuple[str, CheckOutput]:
+    """Nothing runs until somebody with write access approves this very commit (T9, T11)."""
+    if unboxed(view):
+        words = [tell(language, "awaiting.no_sandbox")]
+        return "action_required", short_output(view, tell(language, "title.not_run"), words, language)
+    title = tell(language, "awaiting", sha=_digits(view))
+    return "action_required", short_output(view, title, awaiting_words(view, language), language)
+
+
+def unboxed(view: PullView) -> bool:
+    """Whether the head waits for what nobody's approval can give."""
+    return view.stop is not None and view.stop.details == NO_SANDBOX
+
+
+def awaiting_words(view: PullView, language: Language) -> list[str]:
+    """Why the head waits, who has to do what, the command to copy, how far it reaches."""
+    head = commit_link(view, view.head_sha)
+    author = escape(view.author, 60) or "–"
+    key = "awaiting.fork" if view.from_fork else "awaiting.author"
+    command = fence(f"/mendbot ok-to-test {_digits(view)}", "text")
+    why = tell(language, key, head=head, author=author)
+    return [why, tell(language, "awaiting.what"), command, tell(language, "awaiting.only")]
+
+
+def unwanted_output(view: PullView, because: str, language: Language = "en") -> tuple[str, CheckOutput]:
+    """A head that is not to be checked: `because` is `paused`, `disabled`, `draft`, `paths`, or any words."""
+    return "skipped", short_output(view, tell(language, "title.not_run"), [reason(because, language)], language)
+
+
+def superseded_output(view: PullView, language: Language = "en") -> tuple[str, CheckOutput]:
+    """A check that was not done when its head's run ended early, for the reason in `view.stop`.
+
+    `cancelled` whatever the reason: a neutral or skipped one would let a required check count as passed."""
+    name, told = (view.stop.reason, view.stop.details) if view.stop else ("cancelled", "")
+    told = told.removeprefix("cancelled: ")
+    known = name if name in ("superseded", "cancelled", "closed", "withdrawn") else "stopped"
+    title, long = tell(language, known), tell(language, f"{known}.long")
+    newer = _SHA.search(told) if known == "superseded" else None
+    login = _LOGIN.fullmatch(told.strip()) if known == "cancelled" else None
+    if newer is not None:
+        title = tell(language, "superseded.by", sha=newer.group()[:7])
+        long = f"{long} {commit_link(view, newer.group())}"
+    elif login is not None:
+        title = tell(language, "cancelled.by", who=login[1])
+    elif known in ("cancelled", "withdrawn", "stopped") and told.strip():
+        words = f"{inline_code(name, 60)}: {escape(told)}" if known == "stopped" else escape(told)
+        return "cancelled", short_output(view, title, [long, words], language)
+    return "cancelled", short_output(view, title, [long], language)
+
+
+def config_output(
+    problems: Sequence[PolicyProblem], path: str, language: Language = "en", *, in_force: bool
+) -> tuple[str, CheckOutput]:
+    """A broken configuration file, on the commit that broke it: each problem at its line. `in_force` is whether an
+    earlier, good version goes on being used; else the default is."""
+    lines = [_problem(problem, language) for problem in problems[:_LISTED]]
+    left = len(problems) - len(lines)
+    lines += [f"- {tell(language, 'more', count=left)}"] if left else []
+    parts = [tell(language, "config.in_force" if in_force else "config.default"), "\n".join(lines)]
+    title = tell_count(language, "config", len(problems), path=plain(path, _PATH_CHARS))
+    return "neutral", CheckOutput(
+        title=cut_bytes(title, _TITLE_BYTES),
+        summary=cut_bytes("\n\n".join(part for part in parts if part), CHECK_BYTES),
+        annotations=tuple(_annotation(problem, path) for problem in problems[:MAX_ANNOTATIONS]),
+    )
+
+
+def _problem(problem: PolicyProblem, language: Language) -> str:
+    place = [tell(language, "config.line", line=problem.line)] if problem.line else []
+    place += [inline_code(problem.key, 120)] if problem.key else []
+    return f"- {', '.join(place)}{': ' if place else ''}{escape(problem.message)}"
+
+
+def _annotation(problem: PolicyProblem, path: str) -> Annotation:
+    line = max(problem.line or 1, 1)
+    return Annotation(
+        path=posixpath.normpath(path),
+        start_line=line,
+        end_line=line,
+        level="warning",
+        message=cut_middle(strip_control(problem.message), _MESSAGE_CHARS) or "–",
+        title=cut_bytes(one_line(problem.key), _TITLE_BYTES),
+    )
+
+
+def _digits(view: PullView) -> str:
+    """Of the commit to be approved, hexadecimal digits alone, as they go into a title."""
+    return re.sub(r"[^0-9a-f]", "", view.head_sha.lower())[:_APPROVED_DIGITS]
+
+
+def footer(view: PullView, language: Language) -> str:
+    """The last line of whatever is told of a head: its run, and the sandbox."""
+    words = say(language, "footer", run=inline_code(view.run_id, 80))
+    if view.sandbox:
+        words += " · " + say(language, "footer.sandbox", sandbox=escape(view.sandbox))
+    return f"<sub>{words}</sub>"
+
+
+def short_output(view: PullView, title: str, parts: Sequence[str], language: Language) -> CheckOutput:
+    """An output without a log: the parts that say something and the footer."""
+    summary = "\n\n".join(part for part in (*parts, footer(view, language)) if part)
+    return CheckOutput(title=cut_bytes(title, _TITLE_BYTES), summary=cut_bytes(summary, CHECK_BYTES))

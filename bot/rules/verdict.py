@@ -1,0 +1,73 @@
+"""Whose failure it is when a check of a pull request fails: new with it, flaky, or there on its base already.
+All three are told by comparing runs: of the head, of the same head again, and of the base (spec H)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bot.model.pulls import Failure, PullCheck, Verdict
+from bot.rules.failures import fingerprints
+
+WHOLE = ""
+"""Stands for a check as a whole, where no error of it can be named."""
+
+
+def shown(passed: bool, output: str) -> tuple[str, ...]:
+    """What `judge` is told of one run: nothing of one that passed, else its errors, `WHOLE` where it shows none."""
+    return () if passed else fingerprints(output) or (WHOLE,)
+
+
+def judge(first: Sequence[str], again: Sequence[str] | None, base: Sequence[str] | None) -> tuple[Failure, ...]:
+    """One verdict for each error of a failed check, in the order in which they were seen.
+
+    `first` and `again` are what the failed run and its rerun at the same commit showed, `base` what the same check
+    shows on the base commit, each as `shown` gives it: empty where it passed. None is a run that there was not, or that
+    told nothing. What is in only one of two runs of one tree is flaky; else what the base shows too is the base's.
+
+    A rerun that failed with other errors than the first cleared nothing: `WHOLE` then stands for the check, which
+    failed each time. So all failures are flaky exactly where the rerun passed."""
+    runs = [_named(run) for run in (first, again) if run is not None]
+    errors = [error for error in dict.fromkeys([*first, *(again or ())]) if error]
+    lasting = frozenset.intersection(*runs)
+    judged = [Failure(error=error, verdict=_verdict(error, error in lasting, base)) for error in errors]
+    if not lasting and (not errors or again is None or len(again) > 0):
+        judged.append(Failure(error=WHOLE, verdict=_of_the_whole(errors, again, base)))
+    return tuple(judged)
+
+
+def _named(run: Iterable[str]) -> frozenset[str]:
+    return frozenset(error for error in run if error)
+
+
+def _verdict(error: str, lasts: bool, base: Sequence[str] | None) -> Verdict:
+    if not lasts:
+        return "flaky"
+    return "also_on_base" if base is not None and error in base else "new"
+
+
+def _of_the_whole(errors: Sequence[str], again: Sequence[str] | None, base: Sequence[str] | None) -> Verdict:
+    """The base fails likewise where it shows everything that was seen here: with nothing to see, where it is silent."""
+    if again is not None and not again:
+        return "flaky"
+    return "also_on_base" if base is not None and set(errors or (WHOLE,)) <= set(base) else "new"
+
+
+def conclusion(check: PullCheck) -> str:
+    """GitHub's conclusion for a completed check; a ValueError for another, which has none yet.
+
+    A failure that nobody judged counts as new, and one kept from an earlier run as it was then."""
+    if check.status != "completed":
+        raise ValueError(f"{check.name} is {check.status}: it has no conclusion yet")
+    step = check.step
+    if step.skipped if step else not check.failures and (check.because != "" or not check.kept_from):
+        return "skipped"
+    if check.new or (step is not None and not step.passed and not check.failures):
+        return "timed_out" if step is not None and step.timed_out else "failure"
+    flaky = step is not None and step.flaky
+    return "neutral" if check.failures or flaky else "success"
+
+
+def fixable(checks: Iterable[PullCheck]) -> tuple[str, ...]:
+    """The names of the checks in which something new failed, all that *Fix* may work on (spec H: flaky failures and the
+    base's are never "fixed")."""
+    return tuple(check.name for check in checks if check.new)
