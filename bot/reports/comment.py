@@ -4,29 +4,28 @@ Its readers may know nothing of Mendbot, so each state says first what it means 
 
 from __future__ import annotations
 
-import re
+import json
+from typing import Any
 
-from bot.model import Language, RunView, Status, ValidationStep
-from bot.reports.known import known_errors
-from bot.reports.limits import COMMENT_CHARS, cut_lines, fence, inline_code, strip_control
-from bot.reports.prose import details, escape, link, page
-from bot.reports.text import SENTENCES, count, duration, joined, say
-from bot.reports.validation import (
-    attempts_table,
-    checks_table,
-    evidence,
-    failed_step,
-    how_it_ended,
-    is_flaky,
-    latest,
-    movement,
+from bot.model import Language, RunView, Status
+from bot.reports.attempts import attempts_folded, attempts_table
+from bot.reports.ending import (
+    again,
+    long_details,
+    next_steps,
+    not_taken,
+    pushed,
+    salvage,
+    sentence,
+    stopped,
+    what_failed,
 )
-
-_FIGURES = re.compile(r"\d[\w.]*/\d[\w.]*|\d+")
-_PATH = re.compile(r"\S*[/.\\]\S")
-_TROUBLES = 5
-_COUNTED = frozenset({"max_iterations", "max_duration", "no_progress"})
-"""Reasons whose sentence is in the table, so that of their details only the figures are wanted (REQ-STOP-001)."""
+from bot.reports.group import conflicts, group
+from bot.reports.known import known_errors, seen_before
+from bot.reports.limits import COMMENT_CHARS, fence, inline_code
+from bot.reports.prose import details, escape, link, page
+from bot.reports.text import joined, say
+from bot.reports.validation import checks_table, is_flaky, latest, movement
 
 _INLINE_PATHS = 5
 _LISTED_PATHS = 100
@@ -43,28 +42,31 @@ def issue_comment(view: RunView, language: Language = "en") -> str:
         Status.CANCELLED: _cancelled,
     }
     footer = _footer(view, language)
-    body = page(states[view.status](view, language), COMMENT_CHARS - len(footer) - 2)
-    return f"{body}\n\n{footer}"
+    parts = [*states[view.status](view, language), _certificate(view, language)]
+    return f"{page(parts, COMMENT_CHARS - len(footer) - 2)}\n\n{footer}"
 
 
 def _queued(view: RunView, language: Language) -> list[str]:
     reason = say(language, "queued.soon")
     if view.waiting_for:
         reason = say(language, "queued.waiting", what=escape(view.waiting_for))
-    return [say(language, "queued"), reason, _group(view, language)]
+    return [say(language, "queued"), reason, conflicts(view, language), group(view, language)]
 
 
 def _running(view: RunView, language: Language) -> list[str]:
     return [
-        _progress(view, language),
-        _group(view, language),
-        attempts_table(view, language) if view.validations else "",
+        progress(view, language),
+        say(language, "running.waiting", what=escape(view.waiting_for)) if view.waiting_for else "",
+        attempts_table(view, language),
         movement(view, language),
         known_errors(view, language),
+        conflicts(view, language),
+        group(view, language),
     ]
 
 
-def _progress(view: RunView, language: Language) -> str:
+def progress(view: RunView, language: Language) -> str:
+    """How far a run under way is, as a headline."""
     if view.phase is None:
         return say(language, "running.start")
     phase = say(language, f"phase.{view.phase}")
@@ -74,23 +76,27 @@ def _progress(view: RunView, language: Language) -> str:
 
 
 def _success(view: RunView, language: Language) -> list[str]:
-    if view.pull is not None:
-        pull = link(say(language, "pull", number=view.pull.number), view.pull.url)
-        key = "success.pull" if view.issues else "success.task"
-        outcome = say(language, key, pull=pull, issues=_issues(view, language))
-    else:
-        outcome = say(language, "success.local", branch=inline_code(view.branch))
     validation = latest(view)
     return [
         say(language, "success"),
-        outcome,
+        outcome(view, language),
         _made_by(view, language),
+        conflicts(view, language),
         changed_paths(view, language),
         checks_table(validation, language) if validation and validation.steps else "",
         say(language, "success.flaky") if is_flaky(validation) else "",
-        _attempts_folded(view, language),
-        _because(view, language),
+        attempts_folded(view, language, least=2),
+        group(view, language),
     ]
+
+
+def outcome(view: RunView, language: Language) -> str:
+    """Where a run's fix is."""
+    if view.pull is None:
+        return say(language, "success.local", branch=inline_code(view.branch))
+    pull = link(say(language, "pull", number=view.pull.number), view.pull.url)
+    issues = joined(language, [f"#{issue.number}" for issue in view.issues])
+    return say(language, "success.pull" if view.issues else "success.task", pull=pull, issues=issues)
 
 
 def _made_by(view: RunView, language: Language) -> str:
@@ -102,111 +108,32 @@ def _made_by(view: RunView, language: Language) -> str:
 
 
 def _failed(view: RunView, language: Language) -> list[str]:
-    step = failed_step(latest(view))
     return [
         say(language, "failed"),
-        f"{_stopped(view, language)} {_pushed(view, language)}",
-        _long_details(view),
-        _what_failed(view, step, language) if step else "",
+        f"{stopped(view, language)} {pushed(view, language)}",
+        long_details(view),
+        what_failed(view, language),
+        seen_before(view, language),
         movement(view, language, listed=_LISTED_ERRORS),
+        not_taken(view, language),
+        next_steps(view, language),
         known_errors(view, language),
-        _attempts(view, language),
-        _not_taken(view, language),
-        _next_steps(view, step, language),
-        _group(view, language) if len(view.issues) > 1 else "",
+        attempts_folded(view, language),
+        conflicts(view, language),
+        group(view, language),
     ]
 
 
 def _cancelled(view: RunView, language: Language) -> list[str]:
-    why = _sentence(view.stop.details) if view.stop else ""
-    steps = [_again(view, language), *_salvage(view, language)]
+    why = sentence(view.stop.details) if view.stop else ""
+    steps = [again(view, language), *salvage(view, language)]
     return [
         say(language, "cancelled"),
-        f"{why or say(language, 'cancelled.plain')} {_pushed(view, language)}",
+        f"{why or say(language, 'cancelled.plain')} {pushed(view, language)}",
         "\n".join(f"- {step}" for step in steps),
-        _attempts_folded(view, language),
+        attempts_folded(view, language),
+        group(view, language),
     ]
-
-
-def _stopped(view: RunView, language: Language) -> str:
-    if view.stop is None:
-        return say(language, "stop.other") + "."
-    key, name, told = f"stop.{view.stop.reason}", inline_code(view.stop.reason, 60), view.stop.details
-    why = say(language, key if key in SENTENCES[language] else "stop.other")
-    figures = _FIGURES.search(told) if view.stop.reason in _COUNTED else None
-    if figures is not None:
-        return say(language, "stopped.figures", why=why, name=name, figures=figures.group())
-    return " ".join([say(language, "stopped", why=why, name=name), "" if _is_long(told) else _sentence(told)]).strip()
-
-
-def _sentence(told: str) -> str:
-    """Details, which rules write as fragments, as a sentence of their own; a path in front keeps its case."""
-    words = escape(told)
-    first = words[:1] if _PATH.match(words) else words[:1].upper()
-    return first + words[1:] + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""
-
-
-def _is_long(text: str) -> bool:
-    return "\n" in text.strip() or len(text) > 240
-
-
-def _long_details(view: RunView) -> str:
-    if view.stop is None or not _is_long(view.stop.details):
-        return ""
-    return fence(cut_lines(strip_control(view.stop.details).strip("\n")), "text")
-
-
-def _pushed(view: RunView, language: Language) -> str:
-    if view.commit_sha is None:
-        return say(language, "nothing_pushed")
-    return say(language, "pushed", branch=inline_code(view.branch))
-
-
-def _what_failed(view: RunView, step: ValidationStep, language: Language) -> str:
-    facts = [inline_code(step.stage, 40), inline_code(step.command, 200), how_it_ended(step, language)]
-    line = " · ".join([*facts, duration(language, step.duration_ms)])
-    return f"**{say(language, 'failure.title')}:** {line}\n\n{evidence(view, step, language)}"
-
-
-def _attempts(view: RunView, language: Language) -> str:
-    if not view.validations:
-        return ""
-    broken = view.attempt - len(view.validations)
-    note = "\n\n" + count(language, "attempts.broken", broken) if broken > 0 else ""
-    return f"**{say(language, 'attempts')}**\n\n{attempts_table(view, language)}{note}"
-
-
-def _not_taken(view: RunView, language: Language) -> str:
-    """The changes that were refused or did not apply; what the stop reason says already is not said again."""
-    said = view.stop.details if view.stop else ""
-    lines = [f"- {escape(trouble)}" for trouble in dict.fromkeys(view.troubles) if trouble not in said]
-    return f"**{say(language, 'not_taken')}**\n\n" + "\n".join(lines[-_TROUBLES:]) if lines else ""
-
-
-def _attempts_folded(view: RunView, language: Language) -> str:
-    if len(view.validations) < 2:
-        return ""
-    return details(say(language, "attempts"), attempts_table(view, language))
-
-
-def _next_steps(view: RunView, step: ValidationStep | None, language: Language) -> str:
-    keys = [f"next.{view.stop.reason}"] if view.stop else []
-    if step is not None:
-        keys.append("next.timed_out" if step.timed_out else f"next.{step.classification or 'unknown'}")
-    stage = step.stage if step is not None else ""
-    hints = [say(language, key, stage=stage) for key in keys if key in SENTENCES[language]]
-    lines = [*hints[:2], _again(view, language), *_salvage(view, language)]
-    return f"**{say(language, 'next.title')}**\n\n" + "\n".join(f"- {line}" for line in lines)
-
-
-def _again(view: RunView, language: Language) -> str:
-    if not view.issues:
-        return say(language, "next.again.task")
-    return say(language, "next.again", label=inline_code(view.trigger_label, 60))
-
-
-def _salvage(view: RunView, language: Language) -> list[str]:
-    return [say(language, "next.salvage", ref=inline_code(view.salvage_ref))] if view.salvage_ref else []
 
 
 def changed_paths(view: RunView, language: Language) -> str:
@@ -222,25 +149,22 @@ def changed_paths(view: RunView, language: Language) -> str:
     return details(f"{title} ({len(view.changed_paths)})", "\n".join(lines))
 
 
-def _issues(view: RunView, language: Language) -> str:
-    return joined(language, [f"#{issue.number}" for issue in view.issues])
-
-
-def _group(view: RunView, language: Language) -> str:
-    if not view.branch:
-        return _because(view, language)
-    branch = inline_code(view.branch)
-    if len(view.issues) < 2:
-        return say(language, "alone", branch=branch)
-    return (
-        f"{say(language, 'together', issues=_issues(view, language), branch=branch)} {_because(view, language)}".strip()
-    )
-
-
-def _because(view: RunView, language: Language) -> str:
-    if len(view.issues) < 2 or not view.reasons:
+def _certificate(view: RunView, language: Language) -> str:
+    """What `rules.certificate` issued, for programs: the only block of JSON in the comment."""
+    if view.certificate is None:
         return ""
-    return say(language, "because", reasons="; ".join(escape(reason) for reason in view.reasons[:5]))
+    return details(say(language, "certificate"), fence(_json(view.certificate), "json"))
+
+
+def _json(data: dict[str, Any]) -> str:
+    """JSON in ASCII, a line for each field and each attempt."""
+    lines = []
+    for key, value in data.items():
+        told = json.dumps(value)
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            told = "[\n" + ",\n".join(f"    {json.dumps(item)}" for item in value) + "\n  ]"
+        lines.append(f"  {json.dumps(key)}: {told}")
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def _footer(view: RunView, language: Language) -> str:

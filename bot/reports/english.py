@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.reports.answers_english import ANSWERS_ENGLISH
+
 ENGLISH: Mapping[str, str] = {
     "queued": "**⏳ Queued**",
     "queued.waiting": "Waiting for {what}. It will start by itself.",
+    "running.waiting": "It waits for {what}.",
     "queued.soon": "It will start in a moment.",
     "running": "**🔄 attempt {attempt}/{most} · {phase}**",
     "running.preparing": "**🔄 preparing · {phase}**",
@@ -18,14 +21,25 @@ ENGLISH: Mapping[str, str] = {
     "success.by": "Made by {agent} in attempt {attempt} of {most}.",
     "success.review": "Please review it as you would anybody's change.",
     "success.flaky": "A check failed, then passed on the same code when run again: the fix may not be why.",
-    "failed": "**❌ Not fixed**",
+    "failed": "**❌ Not fixed · needs a human**",
     "cancelled": "**⏹️ Cancelled**",
     "cancelled.plain": "The run was stopped before it was done.",
     "nothing_pushed": "Nothing was pushed.",
     "pushed": "What was pushed stays on {branch}.",
     "alone": "Branch: {branch}.",
-    "together": "Issues in this run: {issues}. Branch: {branch}.",
-    "because": "Why together: {reasons}.",
+    "group": "Issues in this run",
+    "because": "Why together:",
+    "group.change": "To change the group, comment `/mendbot group split` (this issue alone), "
+    "`/mendbot group remove #{number}` or `/mendbot group add #N`.",
+    "group.change.over": "To group them differently next time, comment `/mendbot group split` (this issue alone), "
+    "`/mendbot group remove #{number}` or `/mendbot group add #N`.",
+    "conflict": "Would conflict with the change for {other} in {paths}.",
+    "conflict.plain": "Would conflict with the change for {other}.",
+    "conflict.pull": "{issues} ({pull})",
+    "seen": "Failed with this {times} times since {month}",
+    "seen.ever": "Failed with this {times} times so far",
+    "seen.cleared": "{seen}; last cleared by {by}.",
+    "certificate": "Stop certificate, for programs",
     "phase.planning": "planning",
     "phase.architecture": "reading the code",
     "phase.design": "designing the change",
@@ -68,9 +82,12 @@ ENGLISH: Mapping[str, str] = {
     "not_taken": "Changes that were not taken",
     "change": "Change",
     "agent": "Agent",
+    "attempt": "Attempt",
     "attempts.before": "before any",
-    "attempts.broken": "{count} further changes could not be applied or checked.",
-    "attempts.broken.one": "1 further change could not be applied or checked.",
+    "attempts.errors": "Errors",
+    "attempts.one": "Attempt {attempt} changed {paths}",
+    "attempts.not_applied": "no change taken",
+    "attempts.not_checked": "not checked to the end",
     "errors": "Errors after the last change",
     "errors.fixed": "{count} fixed",
     "errors.remaining": "{count} remaining",
@@ -107,7 +124,8 @@ ENGLISH: Mapping[str, str] = {
     "next.abandoned": "Start it again, and keep that process running until the run is over.",
     "next.gave_up": "See that GitHub and the network can be reached, then try again.",
     "next.internal_error": "Please report it to whoever runs Mendbot: its log has the rest.",
-    "next.again": "To try again, remove the label {label} and add it again.",
+    "next.again": "To try again, comment `/mendbot retry`, or remove the label {label} and add it again.",
+    "next.explain": "`/mendbot explain` tells what was tried and what is known of it.",
     "next.again.task": "To try again, start the session again.",
     "next.salvage": "The unfinished change is kept in Mendbot's own clone of the repository, as {ref}.",
     "footer": "Run {run}",
@@ -146,4 +164,5 @@ ENGLISH: Mapping[str, str] = {
     "fix.failed": "not fixed after {attempt} of {most} attempts",
     "fix.cancelled": "cancelled",
     "fix.running": "still running",
+    **ANSWERS_ENGLISH,
 }

@@ -3,15 +3,24 @@ places; a patch is never told, as it may hold code of another day that nobody as
 
 from __future__ import annotations
 
+import re
+
 from bot.model import KnownError, Language, RunView
 from bot.reports.history import error_guidance, file_guidance, places
+from bot.reports.limits import inline_code
 from bot.reports.prose import details, escape, within
+from bot.reports.pull_words import tell
 from bot.reports.text import say
 
 _MOST = 5
 _LINE_CHARS = 400
 _ROOM = 12_000
 """Characters of the whole part, Markdown included: signs that must be escaped take up to nine each."""
+
+_SEEN = 3
+_ERROR_CHARS = 160
+_MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?!\d)")
+_COMMIT_CHARS = 7
 
 
 def known_errors(view: RunView, language: Language) -> str:
@@ -22,10 +31,51 @@ def known_errors(view: RunView, language: Language) -> str:
 
 
 def _item(known: KnownError, view: RunView, language: Language) -> str:
-    """The history's lines as a list item, the error in front and how it was resolved below it."""
     open_errors = (*view.movement.remaining, *view.movement.introduced) if view.movement else ()
-    tell = error_guidance if not known.exact or known.error in open_errors else file_guidance
+    matches = not known.exact or known.error in open_errors
+    return known_item(known, view.repo, language, matches=matches)
+
+
+def known_item(known: KnownError, repo: str, language: Language, *, matches: bool) -> str:
+    """The history's lines as a list item, the error in front and how it was resolved below it. `matches`: it is known
+    by the error at hand, else by the file."""
+    tell = error_guidance if matches else file_guidance
     first, *more = (escape(line, _LINE_CHARS) for line in tell(known, language).split("\n"))
-    if where := places(known, view.repo):
+    if where := places(known, repo):
         more.append(say(language, "known.where", places=", ".join(where)))
     return "\n".join([f"- {first}", *(f"  - {line}" for line in more)])
+
+
+def seen_before(view: RunView, language: Language) -> str:
+    """Where the errors that are open now made the repository's checks fail before, the most frequent three first, and
+    what cleared each the last time; empty where all are new."""
+    moved = view.movement
+    open_errors = (*moved.remaining, *moved.introduced) if moved else ()
+    seen = sorted((one for one in view.seen if one[0] in open_errors and one[1] > 1), key=lambda one: -one[1])[:_SEEN]
+    told = [_seen(*one, view, language) for one in seen]
+    if len(told) == 1 and len(open_errors) == 1:
+        return told[0]
+    codes = (inline_code(error, _ERROR_CHARS) for error, _, _ in seen)
+    return "\n".join(f"- {code} — {line}" for code, line in zip(codes, told, strict=True))
+
+
+def _seen(error: str, times: int, since: str, view: RunView, language: Language) -> str:
+    when = month(since, language)
+    said = say(language, "seen" if when else "seen.ever", times=times, month=when)
+    known = next((one for one in view.guidance if one.exact and one.error == error), None)
+    cleared = cleared_by(known, view.repo) if known else ""
+    return say(language, "seen.cleared", seen=said, by=cleared) if cleared else f"{said}."
+
+
+def cleared_by(known: KnownError, repo: str) -> str:
+    """`9f3c1ab (#41)`: the commit and the pull request that resolved it last, as far as they are of that repository."""
+    found = places(known, repo)
+    commit = next((place[:_COMMIT_CHARS] for place in found if not place.startswith("#")), "")
+    pull = next((place for place in found if place.startswith("#")), "")
+    return f"{commit} ({pull})" if commit and pull else commit or pull
+
+
+def month(since: str, language: Language) -> str:
+    """`May 2026`, `2026년 5월`, of a date in ISO 8601; empty where it is none."""
+    found = _MONTH.match(since)
+    return tell(language, f"month.{found.group(2)}", year=found.group(1)) if found else ""

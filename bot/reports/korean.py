@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.reports.answers_korean import ANSWERS_KOREAN
+
 KOREAN: Mapping[str, str] = {
     "queued": "**⏳ 대기 중**",
     "queued.waiting": "다음을 기다리고 있습니다: {what}. 차례가 되면 자동으로 시작합니다.",
+    "running.waiting": "다음을 기다리고 있습니다: {what}.",
     "queued.soon": "곧 시작합니다.",
     "running": "**🔄 시도 {attempt}/{most} · {phase}**",
     "running.preparing": "**🔄 준비 · {phase}**",
@@ -18,14 +21,25 @@ KOREAN: Mapping[str, str] = {
     "success.by": "작성: {agent}, 시도 {attempt}/{most}.",
     "success.review": "다른 사람의 변경과 똑같이 리뷰해 주세요.",
     "success.flaky": "실패한 검사가 같은 코드에서 다시 실행하니 통과했습니다. 수정 덕분이 아닐 수 있습니다.",
-    "failed": "**❌ 수정하지 못했습니다**",
+    "failed": "**❌ 수정하지 못했습니다 · 사람의 확인이 필요합니다**",
     "cancelled": "**⏹️ 취소됨**",
     "cancelled.plain": "실행이 끝나기 전에 중단되었습니다.",
     "nothing_pushed": "푸시한 것은 없습니다.",
     "pushed": "푸시된 내용은 {branch} 브랜치에 남아 있습니다.",
     "alone": "브랜치: {branch}.",
-    "together": "함께 처리하는 이슈: {issues}. 브랜치: {branch}.",
-    "because": "함께 묶은 이유: {reasons}.",
+    "group": "함께 처리하는 이슈",
+    "because": "함께 묶은 이유:",
+    "group.change": "묶음을 바꾸려면 댓글로 `/mendbot group split`(이 이슈만 따로), "
+    "`/mendbot group remove #{number}`, `/mendbot group add #N` 가운데 하나를 남겨 주세요.",
+    "group.change.over": "다음에 다르게 묶으려면 댓글로 `/mendbot group split`(이 이슈만 따로), "
+    "`/mendbot group remove #{number}`, `/mendbot group add #N` 가운데 하나를 남겨 주세요.",
+    "conflict": "{other}의 변경과 {paths}에서 충돌하게 됩니다.",
+    "conflict.plain": "{other}의 변경과 충돌하게 됩니다.",
+    "conflict.pull": "{issues}({pull})",
+    "seen": "이 오류로 {month}부터 {times}번 실패했습니다",
+    "seen.ever": "지금까지 이 오류로 {times}번 실패했습니다",
+    "seen.cleared": "{seen}. 가장 최근에 해결한 변경: {by}.",
+    "certificate": "종료 증명서 (프로그램용)",
     "phase.planning": "계획 수립",
     "phase.architecture": "코드 파악",
     "phase.design": "변경 설계",
@@ -68,9 +82,12 @@ KOREAN: Mapping[str, str] = {
     "not_taken": "적용하지 않은 변경",
     "change": "변경",
     "agent": "에이전트",
+    "attempt": "시도",
     "attempts.before": "수정 전",
-    "attempts.broken": "그 밖에 변경 {count}건은 적용하거나 검사하지 못했습니다.",
-    "attempts.broken.one": "그 밖에 변경 1건은 적용하거나 검사하지 못했습니다.",
+    "attempts.errors": "오류",
+    "attempts.one": "시도 {attempt}에서 변경한 파일: {paths}",
+    "attempts.not_applied": "적용한 변경 없음",
+    "attempts.not_checked": "검사를 마치지 못함",
     "errors": "마지막 변경 후 오류",
     "errors.fixed": "해결 {count}건",
     "errors.remaining": "남음 {count}건",
@@ -107,7 +124,8 @@ KOREAN: Mapping[str, str] = {
     "next.abandoned": "다시 시작하고, 실행이 끝날 때까지 그 프로세스를 유지해 주세요.",
     "next.gave_up": "GitHub와 네트워크에 연결되는지 확인한 뒤 다시 시도해 주세요.",
     "next.internal_error": "Mendbot 운영자에게 알려 주세요. 자세한 내용은 로그에 있습니다.",
-    "next.again": "다시 시도하려면 {label} 라벨을 떼었다가 다시 붙여 주세요.",
+    "next.again": "다시 시도하려면 댓글로 `/mendbot retry`를 남기거나, {label} 라벨을 떼었다가 다시 붙여 주세요.",
+    "next.explain": "댓글로 `/mendbot explain`을 남기면 무엇을 시도했고 무엇이 알려져 있는지 알려 드립니다.",
     "next.again.task": "다시 시도하려면 세션을 다시 시작해 주세요.",
     "next.salvage": "끝내지 못한 변경은 Mendbot이 가진 저장소 복제본에 {ref}(으)로 보관되어 있습니다.",
     "footer": "실행 {run}",
@@ -146,4 +164,5 @@ KOREAN: Mapping[str, str] = {
     "fix.failed": "{most}번 중 {attempt}번 시도했으나 수정하지 못함",
     "fix.cancelled": "취소됨",
     "fix.running": "아직 실행 중",
+    **ANSWERS_KOREAN,
 }

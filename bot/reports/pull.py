@@ -10,6 +10,7 @@ import textwrap
 
 from bot.model import Language, RunView
 from bot.reports.comment import changed_paths
+from bot.reports.group import conflicts
 from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.prose import details, escape, page, plain, within
 from bot.reports.text import duration, say
@@ -66,6 +67,7 @@ def pull_body(view: RunView, language: Language = "en") -> str:
     parts = [
         "\n".join(f"- Closes #{issue.number} — {escape(issue.title, _LISTED_TITLE)}" for issue in view.issues),
         say(language, "pull.flaky" if is_flaky(validation) else "pull.intro"),
+        conflicts(view, language),
         _task(view, language),
         _notes(view, language),
         changed_paths(view, language),

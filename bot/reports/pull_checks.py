@@ -5,12 +5,12 @@ Sizes are GitHub's, in bytes where it counts bytes (trust.md T39, T40); a check'
 
 from __future__ import annotations
 
-from bot.model import CheckOutput, KnownError, Language, RunView, Validation, ValidationStep
+from bot.model import Annotation, CheckOutput, KnownError, Language, RunView, Validation, ValidationStep
 from bot.model.pulls import CheckAction, PullCheck, PullView
 from bot.reports.check_output import check_output
 from bot.reports.limits import CHECK_BYTES, cut_bytes, inline_code
 from bot.reports.prose import details, escape
-from bot.reports.pull_failures import VERDICTS, commit_link, failures_list, finding_of, past_errors
+from bot.reports.pull_failures import VERDICTS, commit_link, failures_list, finding_of, past_errors, told_failures
 from bot.reports.pull_heads import (
     AWAITING,
     awaiting_output,
@@ -152,10 +152,8 @@ def _ran(view: PullView, check: PullCheck, step: ValidationStep, language: Langu
 
 
 def _as_run(view: PullView, check: PullCheck, step: ValidationStep, evidence: str) -> RunView:
-    """The check as a run of one step, its findings lowered to notices where nothing that failed is new."""
-    findings = step.annotations
-    if check.failures and not check.new:
-        findings = tuple(finding.model_copy(update={"level": "notice"}) for finding in findings)
+    """The check as a run of one step, its findings lowered to notices where nothing that failed there is new."""
+    findings = _lowered(check, step.annotations)
     known: dict[int, KnownError] = {}
     for failure in check.failures:
         finding = finding_of(failure, findings) if failure.known else None
@@ -171,6 +169,19 @@ def _as_run(view: PullView, check: PullCheck, step: ValidationStep, evidence: st
         evidence=evidence,
         recognised=tuple((findings[at], one) for at, one in known.items()),
     )
+
+
+def _lowered(check: PullCheck, findings: tuple[Annotation, ...]) -> tuple[Annotation, ...]:
+    if not check.failures:
+        return findings
+    told = told_failures(check)
+    new = [one.finding for one in told if one.failure.verdict == "new"]
+    other = [one.finding for one in told if one.failure.verdict != "new"]
+
+    def low(finding: Annotation) -> bool:
+        return not new or (finding in other and finding not in new)
+
+    return tuple(one.model_copy(update={"level": "notice"}) if low(one) else one for one in findings)
 
 
 def _title(check: PullCheck, step: ValidationStep, language: Language) -> str:
@@ -192,7 +203,8 @@ def _title(check: PullCheck, step: ValidationStep, language: Language) -> str:
 
 def _counts(check: PullCheck, language: Language) -> str:
     """`2 new failures, 1 also on base`; where all have one verdict, the tests that the tool itself counted."""
-    numbers = {verdict: sum(failure.verdict == verdict for failure in check.failures) for verdict in VERDICTS}
+    failures = [one.failure.verdict for one in told_failures(check)]
+    numbers = {verdict: failures.count(verdict) for verdict in VERDICTS}
     told = [verdict for verdict in VERDICTS if numbers[verdict]]
     if told == ["flaky"]:
         return tell(language, "title.passed_again")

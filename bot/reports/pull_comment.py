@@ -66,7 +66,8 @@ def _going_on(run: RunView, language: Language) -> list[str]:
         head = tell(language, "fix.pushing", attempt=run.attempt, most=run.max_attempts)
     else:
         head = progress(run, language)
-    return [head, attempts_table(run, language), movement(run, language), known_errors(run, language)]
+    waiting = say(language, "running.waiting", what=escape(run.waiting_for)) if run.waiting_for else ""
+    return [head, waiting, attempts_table(run, language), movement(run, language), known_errors(run, language)]
 
 
 def _success(run: RunView, number: int, from_fork: bool, patch: str, language: Language) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from bot.model import Annotation, Language
@@ -30,6 +31,8 @@ _TELLING = 8
 """Characters that a message needs to be known by: a shorter one, such as `error`, is part of many texts."""
 
 _READ = 80
+_MATCHED = 500
+"""Findings among which those of an error are looked for."""
 
 
 def commit_link(view: PullView, sha: str) -> str:
@@ -37,10 +40,43 @@ def commit_link(view: PullView, sha: str) -> str:
     return link(inline_code(sha[:7]), f"{view.github_url}/{view.repo}/commit/{sha}")
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What people count as one failure: all errors with one verdict that belong to one finding, or an error alone."""
+
+    failure: Failure
+    finding: Annotation | None
+
+    @property
+    def words(self) -> str:
+        """The finding's own first line, where there is one: a normalised error has lost its figures and paths."""
+        lines = self.finding.message.strip().splitlines() if self.finding else []
+        return lines[0] if lines else self.failure.error
+
+
+def told_failures(check: PullCheck) -> tuple[Told, ...]:
+    """The failures of a check as people count them, gravest verdict first. A test that fails once is told once, though
+    its tool prints the error, its place and a summary of it."""
+    findings = check.step.annotations[:_MATCHED] if check.step else ()
+    told: dict[tuple[Verdict, object], Told] = {}
+    for verdict in VERDICTS:
+        for failure in (one for one in check.failures if one.verdict == verdict):
+            finding = finding_of(failure, findings)
+            key = (verdict, failure.error if finding is None else (finding.path, finding.start_line, finding.message))
+            before = told.get(key)
+            if before is None or _remembers(failure) > _remembers(before.failure):
+                told[key] = Told(failure, finding)
+    return tuple(told.values())
+
+
+def _remembers(failure: Failure) -> tuple[bool, int]:
+    return failure.known is not None, failure.seen.times if failure.seen else 0
+
+
 def failures_list(view: PullView, check: PullCheck, language: Language) -> str:
     """A list item for each failure; at most 50 in 24,000 bytes, the others counted; empty where nothing failed."""
-    ordered = [failure for verdict in VERDICTS for failure in check.failures if failure.verdict == verdict]
-    items = _fitting(_item(view, check, failure, language) for failure in ordered[:_LISTED])
+    ordered = told_failures(check)
+    items = _fitting(_item(view, check, told, language) for told in ordered[:_LISTED])
     left = len(ordered) - len(items)
     return "\n".join([*items, f"- {tell(language, 'more', count=left)}"] if left else items)
 
@@ -87,12 +123,12 @@ def _fitting(items: Iterable[str]) -> list[str]:
     return kept
 
 
-def _item(view: PullView, check: PullCheck, failure: Failure, language: Language) -> str:
-    error = inline_code(failure.error, _ERROR_CHARS) if failure.error else tell(language, "whole")
+def _item(view: PullView, check: PullCheck, told: Told, language: Language) -> str:
+    failure, words = told.failure, told.words
+    error = inline_code(words, _ERROR_CHARS) if words else tell(language, "whole")
     facts = [f"**{tell(language, failure.verdict)}:** {error}", _evidence(view, check, failure, language)]
-    finding = finding_of(failure, check.step.annotations if check.step else ())
-    if finding is not None:
-        facts.append(tell(language, "at", place=_line_link(view, finding)))
+    if told.finding is not None:
+        facts.append(tell(language, "at", place=_line_link(view, told.finding)))
     item = "- " + " · ".join(fact for fact in facts if fact)
     memory = _memory(view, failure, language)
     return f"{item}\n  - {memory}" if memory else item

@@ -72,6 +72,14 @@ def choose_groups(
 # ---- what came in
 
 
+def pinned_group(key: str, issues: Sequence[Issue]) -> Group:
+    """The group that people chose (`/mendbot group`), whatever its size."""
+    alone = len(issues) == 1
+    reason = "somebody wants it in a run of its own" if alone else "somebody put them together"
+    made = Group(key=key, issues=tuple(sorted(one.number for one in issues)), suggested_branch="", reasons=(reason,))
+    return _with_branches([made], frozenset())[0]
+
+
 def _checked(issues: object, group_by: object, max_group_size: object) -> list[Issue]:
     """The issues, lowest number first."""
     if group_by not in get_args(GroupBy):

@@ -28,6 +28,12 @@ _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s<>()\[\]\"'`]+", re.I)
 _BLOB = re.compile(r"/blob/[^/\s]+/([^?#\s]+)(?:#L(\d{1,7}))?")
 _ISSUE_URL = re.compile(r"/(?:issues|pull)/(\d{1,9})\b")
 _REFERENCE = re.compile(r"(?<![\w&/#])(?:#|GH-)(\d{1,9})\b(?![\w-])", re.I)
+# GitHub docs, "Linking a pull request to an issue using a keyword"
+_CLOSING = re.compile(
+    r"(?<![\w-])(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?[ \t]{1,4}"
+    r"(?:([\w.-]{1,100}/[\w.-]{1,100})?#|GH-)(\d{1,9})\b",
+    re.I,
+)
 _COMPONENT_LABEL = re.compile(r"\s*(?:component|area)\s*:\s*(.+?)\s*", re.I | re.S)
 _COMPONENT_LINE = re.compile(
     r"^[ \t>*_-]{0,8}(?:component|area)[*_]{0,2}[ \t]{0,4}:[*_]{0,2}[ \t]*(\S[^\n]{0,200})", re.I | re.M
@@ -71,6 +77,12 @@ def first_file(issue: Issue) -> str | None:
     """The first file that `issue` names, with `/` between its parts and nothing before the first."""
     found = _paths(f"{issue.title}\n{issue.body}")
     return found[0][0] if found else None
+
+
+def closes(body: str, repository: str) -> tuple[int, ...]:
+    """The issues of `repository` (OWNER/NAME) that a pull request with this body closes when it is merged."""
+    found = (match for match in _CLOSING.finditer(body) if (match[1] or repository).casefold() == repository.casefold())
+    return tuple(dict.fromkeys(int(match[2]) for match in found))
 
 
 def component(issue: Issue) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.model import KnownError, Phase, PullRequest, RunEvent, Status, StopReason, Validation, ValidationStep
+from bot.model import Conflict, KnownError, Phase, PullRequest, RunEvent, Status, StopReason, Validation, ValidationStep
 from bot.rules import progress, trajectory
 from bot.rules.lessons import Lesson, Shown, learn, note
 from bot.rules.pipeline import Stage, close, next_index
@@ -80,6 +80,10 @@ class RunState:
     artifact_refs: dict[Phase, str] = field(default_factory=dict)
     commit_sha: str | None = None
     pull: PullRequest | None = None
+    offered: str = ""
+    """The diff that was offered where nothing could be pushed: the pull request is a fork's."""
+    conflicts: tuple[Conflict, ...] = ()
+    """Other open groups whose change would not merge with this one's."""
     salvage_ref: str | None = None
     finished: Status | None = None
     ended_at: datetime | None = None
@@ -160,7 +164,10 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
         case "commit_pushed", _:
             return replace(state, commit_sha=data["commit"])
         case "phase_completed", Phase.PACKAGING:
-            return replace(state, commit_sha=data["commit"], pull=PullRequest.model_validate(data["pull"]))
+            pull = PullRequest.model_validate(data["pull"]) if data.get("pull") else None
+            return replace(state, commit_sha=data.get("commit"), pull=pull, offered=data.get("offered", ""))
+        case "conflicts_seen", _:
+            return replace(state, conflicts=tuple(Conflict.model_validate(item) for item in data["conflicts"]))
         case "phase_failed", (Phase.REVIEW | Phase.PACKAGING):
             return replace(state, stop=StopReason(reason=data["reason"], details=data["details"]))
         case "session_finished", _:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from bot.model import Annotation, Movement, RunView, Status
+from bot.rules.certificate import attempts, certificate
 from bot.rules.course import RunState
 from bot.rules.failures import first_error_block
 from bot.rules.recognition import recognised
 from bot.store.runs import RunRow
 
 
-def view_of(row: RunRow, state: RunState) -> RunView:
-    """The run as its readers see it."""
+def view_of(
+    row: RunRow,
+    state: RunState,
+    *,
+    now_ms: int | None = None,
+) -> RunView:
+    """The run as its readers see it. An answer, which is given once, may tell how long the run has waited: then
+    `now_ms` is the time (epoch milliseconds)."""
     spec = row.spec
     duration = (
         int((state.ended_at - state.started_at).total_seconds() * 1000) if state.ended_at and state.started_at else 0
@@ -46,6 +53,10 @@ def view_of(row: RunRow, state: RunState) -> RunView:
         recognised=recognised(_findings(state), state.guidance),
         movement=_movement(state),
         notes=state.notes,
+        tried=attempts(state),
+        conflicts=state.conflicts,
+        waited_ms=max(0, now_ms - row.created_at) if now_ms is not None and state.started_at is None else 0,
+        certificate=certificate(row.id, spec, state) if state.finished else None,
     )
 
 

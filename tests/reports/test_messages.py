@@ -25,6 +25,7 @@ from bot.model import (
     Validation,
     ValidationStep,
 )
+from bot.model.views import Attempt, Conflict
 from bot.reports import markdown
 from bot.reports.check_output import check_output
 from bot.reports.text import ENGLISH, KOREAN, duration, joined
@@ -46,6 +47,8 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
         annotations=(Annotation(path="a", start_line=1, end_line=1, level="failure", message=EVIL, title=EVIL),),
     )
     failed = Validation(passed=False, summary=EVIL, steps=(step,))
+    moved = Movement(fixed=(EVIL,) * bulk, remaining=(EVIL * bulk,) * bulk, introduced=(EVIL,) * bulk)
+    tried = Attempt(attempt=1, agent=EVIL, paths=(EVIL,) * bulk, result="failed", moved=moved, validation=failed)
     return RunView(
         run_id="run-1",
         repo="acme/shop",
@@ -69,7 +72,11 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
         task=f"{EVIL}\n" * bulk,
         guidance=(evil_guidance(EVIL * bulk),) * min(2 * bulk, 9),
         recognised=tuple((found, evil_guidance(EVIL * bulk)) for found in step.annotations),
-        movement=Movement(fixed=(EVIL,) * bulk, remaining=(EVIL * bulk,) * bulk, introduced=(EVIL,) * bulk),
+        movement=moved,
+        tried=(tried,) * min(2 * bulk, 300),
+        conflicts=(Conflict(issues=(4,), pull=5, paths=(EVIL,) * bulk),) * bulk,
+        seen=((EVIL, 3, EVIL), (EVIL * bulk, 4, "2026-05")),
+        certificate={"details": EVIL, "attempts": [{"agent": EVIL}] * min(bulk, 50)} if status.final else None,
         notes=(EVIL * bulk,) * bulk,
     )
 
@@ -207,7 +214,8 @@ def test_the_error_block_the_rules_found_is_preferred_and_at_most_forty_lines(vi
 
 def test_every_state_says_how_to_go_on_or_what_happens_next(view: Callable[[str], RunView]) -> None:
     for name in ("failed", "failed-timeout", "failed-nothing", "failed-setup", "cancelled"):
-        assert "remove the label `auto-fix` and add it again" in markdown.issue_comment(view(name)), name
+        told = markdown.issue_comment(view(name))
+        assert "`/mendbot retry`, or remove the label `auto-fix` and add it again" in told, name
     for name in ("failed", "cancelled"):
         assert "refs/mendbot/salvage/fix-7f3a9c" in markdown.issue_comment(view(name)), name
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import Annotation, CheckOutput, Language, Resolution, ValidationStep
-from bot.model.pulls import CheckAction, Failure, PullCheck, Rate, Seen
+from bot.model.pulls import CheckAction, Failure, PullCheck, Rate, Seen, Verdict
 from bot.reports.pull_checks import (
     pull_check_output,
 )
@@ -86,8 +86,9 @@ def titled(*failures: Failure, **step: Any) -> str:
 
 
 def test_a_title_counts_what_is_new_first() -> None:
-    assert titled(FLAKY, ON_BASE, NEW, NEW) == "2 new failures, 1 also on base, 1 flaky"
-    assert titled(ON_BASE, ON_BASE) == "2 also on base"
+    other = NEW.model_copy(update={"error": "another one"})
+    assert titled(FLAKY, ON_BASE, NEW, other) == "2 new failures, 1 also on base, 1 flaky"
+    assert titled(ON_BASE, other.model_copy(update={"verdict": "also_on_base"})) == "2 also on base"
     assert titled(FLAKY) == "flaky: passed when run again"
     assert titled(WHOLE, timed_out=True, duration_ms=300_000) == "timed out after 5 min"
     assert titled(ON_BASE, timed_out=True, duration_ms=300_000) == "timed out after 5 min: 1 also on base"
@@ -210,3 +211,41 @@ def test_the_gravest_two_hundred_annotations_in_the_tree_are_shown() -> None:
 def test_a_repositorys_own_check_may_have_any_name() -> None:
     check = done("fix", NEW, step=RED_TEST.model_copy(update={"stage": "fix"}))
     assert pull_check_output(view_of(check), check)[1].annotations
+
+
+TWO_TESTS = (
+    Annotation(
+        path="tests/test_a.py",
+        start_line=10,
+        end_line=10,
+        level="failure",
+        message="AssertionError: assert 84400 == 86400",
+    ),
+    Annotation(path="tests/test_b.py", start_line=5, end_line=5, level="failure", message="KeyError: 'EUR'"),
+)
+
+
+def printed(at: int, verdict: Verdict) -> tuple[Failure, ...]:
+    """What pytest prints of one failed test: the error, and a summary that names the file."""
+    finding = TWO_TESTS[at]
+    texts = (f"E {finding.message}", f"FAILED <PATH>/{finding.path.rpartition('/')[2]}::test_it - {finding.message}")
+    return tuple(Failure(error=text, verdict=verdict) for text in texts)
+
+
+def test_a_test_that_fails_once_is_told_and_counted_once() -> None:
+    step = RED_TEST.model_copy(update={"output": "", "annotations": TWO_TESTS})
+    check = done("test", *printed(0, "new"), *printed(1, "flaky"), step=step)
+    _, output, _ = pull_check_output(view_of(check), check)
+    assert output.title == "1 new failure, 1 flaky"
+    assert output.summary.count("84400") == 1 and output.summary.count("EUR") == 1
+    assert "<PATH>" not in output.summary
+
+
+def test_a_finding_of_nothing_new_is_no_more_than_a_notice() -> None:
+    step = RED_TEST.model_copy(update={"output": "", "annotations": TWO_TESTS})
+    check = done("test", *printed(0, "new"), *printed(1, "flaky"), step=step)
+    _, output, _ = pull_check_output(view_of(check), check)
+    assert [(one.path, one.level) for one in output.annotations] == [
+        ("tests/test_a.py", "failure"),
+        ("tests/test_b.py", "notice"),
+    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from bot.model import (
-    Annotation,
     Issue,
     KnownError,
     Movement,
@@ -15,65 +14,37 @@ from bot.model import (
     RunView,
     Status,
     StopReason,
-    Validation,
-    ValidationStep,
+)
+from bot.model.views import Conflict
+from tests.reports.lived import PATHS, Try, lived
+from tests.reports.told_steps import (
+    GREEN,
+    LINT,
+    LINT_FAILED,
+    NO_TYPES,
+    RED,
+    TEST,
+    TEST_FAILED,
+    UNTIDY,
+    annotation,
+    checked,
 )
 
-PYTEST_LOG = """\
-F..........                                                              [100%]
-=================================== FAILURES ===================================
-______________________________ test_total_of_none ______________________________
-
-    def test_total_of_none():
->       assert total([]) == 0
-E       assert None == 0
-E        +  where None = total([])
-
-tests/test_cart.py:12: AssertionError
-=========================== short test summary info ============================
-FAILED tests/test_cart.py::test_total_of_none - assert None == 0
-1 failed, 11 passed in 0.31s"""
-
-
-def annotation(line: int, level: Any = "failure") -> Annotation:
-    return Annotation(
-        path="shop/cart.py", start_line=line, end_line=line, level=level, message="line too long", rule="E501"
-    )
-
-
-LINT = ValidationStep(command="ruff check .", stage="lint", passed=True, exit_code=0, duration_ms=84)
-TYPES = ValidationStep(command="mypy shop", stage="typecheck", passed=True, exit_code=0, duration_ms=3210)
-TEST = ValidationStep(
-    command="pytest -q", stage="test", passed=True, exit_code=0, duration_ms=12_400, output="12 passed in 0.31s"
-)
-NO_TYPES = ValidationStep(command="", stage="typecheck", passed=False, skipped=True)
-TEST_FAILED = TEST.model_copy(
-    update={
-        "passed": False,
-        "exit_code": 1,
-        "output": PYTEST_LOG,
-        "classification": "test",
-        "annotations": (annotation(12),),
-    }
-)
-LINT_FAILED = LINT.model_copy(
-    update={
-        "passed": False,
-        "exit_code": 1,
-        "classification": "lint",
-        "output": "shop/cart.py:3:1: E501 Line too long (140 > 88)\nFound 2 errors.",
-        "annotations": (annotation(3, "warning"), annotation(9)),
-    }
-)
-
-
-def checked(*steps: ValidationStep) -> Validation:
-    return Validation(passed=all(step.passed or step.skipped for step in steps), summary="", steps=steps)
-
-
-GREEN = checked(LINT, TYPES, TEST)
-RED = checked(LINT, NO_TYPES, TEST_FAILED)
-UNTIDY = checked(LINT_FAILED)
+__all__ = [
+    "BY_BOT",
+    "BY_PERSON",
+    "LINT",
+    "LINT_FAILED",
+    "LONG_LINE",
+    "NONE_ERROR",
+    "NO_TYPES",
+    "ONE",
+    "SIMILAR",
+    "TEST",
+    "TEST_FAILED",
+    "annotation",
+    "make_view",
+]
 
 ONE = RunView(
     run_id="fix-7f3a9c",
@@ -90,7 +61,7 @@ THREE = ONE.model_copy(
             Issue(number=9, title="Ask @acme/core: does `total()` close #3?"),
             Issue(number=12, title="Rounding <b>is</b> off"),
         ),
-        "reasons": ("same component: cart",),
+        "reasons": ("3 issues share the component cart", "#7: label component:cart", "#9: its Component line"),
         "branch": "fix/issue-7-9-12",
     }
 )
@@ -118,9 +89,9 @@ def _failed(base: RunView, reason: str, details: str, **changes: Any) -> RunView
     return _view(base, status=Status.FAILED, stop=stop, baseline=RED, duration_ms=96_000, **changes)
 
 
-PATHS = ("shop/cart.py", "tests/test_cart.py")
 SALVAGE = "refs/mendbot/salvage/fix-7f3a9c"
 NONE_ERROR = "E assert None == 0"
+TYPE_ERROR = "E TypeError: total() takes 0 positional arguments"
 LONG_LINE = "<PATH>/cart.py:<POS>: E501 line too long"
 BY_PERSON = KnownError(
     id=7,
@@ -156,7 +127,7 @@ SIMILAR = KnownError(
     resolution=Resolution(how="--> look <!-- here\n```\n</details>", repo="acme/elsewhere", pull_request=5),
 )
 MOVED = Movement(
-    fixed=("E TypeError: total() takes 0 positional arguments",),
+    fixed=(TYPE_ERROR,),
     remaining=(NONE_ERROR,),
     introduced=(LONG_LINE, "<PATH>/cart.py:<POS>: F401 `os` imported but unused", "E assert 1 == 2"),
 )
@@ -172,18 +143,19 @@ SESSION = ONE.model_copy(
 
 
 def _going() -> dict[str, RunView]:
-    running = _view(
-        THREE,
-        status=Status.RUNNING,
-        phase=Phase.VALIDATION,
-        attempt=2,
-        baseline=RED,
-        validations=(UNTIDY,),
-        agents=("fixers",),
+    running = lived(
+        _view(THREE, status=Status.RUNNING, phase=Phase.VALIDATION, baseline=RED),
+        ("fixers", UNTIDY, (LONG_LINE,)),
+        base=(NONE_ERROR,),
+    ).model_copy(update={"attempt": 2})
+    colliding = (
+        Conflict(issues=(14,), pull=45, paths=("shop/cart.py",)),
+        Conflict(issues=(16, 18), paths=("a.py", "b.py", "c.py", "d`@ann.py")),
     )
     return {
         "queued": _view(THREE, waiting_for="a free worktree (3 of 3 in use)"),
         "queued-soon": _view(ONE),
+        "queued-conflict": _view(THREE, conflicts=colliding),
         "preparing": _view(ONE, status=Status.RUNNING, phase=Phase.DESIGN),
         "running": running,
         "running-known": running.model_copy(update={"guidance": (BY_PERSON, BY_BOT), "movement": MOVED}),
@@ -192,22 +164,27 @@ def _going() -> dict[str, RunView]:
 
 def _done() -> dict[str, RunView]:
     flaky = checked(LINT, TEST.model_copy(update={"flaky": True}))
-    one: dict[str, Any] = {"attempt": 1, "validations": (GREEN,), "changed_paths": PATHS}
+    fixed: Try = ("fixers", GREEN, ())
+    by_command: Try = ("command:mend-it", GREEN, ())
+    base = (NONE_ERROR,)
     notes = (
         "shop/cart.py: 1 finding is silenced in place (# type: ignore); see that it is meant",
         "tests/__snapshots__/cart.snap: the snapshot `@ann #1` changed",
     )
     return {
-        "success": _success(ONE, agents=("fixers",), **one),
-        "success-group": _success(
-            THREE,
-            attempt=2,
-            agents=("fixers", "command:mend-it"),
-            validations=(UNTIDY, flaky),
-            changed_paths=tuple(f"shop/part_{number}.py" for number in range(8)),
+        "success": lived(_success(ONE, changed_paths=PATHS), fixed, base=base),
+        "success-group": lived(
+            _success(
+                THREE,
+                changed_paths=tuple(f"shop/part_{number}.py" for number in range(8)),
+                conflicts=(Conflict(issues=(14,), pull=45, paths=("shop/part_0.py",)),),
+            ),
+            ("fixers", UNTIDY, (LONG_LINE,)),
+            ("command:mend-it", flaky, ()),
+            base=base,
         ),
-        "success-notes": _success(ONE, agents=("command:mend-it",), notes=notes, **one),
-        "success-session": _success(SESSION, agents=("command:mend-it",), **one),
+        "success-notes": lived(_success(ONE, notes=notes, changed_paths=PATHS), by_command, base=base),
+        "success-session": lived(_success(SESSION, changed_paths=PATHS), by_command, base=base),
     }
 
 
@@ -216,43 +193,47 @@ def _ended() -> dict[str, RunView]:
         update={"timed_out": True, "exit_code": -9, "duration_ms": 300_000, "output": "", "classification": "runtime"}
     )
     return {
-        "failed": _failed(
-            THREE,
-            "max_iterations",
-            "Reached maximum iterations (3/3)",
+        "failed": lived(
+            _failed(THREE, "max_iterations", "Reached maximum iterations (3/3)", salvage_ref=SALVAGE),
+            ("fixers", UNTIDY, (LONG_LINE,)),
+            ("command:mend-it", RED, (NONE_ERROR,)),
+            base=(NONE_ERROR, TYPE_ERROR),
             attempt=3,
-            agents=("fixers", "command:mend-it"),
-            validations=(UNTIDY, RED),
-            salvage_ref=SALVAGE,
         ),
-        "failed-timeout": _failed(
-            ONE,
-            "no_progress",
-            "No progress detected for 3 consecutive iterations",
-            attempt=1,
-            agents=("command:mend-it",),
-            validations=(checked(LINT, timed_out),),
+        "failed-timeout": lived(
+            _failed(ONE, "no_progress", "No progress detected for 3 consecutive iterations"),
+            ("command:mend-it", checked(LINT, timed_out), ()),
+            base=(),
         ),
-        "failed-nothing": _failed(ONE, "nothing_to_offer", "fixers: no fixer changed anything"),
+        "failed-nothing": lived(
+            _failed(ONE, "nothing_to_offer", "fixers: no fixer changed anything"), base=(NONE_ERROR,), attempt=1
+        ),
         "failed-setup": _failed(ONE, "setup_failed", "npm ci\nexit code 1\nnpm error code ENOTFOUND").model_copy(
             update={"baseline": None}
         ),
-        "failed-refused": _failed(
-            ONE,
-            "max_iterations",
-            "Reached maximum iterations (3/3)",
-            attempt=3,
-            troubles=(
-                "command: the change to .github/workflows/x.yml is refused: workflow files are protected",
-                "command: the diff of `shop/total.py` does not apply; @ann <!-- look -->",
-                "command: the diff of `shop/total.py` does not apply; @ann <!-- look -->",
+        "failed-refused": lived(
+            _failed(
+                ONE,
+                "max_iterations",
+                "Reached maximum iterations (3/3)",
+                troubles=(
+                    "command: the change to .github/workflows/x.yml is refused: workflow files are protected",
+                    "command: the diff of `shop/total.py` does not apply; @ann <!-- look -->",
+                    "command: the diff of `shop/total.py` does not apply; @ann <!-- look -->",
+                ),
             ),
+            base=(NONE_ERROR,),
+            attempt=3,
         ),
-        "cancelled": _view(
-            ONE,
-            status=Status.CANCELLED,
-            stop=StopReason(reason="cancelled", details="label auto-fix was removed by ann"),
-            salvage_ref=SALVAGE,
+        "cancelled": lived(
+            _view(
+                ONE,
+                status=Status.CANCELLED,
+                stop=StopReason(reason="cancelled", details="label auto-fix was removed by ann"),
+                salvage_ref=SALVAGE,
+            ),
+            base=(NONE_ERROR,),
+            attempt=1,
         ),
     }
 
@@ -263,22 +244,34 @@ def _stopped() -> dict[str, RunView]:
     finding = TEST_FAILED.annotations[0].model_copy(update={"message": "assert None == 0\n+  where None = total([])"})
     red = checked(LINT, TEST_FAILED.model_copy(update={"annotations": (finding, annotation(14))}))
     return {
-        "failed-known": _failed(
-            ONE,
-            "stuck_error",
-            told,
-            attempt=2,
-            agents=("command:mend-it", "command:mend-it"),
-            validations=(UNTIDY, red),
-            guidance=(BY_PERSON, BY_BOT, SIMILAR),
-            recognised=((finding, BY_PERSON),),
-            movement=MOVED,
+        "failed-known": lived(
+            _failed(
+                ONE,
+                "stuck_error",
+                told,
+                guidance=(BY_PERSON, BY_BOT, SIMILAR),
+                recognised=((finding, BY_PERSON),),
+                seen=((NONE_ERROR, 3, "2026-05-04T10:00:00+00:00"), (LONG_LINE, 12, ""), (TYPE_ERROR, 9, "2026-01")),
+            ),
+            ("command:mend-it", RED, (TYPE_ERROR, NONE_ERROR)),
+            ("command:mend-it", red, (*MOVED.remaining, *MOVED.introduced)),
+            base=(TYPE_ERROR, NONE_ERROR),
+        ).model_copy(update={"movement": MOVED}),
+        "failed-seen": lived(
+            _failed(ONE, "max_iterations", "Reached maximum iterations (1/1)").model_copy(
+                update={"guidance": (BY_PERSON,), "seen": ((NONE_ERROR, 3, "2026-05-04T10:00:00+00:00"),)}
+            ),
+            ("command:mend-it", red, (NONE_ERROR,)),
+            base=(NONE_ERROR,),
         ),
         "failed-same-patch": _failed(
             ONE, "same_patch", "history: this very change was tried against the same error before and did not help"
         ),
-        "failed-oscillation": _failed(
-            ONE, "oscillation", "going in circles: the tree of state 1 came back in state 3", validations=(UNTIDY, RED)
+        "failed-oscillation": lived(
+            _failed(ONE, "oscillation", "going in circles: the same error of state 0 came back in state 2"),
+            ("fixers", RED, (TYPE_ERROR,)),
+            ("command:mend-it", RED, (NONE_ERROR,)),
+            base=(NONE_ERROR,),
         ),
         "failed-weakened": _failed(
             ONE, "weakened_tests", "tests/test_cart.py: 1 test (test_total_of_none) deleted; keep what was tested"

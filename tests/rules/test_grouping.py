@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.errors import UserError
 from bot.model import Group, Issue
-from bot.rules.grouping import choose_groups, group_issues
+from bot.rules.grouping import choose_groups, group_issues, pinned_group
 
 BRANCH = re.compile(r"fix/[a-z0-9-]+")
 
@@ -239,3 +239,19 @@ def test_any_issues_make_a_sorted_bounded_partition_on_free_branches(
     assert all(group.key and group.reasons for group in groups)
     shuffled = random.Random(seed).sample(issues, len(issues))
     assert ask(shuffled) == groups
+
+
+def test_a_group_that_people_chose_is_one_whatever_its_size() -> None:
+    chosen = [Issue(number=number, title="t") for number in (9, 3, 30, 7, 12, 5)]
+    group = pinned_group("Parser & more", chosen)
+    assert group.issues == (3, 5, 7, 9, 12, 30)
+    assert group.key == "Parser & more"
+    assert group.suggested_branch == "fix/parser-more-issues"
+    assert group.reasons == ("somebody put them together",)
+    assert BRANCH.fullmatch(pinned_group("파서", chosen).suggested_branch)
+
+
+def test_an_issue_that_people_set_apart_is_a_group_of_its_own() -> None:
+    group = pinned_group("issue-4", [Issue(number=4, title="t")])
+    assert (group.issues, group.suggested_branch) == ((4,), "fix/issue-4")
+    assert group.reasons == ("somebody wants it in a run of its own",)

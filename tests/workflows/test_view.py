@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.model import Annotation, KnownError, Movement, Resolution, RunEvent, Status, ValidationStep
+from bot.model.views import Conflict
 from bot.rules.course import RunSpec, fold
 from bot.rules.failures import fingerprints
 from bot.store.runs import RunRow
@@ -82,3 +83,44 @@ def test_a_view_tells_what_the_history_knew_and_what_came_of_the_errors() -> Non
 def test_before_anything_was_checked_there_is_nothing_to_tell() -> None:
     view = view_of(row(), fold(begun()))
     assert (view.guidance, view.recognised, view.movement, view.notes) == ((), (), None, ())
+
+
+MADE: dict[str, Any] = {"agent": "command", "snapshot": "t1", "patchHash": "h", "paths": ["a"], "allPaths": ["a"]}
+
+
+def tried_once() -> list[RunEvent]:
+    return [
+        *begun(),
+        failed(3, 0, UNUSED),
+        event(4, "attempt_started", "implementation", 1, of=3),
+        event(5, "changes_applied", "implementation", 1, **MADE),
+        failed(6, 1, f"{UNUSED}\n{LONG}"),
+    ]
+
+
+def test_a_view_tells_of_each_attempt_that_is_over() -> None:
+    under_way = fold([*tried_once(), event(7, "attempt_started", "implementation", 2, of=3)])
+    (tried,) = view_of(row(), under_way).tried
+    assert (tried.agent, tried.paths, tried.result) == ("command", ("a",), "failed")
+    assert tried.moved == Movement(remaining=fingerprints(UNUSED), introduced=fingerprints(LONG))
+
+
+def test_only_a_run_that_is_over_has_a_certificate() -> None:
+    assert view_of(row(), fold(tried_once())).certificate is None
+    stop = {"reason": "max_iterations", "details": "1/1"}
+    over = view_of(row(), fold([*tried_once(), event(7, "session_finished", status="failed", stop=stop)]))
+    assert over.certificate is not None
+    told = {key: over.certificate[key] for key in ("run", "decision", "reason", "base")}
+    assert told == {"run": "session-1", "decision": "needs-human", "reason": "max_iterations", "base": "b" * 40}
+
+
+def test_what_the_change_would_conflict_with_is_told() -> None:
+    found = Conflict(issues=(12,), pull=45, paths=("a.py",))
+    seen = event(7, "conflicts_seen", conflicts=[found.model_dump(mode="json")])
+    assert view_of(row(), fold([*tried_once(), seen])).conflicts == (found,)
+
+
+def test_how_long_a_run_has_waited_is_told_only_to_who_asks_and_until_it_starts() -> None:
+    assert view_of(row(), fold([]), now_ms=5_000).waited_ms == 5_000
+    assert view_of(row(), fold([])).waited_ms == 0
+    assert view_of(row(), fold(begun()), now_ms=5_000).waited_ms == 0

@@ -1,0 +1,182 @@
+"""The answers to commands that only tell: status, explain, history and group. Each is a comment of its own, at most
+65,000 characters, and says what to do next where there is nothing to tell (spec I)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from bot.model import Issue, KnownError, Language, RunView, Status
+from bot.model.pulls import PullView
+from bot.reports.answers_pull import pull_failures, pull_status
+from bot.reports.attempts import attempts_account
+from bot.reports.comment import outcome, progress
+from bot.reports.ending import long_details, next_steps, not_taken, pushed, sentence, stopped, what_failed
+from bot.reports.group import conflicts, group_account
+from bot.reports.history import file_guidance
+from bot.reports.known import cleared_by, known_errors, seen_before
+from bot.reports.limits import inline_code
+from bot.reports.prose import escape, page, within
+from bot.reports.text import duration, joined, say
+from bot.reports.validation import movement
+
+_RUNS = 20
+_LISTED_ERRORS = 5
+_KNOWN = 20
+_LINE_CHARS = 400
+_ROOM = 40_000
+_ISSUES = 50
+_TITLE = 150
+
+
+def status_answer(
+    runs: Sequence[RunView],
+    pull: PullView | None,
+    *,
+    paused_by: str | None = None,
+    waiting: bool = False,
+    language: Language = "en",
+) -> str:
+    """What runs or waits on a thread and how its last run ended. `runs` are the thread's, oldest first; `waiting` is
+    true where its issue is about to be grouped. `paused_by` is the login of who paused Mendbot here; None is not."""
+    going = [run for run in runs if not run.status.final]
+    ended = [run for run in runs if run.status.final]
+    lines = [f"- {_going(run, language)}" for run in going[-_RUNS:]]
+    lines += [f"- {say(language, 'status.waiting')}"] if waiting else []
+    lines += [f"- {_ended(ended[-1], language)}"] if ended else []
+    told = ["\n".join(lines), pull_status(pull, language) if pull else ""]
+    paused = say(language, "status.paused", by=inline_code(paused_by, 60)) if paused_by is not None else ""
+    if not any(told):
+        told = [say(language, "nothing.paused" if paused else "nothing")]
+    return page([paused, *told])
+
+
+def _going(run: RunView, language: Language) -> str:
+    issues = _issues(run, language)
+    facts = {"run": inline_code(run.run_id, 80), "issues": say(language, "status.for", issues=issues) if issues else ""}
+    if run.status is Status.RUNNING:
+        # the headline of the comment, within a line
+        return say(language, "status.running", progress=progress(run, language).strip("*"), **facts)
+    what = escape(run.waiting_for) if run.waiting_for else ""
+    waits = say(language, "status.queued.for", what=what, **facts) if what else say(language, "status.queued", **facts)
+    time = duration(language, run.waited_ms)
+    return f"{waits} {say(language, 'status.waited', time=time)}" if run.waited_ms else waits
+
+
+def _ended(run: RunView, language: Language) -> str:
+    facts = {"run": inline_code(run.run_id, 80)}
+    if run.status is Status.SUCCESS:
+        return say(language, "status.success", outcome=outcome(run, language), **facts)
+    if run.status is Status.CANCELLED:
+        why = sentence(run.stop.details) if run.stop else ""
+        return say(language, "status.cancelled", why=why or say(language, "cancelled.plain"), **facts)
+    return say(language, "status.failed", why=stopped(run, language), **facts)
+
+
+def _issues(run: RunView, language: Language) -> str:
+    return joined(language, [f"#{issue.number}" for issue in run.issues])
+
+
+def explain_answer(run: RunView | None, pull: PullView | None, language: Language = "en") -> str:
+    """What failed, what was tried, why it stopped, what the history knows and what to do next; for a pull request its
+    failing checks. Logs in both must be redacted already."""
+    parts = _explained(run, language) if run is not None else []
+    parts += [pull_failures(pull, language)] if pull is not None else []
+    return page(parts) if any(parts) else say(language, "nothing")
+
+
+def _explained(run: RunView, language: Language) -> list[str]:
+    tried = f"**{say(language, 'attempts')}**\n\n{attempts_account(run, language)}" if run.tried else ""
+    over = run.status in (Status.FAILED, Status.CANCELLED)
+    return [
+        *_where_it_stands(run, language),
+        what_failed(run, language) if run.status is not Status.SUCCESS else "",
+        seen_before(run, language),
+        movement(run, language, listed=_LISTED_ERRORS),
+        next_steps(run, language, explained=True) if over else "",
+        tried,
+        not_taken(run, language),
+        known_errors(run, language),
+        conflicts(run, language),
+    ]
+
+
+def _where_it_stands(run: RunView, language: Language) -> list[str]:
+    if run.status is Status.SUCCESS:
+        return [say(language, "success"), outcome(run, language)]
+    if run.status is Status.FAILED:
+        return [say(language, "failed"), f"{stopped(run, language)} {pushed(run, language)}", long_details(run)]
+    if run.status is Status.CANCELLED:
+        why = sentence(run.stop.details) if run.stop else ""
+        return [say(language, "cancelled"), why or say(language, "cancelled.plain")]
+    if run.status is Status.RUNNING:
+        return [progress(run, language)]
+    return [_going(run, language)]
+
+
+def history_answer(path: str, found: Sequence[KnownError], language: Language = "en", repo: str = "") -> str:
+    """What the history knows of a file of `repo` (`owner/name`): at most 20 errors, each with how and where it was
+    resolved."""
+    name = inline_code(path)
+    if not found:
+        return say(language, "history.nothing", path=name)
+    items = within((_known(known, language, repo) for known in found[:_KNOWN]), _ROOM)
+    left = len(found) - len(items)
+    more = [f"- {say(language, 'more', count=left)}"] if left else []
+    return page([say(language, "history", path=name), "\n".join([*items, *more])])
+
+
+def _known(known: KnownError, language: Language, repo: str) -> str:
+    first, *more = (escape(line, _LINE_CHARS) for line in file_guidance(known, language).split("\n"))
+    if where := cleared_by(known, repo):
+        more.append(say(language, "known.where", places=where))
+    return "\n".join([f"- {first}", *(f"  - {line}" for line in more)])
+
+
+def group_answer(
+    run: RunView | None,
+    waiting: Sequence[Issue] = (),
+    language: Language = "en",
+    *,
+    apart: Collection[int] = (),
+    together: Iterable[Collection[int]] = (),
+) -> str:
+    """Who is in the thread's group and why, its branch, how to change it. `waiting` are the issues that wait to be
+    grouped beside this one. `apart` are issues that people said to work on alone, `together` those to be joined."""
+    if run is not None and run.issues:
+        parts = _group_of(run, language)
+    elif waiting:
+        lines = [f"- #{issue.number}: {escape(issue.title, _TITLE)}" for issue in waiting[:_ISSUES]]
+        lines += [f"- {say(language, 'more', count=len(waiting) - _ISSUES)}"] if len(waiting) > _ISSUES else []
+        parts = [say(language, "group.waiting"), "\n".join(within(lines, _ROOM)), say(language, "group.how")]
+    else:
+        parts = [say(language, "group.none")]
+    return page([*parts, _pins(apart, together, language)])
+
+
+def _group_of(run: RunView, language: Language) -> list[str]:
+    over = run.status.final
+    if len(run.issues) > 1:
+        head = say(language, "group.of.over" if over else "group.of", run=inline_code(run.run_id, 80))
+        return [head, group_account(run, language), conflicts(run, language)]
+    branch = inline_code(run.branch) if run.branch else ""
+    alone = say(language, "group.alone.over" if over else "group.alone", number=run.issues[0].number)
+    why = [f"- {escape(reason)}" for reason in run.reasons[:5]]
+    return [
+        alone,
+        "\n".join(why),
+        say(language, "alone", branch=branch) if branch else "",
+        conflicts(run, language),
+        say(language, "group.how"),
+    ]
+
+
+def _pins(apart: Collection[int], together: Iterable[Collection[int]], language: Language) -> str:
+    """What people said of groups, which holds until they say otherwise."""
+    lines = [
+        f"- {say(language, 'group.joined', issues=joined(language, [f'#{number}' for number in sorted(one)]))}"
+        for one in together
+    ]
+    if apart:
+        names = joined(language, [f"#{number}" for number in sorted(apart)][:_ISSUES])
+        lines.insert(0, f"- {say(language, 'group.apart', issues=names)}")
+    return "\n".join(lines[:_ISSUES])

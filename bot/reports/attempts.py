@@ -1,0 +1,102 @@
+"""What each attempt of a run came to: the table of attempts, and what each did to the errors that were open.
+
+Pull requests and check runs tell of checked changes alone (`reports.validation`); here attempts without one count."""
+
+from __future__ import annotations
+
+from bot.model import Language, RunView, Validation
+from bot.model.views import Attempt
+from bot.reports.limits import inline_code
+from bot.reports.prose import details, table, within
+from bot.reports.text import duration, say
+from bot.reports.validation import failed_step, verdict
+
+_ROWS = 20
+_PATHS = 5
+_ERRORS = 5
+_ERROR_CHARS = 160
+_ROOM = 12_000
+_KINDS = ("fixed", "remaining", "introduced")
+_LISTED = ("introduced", "fixed")
+"""What remains would stand in every attempt's list; it is told once, of the last one (`reports.validation`)."""
+
+
+def attempts_table(view: RunView, language: Language) -> str:
+    """A row for each attempt, the base first where it was checked; the last 20 where there were more. Empty where
+    nothing was tried."""
+    if not view.tried:
+        return ""
+    head = [say(language, key) for key in ("attempt", "agent", "result", "attempts.errors", "time")]
+    rows = []
+    if view.baseline is not None:
+        rows.append([say(language, "attempts.before"), "–", *_outcome(view.baseline, "", language)])
+    for one in view.tried[-_ROWS:]:
+        agent = inline_code(one.agent, 60) if one.agent else "–"
+        rows.append([str(one.attempt), agent, *_result(one, language)])
+    return table(head, rows)
+
+
+def _result(one: Attempt, language: Language) -> tuple[str, str, str]:
+    if one.validation is None:
+        return say(language, f"attempts.{one.result}"), "–", "–"
+    return _outcome(one.validation, figures(one, language), language)
+
+
+def _outcome(validation: Validation, errors: str, language: Language) -> tuple[str, str, str]:
+    step = failed_step(validation)
+    time = duration(language, sum(each.duration_ms for each in validation.steps))
+    if step is None:
+        flaky = any(each.flaky for each in validation.steps)
+        return say(language, _passed(validation.passed, flaky)), errors or "–", time
+    return f"{inline_code(step.stage, 40)} {verdict(step, language)}", errors or "–", time
+
+
+def _passed(passed: bool, flaky: bool) -> str:
+    if not passed:
+        return "result.failed"
+    return "result.flaky" if flaky else "result.passed"
+
+
+def figures(one: Attempt, language: Language) -> str:
+    """`1 fixed · 2 remaining · 3 new`, without what is none; empty where there is nothing to tell."""
+    if one.moved is None:
+        return ""
+    counts = ((kind, len(getattr(one.moved, kind))) for kind in _KINDS)
+    return " · ".join(say(language, f"errors.{kind}", count=number) for kind, number in counts if number)
+
+
+def attempts_folded(view: RunView, language: Language, *, least: int = 1) -> str:
+    """The table and what each attempt did, folded; empty below that number of attempts."""
+    if len(view.tried) < least:
+        return ""
+    return details(f"{say(language, 'attempts')} ({len(view.tried)})", attempts_account(view, language))
+
+
+def attempts_account(view: RunView, language: Language) -> str:
+    """The table and, for each attempt that changed something, its files and the errors that came and went."""
+    told = (_story(one, language) for one in view.tried[-_ROWS:] if one.paths)
+    return "\n\n".join([attempts_table(view, language), *within(told, _ROOM)])
+
+
+def _story(one: Attempt, language: Language) -> str:
+    shown = [inline_code(path) for path in one.paths[:_PATHS]]
+    left = len(one.paths) - len(shown)
+    more = f" {say(language, 'more', count=left)}" if left else ""
+    head = say(language, "attempts.one", attempt=one.attempt, paths=", ".join(shown) + more)
+    return "\n\n".join([head, *_errors(one, language)])
+
+
+def _errors(one: Attempt, language: Language) -> tuple[str, ...]:
+    """A list of the first five that came and that went."""
+    if one.moved is None:
+        return ()
+    lines = []
+    for kind in _LISTED:
+        errors = getattr(one.moved, kind)
+        lines += [
+            f"- {say(language, f'errors.of.{kind}', error=inline_code(error, _ERROR_CHARS))}"
+            for error in errors[:_ERRORS]
+        ]
+        if len(errors) > _ERRORS:
+            lines.append(f"- {say(language, 'more', count=len(errors) - _ERRORS)}")
+    return ("\n".join(lines),) if lines else ()

@@ -1,0 +1,96 @@
+"""How a run ended: why it stopped, what failed, which changes were not taken, what a person can do next (spec G.4)."""
+
+from __future__ import annotations
+
+import re
+
+from bot.model import Language, RunView
+from bot.reports.limits import cut_lines, fence, inline_code, strip_control
+from bot.reports.prose import escape
+from bot.reports.text import SENTENCES, duration, say
+from bot.reports.validation import evidence, failed_step, how_it_ended, latest
+
+_FIGURES = re.compile(r"\d[\w.]*/\d[\w.]*|\d+")
+_PATH = re.compile(r"\S*[/.\\]\S")
+_TROUBLES = 5
+_COUNTED = frozenset({"max_iterations", "max_duration", "no_progress"})
+"""Reasons whose sentence is in the table, so that of their details only the figures are wanted (REQ-STOP-001)."""
+
+
+def stopped(view: RunView, language: Language) -> str:
+    """Why it stopped: the reason in words and by its name, with its figures or its details where they are short."""
+    if view.stop is None:
+        return say(language, "stop.other") + "."
+    key, name, told = f"stop.{view.stop.reason}", inline_code(view.stop.reason, 60), view.stop.details
+    why = say(language, key if key in SENTENCES[language] else "stop.other")
+    figures = _FIGURES.search(told) if view.stop.reason in _COUNTED else None
+    if figures is not None:
+        return say(language, "stopped.figures", why=why, name=name, figures=figures.group())
+    return " ".join([say(language, "stopped", why=why, name=name), "" if _is_long(told) else sentence(told)]).strip()
+
+
+def sentence(told: str) -> str:
+    """Details, which rules write as fragments, as a sentence of their own; a path in front keeps its case."""
+    words = escape(told)
+    first = words[:1] if _PATH.match(words) else words[:1].upper()
+    return first + words[1:] + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""
+
+
+def _is_long(text: str) -> bool:
+    return "\n" in text.strip() or len(text) > 240
+
+
+def long_details(view: RunView) -> str:
+    """The details that are too long for a sentence, as a block of at most 40 lines."""
+    if view.stop is None or not _is_long(view.stop.details):
+        return ""
+    return fence(cut_lines(strip_control(view.stop.details).strip("\n")), "text")
+
+
+def pushed(view: RunView, language: Language) -> str:
+    """Whether anything of it is on GitHub."""
+    if view.commit_sha is None:
+        return say(language, "nothing_pushed")
+    return say(language, "pushed", branch=inline_code(view.branch))
+
+
+def what_failed(view: RunView, language: Language) -> str:
+    """Check, command, exit code, time and first error block of the last failure; empty where no check failed."""
+    step = failed_step(latest(view))
+    if step is None:
+        return ""
+    facts = [inline_code(step.stage, 40), inline_code(step.command, 200), how_it_ended(step, language)]
+    line = " · ".join([*facts, duration(language, step.duration_ms)])
+    return f"**{say(language, 'failure.title')}:** {line}\n\n{evidence(view, step, language)}"
+
+
+def not_taken(view: RunView, language: Language) -> str:
+    """The changes that were refused or did not apply; what the stop reason says already is not said again."""
+    said = view.stop.details if view.stop else ""
+    lines = [f"- {escape(trouble)}" for trouble in dict.fromkeys(view.troubles) if trouble not in said]
+    return f"**{say(language, 'not_taken')}**\n\n" + "\n".join(lines[-_TROUBLES:]) if lines else ""
+
+
+def next_steps(view: RunView, language: Language, *, explained: bool = False) -> str:
+    """What a person can do, at most two hints first; `explained` where the text is the explanation itself."""
+    step = failed_step(latest(view))
+    keys = [f"next.{view.stop.reason}"] if view.stop else []
+    if step is not None:
+        keys.append("next.timed_out" if step.timed_out else f"next.{step.classification or 'unknown'}")
+    stage = step.stage if step is not None else ""
+    hints = [say(language, key, stage=stage) for key in keys if key in SENTENCES[language]]
+    told = [] if explained or not view.issues else [say(language, "next.explain")]
+    lines = [*hints[:2], again(view, language), *told, *salvage(view, language)]
+    return f"**{say(language, 'next.title')}**\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def again(view: RunView, language: Language) -> str:
+    """How to try again."""
+    if not view.issues:
+        return say(language, "next.again.task")
+    return say(language, "next.again", label=inline_code(view.trigger_label, 60))
+
+
+def salvage(view: RunView, language: Language) -> list[str]:
+    """Where the unfinished change is kept, if there is one."""
+    return [say(language, "next.salvage", ref=inline_code(view.salvage_ref))] if view.salvage_ref else []

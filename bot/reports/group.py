@@ -1,0 +1,69 @@
+"""How a group explains itself: its issues by title, why they are together, how to change it, what it would collide with
+(spec F, G.2)."""
+
+from __future__ import annotations
+
+from bot.model import Language, RunView
+from bot.model.views import Conflict
+from bot.reports.limits import inline_code
+from bot.reports.prose import details, escape, within
+from bot.reports.text import joined, say
+
+_INLINE_ISSUES = 10
+"""A larger group is folded."""
+
+_TITLE = 150
+_REASONS = 12
+_ROOM = 16_000
+_CONFLICTS = 5
+_PATHS = 3
+
+
+def group(view: RunView, language: Language) -> str:
+    """Who is in the run and why; the branch alone for a single issue. Folded once the run is over, as it matters less
+    then than what came of it."""
+    if len(view.issues) < 2:
+        return say(language, "alone", branch=inline_code(view.branch)) if view.branch and not view.status.final else ""
+    over = view.status.final
+    if over or len(view.issues) > _INLINE_ISSUES:
+        return details(f"{say(language, 'group')} ({len(view.issues)})", group_account(view, language))
+    return f"**{say(language, 'group')}**\n\n{group_account(view, language)}"
+
+
+def group_account(view: RunView, language: Language) -> str:
+    """A group's issues, reasons and branch, and how to change it."""
+    lines = [f"- #{issue.number}: {escape(issue.title, _TITLE)}" for issue in view.issues]
+    parts = ["\n".join(within(lines, _ROOM))]
+    if view.reasons:
+        why = within((f"- {escape(reason)}" for reason in view.reasons[:_REASONS]), _ROOM)
+        parts.append(f"{say(language, 'because')}\n\n" + "\n".join(why))
+    if view.branch:
+        parts.append(say(language, "alone", branch=inline_code(view.branch)))
+    parts.append(how_to_change(view, language))
+    return "\n\n".join(parts)
+
+
+def how_to_change(view: RunView, language: Language) -> str:
+    """The commands that change a group of at least two."""
+    key = "group.change.over" if view.status.final else "group.change"
+    return say(language, key, number=view.issues[-1].number)
+
+
+def conflicts(view: RunView, language: Language) -> str:
+    """A line for each group whose change would not merge with this one's; the first five."""
+    told = [_conflict(one, language) for one in view.conflicts[:_CONFLICTS]]
+    left = len(view.conflicts) - len(told)
+    told += [say(language, "more", count=left)] if left else []
+    return "\n".join(f"- ⚠️ {line}" for line in told) if len(told) > 1 else f"⚠️ {told[0]}" if told else ""
+
+
+def _conflict(one: Conflict, language: Language) -> str:
+    other = joined(language, [f"#{number}" for number in one.issues])
+    if one.pull is not None:
+        other = say(language, "conflict.pull", issues=other, pull=say(language, "pull", number=one.pull))
+    paths = [inline_code(path) for path in one.paths[:_PATHS]]
+    if not paths:
+        return say(language, "conflict.plain", other=other)
+    left = len(one.paths) - len(paths)
+    more = f" {say(language, 'more', count=left)}" if left else ""
+    return say(language, "conflict", other=other, paths=", ".join(paths) + more)

@@ -1,0 +1,85 @@
+"""What the comment on an issue owes its readers: the certificate, the group's account of itself, what is remembered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from markdown_it import MarkdownIt
+
+from bot.model import Issue, Language, RunView, Status
+from bot.model.views import Conflict
+from bot.reports import markdown
+from tests.reports.test_messages import LANGUAGES, evil_view
+
+
+def blocks(told: str) -> list[str]:
+    """The JSON that a program finds in a comment."""
+    return [token.content for token in MarkdownIt().parse(told) if token.type == "fence" and token.info == "json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "decision"), [("failed", "needs-human"), ("success", "fixed"), ("cancelled", "cancelled")]
+)
+def test_a_run_that_is_over_shows_its_certificate_to_programs(
+    name: str, decision: str, view: Callable[[str], RunView]
+) -> None:
+    """It is the only JSON there, folded, and reads as what was issued."""
+    told = view(name)
+    found = [json.loads(block) for block in blocks(markdown.issue_comment(told))]
+    assert found == [told.certificate] and found[0]["decision"] == decision
+    assert blocks(markdown.issue_comment(told.model_copy(update={"certificate": None}))) == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_certificate_of_hostile_words_is_still_one_block_of_json(language: Language) -> None:
+    told = evil_view(Status.FAILED)
+    assert [json.loads(block) for block in blocks(markdown.issue_comment(told, language))] == [told.certificate]
+
+
+def test_only_a_failure_asks_for_a_person_and_once(view: Callable[[str], RunView]) -> None:
+    assert markdown.issue_comment(view("failed")).count("needs a human") == 1
+    for name in ("success", "cancelled", "running"):
+        assert "needs a human" not in markdown.issue_comment(view(name))
+
+
+def test_a_group_tells_its_issues_reasons_and_how_to_change_it(view: Callable[[str], RunView]) -> None:
+    for name, folded in (("queued", False), ("running", False), ("success-group", True), ("failed", True)):
+        told = markdown.issue_comment(view(name))
+        assert "- #9: Ask @&#8203;acme/core: does" in told and "- 3 issues share the component cart" in told, name
+        assert "`/mendbot group split`" in told and "`/mendbot group remove #12`" in told, name
+        assert ("<details><summary>Issues in this run (3)</summary>" in told) == folded, name
+    assert "/mendbot group" not in markdown.issue_comment(view("queued-soon"))
+
+
+def test_a_large_group_is_folded_from_the_start(view: Callable[[str], RunView]) -> None:
+    issues = tuple(Issue(number=number, title="x") for number in range(1, 51))
+    told = markdown.issue_comment(view("queued").model_copy(update={"issues": issues}))
+    assert "<summary>Issues in this run (50)</summary>" in told and "- #50: x" in told
+
+
+def test_what_would_conflict_is_told_with_the_files(view: Callable[[str], RunView]) -> None:
+    told = markdown.issue_comment(view("queued-conflict"))
+    assert "Would conflict with the change for #14 (pull request #45) in `shop/cart.py`." in told
+    assert "Would conflict with the change for #16 and #18 in `a.py`, `b.py`, `c.py` and 1 more." in told
+    bare = view("queued").model_copy(update={"conflicts": (Conflict(issues=(3,)),)})
+    assert "⚠️ Would conflict with the change for #3." in markdown.issue_comment(bare)
+
+
+def test_where_an_error_was_seen_before_is_told_unless_this_is_the_first_time(view: Callable[[str], RunView]) -> None:
+    told = view("failed-seen")
+    assert "Failed with this 3 times since May 2026; last cleared by 0123456 (#31)." in markdown.issue_comment(told)
+    error = told.seen[0][0]
+    assert "Failed with this" not in markdown.issue_comment(told.model_copy(update={"seen": ((error, 1, "2026-05"),)}))
+    unknown = told.model_copy(update={"seen": ((error, 2, "someday"),), "guidance": ()})
+    assert "Failed with this 2 times so far." in markdown.issue_comment(unknown)
+    several = markdown.issue_comment(view("failed-known"))
+    assert "- `E assert None == 0` — Failed with this 3 times" in several and "9 times" not in several
+
+
+def test_each_attempt_tells_what_came_and_went_with_it(view: Callable[[str], RunView]) -> None:
+    told = markdown.issue_comment(view("failed"))
+    first = told.split("Attempt 1 changed")[1].split("Attempt 2 changed")[0]
+    assert "- new: `<PATH>/cart.py:<POS>: E501 line too long`" in first and "- fixed" not in first
+    assert "| 3 | – | no change taken | – | – |" in told
