@@ -7,6 +7,7 @@ workflow ids made from the intent, JSON instead of pickle, few recovery attempts
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
@@ -110,6 +111,11 @@ class Engine:
 
     async def enqueue(self, job: Job) -> None:
         """Put a job in its queue; one that is known already, in whatever state, is left as it is."""
+        # a job's step may enqueue another, which dbos takes for the start of a child and refuses: it knows its step by
+        # a context variable, so this is done where there is none
+        await asyncio.create_task(self._put(job), context=contextvars.Context())
+
+    async def _put(self, job: Job) -> None:
         async with self._enqueue_slots:
             await DBOS.enqueue_workflow_with_options_async(
                 {

@@ -10,17 +10,14 @@ from bot.config import Settings
 from bot.github.client import GitHub
 from bot.model import StopReason
 from bot.model.jobs import Job, JobArgs, JobState, JobStep, Outcome, Queue
-from bot.store.candidates import Candidates
 from bot.store.changes import Changes
 from bot.store.database import Database
-from bot.store.deliveries import Deliveries
-from bot.store.history import History
-from bot.store.reports import Reports
-from bot.store.runs import Runs
 from bot.workflows.agents import Bench
+from bot.workflows.commands.obey import give_up, obey
 from bot.workflows.context import Context, RunControl, Stores
 from bot.workflows.finish import settle
 from bot.workflows.fix import advance, bury
+from bot.workflows.pulls.check import advance_pull, bury_pull, settle_pull
 from bot.workflows.runner import guarded
 from bot.workflows.secrets import Masker
 from bot.workspace.sandbox import open_sandbox
@@ -41,15 +38,16 @@ async def build_context(
     """All that workflows are given, in a process that works."""
     masker = Masker(settings)
     masker.github = github
-    runs, history = Runs(database, changes), History(database)
+    stores = Stores.of(database, changes)
     sandbox = await open_sandbox(settings.sandbox, settings.toolchains)
-    bench = Bench(settings=settings, sandbox=sandbox, database=database, history=history, mask=masker)
+    bench = Bench(settings=settings, sandbox=sandbox, database=database, history=stores.history, mask=masker)
     return Context(
         settings=settings,
-        stores=Stores(runs, Candidates(database), Deliveries(database), Reports(database), history),
+        stores=stores,
         door=github,
         sandbox=sandbox,
-        control=RunControl(runs),
+        control=RunControl(stores.runs),
+        pull_control=RunControl(stores.pulls),
         enqueue=engine.enqueue,
         job_state=engine.state,
         forget_jobs=engine.forget,
@@ -78,9 +76,30 @@ def jobs(context: Context) -> Mapping[str, tuple[str, JobStep]]:
         context.wake["report"].set()
         return Outcome(done=True)
 
+    async def pull_step(args: JobArgs) -> Outcome:
+        return await advance_pull(context, args["run_id"])
+
+    async def pull_bury(args: JobArgs, stop: StopReason, tidy: bool) -> None:
+        await bury_pull(context, args["run_id"], stop, tidy=tidy)
+
+    async def settle_pull_step(args: JobArgs) -> Outcome:
+        await settle_pull(context, args["run_id"])
+        context.wake["tell_pulls"].set()
+        return Outcome(done=True)
+
+    async def command_step(args: JobArgs) -> Outcome:
+        return await obey(context, args)
+
+    async def command_bury(args: JobArgs, stop: StopReason, tidy: bool) -> None:
+        if tidy:
+            await give_up(context, args, stop)
+
     return {
         "fix": ("fix", guarded("fix", fix_step, fix_bury)),
         "settle": ("replies", guarded("settle", settle_step, fix_bury)),
+        "pull": ("pulls", guarded("pull", pull_step, pull_bury)),
+        "settle_pull": ("replies", guarded("settle_pull", settle_pull_step, pull_bury)),
+        "command": ("replies", guarded("command", command_step, command_bury)),
     }
 
 
@@ -88,5 +107,6 @@ def queues(settings: Settings) -> Sequence[Queue]:
     """Short jobs have a queue of their own, so that they never wait behind long ones."""
     return (
         Queue(name="fix", at_once=settings.workers, per_partition=min(settings.max_worktrees, settings.workers)),
+        Queue(name="pulls", at_once=max(2, settings.workers // 2), per_partition=max(2, settings.workers // 2)),
         Queue(name="replies", at_once=8, per_partition=8),
     )

@@ -16,8 +16,8 @@ from bot.store.runs import RunRow, Runs
 from bot.workflows.abandoned import end_if_abandoned
 from bot.workflows.context import Context, tree_path
 from bot.workflows.fix import fix_job
-from bot.workflows.pump import cancel
 from bot.workflows.sessions import new_id, read_session, spec_of
+from bot.workflows.stopping import cancel
 from bot.workspace.artifacts import read_log
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,200}\Z")

@@ -25,12 +25,15 @@ from bot.store.database import Database
 from bot.workflows.context import Context
 from bot.workflows.gather import gather_loop
 from bot.workflows.janitor import sweep, tend_loop
+from bot.workflows.pulls.tell import tell_pulls_loop
 from bot.workflows.pump import pump_loop
 from bot.workflows.reconcile import reconcile
 from bot.workflows.report import report_loop
 
 GRACE_S = 6.0
 """Of the 10 seconds that a supervisor gives after SIGTERM, what running steps may use (trust.md, rulings)."""
+
+_LOOPS = (pump_loop, gather_loop, report_loop, tell_pulls_loop, tend_loop)
 
 T = TypeVar("T")
 log = structlog.get_logger()
@@ -134,11 +137,11 @@ class Worker:
         while await context.stores.history.adopt():
             pass
         await reconcile(context)
-        loops = [asyncio.create_task(loop(context)) for loop in (pump_loop, gather_loop, report_loop, tend_loop)]
+        loops = [asyncio.create_task(loop(context)) for loop in _LOOPS]
         stopping = asyncio.create_task(self._stop.wait())
         self._ready.set()
         done, _ = await asyncio.wait([*loops, stopping], return_when=asyncio.FIRST_COMPLETED)
         for task in done - {stopping}:
             task.result()
         await engine.drain(GRACE_S)
-        await context.control.halt()
+        await asyncio.gather(context.control.halt(), context.pull_control.halt())

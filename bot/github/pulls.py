@@ -68,6 +68,7 @@ class _Label(Form):
 class _PullAsItIs(Form):
     number: int
     title: str
+    body: str | None = None
     state: Literal["open", "closed"]
     user: _User | None = None
     merged: bool = False
@@ -84,6 +85,7 @@ class _PullAsItIs(Form):
         return Pull(
             number=self.number,
             title=self.title,
+            body=self.body or "",
             author=self.user.login if self.user else "",
             state=self.state,
             merged=self.merged or self.merged_at is not None,

@@ -132,13 +132,14 @@ class Threads:
 
 
 async def react(api: Api, repo: Repo, kind: CommentKind, comment_id: int, content: Content) -> None:
-    """Puts a reaction of ours on a comment, at once if need be before other writes; a repeat changes nothing.
+    """Puts a reaction of ours on a comment, 👀 at once, before other writes if need be; a repeat changes nothing.
 
     An `issue_comment` is one of an issue's or a pull request's thread, a `review_comment` one on a line of its diff.
     Raises Stale where the comment is gone, UserError where its thread is locked."""
     names: dict[str, str | int] = {"owner": repo.owner, "repo": repo.name, "id": comment_id}
     # GitHub answers 200 where the reaction is there already
-    await api.ahead().call("POST", _REACTIONS[kind], names, {"content": content}, repeatable=True)
+    quick = api.ahead() if content == "eyes" else api
+    await quick.call("POST", _REACTIONS[kind], names, {"content": content}, repeatable=True)
 
 
 def _same(there: str | None, ours: str) -> bool:

@@ -75,23 +75,24 @@ def _not_run(view: RunView, check: str, step: ValidationStep | None, language: L
 def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, CheckOutput]:
     annotations = _placed(view, step, language)
     time = duration(language, step.duration_ms)
-    how = say(language, "result.passed") if step.passed else how_it_ended(step, language)
+    passed = step.passed and not step.tolerated
+    how = say(language, "result.passed") if passed else how_it_ended(step, language)
     parts = [say(language, "check.ran", command=inline_code(step.command, 400), time=time, how=how)]
     if len(step.annotations) > len(annotations):
         parts.append(say(language, "check.more", shown=len(annotations), all=len(step.annotations)))
-    if step.passed and step.flaky:
-        parts.append(say(language, "check.flaky.long"))
+    if step.passed and (step.flaky or step.tolerated):
+        parts.append(say(language, "check.tolerated.long" if step.tolerated else "check.flaky.long"))
     log = strip_control(step.output).strip("\n")
     text = fence(cut_middle(log, _LOG_CHARS), "text") if log.strip() else ""
-    conclusion = "failure" if not step.passed else "neutral" if step.flaky else "success"
+    conclusion = "failure" if not step.passed else "neutral" if step.flaky or step.tolerated else "success"
     return conclusion, _output(view, _title(step, time, language), parts, text, annotations, language)
 
 
 def _title(step: ValidationStep, time: str, language: Language) -> str:
     if step.passed:
         passed = tests_counted("passed", step)
-        if step.flaky:
-            return say(language, "check.flaky")
+        if step.flaky or step.tolerated:
+            return say(language, "check.tolerated" if step.tolerated else "check.flaky")
         return say(language, "check.tests", count=passed) if passed else say(language, "check.passed", time=time)
     if step.timed_out:
         return say(language, "check.timed_out", time=time)

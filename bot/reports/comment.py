@@ -104,6 +104,8 @@ def _made_by(view: RunView, language: Language) -> str:
         return ""
     agent = inline_code(view.agents[-1], 60)
     by = say(language, "success.by", agent=agent, attempt=view.attempt, most=view.max_attempts)
+    if view.agents[-1] == "given":
+        by = say(language, "success.given")
     return f"{by} {say(language, 'success.review')}"
 
 

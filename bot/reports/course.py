@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from bot.model import RunEvent
 from bot.reports.limits import one_line
 
@@ -41,12 +44,18 @@ def _said(event: RunEvent) -> str | None:
         case "validation_command_completed" | "validation_command_failed":
             return _check(event)
         case "phase_completed" if event.phase == "packaging":
-            return f"pushed {data['commit'][:10]} and opened pull request #{data['pull']['number']}"
+            return _packaged(data)
         case "session_finished":
             stop = data.get("stop")
             return f"finished: {data['status']}" + (f" ({stop['reason']}: {stop['details']})" if stop else "")
         case _:
             return None
+
+
+def _packaged(data: Mapping[str, Any]) -> str:
+    if data.get("pull"):
+        return f"pushed {data['commit'][:10]} and opened pull request #{data['pull']['number']}"
+    return f"pushed {data['commit'][:10]} to the branch" if data.get("commit") else "offers the change as a diff"
 
 
 def _check(event: RunEvent) -> str:

@@ -113,6 +113,8 @@ def _made_by(run: RunView, language: Language) -> str:
         return ""
     agent = inline_code(run.agents[-1], 60)
     by = say(language, "success.by", agent=agent, attempt=run.attempt, most=run.max_attempts)
+    if run.agents[-1] == "given":
+        by = say(language, "success.given")
     return f"{by} {say(language, 'success.review')}"
 
 

@@ -13,7 +13,7 @@ from bot.model.pulls import Failure, PullCheck, PullView, Verdict
 from bot.reports.history import places
 from bot.reports.known import known_item, month
 from bot.reports.limits import inline_code
-from bot.reports.prose import details, link, within
+from bot.reports.prose import details, escape, link, within
 from bot.reports.pull_words import reason, tell
 
 VERDICTS: tuple[Verdict, ...] = ("new", "also_on_base", "flaky")
@@ -23,6 +23,7 @@ _LISTED = 50
 _ROOM = 24_000
 """Bytes of the whole list: a summary has 65,000, and the first error block needs its share."""
 
+_HOW_CHARS = 300
 _PAST = 5
 _PAST_ROOM = 6_000
 _ERROR_CHARS = 160
@@ -174,6 +175,8 @@ def _memory(view: PullView, failure: Failure, language: Language) -> str:
         *pull, last = where
         key = "cleared" if failure.known.exact else "cleared.similar"
         facts.append(tell(language, key, place=f"{last} ({pull[0]})" if pull else last))
+    elif failure.known is not None and failure.known.resolution.how:
+        facts.append(tell(language, "how", how=escape(failure.known.resolution.how, _HOW_CHARS)))
     return "; ".join(facts)
 
 

@@ -124,10 +124,10 @@ def _digits(view: PullView) -> str:
 
 def footer(view: PullView, language: Language) -> str:
     """The last line of whatever is told of a head: its run, and the sandbox."""
-    words = say(language, "footer", run=inline_code(view.run_id, 80))
+    words = [say(language, "footer", run=inline_code(view.run_id, 80))] if view.run_id else []
     if view.sandbox:
-        words += " · " + say(language, "footer.sandbox", sandbox=escape(view.sandbox))
-    return f"<sub>{words}</sub>"
+        words.append(say(language, "footer.sandbox", sandbox=escape(view.sandbox)))
+    return f"<sub>{' · '.join(words)}</sub>" if words else ""
 
 
 def short_output(view: PullView, title: str, parts: Sequence[str], language: Language) -> CheckOutput:

@@ -41,6 +41,7 @@ ENGLISH: Mapping[str, str] = {
     "seen.since": "failed with this {times} times since {month}",
     "cleared": "last cleared by {place}",
     "cleared.similar": "a similar error was last cleared by {place}",
+    "how": "how it was mended: {how}",
     "past": "Past errors of the files that this pull request changes",
     "more": "and {count} more",
     "kept": "Kept from the earlier run: {checks} passed",

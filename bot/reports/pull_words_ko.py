@@ -36,6 +36,7 @@ KOREAN: Mapping[str, str] = {
     "seen.since": "{month}부터 이 오류로 {times}번 실패",
     "cleared": "마지막으로 해결한 곳: {place}",
     "cleared.similar": "비슷한 오류를 마지막으로 해결한 곳: {place}",
+    "how": "해결 방법: {how}",
     "past": "이 풀 리퀘스트가 바꾼 파일의 과거 오류",
     "more": "외 {count}개",
     "kept": "이전 실행의 결과를 유지합니다: {checks} 통과",

@@ -50,7 +50,8 @@ def verdict(step: ValidationStep, language: Language) -> str:
     if step.skipped:
         return say(language, "result.skipped")
     if step.passed:
-        return say(language, "result.flaky" if step.flaky else "result.passed")
+        key = "result.tolerated" if step.tolerated else "result.flaky" if step.flaky else "result.passed"
+        return say(language, key)
     if step.timed_out:
         return say(language, "result.timed_out")
     failed = tests_counted("failed", step)

@@ -56,24 +56,32 @@ class IssueReopened(_OnIssue):
     """Open again, with whatever labels it kept."""
 
 
+CommentKind = Literal["issue_comment", "review_comment", "review"]
+"""A comment in a thread, one at a line of a pull request, or the text of a review as a whole."""
+
+
 @dataclass(frozen=True, slots=True)
 class _OnThread(_Sent):
-    """`number` is the thread's, an issue's or a pull request's; `body` is raw Markdown."""
+    """`number` is the thread's, an issue's or a pull request's, `opened_by` who opened it; `body` is raw Markdown. The
+    text is its `author`'s, but what happened to it is the `sender`'s doing. `at` is when it was written."""
 
     number: int
     is_pull_request: bool
+    kind: CommentKind
     comment_id: int
     author: str
+    opened_by: str
     body: str
+    at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class IssueCommentCreated(_OnThread):
+class CommentCreated(_OnThread):
     """A new comment."""
 
 
 @dataclass(frozen=True, slots=True)
-class IssueCommentEdited(_OnThread):
+class CommentEdited(_OnThread):
     """`previous` is the body before the edit; None where the payload names no change of the body."""
 
     previous: str | None
@@ -81,15 +89,16 @@ class IssueCommentEdited(_OnThread):
 
 @dataclass(frozen=True, slots=True)
 class _OnPull(_Sent):
-    """`head_repo` is a full name, None where the fork is gone. Refs may look like options: never into an argv (T17)."""
+    """`head_repo` is a full name, None where the fork is gone. Refs may look like options: never into an argv (T17).
+    `at` is the pull request's `updated_at`, which for a new head is when GitHub saw it."""
 
     number: int
     head_sha: str
     head_repo: str | None
     base_ref: str
     author: str
-    author_association: str
     draft: bool
+    at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +114,13 @@ class PullRequestSynchronized(_OnPull):
 @dataclass(frozen=True, slots=True)
 class PullRequestReopened(_OnPull):
     """Open again."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestChanged(_OnPull):
+    """Something else about it that decides whether it is checked: a draft or no more, its labels, its base."""
+
+    how: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +184,8 @@ class Push(_Sent):
     ref: str
     after: str
     to_default_branch: bool
+    touches_policy: bool
+    """Whether the repository's configuration may have changed with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +207,12 @@ Event = (
     | IssueOpened
     | IssueClosed
     | IssueReopened
-    | IssueCommentCreated
-    | IssueCommentEdited
+    | CommentCreated
+    | CommentEdited
     | PullRequestOpened
     | PullRequestSynchronized
     | PullRequestReopened
+    | PullRequestChanged
     | PullRequestClosed
     | CheckRunRerequested
     | CheckRunRequestedAction

@@ -6,23 +6,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+from bot.config import POLICY_PATH
 from bot.model import Issue, Repo
 from bot.rules.event_nouns import (
     CheckRunRequestedAction,
     CheckRunRerequested,
     CheckSuiteRequested,
     CheckSuiteRerequested,
+    CommentCreated,
+    CommentEdited,
+    CommentKind,
     Event,
     Ignored,
     InstallationChanged,
     IssueClosed,
-    IssueCommentCreated,
-    IssueCommentEdited,
     IssueLabeled,
     IssueOpened,
     IssueReopened,
     IssueUnlabeled,
     Ping,
+    PullRequestChanged,
     PullRequestClosed,
     PullRequestOpened,
     PullRequestReopened,
@@ -36,17 +39,19 @@ __all__ = [
     "CheckRunRerequested",
     "CheckSuiteRequested",
     "CheckSuiteRerequested",
+    "CommentCreated",
+    "CommentEdited",
+    "CommentKind",
     "Event",
     "Ignored",
     "InstallationChanged",
     "IssueClosed",
-    "IssueCommentCreated",
-    "IssueCommentEdited",
     "IssueLabeled",
     "IssueOpened",
     "IssueReopened",
     "IssueUnlabeled",
     "Ping",
+    "PullRequestChanged",
     "PullRequestClosed",
     "PullRequestOpened",
     "PullRequestReopened",
@@ -55,6 +60,10 @@ __all__ = [
     "parse",
     "repository_key",
 ]
+
+
+_MOST_COMMITS = 2048
+_PULL_CHANGES = ("ready_for_review", "converted_to_draft", "edited", "labeled", "unlabeled")
 
 
 def parse(name: str, payload: Mapping[str, Any]) -> Event:
@@ -134,21 +143,44 @@ def _gone(how: Literal["closed", "deleted", "transferred"]) -> Callable[[Reader]
 
 def _comment(payload: Reader) -> dict[str, Any]:
     issue, comment = payload.child("issue"), payload.child("comment")
-    user = comment.child_or_none("user")
+    return {**_written(payload, issue, comment, "issue_comment"), "is_pull_request": issue.has("pull_request")}
+
+
+def _review_comment(payload: Reader) -> dict[str, Any]:
+    pull, comment = payload.child("pull_request"), payload.child("comment")
+    return {**_written(payload, pull, comment, "review_comment"), "is_pull_request": True}
+
+
+def _review(payload: Reader) -> dict[str, Any]:
+    pull, review = payload.child("pull_request"), payload.child("review")
+    return {**_written(payload, pull, review, "review"), "is_pull_request": True}
+
+
+def _submitted(payload: Reader) -> Event:
+    return CommentCreated(**{**_review(payload), "at": payload.child("review").moment("submitted_at")})
+
+
+def _written(payload: Reader, thread: Reader, text: Reader, kind: CommentKind) -> dict[str, Any]:
+    author, opener = text.child_or_none("user"), thread.child_or_none("user")
     return {
         **_sent(payload),
-        "number": issue.number("number"),
-        "is_pull_request": issue.has("pull_request"),
-        "comment_id": comment.number("id"),
-        "author": user.name("login") if user else "",
-        "body": comment.prose("body"),
+        "number": thread.number("number"),
+        "kind": kind,
+        "comment_id": text.number("id"),
+        "author": author.name("login") if author else "",
+        "opened_by": opener.name("login") if opener else "",
+        "body": text.prose("body"),
+        "at": text.moment("updated_at") or text.moment("created_at"),
     }
 
 
-def _comment_edited(payload: Reader) -> Event:
-    changes = payload.child_or_none("changes")
-    body = changes.child_or_none("body") if changes else None
-    return IssueCommentEdited(**_comment(payload), previous=body.prose("from") if body else None)
+def _edited(read: Callable[[Reader], dict[str, Any]]) -> Callable[[Reader], Event]:
+    def parse_edit(payload: Reader) -> Event:
+        changes = payload.child_or_none("changes")
+        body = changes.child_or_none("body") if changes else None
+        return CommentEdited(**read(payload), previous=body.prose("from") if body else None)
+
+    return parse_edit
 
 
 def _on_pull(payload: Reader) -> dict[str, Any]:
@@ -162,9 +194,13 @@ def _on_pull(payload: Reader) -> dict[str, Any]:
         "head_repo": head_repo.full_name("full_name") if head_repo else None,
         "base_ref": pull.child("base").name("ref"),
         "author": user.name("login") if user else "",
-        "author_association": pull.name_or_none("author_association") or "NONE",
         "draft": pull.flag("draft"),
+        "at": pull.moment("updated_at"),
     }
+
+
+def _pull_changed(how: str) -> Callable[[Reader], Event]:
+    return lambda payload: PullRequestChanged(**_on_pull(payload), how=how)
 
 
 def _on_check_run(payload: Reader) -> dict[str, Any]:
@@ -196,7 +232,15 @@ def _push(payload: Reader) -> Event:
         ref=ref,
         after=payload.sha("after"),
         to_default_branch=default is not None and ref == f"refs/heads/{default}",
+        touches_policy=_touches_policy(payload),
     )
+
+
+def _touches_policy(payload: Reader) -> bool:
+    """GitHub lists at most 2,048 commits with their files, and none for a forced push back: then it may have."""
+    commits = payload.children("commits")
+    named = (path for commit in commits for key in ("added", "modified", "removed") for path in commit.texts(key))
+    return not commits or len(commits) >= _MOST_COMMITS or POLICY_PATH in named
 
 
 _CHANGES: Mapping[str, Literal["created", "deleted", "suspended", "unsuspended", "permissions", "added", "removed"]] = {
@@ -228,12 +272,17 @@ _TABLE: Mapping[tuple[str, str | None], Callable[[Reader], Event]] = {
     ("issues", "deleted"): _gone("deleted"),
     ("issues", "transferred"): _gone("transferred"),
     ("issues", "reopened"): lambda payload: IssueReopened(**_on_issue(payload)),
-    ("issue_comment", "created"): lambda payload: IssueCommentCreated(**_comment(payload)),
-    ("issue_comment", "edited"): _comment_edited,
+    ("issue_comment", "created"): lambda payload: CommentCreated(**_comment(payload)),
+    ("issue_comment", "edited"): _edited(_comment),
+    ("pull_request_review", "submitted"): _submitted,
+    ("pull_request_review", "edited"): _edited(_review),
+    ("pull_request_review_comment", "created"): lambda payload: CommentCreated(**_review_comment(payload)),
+    ("pull_request_review_comment", "edited"): _edited(_review_comment),
     ("pull_request", "opened"): lambda payload: PullRequestOpened(**_on_pull(payload)),
     ("pull_request", "synchronize"): lambda payload: PullRequestSynchronized(**_on_pull(payload)),
     ("pull_request", "reopened"): lambda payload: PullRequestReopened(**_on_pull(payload)),
     ("pull_request", "closed"): lambda payload: PullRequestClosed(**_on_pull(payload)),
+    **{("pull_request", how): _pull_changed(how) for how in _PULL_CHANGES},
     ("check_run", "rerequested"): lambda payload: CheckRunRerequested(**_on_check_run(payload)),
     ("check_run", "requested_action"): _action_requested,
     ("check_suite", "requested"): lambda payload: CheckSuiteRequested(**_on_suite(payload)),

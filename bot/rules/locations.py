@@ -12,8 +12,9 @@ from bot.rules.log_lines import log_lines
 from bot.rules.matchers import FLUSH, INDENTED, hinting_lines
 from bot.rules.stacks import places
 
-MOST = 200
-"""Annotations of one output (T40); GitHub takes 50 a call."""
+MOST = 1_000
+"""Annotations of one output: more than a check run shows (200, T40), so that the gravest are among them and the others
+counted."""
 
 NO_MESSAGE = "problem reported here"
 """Of a place beside which the tool wrote nothing."""

@@ -80,6 +80,11 @@ class Reader:
             raise self._wrong(key, "a text")
         return _UNSTORABLE.sub("\N{REPLACEMENT CHARACTER}", found)
 
+    def texts(self, key: str) -> tuple[str, ...]:
+        """The texts of a list; a missing list is an empty one."""
+        found = self.value.get(key)
+        return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
+
     def number(self, key: str) -> int:
         """A positive integer of at most 63 bits."""
         found = self.value.get(key)

@@ -3,101 +3,60 @@ Trust is the permission of whoever acted, asked of GitHub at the time of use; un
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import assert_never
 
 from bot.config import Policy
-from bot.model import Issue, Repo
+from bot.model import Issue
+from bot.rules.decisions import (
+    WRITE_ACCESS,
+    CancelRun,
+    Candidate,
+    Decision,
+    Facts,
+    Ignore,
+    JudgePolicy,
+    Needs,
+    StopInstallation,
+)
 from bot.rules.events import (
     CheckRunRequestedAction,
     CheckRunRerequested,
     CheckSuiteRequested,
     CheckSuiteRerequested,
+    CommentCreated,
+    CommentEdited,
     Event,
     Ignored,
     InstallationChanged,
     IssueClosed,
-    IssueCommentCreated,
-    IssueCommentEdited,
     IssueLabeled,
     IssueOpened,
     IssueReopened,
     IssueUnlabeled,
     Ping,
+    PullRequestChanged,
     PullRequestClosed,
     PullRequestOpened,
     PullRequestReopened,
     PullRequestSynchronized,
     Push,
 )
+from bot.rules.triage_commands import comment_needs, on_comment
+from bot.rules.triage_pulls import check_needs, on_check, on_pull
 
-WRITE_ACCESS = frozenset({"admin", "maintain", "write"})
-"""GitHub's roles that may push (GitHub docs, "Repository roles for an organization")."""
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What `decide` would look at, so that nothing else is asked for: the sender's permission and the issue as it is
-    now (both of GitHub), and whether an open run or a waiting candidate has the issue (of the store)."""
-
-    permission: bool = False
-    issue: bool = False
-    open_run: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known when an event is judged. `app_login` is our own (`slug[bot]`); `sender_permission` None means that
-    nobody could say, which denies; `issue` is its state on GitHub now, None where it wasn't asked (the event's own
-    picture then counts); `open_run` covers waiting candidates too, and `open_since` is the `at` of its Candidate."""
-
-    app_login: str = ""
-    sender_permission: str | None = None
-    issue: Issue | None = None
-    open_run: bool = False
-    open_since: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Let the issue wait for its quiet period and then be grouped; keep `at` as the candidate's `open_since`."""
-
-    repo: Repo
-    issue_number: int
-    because: str
-    at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CancelRun:
-    """Stop the open run of this issue, or withdraw it where it still waits."""
-
-    repo: Repo
-    issue_number: int
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
-class StopInstallation:
-    """Cancel, without a further call to GitHub, what runs for these repositories; None means the installation's all."""
-
-    installation_id: int
-    repositories: tuple[str, ...] | None
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ignore:
-    """Nothing to do; `because` is shown in the list of deliveries."""
-
-    because: str
-
-
-Decision = Candidate | CancelRun | StopInstallation | Ignore
-
-_NO_COMMANDS = "slash commands are not enabled in this version"
-_NO_PULL_CHECKS = "pull-request checks are not enabled in this version"
+__all__ = [
+    "WRITE_ACCESS",
+    "CancelRun",
+    "Candidate",
+    "Decision",
+    "Facts",
+    "Ignore",
+    "Needs",
+    "StopInstallation",
+    "decide",
+    "needs",
+    "unfit",
+]
 
 
 def needs(event: Event, policy: Policy, app_login: str = "") -> Needs:
@@ -113,6 +72,10 @@ def needs(event: Event, policy: Policy, app_login: str = "") -> Needs:
             return Needs(open_run=_takes_trigger_off(event, policy) and not _own(event.sender, app_login))
         case IssueClosed():
             return Needs(open_run=True)
+        case CommentCreated() | CommentEdited():
+            return comment_needs(event, policy, app_login)
+        case CheckRunRerequested() | CheckRunRequestedAction() | CheckSuiteRequested() | CheckSuiteRerequested():
+            return check_needs(event, app_login)
         case _:
             return Needs()
 
@@ -131,16 +94,18 @@ def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
             return (Ignore("labels that an issue is opened with count only when their own labeled event follows"),)
         case IssueReopened():
             return (Ignore(f"reopening starts nothing: remove and add {policy.trigger_label!r} for a fresh run"),)
-        case IssueCommentCreated() | IssueCommentEdited():
-            return (Ignore(_NO_COMMANDS),)
-        case PullRequestOpened() | PullRequestSynchronized() | PullRequestReopened() | PullRequestClosed():
-            return (Ignore("opened by Mendbot itself" if _own(event.author, facts.app_login) else _NO_PULL_CHECKS),)
+        case CommentCreated() | CommentEdited():
+            return (on_comment(event, policy, facts),)
+        case PullRequestOpened() | PullRequestSynchronized() | PullRequestReopened():
+            return (on_pull(event),)
+        case PullRequestClosed() | PullRequestChanged():
+            return (on_pull(event),)
         case CheckRunRerequested() | CheckRunRequestedAction() | CheckSuiteRequested() | CheckSuiteRerequested():
-            return (Ignore(_NO_PULL_CHECKS),)
+            return (on_check(event, facts),)
         case InstallationChanged():
             return (_on_installation(event),)
         case Push():
-            return (Ignore(_about_push(event, facts)),)
+            return (_on_push(event, facts),)
         case Ping():
             return (Ignore("a ping: the webhook works"),)
         case Ignored():
@@ -247,9 +212,13 @@ def _on_installation(event: InstallationChanged) -> Decision:
             assert_never(event.change)
 
 
-def _about_push(event: Push, facts: Facts) -> str:
+def _on_push(event: Push, facts: Facts) -> Decision:
     if _own(event.sender, facts.app_login):
-        return "pushed by Mendbot itself"
-    if event.to_default_branch:
-        return "the default branch is fetched when a run starts"
-    return "a push to another branch than the default one starts nothing"
+        return Ignore("pushed by Mendbot itself")
+    if not event.to_default_branch:
+        return Ignore("a push to another branch than the default one starts nothing")
+    if not event.after.strip("0"):
+        return Ignore("the branch was deleted: there is nothing to read at it")
+    if event.touches_policy and event.repo.installation_id:
+        return JudgePolicy(event.repo, event.after, f"{event.sender} pushed to the default branch")
+    return Ignore("the default branch is fetched when a run starts")

@@ -75,6 +75,11 @@ class Approvals:
         query = sa.select(sa.func.count()).select_from(pull_heads).where(_of(pull_heads, repo, number))
         return await self._database.read(lambda connection: connection.execute(query).scalar_one())
 
+    async def all_heads(self, repo: Repo, number: int) -> tuple[str, ...]:
+        """Every head that was seen of a pull request, oldest first."""
+        query = sa.select(pull_heads.c.head_sha).where(_of(pull_heads, repo, number)).order_by(pull_heads.c.place)
+        return tuple(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
+
     async def pulls_of(self, repo: Repo, head_sha: str) -> tuple[int, ...]:
         """The pull requests that had this head, lowest first: GitHub names none of a fork's commit."""
         query = sa.select(pull_heads.c.number).where(pull_heads.c.repo == repo.full_name)

@@ -173,6 +173,19 @@ class History:
 
         await self._database.write(work)
 
+    async def landed(self, ids: Sequence[int], commit: str) -> None:
+        """What resolved these is in another commit from now on (a merge, a squash); nothing else changes about it."""
+        stored = sa.cast(error_kb.c.resolution, sa.Text).label("resolution")
+        query = sa.select(error_kb.c.id, stored).where(error_kb.c.id.in_(tuple(ids)))
+
+        def work(connection: sa.Connection) -> None:
+            for row in connection.execute(query).all():
+                moved = read_resolution(row.resolution).model_copy(update={"commit": sound(commit)})
+                values = {"resolution": moved.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+                connection.execute(sa.update(error_kb).where(error_kb.c.id == row.id).values(values))
+
+        await self._database.write(work)
+
     async def dead_end(self, fingerprints: Sequence[str], patch_hash: str) -> None:
         """Remember that a patch did not make these errors go away."""
         errors = dict.fromkeys(map(sound, fingerprints))

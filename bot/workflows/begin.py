@@ -21,6 +21,7 @@ from bot.workflows.stages import stages_of
 from bot.workflows.transfer import transfer
 from bot.workspace import mirror as mirrors
 from bot.workspace.artifacts import write_log
+from bot.workspace.pull_refs import fetch_head
 from bot.workspace.sandbox import Grant
 from bot.workspace.tree import Tree
 from bot.workspace.worktree import SlotsFull, ensure_worktree
@@ -49,9 +50,7 @@ async def begin(context: Context, row: RunRow) -> None:
     # whoever waits for another group asks every second, and not GitHub each time
     await _stand_back(context, row, await _focus(mirror, row, tracking), dict(context.control.claims))
     await transfer(context, spec.on_github, partial(mirrors.fetch, mirror), write=False)
-    start = await mirrors.resolve(mirror, tracking)
-    if start is None:
-        raise UserError(f"the base branch `{spec.base_branch}` does not exist in {spec.place}")
+    start = await _start(context, row, mirror, tracking)
     focus = await _focus(mirror, row, start)
     async with _claim(context, row, focus):
         branch = await _branch(context, row, mirror)
@@ -67,6 +66,20 @@ async def begin(context: Context, row: RunRow) -> None:
         started = Draft(type="session_started", key="session_started", data={"task": spec.task[:2000]})
         planning = Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)
         await runs.append(row.id, [started, planning])
+
+
+async def _start(context: Context, row: RunRow, mirror: Path, tracking: str) -> str:
+    """The commit that the run works on: the head of its pull request, by its id and no other (T11), or the base
+    branch's."""
+    spec = row.spec
+    if spec.pull is not None:
+        fetch = partial(fetch_head, mirror, spec.pull.number, spec.pull.head_sha)
+        await transfer(context, spec.on_github, fetch, write=False)
+        return spec.pull.head_sha
+    start = await mirrors.resolve(mirror, tracking)
+    if start is None:
+        raise UserError(f"the base branch `{spec.base_branch}` does not exist in {spec.place}")
+    return start
 
 
 async def _focus(mirror: Path, row: RunRow, rev: str) -> tuple[str, ...]:
@@ -101,7 +114,7 @@ async def _stand_back(
         state = fold(await context.stores.runs.events(other.id))
         theirs = claims.get(other.id, frozenset()) | {*state.focus, *state.changed_paths}
         if shared := sorted(theirs.intersection(focus)):
-            numbers = ", ".join(f"#{issue.number}" for issue in other.spec.issues) or other.id
+            numbers = ", ".join(f"#{number}" for number in other.spec.threads) or other.id
             raise PathsTaken(f"the group of {numbers}, which is changing {', '.join(shared[:3])}")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
 from bot.agent.developer import Developer
@@ -18,21 +18,39 @@ from bot.github.client import GitHub
 from bot.model import Repo
 from bot.model.jobs import Job, JobState
 from bot.rules.course import RunSpec
+from bot.store.approvals import Approvals
 from bot.store.candidates import Candidates
+from bot.store.changes import Changes
+from bot.store.commands import Commands
+from bot.store.database import Database
 from bot.store.deliveries import Deliveries
 from bot.store.history import History
+from bot.store.outcomes import Outcomes
+from bot.store.pulls import PullRuns
 from bot.store.reports import Reports
 from bot.store.runs import RunRow, Runs
+from bot.store.threads import Threads
 from bot.workspace.mirror import Remote
 from bot.workspace.sandbox import Sandbox
 
 _CANCEL_POLL_S = 1.0
 
 
+class _Stoppable(Protocol):
+    @property
+    def cancel_because(self) -> str | None: ...
+
+
+class Rows(Protocol):
+    """Where it is written that somebody asked a run to stop."""
+
+    async def get(self, run_id: str, /) -> _Stoppable | None: ...
+
+
 class RunControl:
     """One worker at a time on a run, and a way to interrupt it. Bound to the worker's event loop."""
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: Rows) -> None:
         self._runs = runs
         # weak, so that they last as long as somebody uses them: a server sees more runs than it should remember
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -127,6 +145,27 @@ class Stores:
     deliveries: Deliveries
     reports: Reports
     history: History
+    pulls: PullRuns
+    approvals: Approvals
+    outcomes: Outcomes
+    commands: Commands
+    threads: Threads
+
+    @classmethod
+    def of(cls, database: Database, changes: Changes | None = None) -> Stores:
+        """All of them on one database; `changes` rings when a run's event was written."""
+        return cls(
+            runs=Runs(database, changes),
+            candidates=Candidates(database),
+            deliveries=Deliveries(database),
+            reports=Reports(database),
+            history=History(database),
+            pulls=PullRuns(database),
+            approvals=Approvals(database),
+            outcomes=Outcomes(database),
+            commands=Commands(database),
+            threads=Threads(database),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +178,8 @@ class Context:
     """GitHub's; None where there is no App, as for a session on the command line."""
     sandbox: Sandbox
     control: RunControl
+    pull_control: RunControl
+    """The same for the checks of pull requests."""
     enqueue: Callable[[Job], Awaitable[None]]
     job_state: Callable[[str], Awaitable[JobState]]
     forget_jobs: Callable[[timedelta], Awaitable[int]]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.agent.hook_kit import remove_kit
-from bot.model import Phase, Status, StopReason
+from bot.model import Artifact, Phase, Status, StopReason
 from bot.model.jobs import Job
+from bot.rules.certificate import certificate
 from bot.rules.course import RunSpec, RunState, fold
 from bot.store.runs import Draft, RunRow
 from bot.workflows.agents import kit_dir
@@ -50,8 +52,19 @@ async def record_end(
         "diff": left.diff,
         "bestAttempt": state.best_attempt,
     }
-    await context.stores.runs.append(
-        row.id, [*drafts, Draft(type="session_finished", key="session_finished", data=data)]
+    ended = Draft(type="session_finished", key="session_finished", data=data)
+    await context.stores.runs.append(row.id, [*drafts, ended], [_certified(context, row, state, status, stop)])
+
+
+def _certified(context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None) -> Artifact:
+    """The stop certificate (`rules.certificate`) as an artifact, so that a program can ask for it."""
+    told = stop.model_copy(update={"details": context.mask(stop.details)}) if stop else None
+    return Artifact(
+        id=f"{row.id}.certificate",
+        session_id=row.id,
+        phase=Phase.REVIEW,
+        created_at=datetime.now(UTC),
+        data=certificate(row.id, row.spec, replace(state, finished=status, stop=told)),
     )
 
 

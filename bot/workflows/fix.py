@@ -36,6 +36,7 @@ from bot.workflows.prepare import prepare
 from bot.workflows.validate import validate
 from bot.workspace.worktree import SlotsFull
 
+PAUSED_WAIT_S = 2.0
 TURN_WAIT_S = 1.0
 """How long a run waits before it asks again for a slot, for files or for a tree that another run holds."""
 
@@ -51,6 +52,8 @@ async def advance(context: Context, run_id: str) -> Outcome:
         row = await context.stores.runs.get(run_id)
         if row is None or row.status.final or row.cancel_because is not None:
             return Outcome(done=True)
+        if await _paused(context, row):
+            return Outcome(done=False, wait_s=PAUSED_WAIT_S)
         state = fold(await context.stores.runs.events(run_id))
         action = next_action(row.spec, state, datetime.now(UTC))
         if isinstance(action, Nothing):
@@ -63,6 +66,19 @@ async def advance(context: Context, run_id: str) -> Outcome:
         finally:
             context.wake["report"].set()
         return Outcome(done=not ended)  # a run that was interrupted is the settle job's
+
+
+async def _paused(context: Context, row: RunRow) -> bool:
+    """Whether somebody paused a thread that the run works for; its comment then says who."""
+    if row.spec.repo is None:
+        return False
+    for number in row.spec.threads:
+        by = await context.stores.threads.paused(row.spec.repo, number)
+        if by is not None:
+            await context.stores.runs.wait_for(row.id, f"/mendbot resume on #{number}, which {by} paused")
+            context.wake["report"].set()
+            return True
+    return False
 
 
 async def _act(context: Context, row: RunRow, state: RunState, action: Action) -> None:

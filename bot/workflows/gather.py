@@ -5,6 +5,7 @@ Everything is asked of GitHub anew, since events are hints and come in any order
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 
@@ -12,9 +13,9 @@ import structlog
 
 from bot.config import Policy
 from bot.errors import MendbotError, Stale, Transient
-from bot.model import Issue, Repo
+from bot.model import Group, Issue, Repo
 from bot.rules.course import RunSpec
-from bot.rules.grouping import choose_groups
+from bot.rules.grouping import choose_groups, pinned_group
 from bot.rules.triage import unfit
 from bot.store.candidates import Burst
 from bot.store.database import now_ms
@@ -92,8 +93,11 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
             issues.append(issue)
     if not issues:
         return
-    labels = (policy.trigger_label, policy.skip_label)
-    for group in choose_groups(issues, policy.group_by, policy.max_group_size, ignore_labels=labels):
+    pins = await context.stores.threads.pins(repo, [issue.number for issue in issues])
+    for issue in issues:  # whose run waits for `/mendbot resume`, and nobody else's does
+        if await context.stores.threads.paused(repo, issue.number) is not None:
+            pins.setdefault(issue.number, f"paused-{issue.number}")
+    for group in _groups(issues, policy, pins):
         members = tuple(issue for issue in issues if issue.number in group.issues)
         spec = RunSpec(
             repo=repo,
@@ -112,6 +116,17 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
         else:  # a run that is being stopped still holds one of them
             await context.stores.candidates.postpone(repo, group.issues, HELD_MS)
     context.wake["report"].set()
+
+
+def _groups(issues: Sequence[Issue], policy: Policy, pins: Mapping[int, str]) -> tuple[Group, ...]:
+    """The groups that people chose (`/mendbot group`), then those of the others."""
+    labels = (policy.trigger_label, policy.skip_label)
+    free = [issue for issue in issues if issue.number not in pins]
+    chosen = [
+        pinned_group(together, [issue for issue in issues if pins.get(issue.number) == together])
+        for together in dict.fromkeys(pins[issue.number] for issue in issues if issue.number in pins)
+    ]
+    return (*chosen, *choose_groups(free, policy.group_by, policy.max_group_size, ignore_labels=labels))
 
 
 async def _wanted(context: Context, repo: Repo, number: int, policy: Policy) -> Issue | None:

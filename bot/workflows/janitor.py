@@ -11,15 +11,20 @@ import structlog
 from bot.agent.hook_kit import remove_kit
 from bot.errors import MendbotError
 from bot.model import Repo
+from bot.store.database import now_ms
 from bot.workflows.context import Context
 from bot.workflows.finish import clear_tree
 from bot.workflows.reconcile import reconcile
 from bot.workflows.runner import persistently
 from bot.workspace.git import GitError
+from bot.workspace.worktree import remove_worktree
 
 TEND_S = 60.0
 REMEMBER = timedelta(days=7)
 """How long the engine's records of ended jobs are kept: longer than GitHub offers redelivery (trust.md 4)."""
+
+REMEMBER_OUTCOMES = timedelta(days=180)
+"""How long it is known what each check came to: what "failed 3 times since May" is counted from."""
 
 log = structlog.get_logger()
 
@@ -32,8 +37,29 @@ async def tend_loop(context: Context) -> None:
         await reconcile(context)
         await sweep(context)
         await context.forget_jobs(REMEMBER)
+        await context.stores.outcomes.forget(now_ms() - int(REMEMBER_OUTCOMES.total_seconds() * 1000))
 
     await persistently("tend", once)
+
+
+async def _sweep_checks(context: Context) -> int:
+    """The same for the trees of checks, which hold nothing worth keeping."""
+    removed = 0
+    for where in sorted((context.settings.home / "pulls").glob("*/*/*")):
+        owner, name, run_id = where.parts[-3:]
+        row = await context.stores.pulls.get(run_id)
+        if row is not None and row.status in ("queued", "running"):
+            continue
+        mirror = context.mirror(Repo(owner=owner, name=name, installation_id=0))
+        try:
+            for path in sorted(where.glob("*")):
+                await remove_worktree(mirror, path)
+            where.rmdir()
+        except (MendbotError, GitError, OSError) as error:
+            log.warning("tree_left", path=str(where), because=str(error))
+            continue
+        removed += 1
+    return removed
 
 
 async def sweep(context: Context) -> int:
@@ -52,6 +78,7 @@ async def sweep(context: Context) -> int:
             log.warning("worktree_left", path=str(path), because=str(error))
             continue
         removed += 1
+    removed += await _sweep_checks(context)
     for kit in (context.settings.home / "kits").glob("*"):
         row = await context.stores.runs.get(kit.name)
         if row is None or row.status.final:

@@ -28,13 +28,21 @@ log = structlog.get_logger()
 def change_hash(row: RunRow, patch: str) -> str:
     """What tells a change from any other: its files and the lines that come and go, whatever stands around them. The
     place is part of it: that a change did not help in one repository says nothing of the same lines in another."""
-    return patch_hash(f"{row.spec.place}\0{gist(patch)}")
+    return place_hash(row.spec.place, patch)
+
+
+def place_hash(place: str, patch: str) -> str:
+    """The same, for a change of that place that no run of ours made."""
+    return patch_hash(f"{place}\0{gist(patch)}")
 
 
 async def guidance(context: Context, row: RunRow, state: RunState) -> tuple[KnownError, ...]:
     """What the history knows of the errors that fail now, then of the files that the task names; at most five."""
     history, place = context.stores.history, row.spec.place
-    found = list(await history.by_errors(state.failing, repo=place, most=MOST_TOLD)) if state.failing else []
+    # what stands in most failures would be told each time, and help nobody
+    generic = await context.stores.outcomes.generic(place, state.failing) if state.failing else frozenset()
+    failing = [error for error in state.failing if error not in generic]
+    found = list(await history.by_errors(failing, repo=place, most=MOST_TOLD)) if failing else []
     for path in state.focus[:_FILES_ASKED]:
         found += await history.by_file(path, repo=place)
     unique = {known.id: known for known in reversed(found)}
@@ -65,6 +73,7 @@ async def learn(context: Context, row: RunRow, state: RunState) -> None:
         return
     # an error that came back and was mended again: what mended it last counts
     latest = {text: lesson for lesson in state.lessons for text in lesson.fingerprints[:_ERRORS_LEARNED]}
+    generic = await context.stores.outcomes.generic(row.spec.place, tuple(latest)) if latest else frozenset()
     for lesson in state.lessons:
         try:
             patch = await diff(git_dir, lesson.before, lesson.after)
@@ -75,7 +84,7 @@ async def learn(context: Context, row: RunRow, state: RunState) -> None:
         if not patch or context.holds_secret(patch):
             continue
         resolution = _resolution(row, state, lesson, patch, paths[:_PATHS_NAMED])
-        for text in (text for text, last in latest.items() if last is lesson):
+        for text in (text for text, last in latest.items() if last is lesson and text not in generic):
             await context.stores.history.record(text, resolution, paths=paths[:_PATHS_NAMED])
 
 

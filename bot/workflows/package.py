@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any
 
-from bot.model import Phase, StopReason
+from bot.model import Phase, PullRequest, RunView, StopReason
 from bot.reports.pull import commit_message, pull_body, pull_title
 from bot.rules.course import RunState
 from bot.rules.patches import check_changes
 from bot.store.runs import Draft, RunRow
 from bot.workflows.begin import open_tree
 from bot.workflows.context import Context
-from bot.workflows.transfer import transfer
+from bot.workflows.overlap import note_conflicts
+from bot.workflows.push import push_commit
 from bot.workflows.view import view_of
-from bot.workspace import mirror as mirrors
-from bot.workspace.mirror import PushRejected
+from bot.workspace.differences import diff
 from bot.workspace.tree import Tree
 
 
@@ -53,31 +53,46 @@ async def _without_set_up(tree: Tree, state: RunState) -> str:
 
 
 async def package(context: Context, row: RunRow, state: RunState) -> None:
-    """Commit, push, open the pull request; a push that GitHub refuses ends the run with GitHub's reason."""
+    """Commit, and bring the commit to where it is wanted: a pull request of its own, the branch of the one that it
+    mends, or as a diff in the thread of a fork's. A push that GitHub refuses ends the run with GitHub's reason."""
     runs, spec, view = context.stores.runs, row.spec, view_of(row, state)
     await runs.append(row.id, [Draft(type="phase_started", key="packaging", phase=Phase.PACKAGING)])
     commit = await _commit(context, row, state, context.mask(commit_message(view)))
-    assert state.branch is not None
-    push = partial(mirrors.push, context.mirror(spec.on_github), commit, state.branch)
-    try:
-        await transfer(context, spec.on_github, push, write=True)
-    except PushRejected as error:
-        refused = {"reason": "push_rejected", "details": context.mask(str(error))}
-        await runs.append(
-            row.id, [Draft(type="phase_failed", key="packaging_done", phase=Phase.PACKAGING, data=refused)]
-        )
+    if spec.pull is not None and spec.pull.from_fork:
+        assert state.base_sha is not None
+        data = {"offered": context.mask(await diff(context.mirror(spec.on_github), state.base_sha, commit))}
+        await runs.append(row.id, [_packaged(data)])
+        return
+    seen = await note_conflicts(context, row, commit) if spec.pull is None else ()
+    refused = await push_commit(context, row, state, commit)
+    if refused is not None:
+        failed = Draft(type="phase_failed", key="packaging_done", phase=Phase.PACKAGING, data=refused)
+        await runs.append(row.id, [failed])
         return
     pushed = Draft(type="commit_pushed", key="commit_pushed", phase=Phase.PACKAGING, data={"commit": commit})
     await runs.append(row.id, [pushed])
+    if spec.pull is not None:
+        await runs.append(row.id, [_packaged({"commit": commit})])
+        return
+    told = view.model_copy(update={"commit_sha": commit, "conflicts": seen})
+    pull = await _open_pull(context, row, state, told)
+    await runs.append(row.id, [_packaged({"commit": commit, "pull": pull.model_dump()})])
+
+
+def _packaged(data: dict[str, Any]) -> Draft:
+    return Draft(type="phase_completed", key="packaging_done", phase=Phase.PACKAGING, data=data)
+
+
+async def _open_pull(context: Context, row: RunRow, state: RunState, view: RunView) -> PullRequest:
+    spec = row.spec
     language = spec.policy.language or context.settings.language
-    pull = await context.github.repository(spec.on_github).ensure_pull(
+    assert state.branch is not None
+    return await context.github.repository(spec.on_github).ensure_pull(
         head=state.branch,
         base=spec.base_branch,
         title=context.mask(pull_title(view)),
-        body=context.mask(pull_body(view.model_copy(update={"commit_sha": commit}), language)),
+        body=context.mask(pull_body(view, language)),
     )
-    data = {"commit": commit, "pull": pull.model_dump()}
-    await runs.append(row.id, [Draft(type="phase_completed", key="packaging_done", phase=Phase.PACKAGING, data=data)])
 
 
 async def _commit(context: Context, row: RunRow, state: RunState, message: str) -> str:

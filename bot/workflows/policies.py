@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 import structlog
+from pydantic import ValidationError
 
-from bot.config import POLICY_PATH, Policy, parse_policy
+from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy
+from bot.github.repository import NotText, RepositoryClient
 from bot.model import Repo
 from bot.store.reports import Told
 from bot.workflows.context import Context
@@ -30,15 +31,35 @@ async def policy_of(context: Context, repo: Repo) -> tuple[Policy, str]:
 async def _ask(context: Context, repo: Repo) -> tuple[Policy, str]:
     client = context.github.repository(repo)
     default = await client.default_branch()
-    parsed = parse_policy(await client.read_file(POLICY_PATH, default) or "")
-    kept = await context.stores.reports.told(repo, _TARGET)
+    parsed = await read_policy(client, default)
+    kept = await kept_policy(context, repo)
     if isinstance(parsed, Policy):
-        digest = parsed.model_dump_json()
-        if kept is None or kept.digest != digest:
-            await context.stores.reports.tell(repo, _TARGET, Told(github_id=None, digest=digest))
+        if parsed != kept:
+            told = Told(github_id=None, digest=parsed.model_dump_json())
+            await context.stores.reports.tell(repo, _TARGET, told)
         return parsed, parsed.base_branch or default
     structlog.get_logger().warning(
         "policy_broken", repo=repo.full_name, problems=[f"{item.key}: {item.message}" for item in parsed]
     )
-    policy = Policy.model_validate(json.loads(kept.digest)) if kept else Policy()
+    policy = kept or Policy()
     return policy, policy.base_branch or default
+
+
+async def read_policy(client: RepositoryClient, ref: str) -> Policy | tuple[PolicyProblem, ...]:
+    """What the configuration at a commit or branch says, or what is wrong with it; without a file, the defaults."""
+    try:
+        return parse_policy(await client.read_file(POLICY_PATH, ref) or "")
+    except NotText:
+        return (PolicyProblem(key="", message="the file is not UTF-8 text"),)
+
+
+async def kept_policy(context: Context, repo: Repo) -> Policy | None:
+    """The last good configuration that was read; None where there was none. One that this version cannot read any more
+    counts as none."""
+    kept = await context.stores.reports.told(repo, _TARGET)
+    if kept is None:
+        return None
+    try:
+        return Policy.model_validate_json(kept.digest)
+    except ValidationError:
+        return None

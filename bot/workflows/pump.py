@@ -6,29 +6,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import datetime
 from functools import partial
 from weakref import WeakValueDictionary
 
 import structlog
 
-from bot.config import Policy
 from bot.errors import Stale, Transient, UserError
 from bot.github.answers import Unauthorized
-from bot.model import Issue, Repo
 from bot.rules import events as parser
 from bot.rules import triage
-from bot.rules.events import Event, IssueClosed, IssueLabeled, IssueUnlabeled, repository_key
-from bot.rules.triage import CancelRun, Candidate, Decision, Facts, Ignore, StopInstallation
-from bot.store import candidates as candidate_store
-from bot.store.database import now_ms
+from bot.rules.decisions import Ignore
+from bot.rules.events import Event, repository_key
 from bot.store.deliveries import Delivery, Outcome
-from bot.store.runs import RunRow
+from bot.workflows.acts import act
 from bot.workflows.context import Context
-from bot.workflows.finish import settle_job
-from bot.workflows.policies import policy_of
+from bot.workflows.facts import known_of
 from bot.workflows.runner import MAX_FAULTS, backoff_s, persistently
 
 BATCH = 64
@@ -127,7 +121,7 @@ class Pump:
 
     @asynccontextmanager
     async def _turn(self, event: Event) -> AsyncIterator[None]:
-        number = getattr(getattr(event, "issue", None), "number", None)
+        number = getattr(getattr(event, "issue", event), "number", None)
         if number is None:
             yield
             return
@@ -139,111 +133,8 @@ class Pump:
 async def decide_and_act(context: Context, event: Event) -> tuple[Outcome, str]:
     """What came of an event, and why; whatever it did before a crash it may do again."""
     login = (await context.github.app_identity()).login
-    policy = await _policy(context, event, login)
-    facts = await _facts(context, event, policy, login)
+    policy, facts = await known_of(context, event, login)
     decisions = triage.decide(event, policy, facts)
-    for decision in decisions:
-        await _act(context, decision, policy)
+    said = [await act(context, decision, policy) or decision.because for decision in decisions]
     ignored = all(isinstance(decision, Ignore) for decision in decisions)
-    return "ignored" if ignored else "done", "; ".join(decision.because for decision in decisions)
-
-
-async def _policy(context: Context, event: Event, login: str) -> Policy:
-    """The repository's policy where the decision depends on it; our own doings never do."""
-    if not isinstance(event, IssueLabeled | IssueUnlabeled | IssueClosed) or event.sender == login:
-        return Policy()
-    if event.repo.installation_id == 0:
-        return Policy()
-    if isinstance(event, IssueClosed) and not (await _open(context, event.repo, event.issue.number))[0]:
-        return Policy()  # most closings are none of our business, and worth no request
-    return (await policy_of(context, event.repo))[0]
-
-
-async def _facts(context: Context, event: Event, policy: Policy, login: str) -> Facts:
-    if not isinstance(event, IssueLabeled | IssueUnlabeled | IssueClosed):
-        return Facts(app_login=login)
-    needs = triage.needs(event, policy, login)
-    client = context.github.repository(event.repo)
-    permission: str | None = None
-    issue: Issue | None = None
-    if needs.permission:
-        permission = await client.permission(event.sender)
-    if needs.issue:
-        issue = await client.issue(event.issue.number)
-    is_open, since = await _open(context, event.repo, event.issue.number) if needs.open_run else (False, None)
-    return Facts(app_login=login, sender_permission=permission, issue=issue, open_run=is_open, open_since=since)
-
-
-async def _open(context: Context, repo: Repo, issue: int) -> tuple[bool, datetime | None]:
-    found = await context.stores.runs.open_run(repo, issue)
-    return (True, found[1]) if found else await context.stores.candidates.waiting(repo, issue)
-
-
-async def _act(context: Context, decision: Decision, policy: Policy) -> None:
-    match decision:
-        case Candidate():
-            await _wait_quietly(context, policy, decision)
-        case CancelRun():
-            await _stop_issue(context, decision, policy)
-        case StopInstallation():
-            await _stop_installation(context, decision)
-        case Ignore():
-            return
-
-
-async def _wait_quietly(context: Context, policy: Policy, candidate: Candidate) -> None:
-    await context.stores.candidates.add(
-        candidate_store.Candidate(
-            repo=candidate.repo,
-            issue=candidate.issue_number,
-            labeled_by=candidate.because,
-            at=now_ms(),
-            quiet_ms=_quiet_ms(context, policy),
-            since=candidate.at,
-        )
-    )
-    context.wake["gather"].set()
-
-
-async def _stop_issue(context: Context, decision: CancelRun, policy: Policy) -> None:
-    """Stop the run that holds an issue; the group's other issues are still wanted and wait for a run of their own."""
-    await context.stores.candidates.drop(decision.repo, decision.issue_number)
-    found = await context.stores.runs.open_run(decision.repo, decision.issue_number)
-    row = await context.stores.runs.get(found[0]) if found is not None else None
-    if row is None:
-        return
-    others = [issue.number for issue in row.spec.issues if issue.number != decision.issue_number]
-    await cancel(context, row, decision.because, released=others, quiet_ms=_quiet_ms(context, policy))
-    context.wake["gather"].set()
-
-
-def _quiet_ms(context: Context, policy: Policy) -> int:
-    quiet_s = policy.quiet_seconds if policy.quiet_seconds is not None else context.settings.quiet_seconds
-    return int(quiet_s * 1000)
-
-
-async def cancel(
-    context: Context, row: RunRow, because: str, *, released: Sequence[int] = (), quiet_ms: int = 0
-) -> None:
-    """Ask a run to stop, interrupt what is being done for it, and have its last word said once."""
-    if not await context.stores.runs.request_cancel(row.id, because, released=released, quiet_ms=quiet_ms):
-        return
-    context.control.signal(row.id)
-    await context.enqueue(settle_job(row.id, row.spec))
-    context.wake["report"].set()
-
-
-async def _stop_installation(context: Context, decision: StopInstallation) -> None:
-    """Stop what runs and waits there, without a further word to GitHub: the App may no longer speak."""
-
-    def meant(repo: Repo) -> bool:
-        named = decision.repositories is None or repo.full_name in decision.repositories
-        return named and repo.installation_id == decision.installation_id
-
-    for burst in await context.stores.candidates.bursts():
-        for number in burst.issues if meant(burst.repo) else ():
-            await context.stores.candidates.drop(burst.repo, number)
-    for row in await context.stores.runs.unfinished():
-        if row.spec.repo is not None and meant(row.spec.repo):
-            await context.stores.runs.silence(row.id)
-            await cancel(context, row, decision.because)
+    return "ignored" if ignored else "done", "; ".join(said)

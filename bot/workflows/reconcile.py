@@ -13,6 +13,10 @@ from bot.workflows.abandoned import end_abandoned
 from bot.workflows.context import Context
 from bot.workflows.finish import settle_job
 from bot.workflows.fix import bury, fix_job
+from bot.workflows.pulls.check import bury_pull
+from bot.workflows.pulls.start import pull_job, settle_pull_job
+
+_GIVEN_UP = "its job was given up: the process ended too often while it worked on it, or a step ran without end"
 
 log = structlog.get_logger()
 
@@ -20,6 +24,7 @@ log = structlog.get_logger()
 async def reconcile(context: Context) -> None:
     """Enqueue the job of every unfinished run that has none, and end the runs whose job was given up."""
     await end_abandoned(context)
+    await _checks_of_pulls(context)
     for row in await context.stores.runs.unfinished():
         if row.spec.attended:
             continue
@@ -31,11 +36,24 @@ async def reconcile(context: Context) -> None:
             await _given_up(context, row)
 
 
+async def _checks_of_pulls(context: Context) -> None:
+    """The same for the checks of pull requests."""
+    for row in await context.stores.pulls.unfinished():
+        job = (pull_job if row.cancel_because is None else settle_pull_job)(row.id, row.spec)
+        state = await context.job_state(job.id)
+        if state == "unknown":
+            await context.enqueue(job)
+        elif state == "ended":
+            now = await context.stores.pulls.get(row.id)
+            if now is not None and now.status in ("queued", "running") and now.cancel_because == row.cancel_because:
+                log.warning("checks_given_up", run=row.id)
+                await bury_pull(context, row.id, StopReason(reason="gave_up", details=_GIVEN_UP))
+
+
 async def _given_up(context: Context, row: RunRow) -> None:
     """End a run without a job, unless it ended or was asked to stop while we looked."""
     now = await context.stores.runs.get(row.id)
     if now is None or now.status.final or now.cancel_because != row.cancel_because:
         return
     log.warning("run_given_up", run=row.id)
-    details = "its job was given up: the process ended too often while it worked on it, or a step ran without end"
-    await bury(context, row.id, StopReason(reason="gave_up", details=details))
+    await bury(context, row.id, StopReason(reason="gave_up", details=_GIVEN_UP))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.config import CHECK_TIMEOUTS_S
+from bot.config import CHECK_TIMEOUTS_S, Policy
 from bot.model import CheckName, Command, ShellOrArgv
 from bot.rules.course import RunSpec
 from bot.rules.pipeline import CUSTOM, STAGES, Stage, stage_of
@@ -20,6 +20,13 @@ def stages_of(spec: RunSpec, tree: Path, near: Sequence[str] = ()) -> tuple[Stag
     return tuple(_default(spec, name, tree, near) for name in STAGES)
 
 
+def default_stages(
+    policy: Policy, tree: Path, near: Sequence[str] = (), *, names: Sequence[CheckName] = STAGES
+) -> tuple[Stage, ...]:
+    """The checks that the configuration names or the project chose, as they are found in `tree`."""
+    return tuple(_found(policy, name, tree, near) for name in names)
+
+
 def _given(spec: RunSpec, run: ShellOrArgv) -> Stage:
     command = Command(run=run, timeout_s=1.0)
     name = stage_of(command.text)
@@ -30,7 +37,11 @@ def _given(spec: RunSpec, run: ShellOrArgv) -> Stage:
 def _default(spec: RunSpec, name: CheckName, tree: Path, near: Sequence[str]) -> Stage:
     if name == "test" and spec.test_command:
         return Stage(name=name, command=Command(run=spec.test_command, timeout_s=_limit(spec, name)))
-    found = detect(tree, name, spec.policy.checks, near, unasked=False)
+    return _found(spec.policy, name, tree, near)
+
+
+def _found(policy: Policy, name: CheckName, tree: Path, near: Sequence[str]) -> Stage:
+    found = detect(tree, name, policy.checks, near, unasked=False)
     if isinstance(found, Missing):
         return Stage(name=name, looked_for=found.looked_for)
     return Stage(name=name, command=found)

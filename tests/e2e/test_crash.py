@@ -108,6 +108,7 @@ def wait_for_hit(faults: Sequence[Fault]) -> bool:
 
 
 def test_killed_during_set_up_nothing_survives_and_it_is_done_again(github: StandIn, serve: Serve) -> None:
+    """G-3."""
     setup = "[ -e marker ] || { touch marker; setsid sleep 7654 & sleep 7653; }"
     policy = f"setup: {json.dumps(setup)}\nchecks:\n  test: {{ command: python3 check.py, timeout: 20 }}\n"
     github.world.push_commit(REPO, "main", {".github/mendbot.yml": policy, ".gitignore": "marker\n"}, "ada")

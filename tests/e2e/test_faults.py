@@ -48,6 +48,7 @@ def test_an_agent_that_offers_nothing_of_use_ends_the_run_with_that_reason(
 
 
 def test_a_patch_that_does_not_apply_costs_an_attempt_and_the_next_one_may_pass(github: StandIn, serve: Serve) -> None:
+    """G-3."""
     bad = {"changes": [{"path": "answer.txt", "patch": "--- a/answer.txt\n+++ b/answer.txt\n@@ -1 +1 @@\n-99\n+42\n"}]}
     serve(MENDBOT_AGENT_COMMAND=agent(bad, RIGHT))
     number = label(github)
@@ -76,6 +77,7 @@ def test_a_change_to_a_workflow_is_refused_by_name(github: StandIn, serve: Serve
 
 
 def test_a_check_that_never_ends_is_stopped_at_its_limit(github: StandIn, serve: Serve) -> None:
+    """G-3."""
     policy = 'max_attempts: 1\nchecks:\n  test: { command: "sleep 600 & sleep 600", timeout: 1 }\n'
     github.world.push_commit(REPO, "main", {".github/mendbot.yml": policy}, "ada")
     serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
@@ -95,6 +97,7 @@ def test_a_rejected_push_is_told_with_githubs_reason(github: StandIn, serve: Ser
 
 
 def test_taking_the_label_off_stops_the_run_within_seconds_and_says_so(github: StandIn, serve: Serve) -> None:
+    """G-5."""
     policy = "checks:\n  test: { command: sleep 120, timeout: 200 }\n"
     github.world.push_commit(REPO, "main", {".github/mendbot.yml": policy}, "ada")
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))

@@ -44,7 +44,7 @@ class Watch:
 
 
 def test_more_groups_than_worktrees_wait_their_turn_and_all_are_mended(github: StandIn, serve: Serve) -> None:
-    """REQ-GIT-004."""
+    """REQ-GIT-004, G-6."""
     set_policy(github, "max_worktrees: 1\n" + SLOW)
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_QUIET_SECONDS="1")
     watch = Watch(bot.home)
@@ -62,6 +62,7 @@ def test_more_groups_than_worktrees_wait_their_turn_and_all_are_mended(github: S
 
 
 def test_a_label_taken_off_within_the_quiet_period_starts_nothing(github: StandIn, serve: Serve) -> None:
+    """G-2."""
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_QUIET_SECONDS="2")
     number = label(github)
     bot.because("put the label 'auto-fix'")
@@ -73,6 +74,7 @@ def test_a_label_taken_off_within_the_quiet_period_starts_nothing(github: StandI
 
 
 def test_the_skip_label_keeps_an_issue_out(github: StandIn, serve: Serve) -> None:
+    """G-1."""
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     number = github.world.create_issue(REPO, "Not this one", "answer.txt", author="ada", labels=("auto-fix-skip",))
     github.world.add_label(REPO, number, "auto-fix", "ada")
@@ -81,6 +83,7 @@ def test_the_skip_label_keeps_an_issue_out(github: StandIn, serve: Serve) -> Non
 
 
 def test_closing_one_issue_of_a_group_stops_the_run_and_the_others_go_on(github: StandIn, serve: Serve) -> None:
+    """G-5."""
     set_policy(github, "checks:\n  test: { command: sleep 3 && python3 check.py, timeout: 20 }\n")
     serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_QUIET_SECONDS="1")
     world = github.world

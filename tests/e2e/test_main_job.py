@@ -12,6 +12,7 @@ Serve = Callable[..., Server]
 
 
 def test_a_label_becomes_one_pull_request_with_checks_comment_and_labels(github: StandIn, serve: Serve) -> None:
+    """G-4, G-7."""
     serve(MENDBOT_AGENT_COMMAND=agent(WRONG, RIGHT))
     number = label(github)
     wait_for_label(github, number, "auto-fix-done")
@@ -24,6 +25,7 @@ def test_a_label_becomes_one_pull_request_with_checks_comment_and_labels(github:
 
 
 def test_issues_of_one_component_share_a_run_and_another_goes_alone(github: StandIn, serve: Serve) -> None:
+    """G-2."""
     serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_QUIET_SECONDS="1")
     world = github.world
     numbers = [
@@ -39,6 +41,7 @@ def test_issues_of_one_component_share_a_run_and_another_goes_alone(github: Stan
 
 
 def test_a_run_that_fails_shows_evidence_reason_and_what_to_do(github: StandIn, serve: Serve) -> None:
+    """G-4."""
     serve(MENDBOT_AGENT_COMMAND=agent(WRONG))
     number = label(github)
     wait_for_label(github, number, "auto-fix-failed")
@@ -54,6 +57,7 @@ def test_a_run_that_fails_shows_evidence_reason_and_what_to_do(github: StandIn, 
 
 
 def test_labelling_again_starts_a_fresh_run_on_a_branch_of_its_own(github: StandIn, serve: Serve) -> None:
+    """G-5."""
     serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     number = label(github)
     wait_for_label(github, number, "auto-fix-done")
@@ -67,6 +71,7 @@ def test_labelling_again_starts_a_fresh_run_on_a_branch_of_its_own(github: Stand
 
 
 def test_an_outsiders_label_runs_nothing_and_the_because_is_listed(github: StandIn, serve: Serve) -> None:
+    """G-1."""
     github.world.set_permission(REPO, "eve", "triage")
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     number = github.world.create_issue(REPO, "Run my code", "please", author="eve")

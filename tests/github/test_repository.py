@@ -113,7 +113,8 @@ def test_a_pull_request_is_read_as_it_is_now(hub: Hub) -> None:
     hub.world.add_label(hub.repo, number, "urgent", "ann")
     pull = hub.ask(lambda client: client.pull(number))
     assert pull == Pull(
-        number=number, title="A change", author="ann", state="open", head_sha=hub.head(number), head_ref="topic",
+        number=number, title="A change", body=hub.world.issue(hub.repo, number).body, author="ann",
+        state="open", head_sha=hub.head(number), head_ref="topic",
         head_repo=hub.repo, base_ref="main", base_sha=hub.world.branches(hub.repo)["main"], labels=("urgent",),
         merge_commit_sha=pull.merge_commit_sha, updated_at=pull.updated_at,
     )  # fmt: skip

@@ -56,7 +56,10 @@ CHECKS = (
     ("failed-known", "test"),
     ("cancelled", "fix"),
 )
-ELSEWHERE = ("answer-", "reply-", "pull-check-", "pull-comment-", "pull-fix-", "pull-head-")
+ELSEWHERE = (
+    *("answer-", "reply-", "pull-check-", "pull-comment-", "pull-fix-", "pull-head-"),
+    *("check-tolerated-", "comment-given."),
+)
 """What files of other tests begin with, which look for left-over ones themselves."""
 
 LANGUAGES: tuple[Language, ...] = ("en", "ko")

@@ -136,6 +136,7 @@ def test_what_the_base_shows_too_is_not_the_pull_requests() -> None:
 
 
 def test_memory_is_told_where_there_is_some() -> None:
+    """REQ-RA-312."""
     pull, commit = "https://github.com/acme/shop/pull/31", "https://github.com/acme/shop/commit/0123456789ab"
     assert f"3 times since May 2026; last cleared by [`0123456`]({commit}) ([#31]({pull}))" in summary(NEW)
     assert "times" not in summary(ON_BASE)
@@ -249,3 +250,9 @@ def test_a_finding_of_nothing_new_is_no_more_than_a_notice() -> None:
         ("tests/test_a.py", "failure"),
         ("tests/test_b.py", "notice"),
     ]
+
+
+def test_what_a_person_said_of_the_mending_is_told_where_no_commit_can_be_named() -> None:
+    known = NEW.known.model_copy(update={"resolution": Resolution(resolved_by="ada", how="pin `numpy` < 2")})
+    check = done("test", NEW.model_copy(update={"known": known}), step=RED_TEST)
+    assert "how it was mended: pin \\`numpy\\`" in pull_check_output(view_of(check), check)[1].summary

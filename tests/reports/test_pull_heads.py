@@ -68,6 +68,7 @@ def names(check: PullCheck, *, live: bool = False, **view: Any) -> list[str]:
 
 
 def test_buttons_are_those_that_would_do_something() -> None:
+    """H-1."""
     waits = PullCheck(name="test")
     assert names(waits, live=True) == ["cancel"]
     assert names(waits, live=False) == ["rerun_failed"]

@@ -207,7 +207,7 @@ def test_a_certificate_that_was_tampered_with_is_found_out() -> None:
     st.sets(st.sampled_from("ABC"), max_size=3),
 )
 def test_every_certificate_keeps_its_rules(outcomes: list[tuple[set[str], int]], base: set[str]) -> None:
-    """Whatever stages fail with whatever errors, hidden ones too."""
+    """Whatever stages fail with whatever errors, hidden ones too. G-4."""
     story = begun(*sorted(base))
     for number, (errors, stage) in enumerate(outcomes, 1):
         changed(story, number, f"t{number}")

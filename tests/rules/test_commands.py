@@ -107,6 +107,7 @@ def test_a_fold_or_quote_that_is_closed_hides_no_more() -> None:
 
 
 def test_the_sixth_command_and_all_after_it_are_left_out() -> None:
+    """REQ-CMD-001."""
     commands = parse_commands(f"{FIX}\n" * 8)
     assert [command.error is None for command in commands] == [True] * MOST + [False] * 3
     assert {command.problem for command in commands[MOST:]} == {"too_many"}
@@ -125,6 +126,7 @@ def test_an_edit_gives_the_lines_that_are_new() -> None:
 
 
 def test_words_are_parted_as_a_shell_does() -> None:
+    """REQ-CMD-001."""
     command = one(r"""/mendbot resolved "a \"b\" c" it\'s 'x  y' *as* typed k=v""")
     assert command.args == ('a "b" c', "it's", "x  y", "*as*", "typed", "k=v")
     assert one("/mendbot history 'my file.py'").args == ("my file.py",)
@@ -231,6 +233,7 @@ def test_every_problem_of_the_table_can_be_met() -> None:
 
 
 def test_short_forms_count_only_where_they_are_allowed() -> None:
+    """REQ-CMD-001."""
     assert parse_commands("/retest lint") == ()
     (command,) = parse_commands("/ReTest lint", aliases=aliases_of(True))
     assert (command.verb, command.args) == ("retest", ("lint",))

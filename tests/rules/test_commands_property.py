@@ -81,6 +81,7 @@ def test_an_edit_that_changes_nothing_runs_nothing(body: str) -> None:
 @settings(max_examples=100, deadline=None)
 @given(COMMENTS, LINES, st.data())
 def test_an_edit_that_adds_a_line_gives_exactly_that_line(before: str, line: str, data: st.DataObject) -> None:
+    """REQ-CMD-001."""
     lines = before.split("\n")
     at = data.draw(st.integers(0, len(lines)))
     after = "\n".join([*lines[:at], line, *lines[at:]])
@@ -91,6 +92,7 @@ def test_an_edit_that_adds_a_line_gives_exactly_that_line(before: str, line: str
 @settings(max_examples=150, deadline=None)
 @given(PLAIN, SHOWN, PLAIN, st.sampled_from(["> ", "    ", "`", "* ", "# "]))
 def test_lines_that_are_marked_as_something_else_never_run(above: str, shown: str, below: str, mark: str) -> None:
+    """REQ-CMD-001."""
     marked = "\n".join(mark + line for line in shown.split("\n"))
     assert parse_commands(f"{above}\n\n{marked}\n\n{below}") == ()
 

@@ -30,7 +30,7 @@ from tests.rules.course_story import T0, Luck, Story, actions, effect, end, even
 
 
 def test_a_run_goes_through_its_phases_in_order() -> None:
-    """REQ-RUN-002."""
+    """REQ-RUN-002, G-3."""
     taken = actions(spec(policy=Policy(setup="make deps")), Luck(verdicts=[True, False]))
     assert taken[2:5] == [Validate(attempt=0, index=index) for index in range(3)]
     assert taken[6:10] == [Implement(attempt=1), *(Validate(attempt=1, index=index) for index in range(3))]

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from bot.rules import events
 from bot.rules.events import parse, repository_key
 
+REVIEWS = ("pull_request_review", "pull_request_review_comment")
+AT = datetime(2026, 5, 1, 10, tzinfo=UTC)
 SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 BASE: dict[str, Any] = {
     "repository": {"full_name": "Octo-Org/hello.world", "default_branch": "main"},
@@ -32,8 +34,15 @@ PULL: dict[str, Any] = {
     "head": {"sha": SHA, "repo": {"full_name": "fork/hello.world"}},
     "base": {"ref": "main"},
     "user": {"login": "hubot"},
-    "author_association": "CONTRIBUTOR",
     "draft": False,
+    "updated_at": "2026-05-01T10:00:00Z",
+}
+REVIEW: dict[str, Any] = {
+    "id": 6,
+    "body": "/mendbot fix",
+    "user": {"login": "hubot"},
+    "submitted_at": "2026-05-01T09:00:00Z",
+    "updated_at": "2026-05-01T11:00:00Z",
 }
 
 
@@ -47,7 +56,7 @@ def test_a_label_tells_who_put_it_on_which_issue_and_when() -> None:
     assert (event.repo.full_name, event.repo.installation_id) == ("Octo-Org/hello.world", 3)
     assert (event.issue.number, event.issue.body, event.issue.labels, event.issue.author) == (7, "", ("bug",), "hubot")
     assert (event.label, event.sender, event.sender_is_bot) == ("auto-fix", "dependabot[bot]", True)
-    assert event.at == datetime(2026, 5, 1, 10, tzinfo=UTC)
+    assert event.at == AT
     assert repository_key(event) == "octo-org/hello.world"
 
 
@@ -60,12 +69,23 @@ def test_a_label_tells_who_put_it_on_which_issue_and_when() -> None:
         ("issues", "deleted", events.IssueClosed, {"issue": ISSUE}),
         ("issues", "transferred", events.IssueClosed, {"issue": ISSUE}),
         ("issues", "reopened", events.IssueReopened, {"issue": ISSUE}),
-        ("issue_comment", "created", events.IssueCommentCreated, {"issue": ISSUE, "comment": {"id": 1, "body": "x"}}),
-        ("issue_comment", "edited", events.IssueCommentEdited, {"issue": ISSUE, "comment": {"id": 1, "body": "x"}}),
+        ("issue_comment", "created", events.CommentCreated, {"issue": ISSUE, "comment": {"id": 1, "body": "x"}}),
+        ("issue_comment", "edited", events.CommentEdited, {"issue": ISSUE, "comment": {"id": 1, "body": "x"}}),
         ("pull_request", "opened", events.PullRequestOpened, {"pull_request": PULL}),
         ("pull_request", "synchronize", events.PullRequestSynchronized, {"pull_request": PULL}),
         ("pull_request", "reopened", events.PullRequestReopened, {"pull_request": PULL}),
         ("pull_request", "closed", events.PullRequestClosed, {"pull_request": PULL}),
+        ("pull_request", "ready_for_review", events.PullRequestChanged, {"pull_request": PULL}),
+        ("pull_request", "converted_to_draft", events.PullRequestChanged, {"pull_request": PULL}),
+        ("pull_request", "edited", events.PullRequestChanged, {"pull_request": PULL}),
+        ("pull_request", "labeled", events.PullRequestChanged, {"pull_request": PULL}),
+        ("pull_request", "unlabeled", events.PullRequestChanged, {"pull_request": PULL}),
+        ("pull_request", "assigned", events.Ignored, {"pull_request": PULL}),
+        ("pull_request_review", "submitted", events.CommentCreated, {"pull_request": PULL, "review": REVIEW}),
+        ("pull_request_review", "edited", events.CommentEdited, {"pull_request": PULL, "review": REVIEW}),
+        ("pull_request_review", "dismissed", events.Ignored, {"pull_request": PULL, "review": REVIEW}),
+        ("pull_request_review_comment", "created", events.CommentCreated, {"pull_request": PULL, "comment": REVIEW}),
+        ("pull_request_review_comment", "edited", events.CommentEdited, {"pull_request": PULL, "comment": REVIEW}),
         ("check_run", "rerequested", events.CheckRunRerequested, {}),
         ("check_run", "requested_action", events.CheckRunRequestedAction, {}),
         ("check_suite", "requested", events.CheckSuiteRequested, {}),
@@ -92,7 +112,7 @@ def test_a_comment_on_a_pull_request_keeps_its_old_text_and_loses_what_no_databa
             "changes": {"body": {"from": "before"}},
         },
     )
-    assert isinstance(event, events.IssueCommentEdited)
+    assert isinstance(event, events.CommentEdited)
     assert (event.number, event.is_pull_request, event.previous, event.author) == (7, True, "before", "hubot")
     assert event.body == "a\ufffdb\ufffd"
 
@@ -190,14 +210,19 @@ _MEMBERS = ["action", "repository", "sender", "installation", "issue", "label", 
 
 @given(
     name=st.sampled_from(
-        ["issues", "issue_comment", "pull_request", "check_run", "check_suite", "push", "installation"]
+        ["issues", "issue_comment", "pull_request", "check_run", "check_suite", "push", "installation", *REVIEWS]
     ),
-    action=st.sampled_from(["labeled", "created", "opened", "rerequested", "requested", "edited", "suspend", None]),
-    lies=st.dictionaries(st.sampled_from([*_MEMBERS, "check_suite", "ref", "after", "changes"]), _JSON, max_size=4),
+    action=st.sampled_from(
+        ["labeled", "created", "submitted", "opened", "rerequested", "requested", "edited", "suspend", None]
+    ),
+    lies=st.dictionaries(
+        st.sampled_from([*_MEMBERS, "check_suite", "ref", "after", "changes", "review", "commits"]), _JSON, max_size=4
+    ),
 )
 def test_whatever_comes_in_is_an_event_or_a_value_error(name: str, action: str | None, lies: dict[str, Any]) -> None:
+    sound = {"issue": ISSUE, "pull_request": PULL, "comment": REVIEW, "review": REVIEW}
     try:
-        event = parse(name, {**BASE, "issue": ISSUE, "pull_request": PULL, "action": action, **lies})
+        event = parse(name, {**BASE, **sound, "action": action, **lies})
     except ValueError as error:
         assert str(error).startswith("the payload's")
     else:

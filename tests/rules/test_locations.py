@@ -79,10 +79,10 @@ def test_paths_are_made_relative_to_the_tree(path: str, relative: str | None) ->
     assert relative_path(path, TREE + "/") == relative
 
 
-def test_each_place_is_told_once_and_no_more_than_a_check_run_carries() -> None:
+def test_each_place_is_told_once_and_no_more_than_a_thousand() -> None:
     assert len(annotations("a.py:1:1: error: x\n" * 50, "test", TREE)) == 1
-    many = "\n".join(f"a.py:{line}:1: error: x" for line in range(1, 1001))
-    assert len(annotations(many, "test", TREE)) == 200
+    many = "\n".join(f"a.py:{line}:1: error: x" for line in range(1, 3001))
+    assert len(annotations(many, "test", TREE)) == 1000
     assert len(annotations(many, "test", TREE, limit=1000)) == 1000
 
 

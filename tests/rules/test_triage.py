@@ -12,12 +12,14 @@ import pytest
 from bot.config import Policy
 from bot.model import Issue, Repo
 from bot.rules import events
+from bot.rules.decisions import JudgePolicy
 from bot.rules.triage import CancelRun, Candidate, Facts, Ignore, Needs, StopInstallation, decide, needs
 
 REPO = Repo(owner="o", name="r", installation_id=3)
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 POLICY = Policy()
 BOT = "mendbot[bot]"
+SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
 OPEN = Issue(number=7, title="t", labels=("auto-fix",))
 
 
@@ -36,11 +38,20 @@ def closed() -> events.IssueClosed:
     return events.IssueClosed(repo=REPO, issue=issue, how="closed", sender="ann", sender_is_bot=False, at=NOW)
 
 
+def push(**changes: Any) -> events.Push:
+    known: dict[str, Any] = {
+        "repo": REPO, "sender": "ann", "sender_is_bot": False, "ref": "refs/heads/main", "after": SHA,
+        "to_default_branch": True, "touches_policy": True,
+    }  # fmt: skip
+    return events.Push(**{**known, **changes})
+
+
 def facts(**changes: object) -> Facts:
     return replace(Facts(app_login=BOT, sender_permission="write", issue=OPEN), **changes)  # type: ignore[arg-type]
 
 
 def test_a_label_by_someone_with_write_access_starts_the_issue() -> None:
+    """G-1."""
     (decision,) = decide(labeled(), POLICY, facts())
     assert isinstance(decision, Candidate)
     assert (decision.repo, decision.issue_number, decision.at) == (REPO, 7, NOW)
@@ -49,6 +60,7 @@ def test_a_label_by_someone_with_write_access_starts_the_issue() -> None:
 
 @pytest.mark.parametrize("permission", ["admin", "maintain", "write", "triage", "read", "none", "owner", None])
 def test_only_write_access_starts_anything_and_unknown_counts_as_nothing(permission: str | None) -> None:
+    """G-1."""
     (decision,) = decide(labeled(), POLICY, facts(sender_permission=permission))
     assert isinstance(decision, Candidate) == (permission in ("admin", "maintain", "write"))
     assert ("ann" if permission else "did not say") in decision.because
@@ -70,6 +82,7 @@ def test_only_write_access_starts_anything_and_unknown_counts_as_nothing(permiss
     ],
 )
 def test_a_label_that_must_not_start_anything_is_ignored(event: events.Event, known: Facts, because: str) -> None:
+    """G-1."""
     (decision,) = decide(event, POLICY, known)
     assert isinstance(decision, Ignore)
     assert because in decision.because
@@ -91,6 +104,7 @@ def test_the_trigger_label_is_the_policys_and_ignores_case() -> None:
 @pytest.mark.parametrize("event", [unlabeled(), unlabeled("AUTO-FIX"), closed(), labeled("auto-fix-skip")])
 @pytest.mark.parametrize("permission", ["read", None])
 def test_whoever_takes_the_label_off_closes_or_skips_stops_the_run(event: events.Event, permission: str | None) -> None:
+    """G-5."""
     stopped = decide(event, POLICY, facts(open_run=True, sender_permission=permission))
     assert [(type(decision), getattr(decision, "issue_number", 0)) for decision in stopped] == [(CancelRun, 7)]
     (idle,) = decide(event, POLICY, facts())
@@ -142,7 +156,7 @@ def test_an_installation_that_goes_stops_its_work(change: str, names: tuple[str,
 def _pull(author: str) -> events.PullRequestOpened:
     return events.PullRequestOpened(
         repo=REPO, sender=author, sender_is_bot=False, number=8, head_sha="0" * 40, head_repo=None, base_ref="main",
-        author=author, author_association="NONE", draft=False,
+        author=author, draft=False, at=NOW,
     )  # fmt: skip
 
 
@@ -150,8 +164,11 @@ def _one_of_each() -> list[events.Event]:
     pull = _pull("ann")
     pulls: dict[str, Any] = {name: getattr(pull, name) for name in events.PullRequestOpened.__dataclass_fields__}
     sent: dict[str, Any] = {"repo": REPO, "sender": "ann", "sender_is_bot": False}
-    comment = {**sent, "number": 7, "is_pull_request": False, "comment_id": 1, "author": "ann", "body": "/mendbot fix"}
-    run = {**sent, "check_run_id": 1, "name": "n", "head_sha": "0" * 40, "external_id": ""}
+    comment = {
+        **sent, "number": 7, "is_pull_request": False, "kind": "issue_comment", "comment_id": 1, "author": "ann",
+        "opened_by": "ann", "body": "/mendbot fix", "at": NOW,
+    }  # fmt: skip
+    run = {**sent, "check_run_id": 1, "name": "mendbot / test", "head_sha": "0" * 40, "external_id": ""}
     suite = {**sent, "head_sha": "0" * 40, "head_branch": None}
     on_issue = {**sent, "issue": OPEN, "at": NOW}
     return [
@@ -160,18 +177,19 @@ def _one_of_each() -> list[events.Event]:
         closed(),
         events.IssueOpened(**on_issue),
         events.IssueReopened(**on_issue),
-        events.IssueCommentCreated(**comment),
-        events.IssueCommentEdited(**comment, previous=None),
+        events.CommentCreated(**comment),
+        events.CommentEdited(**comment, previous=None),
         pull,
         events.PullRequestSynchronized(**pulls),
         events.PullRequestReopened(**pulls),
+        events.PullRequestChanged(**pulls, how="ready_for_review"),
         events.PullRequestClosed(**pulls),
         events.CheckRunRerequested(**run),
         events.CheckRunRequestedAction(**run, identifier="fix"),
         events.CheckSuiteRequested(**suite),
         events.CheckSuiteRerequested(**suite),
         events.InstallationChanged(installation_id=3, change="created", repositories=None),
-        events.Push(**sent, ref="refs/heads/main", after="0" * 40, to_default_branch=True),
+        push(),
         events.Ping(),
         events.Ignored("nothing"),
     ]
@@ -186,20 +204,42 @@ def test_every_event_of_the_union_is_decided_with_a_reason() -> None:
         assert all(decision.because for decision in decisions)
 
 
-def test_what_is_not_built_yet_says_so_and_mendbots_own_pull_request_is_known() -> None:
-    said = {type(event).__name__: decide(event, POLICY, facts())[0].because for event in _one_of_each()}
-    assert said["IssueCommentCreated"] == "slash commands are not enabled in this version"
-    assert (
-        said["PullRequestOpened"]
-        == said["CheckRunRerequested"]
-        == "pull-request checks are not enabled in this version"
-    )
-    assert decide(_pull(BOT), POLICY, facts())[0].because == "opened by Mendbot itself"
+def test_a_payload_without_an_installation_does_nothing_whatever_it_tells_of() -> None:
+    """A payload that names no installation is not from the App's webhook, whatever it tells of."""
+    nobodys = REPO.model_copy(update={"installation_id": 0})
+    for event in _one_of_each():
+        if isinstance(event, events.InstallationChanged | events.Ping | events.Ignored):
+            continue
+        said = decide(replace(event, repo=nobodys), POLICY, facts())
+        assert [type(decision) for decision in said] == [Ignore], event
+
+
+@pytest.mark.parametrize(
+    ("event", "kind", "because"),
+    [
+        ({}, JudgePolicy, "ann pushed to the default branch"),
+        ({"touches_policy": False}, Ignore, "fetched when a run starts"),
+        ({"to_default_branch": False}, Ignore, "another branch"),
+        ({"sender": BOT}, Ignore, "Mendbot itself"),
+        ({"after": "0" * 40}, Ignore, "deleted"),
+    ],
+)
+def test_a_push_to_the_default_branch_that_may_touch_the_policy_has_it_judged(
+    event: dict[str, Any], kind: type, because: str
+) -> None:
+    (decision,) = decide(push(**event), POLICY, facts())
+    assert isinstance(decision, kind)
+    assert because in decision.because
+    if isinstance(decision, JudgePolicy):
+        assert (decision.repo, decision.sha) == (REPO, SHA)
 
 
 def test_nothing_is_asked_for_an_event_that_is_ignored_whatever_the_answer() -> None:
     asking = {type(event) for event in _one_of_each() if needs(event, POLICY) != Needs()}
-    assert asking == {events.IssueLabeled, events.IssueUnlabeled, events.IssueClosed}
+    on_issue = {events.IssueLabeled, events.IssueUnlabeled, events.IssueClosed}
+    pressed = {events.CheckRunRerequested, events.CheckRunRequestedAction, events.CheckSuiteRerequested}
+    # an edit whose text before is not told adds nothing, so nobody is asked about who edited
+    assert asking == {*on_issue, *pressed, events.CommentCreated}
     assert needs(labeled(), POLICY) == Needs(permission=True, issue=True, open_run=True)
     assert needs(labeled("bug"), POLICY) == Needs()
     assert needs(labeled(sender=BOT), POLICY, BOT) == Needs()

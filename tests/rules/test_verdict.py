@@ -40,6 +40,7 @@ def told(first: Any, again: Any, base: Any) -> dict[str, str]:
     ],
 )
 def test_what_the_three_runs_show_decides(first: Any, again: Any, base: Any, verdicts: dict[str, str]) -> None:
+    """H-2."""
     assert told(first, again, base) == verdicts
 
 
@@ -119,5 +120,6 @@ def test_what_is_not_completed_has_no_conclusion(status: str) -> None:
 
 
 def test_only_what_is_new_is_worked_on() -> None:
+    """H-2."""
     flaky, broken = check("flaky", "also_on_base"), check("flaky", "new").model_copy(update={"name": "lint"})
     assert fixable([flaky, broken, check(passed=True)]) == ("lint",)

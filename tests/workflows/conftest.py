@@ -22,11 +22,9 @@ from bot.http import open_client
 from bot.model import AgentTask, Issue, Proposal, Repo
 from bot.model.jobs import Job, JobState
 from bot.rules.course import RunSpec, RunState, fold
-from bot.store.candidates import Candidate, Candidates
+from bot.store.candidates import Candidate
 from bot.store.database import Database, now_ms
-from bot.store.deliveries import Deliveries
 from bot.store.history import History
-from bot.store.reports import Reports
 from bot.store.runs import RunRow, Runs
 from bot.workflows.agents import Bench
 from bot.workflows.context import Context, RunControl, Stores
@@ -162,13 +160,14 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
             write_spacing_s=0,
         )
         masker.github = door
-        runs = Runs(database)
+        stores = Stores.of(database)
         context = Context(
             settings=known,
-            stores=Stores(runs, Candidates(database), Deliveries(database), Reports(database), History(database)),
+            stores=stores,
             door=door,
             sandbox=sandbox,
-            control=RunControl(runs),
+            control=RunControl(stores.runs),
+            pull_control=RunControl(stores.pulls),
             enqueue=enqueue,
             job_state=job_state,
             forget_jobs=forget_jobs,

@@ -23,6 +23,8 @@ AtDesk = Callable[..., Any]
 
 
 def test_what_an_interrupted_end_had_salvaged_is_still_named(at_desk: AtDesk) -> None:
+    """G-6."""
+
     async def work(at: Desk) -> tuple[str | None, bool, list[str]]:
         row = await at.run("run-1", 1)
         tree = await attempted(at, "run-1")
@@ -47,6 +49,8 @@ def test_a_cancel_that_came_after_the_pull_request_is_too_late(at_desk: AtDesk) 
 
 
 def test_settling_twice_says_the_last_word_once(at_desk: AtDesk) -> None:
+    """G-5."""
+
     async def work(at: Desk) -> tuple[int, str]:
         await at.run("run-1", 1)
         await at.runs.request_cancel("run-1", "ada took the label off")

@@ -172,6 +172,8 @@ def test_where_the_app_was_uninstalled_candidates_are_dropped(at_desk: AtDesk) -
 
 
 def test_a_burst_waits_for_its_quiet_period(at_desk: AtDesk) -> None:
+    """G-2."""
+
     async def work(at: Desk) -> tuple[int, int]:
         await at.wait(at.issue(), quiet_ms=700)
 

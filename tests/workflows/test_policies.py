@@ -40,6 +40,8 @@ def test_a_file_says_what_holds_and_where_runs_start(at_desk: AtDesk) -> None:
 
 @pytest.mark.parametrize("broken", ["trigger_label: [\n", "trigger_lable: x\n", "max_group_size: none\n", "- a list\n"])
 def test_a_broken_file_leaves_the_last_good_one_in_force_until_it_is_mended(at_desk: AtDesk, broken: str) -> None:
+    """K-1."""
+
     async def work(at: Desk) -> list[str]:
         seen = []
         for text in ("trigger_label: mend\n", broken, "trigger_label: heal\n"):

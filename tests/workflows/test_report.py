@@ -59,6 +59,8 @@ def test_the_same_is_not_said_twice(at_desk: AtDesk) -> None:
 
 
 def test_one_comment_is_kept_up_to_date_and_labels_follow_the_status(at_desk: AtDesk) -> None:
+    """G-2."""
+
     async def work(at: Desk) -> list[tuple[int, set[str]]]:
         number = at.issue()
         await at.run("run-1", number)
@@ -119,6 +121,8 @@ def test_a_fault_in_one_place_is_raised_after_the_others_had_their_turn(at_desk:
 
 
 def test_check_runs_are_only_on_what_was_pushed_by_a_run_that_succeeded(at_desk: AtDesk) -> None:
+    """G-7."""
+
     async def work(at: Desk) -> tuple[int, list[str]]:
         sha = at.github.world.branches(NAME)["main"]
         one, other = at.issue(), at.issue()

@@ -1,0 +1,209 @@
+"""Where the checks of a pull request's head stand: a fold over their events, and what is to be done next.
+
+Nothing else decides it, so crash recovery is: load, ask, go on (house rule 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from bot.model import CHECK_ORDER, Noun, RunEvent, StopReason, ValidationStep
+from bot.model.pulls import Failure, PullCheck, PullStatus
+from bot.rules import verdict
+from bot.rules.pipeline import Stage
+from bot.rules.pull_spec import PullSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A check that was executed on the head: its step, the errors it showed, and those of its rerun at the same commit;
+    `again` is None where it was not rerun."""
+
+    step: ValidationStep
+    first: tuple[str, ...] = ()
+    again: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PullState:
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    base_sha: str = ""
+    sandbox: str = ""
+    stages: tuple[Stage, ...] = ()
+    near: tuple[str, ...] = ()
+    """The first of the paths that the pull request changes."""
+    set_up: bool = False
+    running: int | None = None
+    ran: Mapping[int, Ran] = field(default_factory=dict)
+    base: Mapping[int, tuple[str, ...] | None] = field(default_factory=dict)
+    """What the same check shows on the base, by stage; None where that could not be told."""
+    judged: Mapping[int, PullCheck] = field(default_factory=dict)
+    stop: StopReason | None = None
+    finished: PullStatus | None = None
+
+
+class BeginPull(Noun):
+    kind: Literal["begin"] = "begin"
+
+
+class SetUpPull(Noun):
+    kind: Literal["setup"] = "setup"
+
+
+class RunCheck(Noun):
+    """Execute stage `index` on the head; where it fails, once more."""
+
+    kind: Literal["run"] = "run"
+    index: int
+
+
+class CheckBase(Noun):
+    """See whether stage `index` fails on the base, too."""
+
+    kind: Literal["base"] = "base"
+    index: int
+
+
+class JudgeCheck(Noun):
+    """Say whose failures those of stage `index` are, and remember them."""
+
+    kind: Literal["judge"] = "judge"
+    index: int
+
+
+class FinishPull(Noun):
+    kind: Literal["finish"] = "finish"
+
+
+class PullDone(Noun):
+    kind: Literal["nothing"] = "nothing"
+
+
+PullAction = BeginPull | SetUpPull | RunCheck | CheckBase | JudgeCheck | FinishPull | PullDone
+
+
+def fold_pull(events: Sequence[RunEvent]) -> PullState:
+    """The state that these events of one run of checks, in their order, add up to."""
+    state = PullState()
+    for event in events:
+        state = _after(state, event)
+    return state
+
+
+def _after(state: PullState, event: RunEvent) -> PullState:
+    data = event.data
+    match event.type:
+        case "pull_started":
+            return replace(
+                state,
+                started_at=event.ts,
+                base_sha=data["baseSha"],
+                sandbox=data["sandbox"],
+                stages=tuple(Stage.model_validate(item) for item in data["stages"]),
+                near=tuple(data.get("near", ())),
+            )
+        case "pull_setup_completed":
+            return replace(state, set_up=True)
+        case "pull_setup_failed":
+            failed = StopReason(reason="setup_failed", details=data["details"])
+            return replace(state, set_up=True, stop=failed)
+        case "pull_check_started":
+            return replace(state, running=data["index"])
+        case "pull_check_ran":
+            again = data["again"]
+            ran = Ran(
+                step=ValidationStep.model_validate(data["step"]),
+                first=tuple(data["first"]),
+                again=None if again is None else tuple(again),
+            )
+            return replace(state, ran={**state.ran, data["index"]: ran})
+        case "pull_base_checked":
+            errors = data["errors"]
+            return replace(state, base={**state.base, data["index"]: None if errors is None else tuple(errors)})
+        case "pull_check_judged":
+            check = PullCheck.model_validate(data["check"])
+            return replace(state, running=None, judged={**state.judged, data["index"]: check})
+        case "pull_finished":
+            stop = StopReason.model_validate(data["stop"]) if data.get("stop") else state.stop
+            return replace(state, finished=data["status"], stop=stop, ended_at=event.ts)
+        case _:
+            return state
+
+
+def next_pull_action(spec: PullSpec, state: PullState) -> PullAction:
+    """What is to be done next. The same events always give the same answer."""
+    if state.finished is not None:
+        return PullDone()
+    if state.started_at is None:
+        return BeginPull()
+    if state.stop is not None:
+        return FinishPull()
+    wanted = wanted_stages(spec, state)
+    if spec.policy.setup is not None and wanted and not state.set_up:
+        return SetUpPull()
+    for index in wanted:
+        if index in state.judged:
+            continue
+        if index not in state.ran:
+            return RunCheck(index=index)
+        if needs_base(state.ran[index]) and index not in state.base:
+            return CheckBase(index=index)
+        return JudgeCheck(index=index)
+    return FinishPull()
+
+
+def wanted_stages(spec: PullSpec, state: PullState) -> tuple[int, ...]:
+    """The stages that are to be executed: they have a command, and were asked for."""
+    return tuple(
+        index
+        for index, stage in enumerate(state.stages)
+        if stage.command is not None and (not spec.only or stage.name in spec.only)
+    )
+
+
+def needs_base(ran: Ran) -> bool:
+    """Whether something failed that luck does not explain."""
+    if ran.step.passed:
+        return False
+    return any(one.verdict == "new" for one in verdict.judge(ran.first, ran.again, None))
+
+
+def failures_of(state: PullState, index: int) -> tuple[Failure, ...]:
+    """The verdicts on what an executed stage showed; none where it passed at once."""
+    ran = state.ran[index]
+    if ran.step.passed and not ran.step.flaky:
+        return ()
+    return verdict.judge(ran.first, ran.again, state.base.get(index))
+
+
+def checks_of(spec: PullSpec, state: PullState) -> tuple[PullCheck, ...]:
+    """Every check as it stands, in the order in which they run; before the start, all that there may be."""
+    kept = {check.name: check for check in spec.kept}
+    if not state.stages:
+        names = [name for name in CHECK_ORDER if not spec.only or name in spec.only or name in kept]
+        return tuple(kept.get(name) or PullCheck(name=name) for name in names)
+    found = []
+    for index, stage in enumerate(state.stages):
+        if index in state.judged:
+            found.append(state.judged[index])
+        elif stage.name in kept:
+            found.append(kept[stage.name])
+        elif spec.only and stage.name not in spec.only:
+            continue
+        elif stage.command is None:
+            found.append(PullCheck(name=stage.name, status="completed", because=", ".join(stage.looked_for)))
+        else:
+            found.append(_open_check(state, index, stage.name))
+    return tuple(found)
+
+
+def _open_check(state: PullState, index: int, name: str) -> PullCheck:
+    if state.stop is not None and state.stop.reason == "setup_failed":
+        step = ValidationStep(command="setup", stage=name, passed=False, output=state.stop.details)
+        failure = Failure(error=state.stop.details.split("\n", 1)[0][:300], verdict="new")
+        return PullCheck(name=name, status="completed", step=step, failures=(failure,), because="base_unknown")
+    busy = state.running == index or index in state.ran
+    return PullCheck(name=name, status="in_progress" if busy else "queued")

@@ -1,0 +1,101 @@
+"""What events about pull requests and their checks mean. An event is a hint that something changed: what it is now is
+asked of GitHub, so that their order does not matter (trust.md 3, *Out of order*)."""
+
+from __future__ import annotations
+
+from bot.rules.decisions import (
+    WRITE_ACCESS,
+    Decision,
+    Facts,
+    Ignore,
+    LookAtCommit,
+    LookAtPull,
+    Needs,
+    PressedButton,
+)
+from bot.rules.event_nouns import (
+    CheckRunRequestedAction,
+    CheckRunRerequested,
+    CheckSuiteRequested,
+    CheckSuiteRerequested,
+    PullRequestChanged,
+    PullRequestClosed,
+    PullRequestOpened,
+    PullRequestReopened,
+    PullRequestSynchronized,
+)
+
+PullEvent = PullRequestOpened | PullRequestSynchronized | PullRequestReopened | PullRequestClosed | PullRequestChanged
+CheckEvent = CheckRunRerequested | CheckRunRequestedAction | CheckSuiteRequested | CheckSuiteRerequested
+
+RERUN = "rerun"
+"""What GitHub's own *Re-run* at one check run asks for."""
+BUTTONS = frozenset({"rerun_failed", "fix", "cancel"})
+PREFIX = "mendbot / "
+
+_HAPPENED = {
+    PullRequestOpened: "was opened",
+    PullRequestSynchronized: "has a new head",
+    PullRequestReopened: "was reopened",
+    PullRequestClosed: "was closed",
+}
+_NEW_HEAD = (PullRequestOpened, PullRequestSynchronized, PullRequestReopened)
+_NOT_OURS = "the payload names no installation: it is not from the App's own webhook"
+
+
+def on_pull(event: PullEvent) -> Decision:
+    """A pull request changed: look at it."""
+    if event.repo.installation_id == 0:
+        return Ignore(_NOT_OURS)
+    how = event.how.replace("_", " ") if isinstance(event, PullRequestChanged) else _HAPPENED[type(event)]
+    head = (event.head_sha, event.at) if isinstance(event, _NEW_HEAD) else None
+    return LookAtPull(event.repo, event.number, f"pull request #{event.number} {how}", head)
+
+
+def check_needs(event: CheckEvent, app_login: str) -> Needs:
+    """Whoever presses a button is looked up when it is pressed (T9)."""
+    if isinstance(event, CheckSuiteRequested) or event.repo.installation_id == 0 or _own(event.sender, app_login):
+        return Needs()
+    return Needs(permission=True)
+
+
+def on_check(event: CheckEvent, facts: Facts) -> Decision:
+    """A commit wants its checks, or somebody pressed *Re-run* or a button of ours."""
+    if event.repo.installation_id == 0:
+        return Ignore(_NOT_OURS)
+    if isinstance(event, CheckSuiteRequested):
+        return LookAtCommit(event.repo, event.head_sha, f"{event.head_sha[:12]} was pushed")
+    if _own(event.sender, facts.app_login):
+        return Ignore("asked for by Mendbot itself")
+    trusted = facts.sender_permission in WRITE_ACCESS
+    fix = isinstance(event, CheckRunRequestedAction) and event.identifier == "fix"
+    if not trusted and not fix:
+        return Ignore(_refused(event, facts))
+    if isinstance(event, CheckSuiteRerequested):
+        because = f"{event.sender} asked for all checks of {event.head_sha[:12]} again"
+        return LookAtCommit(event.repo, event.head_sha, because, again=True)
+    if not event.name.startswith(PREFIX):
+        return Ignore(f"the check run {event.name[:60]!r} is not Mendbot's")
+    identifier = event.identifier if isinstance(event, CheckRunRequestedAction) else RERUN
+    if identifier not in {*BUTTONS, RERUN}:
+        return Ignore(f"Mendbot has no button {identifier[:40]!r}")
+    return PressedButton(
+        repo=event.repo,
+        run_id=event.external_id,
+        check=event.name.removeprefix(PREFIX),
+        identifier=identifier,
+        by=event.sender,
+        because=f"{event.sender} pressed {identifier} at {event.name}",
+        head_sha=event.head_sha,
+        check_run_id=event.check_run_id,
+        trusted=trusted,
+    )
+
+
+def _refused(event: CheckEvent, facts: Facts) -> str:
+    has = f"has {facts.sender_permission!r} access" if facts.sender_permission else "could not be looked up"
+    return f"{event.sender} {has} in {event.repo.full_name}; write access is needed for that"
+
+
+def _own(login: str, app_login: str) -> bool:
+    return app_login != "" and login.casefold() == app_login.casefold()

@@ -1,0 +1,69 @@
+"""The verbs that only tell: each answers in the thread's one comment for that purpose."""
+
+from __future__ import annotations
+
+from bot.model import Repo, RunView
+from bot.model.pulls import PullView
+from bot.reports import answers
+from bot.reports.replies import help_reply
+from bot.rules.course import fold
+from bot.rules.pull_state import fold_pull
+from bot.rules.verbs import VERBS, aliases_of
+from bot.store.runs import RunRow
+from bot.workflows.commands.orders import Ask, Said
+from bot.workflows.context import Context
+from bot.workflows.memory import with_memory
+from bot.workflows.pulls.tell import pull_view
+from bot.workflows.view import view_of
+
+_RUNS_TOLD = 3
+_KNOWN_TOLD = 10
+
+
+async def status(context: Context, ask: Ask) -> Said:
+    """What runs or waits here, and how the last run ended."""
+    rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=_RUNS_TOLD)
+    body = answers.status_answer(
+        [await run_view(context, row) for row in rows],
+        await latest_checks(context, ask.repo, ask.number) if ask.order.is_pull else None,
+        paused_by=await context.stores.threads.paused(ask.repo, ask.number),
+        waiting=(await context.stores.candidates.waiting(ask.repo, ask.number))[0],
+        language=ask.language,
+    )
+    return Said(True, body, "status")
+
+
+async def explain(context: Context, ask: Ask) -> Said:
+    """What failed, what was tried, why it stopped, what the history knows."""
+    rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=1)
+    run = await run_view(context, rows[-1]) if rows else None
+    pull = await latest_checks(context, ask.repo, ask.number) if ask.order.is_pull else None
+    return Said(True, answers.explain_answer(run, pull, ask.language), "explain")
+
+
+async def history(context: Context, ask: Ask) -> Said:
+    """What is known of the errors of a file, in this repository alone."""
+    path, repo = ask.command.args[0], ask.repo.full_name
+    found = await context.stores.history.by_file(path, most=_KNOWN_TOLD, repo=repo)
+    return Said(True, answers.history_answer(path, found, ask.language, repo), "history")
+
+
+async def help_(context: Context, ask: Ask) -> Said:
+    """The table of verbs."""
+    aliases = aliases_of(ask.policy.aliases)
+    body = help_reply(VERBS.values(), ask.language, where=ask.order.where, aliases=aliases)
+    return Said(True, body, "help")
+
+
+async def run_view(context: Context, row: RunRow) -> RunView:
+    """A run as its readers see it."""
+    state = fold(await context.stores.runs.events(row.id))
+    return await with_memory(context, row, state, view_of(row, state))
+
+
+async def latest_checks(context: Context, repo: Repo, number: int) -> PullView | None:
+    """The newest run of checks of a pull request as its readers see it."""
+    row = await context.stores.pulls.latest_of(repo, number)
+    if row is None:
+        return None
+    return await pull_view(context, row, fold_pull(await context.stores.pulls.events(row.id)))

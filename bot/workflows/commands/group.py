@@ -1,0 +1,146 @@
+"""`/mendbot group`: who is in an issue's group and why, and changing it. A run whose group changes is stopped, and its
+issues begin anew in the groups that people chose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.errors import Stale
+from bot.model import Issue
+from bot.reports.answers import group_answer
+from bot.reports.replies import done_reply
+from bot.store.runs import RunRow
+from bot.workflows.commands.answers import run_view
+from bot.workflows.commands.fitness import misfit
+from bot.workflows.commands.orders import Ask, Said, refused
+from bot.workflows.context import Context
+from bot.workflows.stopping import cancel, make_candidate
+
+MOST_TOGETHER = 50
+_SETTLING_MS = 1_000
+"""How long issues that change their group wait: all of them wait before the first is grouped."""
+
+
+async def group(context: Context, ask: Ask) -> Said:
+    """Show, split, add or remove."""
+    row = await _open_run(context, ask)
+    match ask.command.args[0]:
+        case "show":
+            return await _show(context, ask, row)
+        case "split":
+            return await _apart(context, ask, row, (ask.number,))
+        case "remove":
+            return await _apart(context, ask, row, ask.command.issues or (ask.number,))
+        case _:
+            return await _together(context, ask, row)
+
+
+async def _open_run(context: Context, ask: Ask) -> RunRow | None:
+    found = await context.stores.runs.open_run(ask.repo, ask.number)
+    return await context.stores.runs.get(found[0]) if found is not None else None
+
+
+async def _show(context: Context, ask: Ask, row: RunRow | None) -> Said:
+    if row is None:
+        rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=1)
+        row = rows[-1] if rows else None
+    waiting = await _waiting(context, ask)
+    view = await run_view(context, row) if row is not None else None
+    numbers = [issue.number for issue in (*waiting, *(row.spec.issues if row else ()))]
+    pins = await context.stores.threads.pins(ask.repo, numbers)
+    together: dict[str, list[int]] = {}
+    for number, name in pins.items():
+        together.setdefault(name, []).append(number)
+    apart = [number for number, name in pins.items() if len(together.get(name, ())) == 1]
+    together = {name: members for name, members in together.items() if len(members) > 1}
+    return Said(True, group_answer(view, waiting, ask.language, apart=apart, together=together.values()), "group")
+
+
+async def _waiting(context: Context, ask: Ask) -> tuple[Issue, ...]:
+    """The issues of the repository that wait to be grouped, if this one is among them."""
+    bursts = await context.stores.candidates.bursts()
+    numbers = next((burst.issues for burst in bursts if burst.repo.full_name == ask.repo.full_name), ())
+    if ask.number not in numbers:
+        return ()
+    client = context.github.repository(ask.repo)
+    found = [await client.issue(number) for number in numbers[:MOST_TOGETHER]]
+    return tuple(issue.model_copy(update={"title": context.mask(issue.title)}) for issue in found)
+
+
+async def _apart(context: Context, ask: Ask, row: RunRow | None, numbers: Sequence[int]) -> Said:
+    """Each of these gets a run of its own."""
+    known = {issue.number for issue in row.spec.issues} if row is not None else set()
+    waiting = {issue.number for issue in await _waiting(context, ask)} if row is None else set()
+    strangers = [number for number in numbers if number not in known | waiting]
+    if strangers:
+        told = ", ".join(f"#{number}" for number in strangers)
+        return refused(ask, "in_no_group", issues=told)
+    for number in numbers:
+        await context.stores.threads.pin(ask.repo, [number], f"alone-{number}")
+    if row is not None and len(row.spec.issues) > 1:
+        await _again(context, ask, row)
+    context.wake["gather"].set()
+    return Said(True, done_reply(f"group {ask.command.args[0]}", _facts(numbers), ask.language))
+
+
+async def _together(context: Context, ask: Ask, row: RunRow | None) -> Said:
+    """These issues join this one's group, their runs being stopped where they have one."""
+    own = [issue.number for issue in row.spec.issues] if row is not None else await _mates(context, ask)
+    more = [number for number in ask.command.issues if number not in own]
+    members = [*own, *more]
+    if len(members) > MOST_TOGETHER:
+        return refused(ask, "group_full", most=MOST_TOGETHER)
+    if not more:
+        return refused(ask, "in_group_already")
+    client = context.github.repository(ask.repo)
+    for number in sorted({*more, ask.number}):
+        refusal = await _unfit(context, ask, number)
+        if refusal is not None:
+            return refusal
+    await context.stores.threads.pin(ask.repo, members, f"with-{ask.number}")
+    for number in {*more, ask.number}:
+        await client.add_labels(number, [ask.policy.trigger_label])
+    stopped = {row.id: row} if row is not None else {}
+    for number in more:
+        found = await context.stores.runs.open_run(ask.repo, number)
+        other = await context.stores.runs.get(found[0]) if found is not None else None
+        if other is not None:
+            stopped[other.id] = other
+    for other in stopped.values():
+        await _again(context, ask, other)
+    held = {issue.number for other in stopped.values() for issue in other.spec.issues}
+    for number in (one for one in members if one not in held):
+        because = f"{ask.by} said /mendbot group add"
+        await make_candidate(context, ask.repo, number, because=because, quiet_ms=_SETTLING_MS, since=ask.order.at)
+    context.wake["gather"].set()
+    return Said(True, done_reply("group add", _facts(more), ask.language))
+
+
+async def _unfit(context: Context, ask: Ask, number: int) -> Said | None:
+    """To GitHub a pull request is an issue, too: whether a number is one only its own route tells."""
+    refusal = await misfit(context, ask, number)
+    if refusal is not None or number == ask.number:
+        return refusal
+    try:
+        await context.github.repository(ask.repo).pull(number)
+    except Stale:
+        return None
+    return refused(ask, "not_an_issue", number=number)
+
+
+async def _mates(context: Context, ask: Ask) -> list[int]:
+    """This issue, with those that wait beside it because people put them together."""
+    waiting = [issue.number for issue in await _waiting(context, ask)]
+    pins = await context.stores.threads.pins(ask.repo, [*waiting, ask.number])
+    own = pins.get(ask.number)
+    return sorted({ask.number, *(number for number in waiting if own is not None and pins.get(number) == own)})
+
+
+async def _again(context: Context, ask: Ask, row: RunRow) -> None:
+    """Stop the run; all its issues wait to be grouped anew."""
+    numbers = [issue.number for issue in row.spec.issues]
+    await cancel(context, row, f"{ask.by} changed the group", released=numbers, quiet_ms=_SETTLING_MS)
+
+
+def _facts(numbers: Sequence[int]) -> dict[str, str]:
+    return {"issues": ", ".join(str(number) for number in numbers)}

@@ -1,0 +1,108 @@
+"""The job that obeys the commands of one comment, in their order: each is done once, whatever crashes in between. At
+the end 🚀, or 😕 and one reply that says what was wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from bot.errors import Stale, UserError
+from bot.model import Language, StopReason
+from bot.model.commands import Command
+from bot.model.jobs import Outcome
+from bot.reports.replies import busy_reply, error_reply, refused_reply
+from bot.rules.verbs import misplaced
+from bot.workflows.commands.answers import explain, help_, history, status
+from bot.workflows.commands.group import group
+from bot.workflows.commands.hear import MOST_PER_HOUR, react
+from bot.workflows.commands.orders import Ask, Order, Said, from_args
+from bot.workflows.commands.threads import ok_to_test, pause, resolved, resume
+from bot.workflows.commands.work import apply, cancel, check, fix, retest, retry
+from bot.workflows.context import Context
+from bot.workflows.policies import kept_policy, policy_of
+from bot.workflows.telling import tell_comment
+
+Verb = Callable[[Context, Ask], Awaitable[Said]]
+
+TABLE: Mapping[str, Verb] = {
+    "fix": fix,
+    "check": check,
+    "retest": retest,
+    "retry": retry,
+    "cancel": cancel,
+    "status": status,
+    "group": group,
+    "apply": apply,
+    "explain": explain,
+    "history": history,
+    "resolved": resolved,
+    "ok-to-test": ok_to_test,
+    "pause": pause,
+    "resume": resume,
+    "help": help_,
+}
+"""What obeys each verb; a test holds it against `rules.verbs.VERBS`."""
+
+_DONE, _NOT_DONE = "done", "not done"
+
+
+async def obey(context: Context, args: dict[str, Any]) -> Outcome:
+    """Obey an order; done again after a crash, what was obeyed before is not obeyed twice."""
+    order, ids = from_args(args)
+    policy, _ = await policy_of(context, order.repo)
+    language = policy.language or context.settings.language
+    faulty: list[Command] = []
+    words: dict[str, list[str]] = {}
+    good = True
+    for name, given in zip(ids, order.commands, strict=True):
+        command = misplaced(given, order.where) or given
+        if command.error is not None:
+            faulty.append(command)
+            continue
+        outcome = await context.stores.commands.outcome_of(name)
+        if outcome:
+            good = good and outcome.startswith(_DONE)
+            continue
+        said = await _one(context, Ask(order, command, policy, language))
+        good = good and said.done
+        if said.words:
+            words.setdefault(said.purpose, []).append(said.words)
+            body = context.mask("\n\n".join(words[said.purpose]))
+            await tell_comment(context, order.repo, order.number, said.purpose, body)
+        await context.stores.commands.finish(name, _DONE if said.done else _NOT_DONE)
+    await _close(context, order, language, faulty, good, words.get("reply", []))
+    return Outcome(done=True)
+
+
+async def _one(context: Context, ask: Ask) -> Said:
+    """What the command came to; what GitHub refuses is its answer, and what fails in passing is tried again."""
+    try:
+        return await TABLE[ask.command.verb](context, ask)
+    except (UserError, Stale) as error:
+        return Said(False, refused_reply(ask.command, context.mask(str(error)), ask.language))
+
+
+async def _close(
+    context: Context, order: Order, language: Language, faulty: list[Command], good: bool, said: list[str]
+) -> None:
+    if faulty:
+        said = [*said, error_reply(faulty, language, author=order.by)]
+    if order.busy:
+        said = [*said, busy_reply(language, MOST_PER_HOUR)]
+    if faulty or order.busy:
+        await tell_comment(context, order.repo, order.number, "reply", context.mask("\n\n".join(said)))
+    if order.commands:
+        await react(context, order, "rocket" if good and not faulty else "confused")
+
+
+async def give_up(context: Context, args: dict[str, Any], stop: StopReason) -> None:
+    """The last word on an order that cannot be carried out: a fault of ours, or GitHub gone for an hour."""
+    order, _ = from_args(args)
+    if not order.commands:
+        return
+    why = f"{stop.details}" if stop.details else stop.reason
+    policy = await kept_policy(context, order.repo)  # GitHub itself may be what is gone
+    language = (policy.language if policy is not None else None) or context.settings.language
+    words = refused_reply(order.commands[0], context.mask(why), language)
+    await tell_comment(context, order.repo, order.number, "reply", words)
+    await react(context, order, "confused")

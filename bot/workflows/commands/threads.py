@@ -1,0 +1,83 @@
+"""The verbs about a thread itself: approving a head, pausing, and saying how something was mended."""
+
+from __future__ import annotations
+
+from bot.model.pulls import Pull
+from bot.reports.replies import done_reply
+from bot.rules.course import fold
+from bot.rules.pull_state import checks_of, fold_pull
+from bot.store.database import now_ms
+from bot.workflows.commands.orders import Ask, Order, Said, refused
+from bot.workflows.context import Context
+from bot.workflows.pulls.look import look
+from bot.workflows.pulls.people import learn_resolved
+
+
+async def ok_to_test(context: Context, ask: Ask) -> Said:
+    """Let one commit run: the one named, else the head that was known when the comment came (T11)."""
+    pull = await context.github.repository(ask.repo).pull(ask.number)
+    if pull.state != "open":
+        return refused(ask, "pull_closed")
+    named = ask.command.args[0].lower() if ask.command.args else None
+    doubt = _moved(pull, ask.order) if named is None else _other(pull, named)
+    if doubt is not None:
+        return refused(ask, doubt, sha=pull.head_sha[:12], named=(named or "")[:12])
+    await context.stores.approvals.approve(ask.repo, ask.number, pull.head_sha, ask.by, now_ms())
+    await look(context, ask.repo, ask.number)
+    return Said(True, done_reply("ok-to-test", {"sha": pull.head_sha}, ask.language))
+
+
+def _other(pull: Pull, named: str) -> str | None:
+    return None if pull.head_sha.startswith(named) else "not_the_head"
+
+
+def _moved(pull: Pull, order: Order) -> str | None:
+    """Why it is doubtful that whoever approved had seen this head; None where it is not."""
+    if order.head is not None and order.head[0] != pull.head_sha:
+        return "head_moved"
+    at = order.head[1] if order.head is not None else None
+    if at is None or order.at is None:
+        return "head_unsure"
+    # GitHub's times are whole seconds: of two heads in one, nobody can tell which was meant
+    if at > order.at or (at == order.at and not order.alone):
+        return "head_just_pushed"
+    return None
+
+
+async def pause(context: Context, ask: Ask) -> Said:
+    """Start nothing more here by itself, and let what runs wait, until somebody says `resume`."""
+    await context.stores.threads.pause(ask.repo, ask.number, ask.by, now_ms())
+    context.wake["report"].set()
+    return Said(True, done_reply("pause", {}, ask.language))
+
+
+async def resume(context: Context, ask: Ask) -> Said:
+    """Go on where it was paused."""
+    if not await context.stores.threads.resume(ask.repo, ask.number):
+        return refused(ask, "nothing_paused")
+    if ask.order.is_pull:
+        await look(context, ask.repo, ask.number)
+    context.wake["gather"].set()
+    return Said(True, done_reply("resume", {}, ask.language))
+
+
+async def resolved(context: Context, ask: Ask) -> Said:
+    """Remember how the failures that were told here last were mended, in a person's words (REQ-RA-311)."""
+    errors = await _open_errors(context, ask)
+    if not errors:
+        return refused(ask, "no_failure")
+    how = context.mask(" ".join(ask.command.args))
+    count = await learn_resolved(context, ask.repo, errors, by=ask.by, how=how, number=ask.number)
+    return Said(True, done_reply("resolved", {"count": str(count)}, ask.language))
+
+
+async def _open_errors(context: Context, ask: Ask) -> tuple[str, ...]:
+    """What the thread's last run and the last checks of its pull request left failing."""
+    errors: list[str] = []
+    for row in await context.stores.runs.of_thread(ask.repo, ask.number, most=1):
+        errors += fold(await context.stores.runs.events(row.id)).failing
+    checks = await context.stores.pulls.latest_of(ask.repo, ask.number) if ask.order.is_pull else None
+    if checks is not None:
+        state = fold_pull(await context.stores.pulls.events(checks.id))
+        errors += [one.error for check in checks_of(checks.spec, state) for one in check.new]
+    return tuple(dict.fromkeys(error for error in errors if error))

@@ -1,0 +1,100 @@
+"""Buttons on check runs: GitHub's own *Re-run*, and ours: *Re-run failed*, *Fix*, *Cancel*."""
+
+from __future__ import annotations
+
+from bot.model import Repo
+from bot.model.commands import Command
+from bot.reports.replies import refused_reply
+from bot.rules.decisions import PressedButton
+from bot.rules.pull_state import checks_of, fold_pull
+from bot.rules.triage_pulls import RERUN
+from bot.rules.verdict import conclusion
+from bot.store.pulls import PullRow
+from bot.workflows.context import Context
+from bot.workflows.policies import policy_of
+from bot.workflows.pulls.fix import start_fix
+from bot.workflows.pulls.look import check_again, look_at_commit
+from bot.workflows.pulls.policy_check import CHECK as CONFIG
+from bot.workflows.pulls.policy_check import judge_policy_at
+from bot.workflows.pulls.start import stop_run
+from bot.workflows.stopping import cancel
+from bot.workflows.telling import tell_comment
+
+_FIX = Command(verb="fix", text="Fix")
+"""What a refused button is told as."""
+
+
+async def press(context: Context, pressed: PressedButton) -> str:
+    """Do what the button says; what came of it, in a sentence. A button of a head that is gone does nothing."""
+    repo, sha = pressed.repo, pressed.head_sha
+    if pressed.check == CONFIG:
+        return await judge_policy_at(context, repo, sha)
+    number = await _number(context, pressed)
+    if number is None:
+        return await look_at_commit(context, repo, sha, again=False, because=pressed.because)
+    if pressed.identifier == "cancel":
+        return await _cancel(context, pressed)
+    if pressed.identifier == "fix" or pressed.check == "fix":
+        return await _fix(context, pressed, number)
+    only = (pressed.check,) if pressed.identifier == RERUN else await failed_checks(context, repo, number, sha)
+    if not only:
+        return "nothing failed, so there is nothing to run again"
+    return await check_again(context, repo, number, sha, pressed.because, only)
+
+
+async def failed_checks(context: Context, repo: Repo, number: int, sha: str) -> tuple[str, ...]:
+    """The checks of a head that did not pass when they were run last, or were cut short."""
+    row = await context.stores.pulls.latest_of(repo, number, sha)
+    if row is None:
+        return ()
+    checks = checks_of(row.spec, fold_pull(await context.stores.pulls.events(row.id)))
+    ended = row.status in ("done", "cancelled")
+    return tuple(
+        check.name
+        for check in checks
+        if (check.status != "completed" and ended)
+        or (check.status == "completed" and conclusion(check) not in ("success", "skipped"))
+    )
+
+
+async def _number(context: Context, pressed: PressedButton) -> int | None:
+    """The pull request that the button belongs to, if the run that it names is of this repository and commit."""
+    checks = await context.stores.pulls.get(pressed.run_id)
+    if checks is not None and _same(checks, pressed):
+        return checks.spec.number
+    run = await context.stores.runs.get(pressed.run_id)
+    if run is None or run.spec.repo is None or run.spec.pull is None:
+        return None
+    return run.spec.pull.number if run.spec.repo.full_name == pressed.repo.full_name else None
+
+
+def _same(row: PullRow, pressed: PressedButton) -> bool:
+    return row.spec.repo.full_name == pressed.repo.full_name and row.spec.head_sha == pressed.head_sha
+
+
+async def _cancel(context: Context, pressed: PressedButton) -> str:
+    checks = await context.stores.pulls.get(pressed.run_id)
+    if checks is not None:
+        stopped = await stop_run(context, checks, f"cancelled: {pressed.by}")
+        return f"{pressed.by} cancelled the checks" if stopped else "the checks were stopped before"
+    run = await context.stores.runs.get(pressed.run_id)
+    if run is not None and not run.status.final:
+        await cancel(context, run, f"{pressed.by} pressed Cancel")
+        return f"{pressed.by} cancelled the fix"
+    return "it had ended before"
+
+
+async def _fix(context: Context, pressed: PressedButton, number: int) -> str:
+    """*Fix* may be pressed by the author of the repository's own pull request as well as by who has write access."""
+    repo = pressed.repo
+    if not pressed.trusted:
+        pull = await context.github.repository(repo).pull(number)
+        own = pull.head_repo is not None and pull.head_repo.casefold() == repo.full_name.casefold()
+        if not own or pull.author.casefold() != pressed.by.casefold():
+            return f"{pressed.by} may not press that: it takes write access, or being the author of a branch here"
+    answer = await start_fix(context, repo, number, by=pressed.by)
+    if answer.run_id is None:
+        policy, _ = await policy_of(context, repo)
+        words = refused_reply(_FIX, answer.because, policy.language or context.settings.language)
+        await tell_comment(context, repo, number, "reply", context.mask(words))
+    return answer.because

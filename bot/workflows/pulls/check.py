@@ -1,0 +1,215 @@
+"""The checks of one head of a pull request as a durable job: `advance_pull` loads the facts, lets the rules decide,
+does one effect, is called again. What is interrupted by a crash is done again from the same facts."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Any, assert_never
+
+from bot.errors import Refused, UserError
+from bot.model import CHECK_ORDER, Command, StopReason
+from bot.model.jobs import Outcome
+from bot.rules.pull_state import (
+    BeginPull,
+    CheckBase,
+    FinishPull,
+    JudgeCheck,
+    PullAction,
+    PullDone,
+    PullState,
+    RunCheck,
+    SetUpPull,
+    fold_pull,
+    next_pull_action,
+)
+from bot.rules.verdict import shown
+from bot.store.outcomes import BaseResult
+from bot.store.pulls import PullRow
+from bot.store.run_rows import Draft
+from bot.workflows.context import Context
+from bot.workflows.pulls.judge import judge_check
+from bot.workflows.pulls.trees import grant_of, head_tree, ready_tree, remove_trees
+from bot.workflows.stages import default_stages
+from bot.workflows.transfer import transfer
+from bot.workspace import mirror as mirrors
+from bot.workspace.artifacts import write_log
+from bot.workspace.differences import changed
+from bot.workspace.pull_refs import fetch_head, merge_base
+from bot.workspace.step import run_step
+from bot.workspace.tree import Tree
+
+_STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "stale"})
+_ASKED = 20
+"""Of these, the ones of which the history is asked."""
+_NEAR = 200
+"""Changed paths that choose the project within a repository of many; more say no more."""
+
+
+async def advance_pull(context: Context, run_id: str) -> Outcome:
+    """Do the next effect of a run of checks; done when there is none, or when somebody asked it to stop."""
+    async with context.pull_control.lock(run_id):
+        row = await context.stores.pulls.get(run_id)
+        if row is None or row.status in ("done", "cancelled") or row.cancel_because is not None:
+            return Outcome(done=True)
+        state = fold_pull(await context.stores.pulls.events(run_id))
+        action = next_pull_action(row.spec, state)
+        if isinstance(action, PullDone):
+            return Outcome(done=True)
+        try:
+            ended = await context.pull_control.interruptibly(run_id, _act(context, row, state, action))
+        finally:
+            context.wake["tell_pulls"].set()
+        return Outcome(done=not ended)
+
+
+async def _act(context: Context, row: PullRow, state: PullState, action: PullAction) -> None:
+    match action:
+        case BeginPull():
+            await _begin(context, row)
+        case SetUpPull():
+            await _set_up(context, row)
+        case RunCheck():
+            await _run_check(context, row, state, action.index)
+        case CheckBase():
+            await _check_base(context, row, state, action.index)
+        case JudgeCheck():
+            await judge_check(context, row, state, action.index)
+        case FinishPull():
+            await finish_pull(context, row, None)
+        case PullDone():
+            return
+        case _:
+            assert_never(action)
+
+
+async def _begin(context: Context, row: PullRow) -> None:
+    """Bring the head into the mirror by its id, find what to compare it with, see which checks there are."""
+    spec = row.spec
+    mirror = context.mirror(spec.repo)
+    await mirrors.ensure_mirror(mirror)
+    await transfer(context, spec.repo, partial(mirrors.fetch, mirror), write=False)
+    await transfer(context, spec.repo, partial(fetch_head, mirror, spec.number, spec.head_sha), write=False)
+    base = await merge_base(mirror, f"refs/remotes/origin/{spec.base_ref}", spec.head_sha)
+    if base is None:
+        raise UserError(f"the head shares no history with `{spec.base_ref}`, so there is nothing to compare it with")
+    tree = await head_tree(context, row)
+    near = [item.path for item in (await changed(mirror, base, spec.head_sha))[:_NEAR]]
+    stages = default_stages(spec.policy, tree.path, near, names=CHECK_ORDER)
+    data = {
+        "baseSha": base,
+        "sandbox": context.sandbox.describe(),
+        "near": near[:_ASKED],
+        "stages": [stage.model_dump(mode="json") for stage in stages],
+    }
+    await context.stores.pulls.append(row.id, [Draft(type="pull_started", key="pull_started", data=data)])
+
+
+async def _set_up(context: Context, row: PullRow) -> None:
+    try:
+        await ready_tree(context, row, row.spec.head_sha, "head")
+        draft = Draft(type="pull_setup_completed", key="setup_done")
+    except Refused as error:
+        draft = Draft(type="pull_setup_failed", key="setup_done", data={"details": str(error)})
+    await context.stores.pulls.append(row.id, [draft])
+
+
+async def _run_check(context: Context, row: PullRow, state: PullState, index: int) -> None:
+    """Execute a check on the head, once more where it failed: what passes then on the same commit is flaky."""
+    stage, pulls = state.stages[index], context.stores.pulls
+    assert stage.command is not None
+    started = Draft(type="pull_check_started", key=f"check:{index}", data={"index": index, "stage": stage.name})
+    await pulls.append(row.id, [started])
+    context.wake["tell_pulls"].set()
+    tree = await ready_tree(context, row, row.spec.head_sha, "head")
+    step, log = await _execute(context, row, stage.command, tree, stage.name)
+    write_log(context.settings.home, row.id, f"{stage.name}.log", log)
+    first = await _errors(log) if not step.passed else ()
+    again: tuple[str, ...] | None = None
+    # a time-out or a missing command is not a matter of luck
+    if not step.passed and not step.timed_out and step.exit_code is not None:
+        tree = await ready_tree(context, row, row.spec.head_sha, "head")
+        second, log = await _execute(context, row, stage.command, tree, stage.name)
+        write_log(context.settings.home, row.id, f"{stage.name}-again.log", log)
+        again = () if second.passed else await _errors(log)
+        if second.passed:
+            step = step.model_copy(update={"flaky": True})
+    data: dict[str, Any] = {
+        "index": index,
+        "stage": stage.name,
+        "step": step.model_dump(mode="json", by_alias=True),
+        "first": first,
+        "again": again,
+    }
+    draft = Draft(type="pull_check_ran", key=f"ran:{index}", classification=step.classification, data=data)
+    await pulls.append(row.id, [draft])
+
+
+async def _check_base(context: Context, row: PullRow, state: PullState, index: int) -> None:
+    """See what the same check shows on the base: asked of the cache first, for each base is checked once."""
+    stage, outcomes, repo = state.stages[index], context.stores.outcomes, row.spec.repo.full_name
+    assert stage.command is not None
+    text = f"{stage.command.directory}\n{stage.command.text}"
+    async with context.control.lock(f"base:{repo.lower()}:{state.base_sha}:{stage.name}"):
+        known = await outcomes.base(repo, state.base_sha, stage.name, text)
+        if known is None:
+            known = await _base_result(context, row, state, stage.name, stage.command)
+            await outcomes.put_base(repo, state.base_sha, stage.name, text, known)
+    data = {"index": index, "errors": None if known.passed is None else known.errors}
+    await context.stores.pulls.append(row.id, [Draft(type="pull_base_checked", key=f"base:{index}", data=data)])
+
+
+async def _base_result(context: Context, row: PullRow, state: PullState, name: str, command: Command) -> BaseResult:
+    try:
+        tree = await ready_tree(context, row, state.base_sha, "base")
+    except Refused:
+        return BaseResult(passed=None)
+    if command.directory and not (tree.path / command.directory).is_dir():
+        return BaseResult(passed=None)
+    step, log = await _execute(context, row, command, tree, name)
+    write_log(context.settings.home, row.id, f"{name}-base.log", log)
+    if step.passed:
+        return BaseResult(passed=True)
+    if step.exit_code is None and not step.timed_out:
+        return BaseResult(passed=None)
+    return BaseResult(passed=False, errors=await _errors(log))
+
+
+async def _execute(context: Context, row: PullRow, command: Command, tree: Tree, name: str) -> tuple[Any, bytes]:
+    return await run_step(name, command, tree.path, context.sandbox, grant=grant_of(context, row), mask=context.mask)
+
+
+async def _errors(log: bytes) -> tuple[str, ...]:
+    return await asyncio.to_thread(shown, False, log.decode("utf-8", "replace"))
+
+
+async def finish_pull(context: Context, row: PullRow, stop: StopReason | None, *, tidy: bool = True) -> None:
+    """Free the trees and record the end: `done`, or `cancelled` for that reason."""
+    if tidy:
+        await remove_trees(context, row)
+    status = "cancelled" if stop is not None and stop.reason in _STOPPED else "done"
+    data = {"status": status, "stop": stop.model_dump() if stop else None}
+    await context.stores.pulls.append(row.id, [Draft(type="pull_finished", key="pull_finished", data=data)])
+
+
+async def settle_pull(context: Context, run_id: str) -> None:
+    """End a run of checks that somebody asked to stop; waits until whoever works on it has let go."""
+    async with context.pull_control.lock(run_id):
+        row = await context.stores.pulls.get(run_id)
+        if row is None or row.status in ("done", "cancelled"):
+            return
+        name, _, details = (row.cancel_because or "").partition(": ")
+        known = name in ("superseded", "withdrawn", "closed")
+        stop = StopReason(reason=name if known else "cancelled", details=details if known else row.cancel_because or "")
+        await finish_pull(context, row, stop)
+
+
+async def bury_pull(context: Context, run_id: str, stop: StopReason, *, tidy: bool = True) -> None:
+    """End a run of checks that can't go on, for that reason."""
+    async with context.pull_control.lock(run_id):
+        row = await context.stores.pulls.get(run_id)
+        if row is None or row.status in ("done", "cancelled"):
+            return
+        told = stop.model_copy(update={"details": context.mask(stop.details)})
+        await finish_pull(context, row, told, tidy=tidy)
+        context.wake["tell_pulls"].set()

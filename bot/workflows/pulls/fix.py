@@ -1,0 +1,147 @@
+"""*Fix*: a run that mends what is new on a pull request, and nothing else (spec H).
+
+It starts from the very head that was checked. A branch of the repository gets the commit on top, never forced; on a
+fork's pull request the diff is offered in the thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from bot.config import Policy
+from bot.model import Annotation, Repo
+from bot.model.pulls import Pull, PullCheck
+from bot.rules.failures import first_error_block
+from bot.rules.pull_state import checks_of, fold_pull
+from bot.rules.pull_wanted import PullFacts, from_fork, trust
+from bot.rules.run_spec import PullTarget, RunSpec
+from bot.store.database import now_ms
+from bot.store.pulls import PullRow
+from bot.workflows.context import Context
+from bot.workflows.fix import fix_job
+from bot.workflows.policies import policy_of
+from bot.workflows.pulls.look import with_trust
+from bot.workflows.pulls.pushes import limit_reached
+
+_PATHS_NAMED = 20
+_BLOCK_CHARS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of asking for work: the id of the run that does it, or why there is none."""
+
+    run_id: str | None
+    because: str
+
+
+async def start_fix(context: Context, repo: Repo, number: int, *, by: str, max_attempts: int | None = None) -> Answer:
+    """Start a run that mends what the last checks of the pull request's head found new."""
+    pull, policy, refusal = await allowed(context, repo, number)
+    if refusal is not None:
+        return Answer(None, refusal)
+    row = await context.stores.pulls.latest_of(repo, number, pull.head_sha)
+    checks = () if row is None else await _checks(context, row)
+    refusal = _nothing_to_mend(row, checks)
+    if refusal is not None:
+        return Answer(None, refusal)
+    goal = goal_of(pull.title, [check for check in checks if check.new])
+    spec = run_spec(context, repo, pull, policy, goal=goal, checks=checks, max_attempts=max_attempts)
+    return await start_run(context, spec, f"{by} asked for a fix of #{number}")
+
+
+async def allowed(context: Context, repo: Repo, number: int) -> tuple[Pull, Policy, str | None]:
+    """The pull request as it is now, and why no run may work on it, if so (T9, T11, T13)."""
+    pull = await context.github.repository(repo).pull(number)
+    policy, _ = await policy_of(context, repo)
+    login = (await context.github.app_identity()).login
+    found = trust(pull, await with_trust(context, repo, pull, PullFacts(login, repo.full_name)))
+    refusal: str | None = None
+    if pull.state != "open":
+        refusal = "the pull request is closed"
+    elif found.standing != "wanted":
+        refusal = f"the code of {pull.head_sha[:12]} may not run yet: {found.because}"
+    elif not from_fork(pull, repo.full_name):
+        refusal = await limit_reached(context, repo, number)
+    return pull, policy, refusal
+
+
+async def start_run(context: Context, spec: RunSpec, because: str) -> Answer:
+    """Make the run and have it worked on; refused where one works for that thread already."""
+    numbers = "-".join(map(str, spec.threads))
+    digest = sha256(f"{spec.place}:{numbers}:{now_ms()}".encode()).hexdigest()[:10]
+    run_id = f"run-{digest}"
+    if not await context.stores.runs.create(run_id, spec):
+        return Answer(None, "another run works on this thread already")
+    await context.enqueue(fix_job(run_id, spec))
+    context.wake["report"].set()
+    return Answer(run_id, because)
+
+
+def run_spec(
+    context: Context,
+    repo: Repo,
+    pull: Pull,
+    policy: Policy,
+    *,
+    goal: str,
+    checks: Sequence[PullCheck] = (),
+    max_attempts: int | None = None,
+) -> RunSpec:
+    """The order of a run that works on the pull request's head."""
+    return RunSpec(
+        repo=repo,
+        goal=context.mask(goal),
+        key=f"pr-{pull.number}",
+        suggested_branch=f"fix/pr-{pull.number}",
+        policy=policy,
+        base_branch=pull.base_ref,
+        agents=policy.agents if policy.agents is not None else context.settings.agents,
+        max_attempts=max_attempts or policy.max_attempts,
+        pull=PullTarget(
+            number=pull.number,
+            head_sha=pull.head_sha,
+            head_ref=pull.head_ref,
+            from_fork=from_fork(pull, repo.full_name),
+            tolerated=tolerated(checks),
+        ),
+    )
+
+
+def tolerated(checks: Sequence[PullCheck]) -> Mapping[str, tuple[str, ...]]:
+    """The errors of each check that are not the pull request's."""
+    others = {check.name: [one.error for one in check.failures if one.verdict != "new"] for check in checks}
+    return {name: tuple(errors) for name, errors in others.items() if errors}
+
+
+def goal_of(title: str, failed: Sequence[PullCheck]) -> str:
+    """What an agent is asked for: the failures that are new, with their places. All of it is untrusted."""
+    parts = [f"Mend what the checks of this pull request found: {title}".strip()]
+    for check in failed:
+        step = check.step
+        if step is None:
+            continue
+        places = _places(step.annotations)
+        head = f"The check `{check.name}` (`{step.command}`) fails" + (f" at {', '.join(places)}" if places else "")
+        parts.append(f"{head}:\n\n{first_error_block(step.output)[:_BLOCK_CHARS]}")
+    return "\n\n".join(parts)
+
+
+def _places(annotations: Sequence[Annotation]) -> list[str]:
+    named = dict.fromkeys(f"`{one.path}`:{one.start_line}" for one in annotations)
+    return list(named)[:_PATHS_NAMED]
+
+
+def _nothing_to_mend(row: PullRow | None, checks: Sequence[PullCheck]) -> str | None:
+    if row is None:
+        return "this head has not been checked yet: say `/mendbot check` first"
+    if row.status not in ("done", "cancelled"):
+        return "its checks are not done yet: ask again when they are"
+    if not any(check.new for check in checks):
+        return "no check of this head has a failure that is new with this pull request"
+    return None
+
+
+async def _checks(context: Context, row: PullRow) -> tuple[PullCheck, ...]:
+    return checks_of(row.spec, fold_pull(await context.stores.pulls.events(row.id)))

@@ -1,0 +1,179 @@
+"""A look at a pull request as GitHub has it now, and what follows: its head is checked, waits for an approval, or is
+left alone; what runs for another head is stopped. Looking again changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import structlog
+
+from bot.config import Policy
+from bot.errors import Stale, UserError
+from bot.github.answers import Unauthorized
+from bot.model import Repo
+from bot.model.pulls import Pull
+from bot.rules.pull_wanted import Judged, PullFacts, standing, trust
+from bot.store.pulls import PullRow
+from bot.workflows.context import Context
+from bot.workflows.policies import policy_of
+from bot.workflows.pulls.await_approval import tell_approved, tell_awaiting
+from bot.workflows.pulls.people import forget_heads, learn_from_merge
+from bot.workflows.pulls.policy_check import judge_policy_of_pull
+from bot.workflows.pulls.start import kept_of, start_checks, stop_checks
+from bot.workflows.stopping import cancel
+
+_AUTOMATIC = ("superseded", "withdrawn", "closed")
+"""Reasons for which checks were stopped without anybody asking: such a head may be wanted again."""
+
+log = structlog.get_logger()
+
+
+async def look(context: Context, repo: Repo, number: int) -> str:
+    """Bring the checks of a pull request to what it is now; says what it found, in a sentence."""
+    async with context.control.lock(f"pull:{repo.full_name.lower()}#{number}"):
+        try:
+            pull = await context.github.repository(repo).pull(number)
+        except Stale:
+            await stop_checks(context, repo, number, "closed: the pull request is gone")
+            return "the pull request is gone"
+        return await _follow(context, repo, pull)
+
+
+async def _follow(context: Context, repo: Repo, pull: Pull) -> str:
+    policy, _ = await policy_of(context, repo)
+    await _note_head(context, repo, pull)
+    moved = f"superseded: {pull.head_sha[:12]} is the head now"
+    await stop_checks(context, repo, pull.number, moved, but=pull.head_sha)
+    await _stop_fix(context, repo, pull, moved)
+    found = await judge(context, repo, pull, policy)
+    match found.standing:
+        case "closed" | "unwanted" | "filtered" | "own":
+            name = "closed" if found.standing == "closed" else "withdrawn"
+            await stop_checks(context, repo, pull.number, f"{name}: {found.because}")
+            if pull.merged:
+                await learn_from_merge(context, repo, pull)
+            elif pull.state == "closed":
+                await forget_heads(context, repo, pull.number)
+        case "paused":
+            pass
+        case "awaiting":
+            await stop_checks(context, repo, pull.number, f"withdrawn: {found.because}")
+            await tell_awaiting(context, repo, pull, policy, found.because)
+        case "wanted":
+            said = await _check_head(context, repo, pull, policy, found)
+            await tell_approved(context, repo, pull, policy)
+            return said
+    return f"pull request #{pull.number}: {found.because}"
+
+
+async def _stop_fix(context: Context, repo: Repo, pull: Pull, moved: str) -> None:
+    """Stop a fix that could not be pushed any more: the request is closed, or somebody else moved its branch."""
+    found = await context.stores.runs.open_run(repo, pull.number)
+    row = await context.stores.runs.get(found[0]) if found is not None else None
+    target = row.spec.pull if row is not None else None
+    if row is None or target is None:
+        return
+    if pull.state == "closed":
+        await cancel(context, row, f"pull request #{pull.number} was closed")
+        return
+    ours = await context.stores.threads.pushed_by(repo, pull.head_sha) is not None  # its own push moves the branch, too
+    if target.head_sha != pull.head_sha and not target.from_fork and not ours:
+        await cancel(context, row, moved)
+
+
+async def _note_head(context: Context, repo: Repo, pull: Pull) -> None:
+    """What GitHub answers is the newest head, whatever its events told, and in whatever order."""
+    approvals = context.stores.approvals
+    await approvals.saw_head(repo, pull.number, pull.head_sha, pull.updated_at)
+    newest = await approvals.head_known(repo, pull.number)
+    if newest is not None and newest[0] != pull.head_sha:
+        # heads of one second: since when this one is the head, nobody can tell
+        await approvals.saw_head(repo, pull.number, pull.head_sha, None)
+
+
+async def judge(context: Context, repo: Repo, pull: Pull, policy: Policy) -> Judged:
+    """Where the head stands; asks GitHub for no more than it takes."""
+    threads, login = context.stores.threads, (await context.github.app_identity()).login
+    facts = PullFacts(
+        app_login=login,
+        repository=repo.full_name,
+        own=await threads.pushed_by(repo, pull.head_sha) is not None,
+        paused_by=await threads.paused(repo, pull.number),
+    )
+    first = standing(pull, policy, facts)
+    if first.standing not in ("awaiting", "wanted"):
+        return first
+    client = context.github.repository(repo)
+    paths = await client.pull_files(pull.number) if policy.pull_requests.paths else None
+    return standing(pull, policy, await with_trust(context, repo, pull, facts, paths))
+
+
+async def with_trust(
+    context: Context, repo: Repo, pull: Pull, facts: PullFacts, paths: Sequence[str] | None = None
+) -> PullFacts:
+    """The facts with what is known of the author and of approvals at this moment (T9: at time of use)."""
+    permission = await _permission(context, repo, pull.author) if pull.author else None
+    return PullFacts(
+        app_login=facts.app_login,
+        repository=facts.repository,
+        permission=permission,
+        approved_by=await context.stores.approvals.approved(repo, pull.number, pull.head_sha),
+        own=facts.own,
+        paused_by=facts.paused_by,
+        paths=paths,
+        boxed=not context.sandbox.trusted_only,
+    )
+
+
+async def _permission(context: Context, repo: Repo, login: str) -> str | None:
+    """None where GitHub will not say, which is told as any other refusal is: the head waits."""
+    try:
+        return await context.github.repository(repo).permission(login)
+    except Unauthorized:
+        raise  # nothing can be told either: the delivery fails, and can be sent again
+    except UserError as error:
+        log.warning("permission_unknown", repo=repo.full_name, login=login, because=str(error))
+        return None
+
+
+async def _check_head(context: Context, repo: Repo, pull: Pull, policy: Policy, found: Judged) -> str:
+    latest = await context.stores.pulls.latest_of(repo, pull.number, pull.head_sha)
+    if latest is not None and not _withdrawn(latest):
+        return f"pull request #{pull.number}: {pull.head_sha[:12]} is checked already"
+    await start_checks(context, repo, pull, policy, because=found.because)
+    await judge_policy_of_pull(context, repo, pull, policy)
+    return f"pull request #{pull.number}: checks of {pull.head_sha[:12]} start, for {found.because}"
+
+
+def _withdrawn(row: PullRow) -> bool:
+    return row.cancel_because is not None and row.cancel_because.startswith(_AUTOMATIC)
+
+
+async def look_at_commit(context: Context, repo: Repo, sha: str, *, again: bool, because: str) -> str:
+    """Look at every open pull request of that head; `again` checks heads that were checked once more, whole."""
+    named = await context.github.repository(repo).pulls_of(sha)
+    # of a fork's commit GitHub names no pull request, so those that it told of before are asked about
+    numbers = sorted({*named, *await context.stores.approvals.pulls_of(repo, sha)})
+    said = [await look(context, repo, number) for number in numbers]
+    if again:
+        said = [await check_again(context, repo, number, sha, because) for number in numbers]
+    return "; ".join(said) or f"no open pull request has the head {sha[:12]}"
+
+
+async def check_again(
+    context: Context, repo: Repo, number: int, sha: str, because: str, only: Sequence[str] = ()
+) -> str:
+    """Check a head once more, if it still is the head and its code may run: all of it, or the checks named, and then
+    what the others came to is kept."""
+    pull = await context.github.repository(repo).pull(number)
+    policy, _ = await policy_of(context, repo)
+    if pull.head_sha != sha or pull.state != "open":
+        return f"{sha[:12]} is not the head of an open pull request any more"
+    login = (await context.github.app_identity()).login
+    found = trust(pull, await with_trust(context, repo, pull, PullFacts(login, repo.full_name)))
+    if found.standing != "wanted":
+        return found.because
+    latest = await context.stores.pulls.latest_of(repo, number, sha)
+    kept = await kept_of(context, latest, only) if latest is not None and only else ()
+    run_id = await start_checks(context, repo, pull, policy, because=because, only=only, kept=kept)
+    return f"checks of {sha[:12]} start again" if run_id else f"{sha[:12]} is being checked already"

@@ -1,0 +1,93 @@
+"""What GitHub is told of a pull request's checks: one check run each at the head, from queued to its verdict.
+
+Only the newest run of a head is told of; what an earlier one said is left as it is."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bot.model import KnownError
+from bot.model.pulls import PullCheck, PullView
+from bot.reports.pull_checks import pull_check_output
+from bot.rules.failures import first_error_block
+from bot.rules.pull_state import PullState, checks_of, fold_pull
+from bot.rules.pull_wanted import from_fork_name
+from bot.rules.verdict import fixable
+from bot.store.pulls import PullRow
+from bot.workflows.context import Context
+from bot.workflows.pulls.pushes import may_push_more
+from bot.workflows.telling import CheckToTell, Saying, Telling, say_all, tell_check
+
+_KNOWN = 5
+"""Past errors of the changed files that are told of."""
+
+
+async def tell_pulls_loop(context: Context) -> None:
+    """Keep GitHub up to date with every run of checks."""
+    await Telling("tell_pulls", context.stores.pulls, partial(publish_pull, context), context.wake["tell_pulls"]).loop()
+
+
+async def publish_pull(context: Context, row: PullRow) -> None:
+    """Bring the head's check runs to this version of the run; its comments are for heads that wait, and for fixes."""
+    latest = await context.stores.pulls.latest_of(row.spec.repo, row.spec.number, row.spec.head_sha)
+    if latest is not None and latest.id != row.id and row.status in ("queued", "running"):
+        return  # its settle job is on its way, and the newer run speaks
+    state = fold_pull(await context.stores.pulls.events(row.id))
+    view = await pull_view(context, row, state)
+    sayings: list[Saying] = [
+        partial(_tell_check, context, row, state, view, check) for check in view.checks if not check.kept_from
+    ]
+    await say_all(row.id, sayings)
+
+
+async def _tell_check(context: Context, row: PullRow, state: PullState, view: PullView, check: PullCheck) -> None:
+    language = row.spec.policy.language or context.settings.language
+    step = check.step
+    evidence = first_error_block(step.output) if step is not None and not step.passed else ""
+    conclusion, output, actions = pull_check_output(view, check, language, evidence=evidence)
+    told = CheckToTell(
+        name=check.name,
+        sha=view.head_sha,
+        external_id=row.id,
+        status=check.status if conclusion is None else "completed",
+        conclusion=conclusion,
+        output=output,
+        actions=actions,
+        started_at=state.started_at,
+    )
+    await tell_check(context, row.spec.repo, told)
+
+
+async def _past(context: Context, row: PullRow, state: PullState) -> tuple[KnownError, ...]:
+    """What is known of the changed files, where something failed."""
+    found: dict[int, KnownError] = {}
+    for path in state.near if any(check.new for check in state.judged.values()) else ():
+        for known in await context.stores.history.by_file(path, repo=row.spec.repo.full_name):
+            found[known.id] = known
+    return tuple(found.values())[:_KNOWN]
+
+
+async def pull_view(context: Context, row: PullRow, state: PullState) -> PullView:
+    """The run of checks as its readers see it."""
+    spec = row.spec
+    checks = checks_of(spec, state)
+    span = (state.ended_at - state.started_at) if state.started_at and state.ended_at else None
+    status = state.finished or ("running" if state.started_at else "queued")
+    return PullView(
+        run_id=row.id,
+        repo=spec.repo.full_name,
+        github_url=context.settings.github_url.rstrip("/"),
+        number=spec.number,
+        title=spec.title,
+        author=spec.author,
+        head_sha=spec.head_sha,
+        base_sha=state.base_sha,
+        from_fork=from_fork_name(spec.head_repo, spec.repo.full_name),
+        status=status,
+        checks=checks,
+        stop=state.stop,
+        past=await _past(context, row, state),
+        sandbox=state.sandbox,
+        duration_ms=int(span.total_seconds() * 1000) if span else 0,
+        fixable=bool(fixable(checks)) and await may_push_more(context, spec.repo, spec.number),
+    )

@@ -1,0 +1,183 @@
+"""The loop that keeps GitHub up to date with rows that change: runs, and checks of pull requests.
+
+Reports are reconciled, not sent: the newest state is compared with what was last told, so a burst of changes becomes
+one edit, the work never waits for GitHub, and after a crash the telling goes on where it stopped."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from hashlib import sha256
+from typing import Generic, Protocol, TypeVar
+
+import structlog
+
+from bot.errors import Stale, Transient, UserError
+from bot.model import CheckOutput, Repo
+from bot.model.pulls import CheckAction
+from bot.store.reports import Told
+from bot.workflows.context import Context
+from bot.workflows.runner import persistently
+
+IDLE_S = 10.0
+FIRST_RETRY_S = 2.0
+LONGEST_RETRY_S = 120.0
+Saying = Callable[[], Awaitable[None]]
+
+log = structlog.get_logger()
+
+
+class Row(Protocol):
+    """What is told of; `reported` is the version that GitHub knows."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def reported(self) -> int: ...
+
+
+RowT = TypeVar("RowT", bound=Row)
+FoundT = TypeVar("FoundT", bound=Row, covariant=True)
+
+
+class Rows(Protocol[FoundT]):
+    """Where the rows are."""
+
+    async def unreported(self) -> tuple[str, ...]: ...
+    async def get(self, run_id: str, /) -> FoundT | None: ...
+    async def reported(self, run_id: str, version: int, /) -> None: ...
+
+
+@dataclass(slots=True)
+class Telling(Generic[RowT]):
+    """One kind of rows, and how one of them is told."""
+
+    name: str
+    rows: Rows[RowT]
+    publish: Callable[[RowT], Awaitable[None]]
+    wake: asyncio.Event
+    under_way: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+
+    async def loop(self) -> None:
+        """Keep GitHub up to date; one row's trouble never holds up another's."""
+        await persistently(self.name, self._all)
+
+    async def _all(self) -> None:
+        while True:
+            self.wake.clear()
+            for row_id in await self.rows.unreported():
+                if row_id not in self.under_way:
+                    task = asyncio.create_task(self._keep_told(row_id))
+                    self.under_way[row_id] = task
+                    task.add_done_callback(partial(self._ended, row_id))
+            try:
+                async with asyncio.timeout(IDLE_S):
+                    await self.wake.wait()
+            except TimeoutError:
+                continue
+
+    def _ended(self, row_id: str, task: asyncio.Task[None]) -> None:
+        del self.under_way[row_id]
+        if task.cancelled() or (error := task.exception()) is None:
+            self.wake.set()
+        else:  # the database could not be read or written: looked at again when idle
+            log.warning("report_failed", run=row_id, because=str(error))
+
+    async def _keep_told(self, row_id: str) -> None:
+        wait_s = FIRST_RETRY_S
+        while True:
+            row = await self.rows.get(row_id)
+            if row is None or row.reported >= row.version:
+                return
+            try:
+                await self.publish(row)
+            except Transient as error:
+                log.info("report_waits", run=row_id, because=str(error))
+                await asyncio.sleep(max(wait_s, error.retry_after_s or 0.0))
+                wait_s = min(wait_s * 2, LONGEST_RETRY_S)
+                continue
+            except Exception:
+                log.exception("report_bug", run=row_id)
+            await self.rows.reported(row_id, row.version)
+
+
+async def say_all(row_id: str, sayings: Sequence[Saying]) -> None:
+    """Say each of these. What GitHub refuses in one place (the thread is gone, its conversation locked) is not missing
+    in the others; Transient comes after all had their turn."""
+    waits: Transient | None = None
+    for say in sayings:
+        try:
+            await say()
+        except Transient as error:
+            waits = error
+        except (Stale, UserError) as error:
+            log.warning("report_refused", run=row_id, because=str(error))
+    if waits is not None:
+        raise waits
+
+
+async def tell_comment(context: Context, repo: Repo, number: int, key: str, body: str) -> int:
+    """The thread's one comment for that purpose says `body`; unchanged, it costs no request. The comment's id."""
+    target, told_digest = f"comment:{number}" if key == "issue" else f"comment:{number}:{key}", digest(body)
+    told = await context.stores.reports.told(repo, target)
+    if told is not None and told.digest == told_digest and told.github_id is not None:
+        return told.github_id
+    known = told.github_id if told is not None else None
+    comment_id = await context.github.repository(repo).upsert_comment(number, key, body, known)
+    await context.stores.reports.tell(repo, target, Told(github_id=comment_id, digest=told_digest))
+    return comment_id
+
+
+@dataclass(frozen=True, slots=True)
+class CheckToTell:
+    """A check run as GitHub is to show it; `conclusion` is given where it is completed."""
+
+    name: str
+    sha: str
+    external_id: str
+    status: str
+    conclusion: str | None
+    output: CheckOutput
+    actions: tuple[CheckAction, ...] = ()
+    started_at: datetime | None = None
+
+
+async def tell_check(context: Context, repo: Repo, told: CheckToTell) -> None:
+    """The check run is as told, without a secret; unchanged, it costs no request."""
+    output = _masked(context, told.output)
+    target = f"check:{told.sha}:{told.name}:{told.external_id}"
+    actions = [action.model_dump_json() for action in told.actions]
+    now = digest(told.status, told.conclusion or "", output.model_dump_json(), *actions)
+    before = await context.stores.reports.told(repo, target)
+    if before is not None and before.digest == now:
+        return
+    check_id = await context.github.repository(repo).upsert_check_run(
+        name=f"mendbot / {told.name}",
+        sha=told.sha,
+        external_id=told.external_id,
+        conclusion=told.conclusion,
+        status=told.status,
+        output=output,
+        actions=told.actions,
+        started_at=told.started_at,
+    )
+    await context.stores.reports.tell(repo, target, Told(github_id=check_id, digest=now))
+
+
+def _masked(context: Context, output: CheckOutput) -> CheckOutput:
+    said = {name: context.mask(getattr(output, name)) for name in ("title", "summary", "text")}
+    notes = tuple(
+        one.model_copy(update={"message": context.mask(one.message), "title": context.mask(one.title)})
+        for one in output.annotations
+    )
+    return output.model_copy(update={**said, "annotations": notes})
+
+
+def digest(*parts: str) -> str:
+    """What tells one state of a report from another."""
+    return sha256("\0".join(parts).encode()).hexdigest()
