@@ -9,7 +9,7 @@ help: ## list these commands
 .venv: ## make the virtual environment from the pinned, hashed lock
 	@scripts/setup.sh
 
-demo: .venv ## the main job end to end, on this machine alone (KEEP=1 leaves it running, SCENARIO=published)
+demo: .venv ## the bot at work, on this machine alone (KEEP=1 leaves it running; SCENARIO=pull-request, commands, published)
 	@$(BIN)/python -m bot demo $(if $(KEEP),--keep) $(if $(SCENARIO),--scenario $(SCENARIO))
 
 test: .venv ## the whole test suite

@@ -21,10 +21,6 @@ CODE = sorted(path for path in (ROOT / "bot").rglob("*.py") if "samples" not in 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
-NOT_YET_SETTINGS: set[str] = set()
-NOT_YET_KEYS = {"aliases", "pull_requests"}
-"""Read, but by nothing that is there yet: the README does not promise them."""
-
 
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
@@ -116,8 +112,8 @@ def shown(default: Any) -> str:
 
 def settings() -> dict[str, Any]:
     """Each variable with its default; None where it is worked out."""
-    fields = {name: field for name, field in Settings.model_fields.items() if name not in NOT_YET_SETTINGS}
-    return {str(field.validation_alias.choices[0]): field.default for field in fields.values()}  # type: ignore[union-attr]
+    fields = Settings.model_fields.values()
+    return {str(field.validation_alias.choices[0]): field.default for field in fields}  # type: ignore[union-attr]
 
 
 def test_the_readme_names_every_setting_and_no_other() -> None:
@@ -139,12 +135,7 @@ def test_the_readmes_policy_is_one() -> None:
     assert example is not None
     policy = parse_policy(example[1])
     assert isinstance(policy, Policy), policy
-    assert set(Policy.model_fields) - policy.model_fields_set == NOT_YET_KEYS
-
-
-def test_what_the_readme_leaves_out_is_really_not_there_yet() -> None:
-    used = re.compile(rf"\.(?:{'|'.join(NOT_YET_SETTINGS | NOT_YET_KEYS)})\b")
-    assert [name_of(path) for path in CODE if used.search(path.read_text(encoding="utf-8"))] == []
+    assert set(Policy.model_fields) - policy.model_fields_set == set()
 
 
 def test_every_dependency_has_its_reason() -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import io
 import tarfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from bot.demo.published import fetch_sdists
+from bot.demo.stage import Stage
 
 SAMPLES = Path(__file__).parent / "samples"
 POCKET = "octo/pocket"
@@ -35,15 +36,20 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`answers[n]` is what the agent says at attempt n + 1; `expected` holds the issues of each pull request."""
+    """`answers[n]` is what the agent says at attempt n + 1; `expected` holds the issues of each pull request.
+
+    With `act`, people do more than file and label issues: it plays the story and keeps its promises on the stage."""
 
     name: str
     repo: str
     files: Mapping[str, bytes]
-    issues: tuple[Filed, ...]
     answers: tuple[tuple[Answer, ...], ...]
-    expected: tuple[tuple[int, ...], ...]
     said: str
+    issues: tuple[Filed, ...] = ()
+    expected: tuple[tuple[int, ...], ...] = ()
+    act: Callable[[Stage], None] | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """What else the bot's environment has."""
 
 
 def diff(path: str, before: str, after: str) -> Answer:
@@ -56,7 +62,7 @@ def diff(path: str, before: str, after: str) -> Answer:
 
 def issues_scenario() -> Scenario:
     """Three issues of a sample: two of one component for the fixers, one for the agent, whose first try is wrong."""
-    files = _sample("pocket")
+    files = sample("pocket")
     module, tests = "pocket/duration.py", "tests/test_duration.py"
     code, suite = files[module].decode(), files[tests].decode()
     wanted = suite.replace('("1h30m", 5400)]', '("1h30m", 5400), ("1h 30m", 5400)]')
@@ -124,10 +130,10 @@ checks:
 """
 
 
-def _sample(name: str) -> dict[str, bytes]:
+def sample(name: str) -> dict[str, bytes]:
     """A sample's files, without what tools leave there when someone works on it."""
     root = SAMPLES / name
-    left_behind = (root / ".gitignore").read_text(encoding="utf-8").replace("/", "").split()
+    left_behind = (SAMPLES / "pocket" / ".gitignore").read_text(encoding="utf-8").replace("/", "").split()
     paths = (path.relative_to(root) for path in sorted(root.rglob("*")) if path.is_file())
     return {str(path): (root / path).read_bytes() for path in paths if not set(left_behind) & set(path.parts)}
 

@@ -3,6 +3,7 @@ signed webhooks, git over HTTP, real checks; it exits 0 only if everything it pr
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
@@ -13,16 +14,23 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 from bot.demo.botprocess import BotProcess, bot_environment, free_port
+from bot.demo.command_story import commands_scenario
+from bot.demo.pull_story import pull_request_scenario
 from bot.demo.scenarios import Scenario, issues_scenario, published_scenario
+from bot.demo.stage import Broken, Stage
 from bot.demo.standin.server import StandIn
 from bot.demo.standin.views import CheckRunView, IssueView, PullView
 from bot.demo.story import Narrator, Story, print_outcome
 
-SCENARIOS: Mapping[str, Callable[[], Scenario]] = {"issues": issues_scenario, "published": published_scenario}
+SCENARIOS: Mapping[str, Callable[[], Scenario]] = {
+    "issues": issues_scenario,
+    "published": published_scenario,
+    "pull-request": pull_request_scenario,
+    "commands": commands_scenario,
+}
 AGENTS = Path(__file__).parent / "agents"
 SILENCE_S = 180.0
 """Nothing happens for so long only where something is broken: a set-up may take a minute or two on a slow network."""
@@ -61,7 +69,8 @@ def play(scenario: Scenario, story: Story, stop: Stop, *, keep: bool = False) ->
                 story.say("  (as root, so MENDBOT_ALLOW_ROOT=1: the box's process limits do not bind root)")
             story.say(f"  {scenario.said}")
             with BotProcess(env, root / "bot.log") as bot:
-                missing = _act(github, scenario, bot, home, story, stop)
+                act = _act if scenario.act is None else _play_act
+                missing = act(github, scenario, bot, home, story, stop)
                 if missing:
                     story.say(bot.said())
                 elif keep:
@@ -69,7 +78,7 @@ def play(scenario: Scenario, story: Story, stop: Stop, *, keep: bool = False) ->
     return missing
 
 
-@contextmanager
+@contextlib.contextmanager
 def _ended_like_ctrl_c() -> Iterator[None]:
     """A closed terminal and `kill` clean up as Ctrl-C does; that works in the main thread alone (Python's `signal`)."""
     numbers = (signal.SIGTERM, signal.SIGHUP) if threading.current_thread() is threading.main_thread() else ()
@@ -104,7 +113,7 @@ class Stop:
         os.close(self._write)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _told_to_stop() -> Iterator[Stop]:
     """Asked by Ctrl-C, `kill` and a closed terminal, and looked at between two steps: an exception out of nowhere would
     leave half made what is being made at that moment, an event loop among others. A second signal raises at once."""
@@ -147,8 +156,7 @@ def _environment(github: StandIn, scenario: Scenario, home: Path, port: int) -> 
         MENDBOT_AGENTS="fixers,command",
         MENDBOT_AGENT_COMMAND=json.dumps(["python3", str(AGENTS / "scripted.py"), str(answers)]),
         MENDBOT_AGENT_BINDS=os.pathsep.join([str(AGENTS), str(answers)]),
-        MENDBOT_QUIET_SECONDS="1.5",
-        MENDBOT_WRITE_SPACING_SECONDS="0.05",
+        **{"MENDBOT_QUIET_SECONDS": "1.5", "MENDBOT_WRITE_SPACING_SECONDS": "0.05", **scenario.variables},
     )
 
 
@@ -181,6 +189,27 @@ def _act(github: StandIn, scenario: Scenario, bot: BotProcess, home: Path, story
     finally:
         narrator.close()
     print_outcome(story, *_seen(github, scenario, numbers))
+    return _ending(story, missing, began)
+
+
+def _play_act(github: StandIn, scenario: Scenario, bot: BotProcess, home: Path, story: Story, stop: Stop) -> list[str]:
+    """Let people talk with the bot as the scenario has it; what is missing in the end."""
+    assert scenario.act is not None
+    began, narrator = time.monotonic(), Narrator(home, story)
+    stage = Stage(github, scenario.repo, bot, story, narrator, lambda: stop.asked)
+    try:
+        with contextlib.suppress(Broken):
+            scenario.act(stage)
+    finally:
+        narrator.close()
+    world, repo = github.world, scenario.repo
+    pulls = world.pulls(repo)
+    issues = [world.issue(repo, number) for number in sorted(stage.threads - {pull.number for pull in pulls})]
+    print_outcome(story, issues, pulls, world.check_runs(repo))
+    return _ending(story, stage.missing, began)
+
+
+def _ending(story: Story, missing: list[str], began: float) -> list[str]:
     for item in missing:
         story.say(f"  missing: {item}", "red")
     if not missing:
