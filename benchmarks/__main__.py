@@ -8,11 +8,12 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 
-from benchmarks import ack, fingerprints, grouping, hook, idle, locations, lookup, loop, patches, worktrees
+from benchmarks import ack, eyes, fingerprints, grouping, hook, idle, locations, lookup, loop, patches, worktrees
 from benchmarks.result import Result, as_table
 
 BENCHMARKS: Mapping[str, Callable[[], Result]] = {
     "ack": lambda: ack.measure(ack.Size()),
+    "eyes": lambda: eyes.measure(eyes.Size()),
     "loop": lambda: loop.measure(loop.Size()),
     "idle": lambda: idle.measure(idle.Size()),
     "hook": lambda: hook.measure(hook.Size()),
