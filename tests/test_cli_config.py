@@ -129,6 +129,7 @@ def test_nothing_of_a_file_reaches_the_terminal_as_a_command(repo: Path, capsys:
 
 
 def test_the_committed_schema_is_the_one_that_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """K-1."""
     assert config(["schema"]) == 0
     assert SCHEMA.read_text(encoding="utf-8") == capsys.readouterr().out, (
         "renew it: mendbot config schema > docs/mendbot.schema.json"
@@ -181,6 +182,7 @@ def rows(section: dict[str, Any], above: str = "") -> Iterator[str]:
 
 
 def test_the_page_lists_every_key_with_its_default_and_its_help() -> None:
+    """K-1."""
     wanted = [
         "| Key | Default | What it says |",
         "|---|---|---|",

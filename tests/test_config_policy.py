@@ -68,6 +68,7 @@ def policy(text: str) -> Policy:
 
 
 def test_every_key_is_read() -> None:
+    """K-1."""
     read = policy(FULL)
     assert read.model_fields_set == set(Policy.model_fields)
     assert read.setup == ("npm", "ci")
@@ -126,6 +127,7 @@ def test_all_mistakes_of_the_fixture_are_read() -> None:
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_told_in_plain_words_with_its_line(name: str) -> None:
+    """K-1."""
     text, expected = MISTAKES[name]
     assert told(text) == expected
 

@@ -52,7 +52,7 @@ def test_it_holds_the_commit_on_no_branch_and_makes_none(mirror: Path, tmp_path:
 
 
 def test_it_takes_no_slot_and_shares_its_commit(mirror: Path, tmp_path: Path, sha: str) -> None:
-    """Spec G.6: pull-request and base trees are detached checkouts and take no slot."""
+    """Spec G.6: pull-request and base trees are detached checkouts and take no slot. G-6."""
     for number in range(3):
         detached(mirror, tmp_path / f"runs/{number}/head", sha)
     ensure(mirror, tmp_path / "runs/9/fix-issue-1", limit=1)
