@@ -12,6 +12,9 @@ COMMENT_CHARS = 65_000
 CHECK_BYTES = 65_000
 """GitHub enforces 65,535 *bytes* on a check run's summary and text (github/docs#35252)."""
 
+_LONGEST_LINE = 4_000
+"""Characters that a cut between two lines may cost."""
+
 _CONTROL = re.compile(
     r"\x1b\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor (ECMA-48 5.4)
     r"|\x9b[0-?]*+[ -/]*+[@-~]"
@@ -72,12 +75,13 @@ def cut_bytes(text: str, limit: int = CHECK_BYTES) -> str:
     return _cut(text, limit, in_bytes=True)
 
 
-def cut_chars(text: str, limit: int = COMMENT_CHARS) -> str:
-    """As `cut_bytes`, in characters: for comments and pull request bodies."""
-    return _cut(text, limit, in_bytes=False)
+def cut_chars(text: str, limit: int = COMMENT_CHARS, *, whole_lines: bool = False) -> str:
+    """As `cut_bytes`, in characters: for comments and pull request bodies. `whole_lines` cuts between two lines where
+    they are not too long for it, so that no link is cut in two."""
+    return _cut(text, limit, in_bytes=False, whole_lines=whole_lines)
 
 
-def _cut(text: str, limit: int, *, in_bytes: bool) -> str:
+def _cut(text: str, limit: int, *, in_bytes: bool, whole_lines: bool = False) -> str:
     data = text.encode("utf-8", "replace")
     size = len(data) if in_bytes else len(text)
     if size <= limit:
@@ -85,6 +89,8 @@ def _cut(text: str, limit: int, *, in_bytes: bool) -> str:
     keep = limit
     while keep >= 0:
         head = data[:keep].decode("utf-8", "ignore") if in_bytes else text[:keep]
+        if whole_lines and (end := head.rfind("\n")) > max(0, len(head) - _LONGEST_LINE):
+            head = head[:end]
         kept = len(head.encode("utf-8")) if in_bytes else len(head)
         fence_end = _open_fence(head)
         tail = f"\n{fence_end}" if fence_end else ""

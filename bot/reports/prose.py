@@ -79,4 +79,4 @@ def page(parts: Iterable[str], limit: int = COMMENT_CHARS) -> str:
             break
         if kept[at].startswith(_FOLD):
             kept[at] = f"[… {len(kept[at])} characters cut …]"
-    return cut_chars("\n\n".join(kept), limit)
+    return cut_chars("\n\n".join(kept), limit, whole_lines=True)

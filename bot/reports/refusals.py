@@ -17,6 +17,13 @@ _ENGLISH: Mapping[str, str] = {
     "issue_skipped": "issue #{number} has the label {label!r}",
     "not_an_issue": "#{number} is a pull request",
     "pull_closed": "the pull request is closed",
+    "pull_taken": "another run works on this pull request already",
+    "not_checked": "this head has not been checked yet; say /mendbot check first",
+    "not_done": "its checks are not done yet; ask again when they are",
+    "nothing_new": "no check of this head has a failure that is new with this pull request",
+    "limit_pull": "Mendbot pushed {most} times to this pull request already, which is the most it may",
+    "limit_hour": "Mendbot pushed {most} times to pull requests of this repository within the hour, which is the most "
+    "it may",
     "nothing_failed": "no check of this head failed; /mendbot retest all runs them all again",
     "awaiting": "somebody with write access must approve the code first, by /mendbot ok-to-test {sha}",
     "no_box": "no sandbox works on Mendbot's machine, so only code of people with write access runs",
@@ -43,6 +50,13 @@ _KOREAN: Mapping[str, str] = {
     "issue_skipped": "이슈 #{number}에 {label!r} 라벨이 있습니다",
     "not_an_issue": "#{number}은(는) 풀 리퀘스트입니다",
     "pull_closed": "풀 리퀘스트가 닫혀 있습니다",
+    "pull_taken": "이 풀 리퀘스트는 다른 실행이 이미 작업하고 있습니다",
+    "not_checked": "이 커밋은 아직 검사하지 않았습니다. 먼저 /mendbot check 명령을 사용해 주세요",
+    "not_done": "검사가 아직 끝나지 않았습니다. 끝난 뒤 다시 요청해 주세요",
+    "nothing_new": "이 커밋의 검사에는 이 풀 리퀘스트 때문에 새로 생긴 실패가 없습니다",
+    "limit_pull": "Mendbot이 이 풀 리퀘스트에 이미 {most}번 푸시했습니다. 더는 푸시할 수 없습니다",
+    "limit_hour": "Mendbot이 한 시간 안에 이 저장소의 풀 리퀘스트에 {most}번 푸시했습니다. "
+    "잠시 뒤에 다시 요청해 주세요",
     "nothing_failed": "이 커밋에서 실패한 검사가 없습니다. 모두 다시 실행하려면 "
     "/mendbot retest all 명령을 사용해 주세요",
     "awaiting": "쓰기 권한이 있는 사람이 먼저 /mendbot ok-to-test {sha} 명령으로 코드를 승인해야 합니다",

@@ -34,7 +34,8 @@ def keep(demo: Demo) -> str:
 def test_a_pull_request_is_judged_and_mended_and_a_strangers_waits(tmp_path: Path) -> None:
     with Demo(tmp_path / "t", "--scenario", "pull-request", "--keep") as demo:
         said = keep(demo)
-    order(said, "bo, who has write access", ": neutral — 1 also on base", ": failure — ", "presses Fix")
+    verdicts = (": neutral — 1 also on base", ": failure — 1 new failure, 1 flaky")
+    order(said, "bo, who has write access", *verdicts, "presses Fix")
     order(said, "presses Fix", "command changed pocket/duration.py", "pushed ", "comments: **⏸️ Waiting for approval**")
     waits = re.findall(r"^  ! mendbot / test at (\w+): action required — needs /mendbot ok-to-test", said, re.MULTILINE)
     assert len(set(waits)) == 2

@@ -113,3 +113,11 @@ def test_inline_code_is_code_whatever_it_holds(text: str) -> None:
 def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert len(line) <= limit and "\n" not in line
+
+
+def test_a_cut_between_lines_leaves_no_half_of_a_link_and_a_single_line_is_cut_all_the_same() -> None:
+    line = "- [words](https://github.com/acme/shop/commit/1f0c5a8e9d)"
+    told = cut_chars("\n".join([line] * 100), 1_000, whole_lines=True)
+    assert len(told) <= 1_000 and "characters cut" in told
+    assert set(told.split("\n")[:-2]) == {line}
+    assert len(cut_chars("x" * 2_000, 1_000, whole_lines=True)) > 900
