@@ -138,11 +138,11 @@ class Pulls:
                 break
         return tuple(paths)
 
-    async def of_head(self, sha: str) -> tuple[int, ...]:
+    async def of_head(self, sha: str, *, forks: bool = True) -> tuple[int, ...]:
         """The numbers of the open pull requests whose head is that commit, in order; empty where there is none.
 
         GitHub links a commit with the pull requests of the same repository's branches only, so where it names none,
-        the thousand open ones last changed are looked through for one from a fork."""
+        and `forks` are wanted too, the thousand open ones last changed are looked through."""
         try:
             found = await self._heads(sha, _OF_COMMIT, self._names(sha=sha, per_page=100))
         except Missing:
@@ -151,8 +151,10 @@ class Pulls:
             if "no commit found" not in str(error).lower():
                 raise
             found = ()
+        if found or not forks:
+            return found
         order = self._names(state="open", sort="updated", direction="desc", per_page=100)
-        return found or await self._heads(sha, _PULLS + "{?state,sort,direction,per_page}", order)
+        return await self._heads(sha, _PULLS + "{?state,sort,direction,per_page}", order)
 
     async def _heads(self, sha: str, path: str, names: dict[str, str | int]) -> tuple[int, ...]:
         numbers: set[int] = set()

@@ -168,6 +168,6 @@ class RepositoryClient:
         """The paths that a pull request changes; see `Pulls.files`."""
         return await Pulls(self._api, self.repo).files(number)
 
-    async def pulls_of(self, sha: str) -> tuple[int, ...]:
+    async def pulls_of(self, sha: str, *, forks: bool = True) -> tuple[int, ...]:
         """The open pull requests whose head is that commit; see `Pulls.of_head`."""
-        return await Pulls(self._api, self.repo).of_head(sha)
+        return await Pulls(self._api, self.repo).of_head(sha, forks=forks)

@@ -31,7 +31,7 @@ async def push_commit(context: Context, row: RunRow, state: RunState, commit: st
         if await threads.pushed_by(repo, commit) is None:
             limit = await limit_reached(context, repo, number)
             if limit is not None:
-                return {"reason": "push_limit", "details": limit}
+                return {"reason": "push_limit", "details": limit.words()}
         default = await context.github.repository(repo).default_branch()
         forbidden = frozenset({spec.base_branch, default})
         push = partial(push_onto, mirror, commit, spec.pull.head_ref, spec.pull.head_sha, forbidden=forbidden)

@@ -166,7 +166,7 @@ def test_a_second_delivery_is_the_same_job_even_beyond_the_cap(at_desk: AtDesk) 
 def test_a_flood_becomes_no_more_jobs_than_the_cap_and_one_polite_word(at_desk: AtDesk) -> None:
     async def work(thread: Thread) -> None:
         number = thread.at.issue(label="")
-        for _ in range(200):
+        for _ in range(24):
             thread.world.comment(NAME, number, "\n".join(["/mendbot resume"] * 5), "ada")
         await thread.hear()
         commands = [one for job in thread.at.jobs for one in job.args["commands"]]

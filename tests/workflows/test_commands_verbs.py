@@ -225,7 +225,7 @@ def test_apply_offers_the_diff_on_a_forks_pull_request(at_desk: AtDesk) -> None:
         await thread.hear()
         refused = await thread.say(number, block(DIFF.format(41, 42)))
         assert thread.reactions(number, refused) == NOT_DONE
-        assert "may not run yet" in thread.told(number, "reply")
+        assert "must approve the code first" in thread.told(number, "reply")
         await thread.say(number, f"/mendbot ok-to-test {sha}")
         await thread.all()
         await thread.say(number, block(DIFF.format(41, 42)))

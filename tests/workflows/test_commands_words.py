@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from bot.reports.refusals import REFUSALS
-from bot.workflows import commands
+from bot.workflows import commands, pulls
 
 
 def test_each_reason_stands_in_both_languages_with_the_same_values() -> None:
@@ -17,7 +17,7 @@ def test_each_reason_stands_in_both_languages_with_the_same_values() -> None:
 
 
 def test_no_reason_is_unknown_or_left_over() -> None:
-    texts = [path.read_text() for path in Path(commands.__path__[0]).glob("*.py")]
+    texts = [path.read_text() for package in (commands, pulls) for path in Path(package.__path__[0]).glob("*.py")]
     named = {name for text in texts for name in re.findall(r'"([a-z]+(?:_[a-z]+)*)"', text)}
     assert REFUSALS["en"].keys() <= named
     used = {name for text in texts for name in re.findall(r'refused\(ask, "(\w+)"', text)}

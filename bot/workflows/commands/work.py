@@ -29,7 +29,7 @@ GIVEN = "given"
 def _answered(ask: Ask, answer: Answer) -> Said:
     if answer.run_id is not None:
         return Said(True)
-    return Said(False, refused_reply(ask.command, answer.because, ask.language))
+    return Said(False, refused_reply(ask.command, answer.words(ask.language), ask.language))
 
 
 async def fix(context: Context, ask: Ask) -> Said:
@@ -77,7 +77,7 @@ async def _start_issue(context: Context, ask: Ask) -> Said:
         return Said(True)
     agents = policy.agents if policy.agents is not None else context.settings.agents
     spec = (await _issue_spec(context, ask)).model_copy(update={"agents": agents, "max_attempts": int(most)})
-    return _answered(ask, await start_run(context, spec, f"{ask.by} asked for a fix of #{number}"))
+    return _answered(ask, await start_run(context, spec))
 
 
 async def _let_wait(context: Context, ask: Ask, number: int) -> None:
@@ -139,9 +139,9 @@ async def apply(context: Context, ask: Ask) -> Said:
     if wrong is not None:
         raise UserError(wrong.message)
     if ask.order.is_pull:
-        pull, policy, refusal = await allowed(context, ask.repo, ask.number)
-        if refusal is not None:
-            return _answered(ask, Answer(None, refusal))
+        pull, policy, refused_by = await allowed(context, ask.repo, ask.number)
+        if refused_by is not None:
+            return _answered(ask, refused_by)
         spec = run_spec(context, ask.repo, pull, policy, goal=f"Apply the change that {ask.by} gave.")
     else:
         if await context.stores.runs.open_run(ask.repo, ask.number) is not None:
@@ -152,7 +152,7 @@ async def apply(context: Context, ask: Ask) -> Said:
         spec = await _issue_spec(context, ask)
         spec = spec.model_copy(update={"key": f"given-{spec.key}"})
     more = {"given": diff, "agents": (GIVEN,), "max_attempts": 1, "baseline": False}
-    return _answered(ask, await start_run(context, spec.model_copy(update=more), f"{ask.by} gave a change"))
+    return _answered(ask, await start_run(context, spec.model_copy(update=more)))
 
 
 async def _issue_spec(context: Context, ask: Ask) -> RunSpec:

@@ -95,6 +95,8 @@ async def _fix(context: Context, pressed: PressedButton, number: int) -> str:
     answer = await start_fix(context, repo, number, by=pressed.by)
     if answer.run_id is None:
         policy, _ = await policy_of(context, repo)
-        words = refused_reply(_FIX, answer.because, policy.language or context.settings.language)
+        language = policy.language or context.settings.language
+        words = refused_reply(_FIX, answer.words(language), language)
         await tell_comment(context, repo, number, "reply", context.mask(words))
-    return answer.because
+        return f"no fix was started: {answer.words('en')}"
+    return f"{pressed.by} asked for a fix of #{number}"

@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
+import structlog
+
 from bot.config import Policy
-from bot.model import Annotation, Repo
+from bot.model import Annotation, Language, Repo
 from bot.model.pulls import Pull, PullCheck
+from bot.reports.refusals import refusal
 from bot.rules.failures import first_error_block
 from bot.rules.pull_state import checks_of, fold_pull
 from bot.rules.pull_wanted import PullFacts, from_fork, trust
@@ -27,56 +30,67 @@ from bot.workflows.pulls.pushes import limit_reached
 _PATHS_NAMED = 20
 _BLOCK_CHARS = 4_000
 
+log = structlog.get_logger()
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of asking for work: the id of the run that does it, or why there is none."""
+    """What came of asking for work: the id of the run that does it, or why there is none, by its name in
+    `reports.refusals`."""
 
-    run_id: str | None
-    because: str
+    run_id: str | None = None
+    why: str = ""
+    values: tuple[tuple[str, str], ...] = ()
+
+    def words(self, language: Language) -> str:
+        """Why there is no run."""
+        return refusal(self.why, language, **dict(self.values))
 
 
 async def start_fix(context: Context, repo: Repo, number: int, *, by: str, max_attempts: int | None = None) -> Answer:
     """Start a run that mends what the last checks of the pull request's head found new."""
-    pull, policy, refusal = await allowed(context, repo, number)
-    if refusal is not None:
-        return Answer(None, refusal)
+    pull, policy, refused = await allowed(context, repo, number)
+    if refused is not None:
+        return refused
     row = await context.stores.pulls.latest_of(repo, number, pull.head_sha)
     checks = () if row is None else await _checks(context, row)
-    refusal = _nothing_to_mend(row, checks)
-    if refusal is not None:
-        return Answer(None, refusal)
+    why = _nothing_to_mend(row, checks)
+    if why is not None:
+        return Answer(why=why)
     goal = goal_of(pull.title, [check for check in checks if check.new])
     spec = run_spec(context, repo, pull, policy, goal=goal, checks=checks, max_attempts=max_attempts)
-    return await start_run(context, spec, f"{by} asked for a fix of #{number}")
+    log.info("fix_asked", repo=repo.full_name, pull=number, by=by)
+    return await start_run(context, spec)
 
 
-async def allowed(context: Context, repo: Repo, number: int) -> tuple[Pull, Policy, str | None]:
+async def allowed(context: Context, repo: Repo, number: int) -> tuple[Pull, Policy, Answer | None]:
     """The pull request as it is now, and why no run may work on it, if so (T9, T11, T13)."""
     pull = await context.github.repository(repo).pull(number)
     policy, _ = await policy_of(context, repo)
     login = (await context.github.app_identity()).login
     found = trust(pull, await with_trust(context, repo, pull, PullFacts(login, repo.full_name)))
-    refusal: str | None = None
     if pull.state != "open":
-        refusal = "the pull request is closed"
-    elif found.standing != "wanted":
-        refusal = f"the code of {pull.head_sha[:12]} may not run yet: {found.because}"
-    elif not from_fork(pull, repo.full_name):
-        refusal = await limit_reached(context, repo, number)
-    return pull, policy, refusal
+        return pull, policy, Answer(why="pull_closed")
+    if found.standing != "wanted":
+        why = "no_box" if context.sandbox.trusted_only else "awaiting"
+        return pull, policy, Answer(why=why, values=(("sha", pull.head_sha[:12]),))
+    limit = None if from_fork(pull, repo.full_name) else await limit_reached(context, repo, number)
+    if limit is not None:
+        return pull, policy, Answer(why=limit.name, values=(("most", str(limit.most)),))
+    return pull, policy, None
 
 
-async def start_run(context: Context, spec: RunSpec, because: str) -> Answer:
+async def start_run(context: Context, spec: RunSpec) -> Answer:
     """Make the run and have it worked on; refused where one works for that thread already."""
     numbers = "-".join(map(str, spec.threads))
     digest = sha256(f"{spec.place}:{numbers}:{now_ms()}".encode()).hexdigest()[:10]
     run_id = f"run-{digest}"
     if not await context.stores.runs.create(run_id, spec):
-        return Answer(None, "another run works on this thread already")
+        taken = ("number", numbers)
+        return Answer(why="pull_taken" if spec.pull is not None else "issue_taken", values=(taken,))
     await context.enqueue(fix_job(run_id, spec))
     context.wake["report"].set()
-    return Answer(run_id, because)
+    return Answer(run_id)
 
 
 def run_spec(
@@ -135,11 +149,11 @@ def _places(annotations: Sequence[Annotation]) -> list[str]:
 
 def _nothing_to_mend(row: PullRow | None, checks: Sequence[PullCheck]) -> str | None:
     if row is None:
-        return "this head has not been checked yet: say `/mendbot check` first"
+        return "not_checked"
     if row.status not in ("done", "cancelled"):
-        return "its checks are not done yet: ask again when they are"
+        return "not_done"
     if not any(check.new for check in checks):
-        return "no check of this head has a failure that is new with this pull request"
+        return "nothing_new"
     return None
 
 

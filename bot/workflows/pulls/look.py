@@ -151,7 +151,8 @@ def _withdrawn(row: PullRow) -> bool:
 
 async def look_at_commit(context: Context, repo: Repo, sha: str, *, again: bool, because: str) -> str:
     """Look at every open pull request of that head; `again` checks heads that were checked once more, whole."""
-    named = await context.github.repository(repo).pulls_of(sha)
+    # a push to a fork is not told in this way, so only for somebody who asks is it worth looking through them all
+    named = await context.github.repository(repo).pulls_of(sha, forks=again)
     # of a fork's commit GitHub names no pull request, so those that it told of before are asked about
     numbers = sorted({*named, *await context.stores.approvals.pulls_of(repo, sha)})
     said = [await look(context, repo, number) for number in numbers]

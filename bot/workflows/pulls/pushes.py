@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from bot.model import Repo
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.model import Language, Repo
+from bot.reports.refusals import refusal
 from bot.store.database import now_ms
 from bot.workflows.context import Context
 
@@ -12,16 +16,27 @@ MOST_PER_HOUR = 10
 _HOUR_MS = 3_600_000
 
 
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit that stands in the way of a push, by its name in `reports.refusals`."""
+
+    name: Literal["limit_pull", "limit_hour"]
+    most: int
+
+    def words(self, language: Language = "en") -> str:
+        return refusal(self.name, language, most=self.most)
+
+
 async def may_push_more(context: Context, repo: Repo, number: int) -> bool:
     """Whether another push to this pull request is within the limits."""
     return await limit_reached(context, repo, number) is None
 
 
-async def limit_reached(context: Context, repo: Repo, number: int) -> str | None:
-    """Which limit stands in the way of a push, in a sentence; None where there is none."""
+async def limit_reached(context: Context, repo: Repo, number: int) -> Limit | None:
+    """Which limit stands in the way of a push to this pull request; None where there is none."""
     threads = context.stores.threads
     if await threads.pushes_since(repo, number, 0) >= MOST_PER_PULL:
-        return f"Mendbot pushed {MOST_PER_PULL} times to this pull request already, which is the most it may"
+        return Limit("limit_pull", MOST_PER_PULL)
     if await threads.pushes_since(repo, None, now_ms() - _HOUR_MS) >= MOST_PER_HOUR:
-        return f"Mendbot pushed {MOST_PER_HOUR} times to this repository within the hour, which is the most it may"
+        return Limit("limit_hour", MOST_PER_HOUR)
     return None
