@@ -13,7 +13,7 @@ demo: .venv ## the bot at work, on this machine alone (KEEP=1 leaves it running;
 	@$(BIN)/python -m bot demo $(if $(KEEP),--keep) $(if $(SCENARIO),--scenario $(SCENARIO))
 
 test: .venv ## the whole test suite
-	@$(BIN)/python -m pytest --numprocesses 4 --dist worksteal
+	@$(BIN)/python -m pytest --numprocesses 5 --dist worksteal
 
 lint: .venv ## ruff, mypy --strict, the import contracts
 	@$(BIN)/ruff check .
