@@ -80,7 +80,7 @@ def _success(view: RunView, language: Language) -> list[str]:
     return [
         say(language, "success"),
         outcome(view, language),
-        _made_by(view, language),
+        made_by(view, language),
         conflicts(view, language),
         changed_paths(view, language),
         checks_table(validation, language) if validation and validation.steps else "",
@@ -99,7 +99,8 @@ def outcome(view: RunView, language: Language) -> str:
     return say(language, "success.pull" if view.issues else "success.task", pull=pull, issues=issues)
 
 
-def _made_by(view: RunView, language: Language) -> str:
+def made_by(view: RunView, language: Language) -> str:
+    """Whose change it is, and that it wants a review; empty where nobody made one."""
     if not view.agents:
         return ""
     agent = inline_code(view.agents[-1], 60)

@@ -7,7 +7,7 @@ import re
 from bot.model import Language, Phase, RunView, Status
 from bot.model.pulls import PullView
 from bot.reports.attempts import attempts_folded, attempts_table
-from bot.reports.comment import changed_paths, progress
+from bot.reports.comment import changed_paths, made_by, progress
 from bot.reports.ending import long_details, not_taken, salvage, sentence, stopped, what_failed
 from bot.reports.known import known_errors, seen_before
 from bot.reports.limits import COMMENT_CHARS, fence, inline_code, strip_control
@@ -73,7 +73,7 @@ def _going_on(run: RunView, language: Language) -> list[str]:
 def _success(run: RunView, number: int, from_fork: bool, patch: str, language: Language) -> list[str]:
     validation = latest(run)
     parts = [
-        _made_by(run, language),
+        made_by(run, language),
         changed_paths(run, language),
         checks_table(validation, language) if validation and validation.steps else "",
         say(language, "success.flaky") if is_flaky(validation) else "",
@@ -106,16 +106,6 @@ def _diff(patch: str, language: Language) -> list[str]:
     elif len(taken) < len(files):
         notes.append(tell(language, "fix.cut.files", shown=len(taken), all=len(files)))
     return [" ".join(notes), details(tell(language, "fix.diff"), fence(shown, "diff"))]
-
-
-def _made_by(run: RunView, language: Language) -> str:
-    if not run.agents:
-        return ""
-    agent = inline_code(run.agents[-1], 60)
-    by = say(language, "success.by", agent=agent, attempt=run.attempt, most=run.max_attempts)
-    if run.agents[-1] == "given":
-        by = say(language, "success.given")
-    return f"{by} {say(language, 'success.review')}"
 
 
 def _failed(run: RunView, language: Language) -> list[str]:
