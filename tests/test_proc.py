@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ import uvloop
 
 from bot import proc
 from bot.proc import OutputLimit, ProcResult
+from tests.machine import PATIENCE_S
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -38,18 +38,27 @@ if os.fork() == 0:
         file.write(str(os.getpid()))
     os.rename(note + ".new", note)
     if style == "nameless":
-        os.execve("/bin/sleep", ["sleep", "60"], {})
-    time.sleep(60)
+        os.execve("/bin/sleep", ["sleep", "600"], {})
+    time.sleep(600)
 while not os.path.exists(note):
     time.sleep(0.005)
 print("check ok", flush=True)
 if ending == "hangs":
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
-def run(*argv: str, cwd: Path = Path("/"), timeout_s: float = 20.0, **options: object) -> ProcResult:
+def run(*argv: str, cwd: Path = Path("/"), timeout_s: float = PATIENCE_S, **options: object) -> ProcResult:
     return asyncio.run(proc.run(argv, cwd=cwd, env=ENV, timeout_s=timeout_s, **options))  # type: ignore[arg-type]
+
+
+def run_past_its_first_word(*argv: str, **options: object) -> ProcResult:
+    """Of a command that says something and then hangs: stopped at a limit that left it the time to say it."""
+    for limit_s in (0.5, 2.0, 8.0, 32.0):
+        result = run(*argv, timeout_s=limit_s, **options)
+        if result.output:
+            break
+    return result
 
 
 def alive(pid: int) -> bool:
@@ -115,11 +124,9 @@ def test_a_file_that_is_no_program_is_a_value(tmp_path: Path) -> None:
 
 
 def test_a_command_that_never_ends_is_stopped_at_its_limit() -> None:
-    began = time.monotonic()
     result = run("sh", "-c", "trap '' TERM INT HUP; while :; do sleep 1; done", timeout_s=0.3)
     assert result.timed_out and result.exit_code == -9
-    assert 300 <= result.duration_ms < 3000
-    assert time.monotonic() - began < 4
+    assert result.duration_ms >= 300
 
 
 def test_input_arrives_and_ends() -> None:
@@ -130,12 +137,12 @@ def test_input_arrives_and_ends() -> None:
 
 
 def test_a_command_without_input_reads_its_end_at_once() -> None:
-    assert run("cat", timeout_s=5).exit_code == 0
+    assert run("cat").exit_code == 0
 
 
 @pytest.mark.parametrize("script", ["exit 0", "exec <&-; sleep 0.1", "sleep 0.2"])
 def test_ten_megabytes_for_one_that_does_not_read_them(script: str) -> None:
-    result = run("sh", "-c", script, stdin=b"x" * 10_000_000, timeout_s=5)
+    result = run("sh", "-c", script, stdin=b"x" * 10_000_000)
     assert (result.exit_code, result.timed_out) == (0, False)
 
 
@@ -150,7 +157,7 @@ def test_ten_megabytes_without_a_newline_keep_head_and_tail() -> None:
 def test_a_gigabyte_of_output_costs_little_memory(script: str) -> None:
     async def watched() -> tuple[ProcResult, int]:
         before, most = memory(), 0
-        running = asyncio.ensure_future(proc.run(("sh", "-c", script), cwd=Path("/"), env=ENV, timeout_s=60))
+        running = asyncio.ensure_future(proc.run(("sh", "-c", script), cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S))
         while not running.done():
             await asyncio.wait({running}, timeout=0.01)
             most = max(most, memory() - before)
@@ -172,27 +179,47 @@ def test_past_the_total_it_is_killed() -> None:
 @pytest.mark.parametrize("style", ["loud", "silent"])
 @pytest.mark.parametrize("ending", ["exits", "hangs"])
 def test_who_left_group_and_session_dies_too(style: str, ending: str, tmp_path: Path) -> None:
-    limit = 20.0 if ending == "exits" else 0.6
+    async def escape(number: int) -> tuple[ProcResult, int]:
+        limit_s = PATIENCE_S if ending == "exits" else 0.6
+        while True:
+            note = tmp_path / f"{number}-{limit_s}"
+            argv = (*PYTHON, ESCAPE, style, ending, str(note))
+            result = await proc.run(argv, cwd=tmp_path, env=ENV, timeout_s=limit_s)
+            if result.output or limit_s > PATIENCE_S / 2:
+                return result, int(note.read_text())
+            limit_s *= 3  # it was stopped before it had escaped
 
-    async def escape(number: int) -> tuple[ProcResult, float, int]:
-        note = tmp_path / str(number)
-        began = time.monotonic()
-        argv = (*PYTHON, ESCAPE, style, ending, str(note))
-        result = await proc.run(argv, cwd=tmp_path, env=ENV, timeout_s=limit)
-        return result, time.monotonic() - began, int(note.read_text())
-
-    async def all_of_them() -> list[tuple[ProcResult, float, int]]:
+    async def all_of_them() -> list[tuple[ProcResult, int]]:
         found = []
         for start in range(0, 20, 4):
             found += await asyncio.gather(*(escape(start + number) for number in range(4)))
         return found
 
-    for result, seconds, daemon in asyncio.run(all_of_them()):
+    for result, daemon in asyncio.run(all_of_them()):
         assert result.output == b"check ok\n"
         assert result.timed_out == (ending == "hangs")
         assert result.exit_code == (0 if ending == "exits" else -9)
-        assert seconds < (5 if ending == "exits" else limit + 3)
         assert not alive(daemon)
+
+
+def test_who_left_is_found_though_younger_commands_have_looked_and_ended_since(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+
+    async def looked_past() -> int:
+        argv = (*PYTHON, ESCAPE, "silent", "hangs", str(note))
+        task = asyncio.ensure_future(proc.run(argv, cwd=tmp_path, env=ENV, timeout_s=PATIENCE_S))
+        while not note.exists():
+            await asyncio.wait({task}, timeout=0.01)
+        for _ in range(3):  # to each of these the daemon is somebody older, of whom it need not read again
+            assert (await proc.run(("true",), cwd=tmp_path, env=ENV, timeout_s=PATIENCE_S)).exit_code == 0
+        daemon = int(note.read_text())
+        assert alive(daemon)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return daemon
+
+    assert not alive(asyncio.run(looked_past()))
 
 
 def test_who_shed_even_its_environment_is_known_by_the_pipe_it_holds(tmp_path: Path) -> None:
@@ -206,10 +233,10 @@ def test_a_process_whose_first_thread_ended_is_not_taken_for_dead() -> None:
     leave = {"x86_64": 60, "aarch64": 93}[platform.machine()]
     script = (
         "import ctypes, threading, time\n"
-        "threading.Thread(target=time.sleep, args=(60,)).start()\n"
+        "threading.Thread(target=time.sleep, args=(600,)).start()\n"
         f"print('gone', flush=True); ctypes.CDLL(None).syscall({leave}, 0)\n"
     )
-    result = run(*PYTHON, script, timeout_s=0.5)
+    result = run_past_its_first_word(*PYTHON, script)
     assert result.timed_out and result.exit_code == -9
     assert result.output == b"gone\n"
 
@@ -219,7 +246,7 @@ def test_cancelling_kills_and_goes_on_cancelling(tmp_path: Path) -> None:
 
     async def cancelled_twice() -> None:
         argv = (*PYTHON, ESCAPE, "loud", "hangs", str(note))
-        task = asyncio.ensure_future(proc.run(argv, cwd=tmp_path, env=ENV, timeout_s=60))
+        task = asyncio.ensure_future(proc.run(argv, cwd=tmp_path, env=ENV, timeout_s=PATIENCE_S))
         while not note.exists():
             await asyncio.wait({task}, timeout=0.01)
         task.cancel()
@@ -239,7 +266,7 @@ def test_a_loop_that_closes_leaves_nothing_behind(tmp_path: Path) -> None:
 
     async def forgotten() -> asyncio.Task[ProcResult]:
         argv = (*PYTHON, ESCAPE, "silent", "hangs", str(note))
-        task = asyncio.create_task(proc.run(argv, cwd=tmp_path, env=ENV, timeout_s=60))
+        task = asyncio.create_task(proc.run(argv, cwd=tmp_path, env=ENV, timeout_s=PATIENCE_S))
         while not note.exists():
             await asyncio.wait({task}, timeout=0.01)
         return task
@@ -250,9 +277,9 @@ def test_a_loop_that_closes_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_other_processes_keep_their_exit_status() -> None:
     with subprocess.Popen(("sh", "-c", "exit 7"), start_new_session=True) as bystander:
-        with subprocess.Popen(("sleep", "60")) as living:
+        with subprocess.Popen(("sleep", "600")) as living:
             for _ in range(5):
-                run("sh", "-c", "(sleep 60 &)")
+                run("sh", "-c", "(sleep 600 &)")
             assert living.poll() is None
             living.kill()
         assert bystander.wait() == 7
@@ -264,8 +291,9 @@ def test_any_loop_in_any_thread_will_do(factory: type[asyncio.AbstractEventLoop]
     open_files: list[int] = []
 
     async def several() -> None:
-        for argv in (("cat",), ("sh", "-c", "sleep 60 & echo hi"), ("sleep", "60"), ("no-such-program",)):
-            results.append(await proc.run(argv, cwd=Path("/"), env=ENV, timeout_s=0.5, stdin=b"fed"))
+        for argv in (("cat",), ("sh", "-c", "sleep 600 & echo hi"), ("sleep", "600"), ("no-such-program",)):
+            limit_s = 0.5 if argv[0] == "sleep" else PATIENCE_S
+            results.append(await proc.run(argv, cwd=Path("/"), env=ENV, timeout_s=limit_s, stdin=b"fed"))
             open_files.append(len(os.listdir("/proc/self/fd")))
 
     def body() -> None:
@@ -277,7 +305,7 @@ def test_any_loop_in_any_thread_will_do(factory: type[asyncio.AbstractEventLoop]
 
     thread = threading.Thread(target=body)
     thread.start()
-    thread.join(20)
+    thread.join(PATIENCE_S)
     assert [result.exit_code for result in results] == [0, 0, -9, None]
     assert [result.output for result in results] == [b"fed", b"hi\n", b"", b""]
     assert len(set(open_files)) == 1

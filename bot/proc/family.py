@@ -70,7 +70,7 @@ class Family:
             self._root.wait(max(0.0, deadline - time.monotonic()))
 
     def _living(self) -> list[int]:
-        table = _processes()
+        table = _processes(self._root.pid)
         mine = self._members(table)
         self._known |= {(pid, table[pid].born) for pid in mine}
         for pid in mine:
@@ -109,19 +109,40 @@ class Family:
             return False
 
 
-def _processes() -> dict[int, _Stat]:
+_births: dict[tuple[int, int], int] = {}
+"""When each process of the last look was born, by pid and the inode of its directory, which no later process has."""
+
+
+def _processes(root: int) -> dict[int, _Stat]:
+    """What runs on this machine, without what is known to be older than `root` and so cannot be its family: each look
+    reads but what is new since the one before."""
+    global _births
     table: dict[int, _Stat] = {}
     if not _PROC.is_dir():
         return table
+    own = _stat(root)
+    births: dict[tuple[int, int], int] = {}
     with os.scandir(_PROC) as entries:
-        names = [entry.name for entry in entries if entry.name.isdigit()]
+        names = [(int(entry.name), entry.inode()) for entry in entries if entry.name.isdigit()]
     for name in names:
-        if data := _read(f"/proc/{name}/stat"):
-            state, parent, group, session, *rest = data[data.rindex(b")") + 2 :].split()
-            # a leader whose thread ended while others run shows Z too, and is very much alive
-            dead = state in (b"Z", b"X") and int(rest[13]) <= 1
-            table[int(name)] = _Stat(dead, int(parent), int(group), int(session), int(rest[15]))
+        if own is not None and (born := _births.get(name, own.born)) < own.born:
+            births[name] = born
+        elif stat := _stat(name[0]):
+            table[name[0]] = stat
+            if name[1] > 1:  # 1 stands for an inode that the kernel could not tell
+                births[name] = stat.born
+    _births = births
     return table
+
+
+def _stat(pid: int) -> _Stat | None:
+    data = _read(f"/proc/{pid}/stat")
+    if not data:
+        return None
+    state, parent, group, session, *rest = data[data.rindex(b")") + 2 :].split()
+    # a leader whose thread ended while others run shows Z too, and is very much alive
+    dead = state in (b"Z", b"X") and int(rest[13]) <= 1
+    return _Stat(dead, int(parent), int(group), int(session), int(rest[15]))
 
 
 def _read(path: str) -> bytes:
