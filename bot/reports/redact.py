@@ -22,6 +22,9 @@ Windows of `_GRAM` characters at every `_GRAM`th place of the text cannot miss a
 _POSITIONS = 4
 """Where a form repeats itself, its first places are enough: from there the stretch is walked along anyway."""
 
+_BLOCK = 1 << 16
+"""Characters that are cut into windows at a time; a multiple of `_GRAM`. A whole log's would take much memory."""
+
 _GAP = 64
 _BLANK = frozenset(" \t\r\n")
 _PEM = (
@@ -86,34 +89,45 @@ def _forms(secret: str) -> set[str]:
     }
 
 
+class _Part:
+    """Some secrets in all their forms, and the windows by which a text is searched for them. Immutable."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        # a key's first and last line are the same in every key: looking for them would only cost time
+        values = {_ARMOUR.sub("", secret).strip() for secret in secrets}
+        forms = {form for value in values if len(value) >= SHORTEST for form in _forms(value)}
+        self.short = tuple(sorted((form for form in forms if SHORTEST <= len(form) < _RUN), key=len, reverse=True))
+        self.long = tuple(sorted(form for form in forms if len(form) >= _RUN))
+        self.reach = max([8192, *(2 * len(form) for form in self.long)])
+        # where each stands is looked up once a text has it: kept here, it would take more room than all the rest
+        # (and a set that is copied takes half the room of one that has grown)
+        self.grams = frozenset({form[at : at + _GRAM] for form in self.long for at in range(len(form) - _GRAM + 1)})
+
+    def places(self, gram: str) -> Iterator[tuple[str, int]]:
+        """The forms a window stands in, and where: forms that share a stretch go on differently, so each counts; a
+        repetitive secret costs no more for it."""
+        for form in self.long if gram in self.grams else ():
+            at = form.find(gram)
+            for _ in range(_POSITIONS):
+                if at < 0:
+                    break
+                yield form, at
+                at = form.find(gram, at + 1)
+
+
 class Redactor:
     """Masks the given secrets, their encodings, and whatever looks like a credential. Immutable; safe to share.
 
     Give it text that `limits.strip_control` has seen, and mask before cutting: a cut secret is only half recognised."""
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        # a key's first and last line are the same in every key: looking for them would only cost time
-        values = {_ARMOUR.sub("", secret).strip() for secret in secrets}
-        forms = {form for value in values if len(value) >= SHORTEST for form in _forms(value)}
-        self._short = tuple(sorted((form for form in forms if SHORTEST <= len(form) < _RUN), key=len, reverse=True))
-        long = sorted(form for form in forms if len(form) >= _RUN)
-        self._corpus = "\0".join(["", *long, ""])
-        self.reach = max([8192, *(2 * len(form) for form in long)])
-        self._grams: dict[str, list[int]] = {}
-        for at in range(len(self._corpus) - _GRAM + 1):
-            gram = self._corpus[at : at + _GRAM]
-            if "\0" not in gram:
-                self._grams.setdefault(gram, []).append(at)
-        for gram, places in self._grams.items():
-            self._grams[gram] = self._first_in_each_form(places)
-
-    def _first_in_each_form(self, places: list[int]) -> list[int]:
-        """Forms that share a stretch go on differently, so each counts; a repetitive secret costs no more for it."""
-        kept: list[int] = []
-        for at in places:
-            if len(kept) < _POSITIONS or "\0" in self._corpus[kept[-_POSITIONS] : at]:
-                kept.append(at)
-        return kept
+    def __init__(self, secrets: Iterable[str] = (), *others: Redactor) -> None:
+        """Masks what `others` mask too: what they have worked out about their secrets is shared, not done again."""
+        own = _Part(secrets)
+        self._parts: tuple[_Part, ...] = (
+            own,
+            *(part for other in others for part in other._parts if part.short or part.long),
+        )
+        self.reach = max(part.reach for part in self._parts)
 
     def mask(self, text: str) -> str:
         """The text with `***` in place of every secret; line breaks inside a wrapped secret go with it."""
@@ -128,7 +142,7 @@ class Redactor:
     def spans(self, text: str) -> list[Span]:
         """Where in the text secrets stand: half-open, in order, not overlapping."""
         found = [*self._held(text), *_looks_secret(text)]
-        for form in self._short:
+        for form in (form for part in self._parts for form in part.short):
             at = text.find(form)
             while at >= 0:
                 found.append((at, at + len(form)))
@@ -142,34 +156,53 @@ class Redactor:
         return merged
 
     def _held(self, text: str) -> Iterator[Span]:
-        grams, done = self._grams, 0
-        for at in range(0, len(text) - _GRAM + 1, _GRAM):
-            if text[at : at + _GRAM] not in grams or at + _GRAM <= done:
+        places: dict[str, list[tuple[str, int]]] = {}
+        done = 0
+        for at, gram in self._known_windows(text):
+            if at + _GRAM <= done:
                 continue
-            for place in grams[text[at : at + _GRAM]]:
-                span = self._stretch(text, at, place)
+            if gram not in places:
+                places[gram] = [place for part in self._parts for place in part.places(gram)]
+            for form, place in places[gram]:
+                span = _stretch(text, at, form, place)
                 if span is not None:
                     done = max(done, span[1])
                     yield span
 
-    def _stretch(self, text: str, at: int, place: int) -> Span | None:
-        """The stretch round `at` that reads like the corpus round `place`, if it is long enough to matter."""
-        start, before = self._walk(text, at - 1, place - 1, -1)
-        end, after = self._walk(text, at, place, 1)
-        return (start + 1, end) if before + after >= _RUN - 1 else None
+    def _known_windows(self, text: str) -> Iterator[tuple[int, str]]:
+        """Every `_GRAM`th place of the text at which a window of a secret stands, and that window."""
+        for begin in range(0, len(text), _BLOCK):
+            starts = range(begin, min(begin + _BLOCK, len(text) - _GRAM + 1), _GRAM)
+            windows = [text[at : at + _GRAM] for at in starts]
+            # nearly always none is left, and all windows have been looked up without a step of ours for each
+            known = [part.grams for part in self._parts if not part.grams.isdisjoint(windows)]
+            if known:
+                yield from (
+                    (at, gram)
+                    for at, gram in zip(starts, windows, strict=True)
+                    if any(gram in grams for grams in known)
+                )
 
-    def _walk(self, text: str, at: int, place: int, step: int) -> tuple[int, int]:
-        """Goes along while text and corpus agree, over line wraps in the text; where it ended, and how much agreed."""
-        corpus, matched, gap, end = self._corpus, 0, 0, at
-        while 0 <= at < len(text) and corpus[place] != "\0":
-            if text[at] == corpus[place]:
-                place, at, matched, gap = place + step, at + step, matched + 1, 0
-                end = at
-            elif text[at] in _BLANK and gap < _GAP:
-                at, gap = at + step, gap + 1
-            else:
-                break
-        return end, matched
+
+def _stretch(text: str, at: int, form: str, place: int) -> Span | None:
+    """The stretch round `at` that reads like the form round `place`, if it is long enough to matter."""
+    start, before = _walk(text, at - 1, form, place - 1, -1)
+    end, after = _walk(text, at, form, place, 1)
+    return (start + 1, end) if before + after >= _RUN - 1 else None
+
+
+def _walk(text: str, at: int, form: str, place: int, step: int) -> tuple[int, int]:
+    """Goes along while text and form agree, over line wraps in the text; where it ended, and how much agreed."""
+    matched, gap, end = 0, 0, at
+    while 0 <= at < len(text) and 0 <= place < len(form):
+        if text[at] == form[place]:
+            place, at, matched, gap = place + step, at + step, matched + 1, 0
+            end = at
+        elif text[at] in _BLANK and gap < _GAP:
+            at, gap = at + step, gap + 1
+        else:
+            break
+    return end, matched
 
 
 def _looks_secret(text: str) -> Iterator[Span]:

@@ -17,11 +17,12 @@ class Masker:
 
     def __init__(self, settings: Settings) -> None:
         secrets = (settings.private_key, settings.webhook_secret, settings.admin_token)
-        self._fixed = tuple(value.get_secret_value() for value in secrets if value is not None)
+        fixed = [value.get_secret_value() for value in secrets if value is not None]
         if settings.app_id:
-            self._fixed = (*self._fixed, settings.key_pem)
-        self._agent = tuple(os.environ[name] for name in settings.agent_env if name in os.environ)
-        self._made: tuple[tuple[str, ...], Redactor] = ((), Redactor((*self._fixed, *self._agent)))
+            fixed.append(settings.key_pem)
+        agent = (os.environ[name] for name in settings.agent_env if name in os.environ)
+        self._fixed = Redactor((*fixed, *agent))
+        self._made: tuple[dict[str, Redactor], Redactor] = ({}, self._fixed)
         self.github: GitHub | None = None
 
     def __call__(self, text: str) -> str:
@@ -33,6 +34,10 @@ class Masker:
 
     def _redactor(self) -> Redactor:
         live = self.github.live_secrets() if self.github is not None else ()
-        if live != self._made[0]:
-            self._made = (live, Redactor((*self._fixed, *self._agent, *live)))
-        return self._made[1]
+        known, redactor = self._made
+        if known.keys() != set(live):
+            # a key takes tens of milliseconds of the loop that all jobs share, a token two: nothing is worked out twice
+            known = {token: known[token] if token in known else Redactor((token,)) for token in live}
+            redactor = Redactor((), self._fixed, *known.values())
+            self._made = (known, redactor)
+        return redactor

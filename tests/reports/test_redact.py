@@ -6,6 +6,7 @@ import base64
 import html
 import json
 import random
+import re
 import secrets
 import string
 import textwrap
@@ -18,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.reports.redact import MASK, Redactor, StreamRedactor
+from tests.machine import CPU_S
 
 ALPHABET = string.ascii_letters + string.digits
 
@@ -49,7 +51,7 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "base64 in lines": lambda value: base64.encodebytes(value.encode()).decode(),
     "basic authorization": lambda value: "Basic " + in_base64(value, "x-access-token:"),
     "URL": lambda value: quote(value, safe=""),
-    "URL form in small letters": lambda value: quote_plus(value).replace("%2B", "%2b").replace("%2F", "%2f"),
+    "URL form in small letters": lambda value: re.sub("%..", lambda sign: sign[0].lower(), quote_plus(value)),
     "percent throughout": lambda value: "".join(f"%{byte:02X}" for byte in value.encode()),
     "JSON": lambda value: json.dumps({"token": value}),
     "JSON with escaped slashes": lambda value: json.dumps(value).replace("/", "\\/"),
@@ -174,6 +176,45 @@ def test_a_stream_hides_what_the_whole_would_hide(data: st.DataObject) -> None:
     assert "".join(shown.replace(MASK, "").split()) == "".join(text.replace(secret, "").split())
 
 
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_redactors_put_together_mask_what_one_of_all_their_secrets_masks(data: st.DataObject) -> None:
+    """Secrets that share stretches, in forms that share them too, whole, cut, wrapped and one into the other."""
+    generator = random.Random(data.draw(st.integers(0, 2**32)))
+    stock = "".join(generator.choices(ALPHABET[: data.draw(st.sampled_from((2, 8, 62)))], k=150))
+    held = [stock[(at := generator.randrange(120)) : at + generator.randrange(8, 90)] for _ in range(6)]
+    encodings = list(ENCODINGS.values())
+    pieces = [generator.choice(encodings)(generator.choice(held)) for _ in range(12)]
+    cut = [piece[generator.randrange(1 + len(piece) // 2) :][: generator.randrange(1, 300)] for piece in pieces]
+    text = "".join(piece + generator.choice(("", " ", "\n", ", and a line of its own\n")) for piece in (*pieces, *cut))
+    one, first = Redactor(held), Redactor(held[:1])
+    many = Redactor(held[1:3], first, Redactor((), Redactor(held[3:5]), first), Redactor(held[5:]))
+    assert many.spans(text) == one.spans(text)
+    assert many.holds(text) is one.holds(text) is True
+    assert many.reach == one.reach
+
+
+def test_what_redactors_are_put_together_of_stays_as_it_was() -> None:
+    first, second = make_token(), make_token()
+    alone = Redactor([first])
+    assert Redactor([second], alone).mask(f"{first} {second}") == f"{MASK} {MASK}"
+    assert alone.mask(f"token {second[20:]} of {first}") == f"token {second[20:]} of {MASK}"
+    key = Redactor([make_pem()])
+    assert Redactor([second], alone, key).reach == key.reach > alone.reach
+
+
+def test_a_stretch_that_begins_like_another_of_the_same_secret_is_masked() -> None:
+    redactor = Redactor(["abcdefgh1234567890abcdefghXYZ0987"])
+    assert redactor.mask("abcdefghXYZ0987 -") == f"{MASK} -"
+
+
+def test_a_secret_at_the_border_of_two_blocks_of_windows_is_masked() -> None:
+    secret = word(16)  # so short that but one or two windows can show it
+    redactor = Redactor([secret])
+    for at in range(65_536 - 24, 65_536 + 8):
+        assert redactor.mask("." * at + secret + "...") == "." * at + MASK + "...", at
+
+
 def test_an_endless_would_be_token_does_not_fill_the_memory() -> None:
     stream = StreamRedactor(Redactor())
     shown = sum(len(stream.feed("ghs_" + "a" * 5000)) for _ in range(100))
@@ -195,5 +236,5 @@ def test_masking_is_linear_and_fast(line: str) -> None:
     text = line * (2_000_000 // len(line))
     start = time.process_time()
     redactor.mask(text)
-    # 10 MB/s is the goal; a tenth of it is asserted, since the machine is shared
-    assert time.process_time() - start < 2.0
+    # 10 MB/s is the goal, which the benchmarks measure; what grows with the square takes minutes
+    assert time.process_time() - start < CPU_S
