@@ -1,0 +1,11 @@
+"""What holds for every test: neither the machine's speed nor luck decides whether it passes."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+_UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=_UNHURRIED)
+settings.register_profile("searching", deadline=None, suppress_health_check=_UNHURRIED, max_examples=1000)
+settings.load_profile("steady")
+"""`pytest --hypothesis-profile=searching` looks where nobody has looked yet."""
