@@ -73,14 +73,14 @@ class Outcome(Noun):
 
 
 class BaseResult(Noun):
-    """What a check came to on a base commit; `passed` is None where that could not be told."""
+    """What a check came to on a base commit."""
 
-    passed: bool | None
+    passed: bool
     errors: tuple[str, ...] = ()
 
 
 class Outcomes:
-    """Outcomes and base results, by repository (`owner/name`). Everything is counted over what `forget` has left."""
+    """Outcomes and base results, by repository (`owner/name`). Everything is counted over what `Retention` has left."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -161,42 +161,22 @@ class Outcomes:
         return frozenset(error for error in errors if _key(error) in found)
 
     async def base(self, repo: str, sha: str, stage: str, command: str) -> BaseResult | None:
-        """What this very command came to on a base commit; None where it was not executed there."""
-        query = sa.select(base_results.c.passed, base_results.c.errors)
+        """What this very command came to on a base commit; None where it was not executed there, or told nothing."""
+        query = sa.select(base_results.c.passed, base_results.c.errors).where(base_results.c.passed.is_not(None))
         query = query.filter_by(**_base(repo, sha, stage, command))
         row = await self._database.read(lambda connection: connection.execute(query).first())
         return None if row is None else BaseResult(passed=row.passed, errors=tuple(row.errors))
 
     async def put_base(self, repo: str, sha: str, stage: str, command: str, result: BaseResult) -> None:
-        """Remember it. A later result stands, but what could not be told takes the place of nothing."""
+        """Remember it; a later result stands. What could not be told is no result: it may be told at the next need."""
         key = _base(repo, sha, stage, command)
         values = {"passed": result.passed, "errors": list(result.errors), "at": now_ms()}
 
         def work(connection: sa.Connection) -> None:
             query = insert(connection, base_results).values({**key, **values})
-            if result.passed is None:
-                query = query.on_conflict_do_nothing()
-            else:
-                query = query.on_conflict_do_update(index_elements=list(key), set_=values)
-            connection.execute(query)
+            connection.execute(query.on_conflict_do_update(index_elements=list(key), set_=values))
 
         await self._database.write(work)
-
-    async def forget(self, before_ms: int) -> int:
-        """Drop base results and outcomes older than that; how many there were.
-
-        An outcome goes with its errors in one commit, so that all that is told stays true of the time since: `times`
-        are those since `since`, which moves along, and a rate is of the runs that are left."""
-        aged = (
-            sa.delete(table).where(table.c.at < before_ms),
-            sa.delete(base_results).where(base_results.c.at < before_ms),
-        )
-
-        def work(connection: sa.Connection) -> int:
-            connection.execute(sa.delete(outcome_errors).where(outcome_errors.c.at < before_ms))
-            return sum(connection.execute(query).rowcount for query in aged)
-
-        return await self._database.write(work)
 
 
 def _key(error: str) -> str:

@@ -60,6 +60,7 @@ run_issues = sa.Table(
     sa.Column("issue", sa.Integer, primary_key=True),
     sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
     sa.Column("since", sa.Text),
+    sa.Index("run_issues_run", "run_id"),
 )
 
 events = sa.Table(
@@ -141,6 +142,10 @@ error_elsewhere = sa.Table(
     sa.Column("repo", sa.Text, primary_key=True),
     sa.Column("resolution", sa.JSON, nullable=False),
     sa.Column("last_used", sa.Text, nullable=False),
+    # its own figures, as error_kb has those of the resolution that stands there
+    sa.Column("use_count", sa.Integer, nullable=False, server_default="1"),
+    sa.Column("shown", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("passed", sa.Integer, nullable=False, server_default="0"),
 )
 
 dead_ends = sa.Table(

@@ -28,6 +28,8 @@ from bot.store.history import History
 from bot.store.outcomes import Outcomes
 from bot.store.pulls import PullRuns
 from bot.store.reports import Reports
+from bot.store.retention import Retention
+from bot.store.retention_runs import RunRetention
 from bot.store.runs import RunRow, Runs
 from bot.store.threads import Threads
 from bot.workspace.mirror import Remote
@@ -150,6 +152,8 @@ class Stores:
     outcomes: Outcomes
     commands: Commands
     threads: Threads
+    retention: Retention
+    run_retention: RunRetention
 
     @classmethod
     def of(cls, database: Database, changes: Changes | None = None) -> Stores:
@@ -165,6 +169,8 @@ class Stores:
             outcomes=Outcomes(database),
             commands=Commands(database),
             threads=Threads(database),
+            retention=Retention(database),
+            run_retention=RunRetention(database),
         )
 
 

@@ -1,5 +1,5 @@
 """What a crash may leave behind is found at start and now and then: runs that nobody works on, worktrees of runs that
-have ended or that nobody knows."""
+have ended or that nobody knows. And what is old goes, once a day."""
 
 from __future__ import annotations
 
@@ -14,32 +14,37 @@ from bot.model import Repo
 from bot.store.database import now_ms
 from bot.workflows.context import Context
 from bot.workflows.finish import clear_tree
+from bot.workflows.forgetting import forget_old, tidy_mirrors
 from bot.workflows.reconcile import reconcile
 from bot.workflows.runner import persistently
 from bot.workspace.git import GitError
 from bot.workspace.worktree import remove_worktree
 
 TEND_S = 60.0
+FORGET_S = 24 * 3600.0
 REMEMBER = timedelta(days=7)
 """How long the engine's records of ended jobs are kept: longer than GitHub offers redelivery (trust.md 4)."""
-
-REMEMBER_OUTCOMES = timedelta(days=180)
-"""How long it is known what each check came to: what "failed 3 times since May" is counted from."""
 
 log = structlog.get_logger()
 
 
 async def tend_loop(context: Context) -> None:
-    """Reconcile, sweep and forget once a minute."""
+    """Reconcile and sweep once a minute; once a day, from the first minute on, forget what is old. That may take long
+    where much is old, and holds up nothing else."""
 
     async def once() -> None:
         await asyncio.sleep(TEND_S)
         await reconcile(context)
         await sweep(context)
         await context.forget_jobs(REMEMBER)
-        await context.stores.outcomes.forget(now_ms() - int(REMEMBER_OUTCOMES.total_seconds() * 1000))
 
-    await persistently("tend", once)
+    async def daily() -> None:
+        await asyncio.sleep(TEND_S)
+        await forget_old(context, now_ms())
+        await tidy_mirrors(context, now_ms())
+        await asyncio.sleep(FORGET_S)
+
+    await asyncio.gather(persistently("tend", once), persistently("forget", daily))
 
 
 async def _sweep_checks(context: Context) -> int:
