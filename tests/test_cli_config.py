@@ -14,6 +14,7 @@ import pytest
 from bot.cli.config import config
 from bot.config import VERB_NAMES, Policy, parse_policy, policy_schema
 from bot.errors import UserError
+from bot.policy.schema import phrase
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = ROOT / "docs" / "mendbot.schema.json"
@@ -53,7 +54,7 @@ def test_problems_are_lines_that_editors_can_jump_to(repo: Path, capsys: pytest.
     assert config(["check", "f.yml"]) == 1
     told = capsys.readouterr()
     assert told.out == (
-        "f.yml:3: checks.tets: unknown key; did you mean `test`?\nf.yml:4: language: must be en or ko, got 'fr'\n"
+        "f.yml:3:3: checks.tets: unknown key; did you mean `test`?\nf.yml:4:11: language: must be en or ko, got 'fr'\n"
     )
     assert told.err == ""
 
@@ -61,7 +62,7 @@ def test_problems_are_lines_that_editors_can_jump_to(repo: Path, capsys: pytest.
 def test_what_is_wrong_with_the_whole_file_has_no_key(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("f.yml").write_bytes(b"a: 1\nb: \xff\n")
     assert config(["check", "f.yml"]) == 1
-    assert capsys.readouterr().out == "f.yml:2: is not UTF-8 text: save it in that encoding\n"
+    assert capsys.readouterr().out == "f.yml:2:1: is not UTF-8 text: save it in that encoding\n"
 
 
 def test_json_is_one_document_good_or_bad(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,14 +76,14 @@ def test_json_is_one_document_good_or_bad(repo: Path, capsys: pytest.CaptureFixt
     assert json.loads(capsys.readouterr().out) == {
         "file": "bad.yml",
         "valid": False,
-        "problems": [{"key": "max_attempts", "message": message, "line": 2}],
+        "problems": [{"key": "max_attempts", "message": message, "line": 2, "column": 15}],
         "policy": None,
     }
 
 
 def test_a_file_of_any_size_is_judged_by_its_first_bytes(capsys: pytest.CaptureFixture[str]) -> None:
     assert config(["check", "/dev/zero"]) == 1
-    assert capsys.readouterr().out.startswith("/dev/zero:1: is larger than 64 KiB")
+    assert capsys.readouterr().out.startswith("/dev/zero:1:1: is larger than 64 KiB")
 
 
 @pytest.mark.parametrize(
@@ -104,6 +105,16 @@ def test_a_file_that_cannot_be_read_is_bad_input(repo: Path, name: str, why: str
 def test_without_a_file_at_its_usual_place_the_place_is_told(repo: Path) -> None:
     with pytest.raises(UserError, match=r"^\.\./\.\./\.github/mendbot\.yml: no such file"):
         config(["check"])
+
+
+@pytest.mark.parametrize("name", [".github/mendbot.yaml", "mendbot.yml", ".mendbot.yml"])
+def test_a_file_that_is_never_read_is_told_from_none(repo: Path, name: str) -> None:
+    written(repo / name, "max_attempts: 5\n")
+    with pytest.raises(UserError) as error:
+        config(["check"])
+    assert str(error.value) == f"../../{name}: only .github/mendbot.yml is read; move the file there"
+    written(repo / ".github/mendbot.yml", "")
+    assert config(["check"]) == 0
 
 
 def test_outside_of_a_repository_the_working_directory_counts(
@@ -174,18 +185,27 @@ def rows(section: dict[str, Any], above: str = "") -> Iterator[str]:
         if inner is None:
             default = about["default"]
             shown = "" if default in (None, []) else f"`{default if isinstance(default, str) else json.dumps(default)}`"
-            yield f"| `{above}{key}` | {shown or '–'} | {about['description']} |"
+            yield f"| `{above}{key}` | {phrase(about)} | {shown or '–'} | {about['description']} |"
         elif above != "checks.":
             yield from rows(inner, f"{above}{key}.")
         elif key == "test":
             yield from rows(inner, "checks.CHECK.")
 
 
+def test_the_page_shows_the_commands_as_they_answer(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = re.search(r"```console\n\$ mendbot config check\n(.*?)```", PAGE, re.DOTALL)
+    broken = re.search(r"```yml\n(.*?)```", PAGE, re.DOTALL)
+    assert said is not None and broken is not None
+    written(repo / ".github/mendbot.yml", broken[1])
+    assert config(["check"]) == 1
+    assert capsys.readouterr().out.replace("../../", "") == said[1]
+
+
 def test_the_page_lists_every_key_with_its_default_and_its_help() -> None:
     """K-1."""
     wanted = [
-        "| Key | Default | What it says |",
-        "|---|---|---|",
+        "| Key | Value | Default | What it says |",
+        "|---|---|---|---|",
         *rows(json.loads(SCHEMA.read_text(encoding="utf-8"))),
     ]
     section = PAGE.split("\n## Keys\n", 1)[1].split("\n## ", 1)[0]
@@ -193,9 +213,14 @@ def test_the_page_lists_every_key_with_its_default_and_its_help() -> None:
     assert table == wanted, "docs/configuration.md wants this table:\n" + "\n".join(wanted)
 
 
-def test_the_pages_example_is_good_and_its_verbs_are_all() -> None:
-    example = re.search(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
-    assert example is not None
-    assert isinstance(parse_policy(example[1]), Policy)
+def test_the_pages_examples_are_good_and_its_verbs_are_all() -> None:
+    examples = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    assert len(examples) > 1
+    assert [found for found in map(parse_policy, examples) if not isinstance(found, Policy)] == []
+    recipes = PAGE.split("\n## How do I", 1)[1].split("\n## ", 1)[0]
+    answers = re.findall(r"^\| .+ \| `([^`]+)`[^|]*\|$", recipes, re.MULTILINE)
+    assert len(answers) == 10
+    assert [found for found in map(parse_policy, answers) if not isinstance(found, Policy)] == []
+    assert Policy() not in map(parse_policy, answers)
     verbs = PAGE.split("for one of the verbs: ", 1)[1].split(".", 1)[0]
     assert tuple(re.findall(r"`([a-z-]+)`", verbs)) == VERB_NAMES

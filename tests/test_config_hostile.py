@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.config import Policy, PolicyProblem, parse_policy, parse_policy_file, policy_schema
+from tests.machine import CPU_S
 
 FULL = """\
 trigger_label: mend
@@ -93,9 +94,9 @@ def test_a_limit_is_told_by_name_and_number(name: str) -> None:
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_what_grows_without_end_is_a_problem_at_once(name: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     found = parse_policy(BOMBS[name])
-    assert time.monotonic() - start < 3
+    assert time.process_time() - start < CPU_S
     assert isinstance(found, tuple) is (name != "one agent")
     assert max((len(problem.message) for problem in found if isinstance(problem, PolicyProblem)), default=0) < 400
 
@@ -174,6 +175,23 @@ VALUES = st.recursive(
 )
 
 
+def patterns(schema: Any) -> set[str]:
+    if isinstance(schema, list):
+        return set().union(*map(patterns, schema))
+    if not isinstance(schema, dict):
+        return set()
+    return set().union(*map(patterns, schema.values())) | {schema[key] for key in ("pattern",) if key in schema}
+
+
+@pytest.mark.parametrize("pattern", sorted(patterns(dict(policy_schema()))))
+def test_no_pattern_of_the_schema_makes_an_editor_wait(pattern: str) -> None:
+    """Editors match by backtracking, as `re` does: 28 blanks were a quarter of an hour once."""
+    for word in ("command:", "!", "/", "a"):
+        for tail in (" ", "-", "a", "/"):
+            re.search(pattern, word + tail * 2_000 + "\n\0")
+            re.search(pattern, word + tail * 2_000)
+
+
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4))
 @example({"pull_requests": {"paths": ["!!a", "b!"]}, "agents": ["command:a\nb"], "aliases": {"/a-b": "fix"}})
 def test_what_is_accepted_the_published_schema_accepts_too(values: dict[str, Any]) -> None:
@@ -185,7 +203,8 @@ def test_what_is_accepted_the_published_schema_accepts_too(values: dict[str, Any
 @pytest.mark.parametrize(
     "values",
     [{"zzz": 1}, {"checks": {"tets": {}}}, {"max_attempts": 0}, {"max_attempts": "3"}, {"language": "fr"},
-     {"setup": []}, {"aliases": {"fix": "fix"}}, {"aliases": {"/fix": "explode"}}, {"agents": ["wizard"]},
+     {"setup": []}, {"aliases": {"f x": "fix"}}, {"aliases": ["explode"]}, {"aliases": {"/fix": "explode"}},
+     {"agents": ["wizard"]},
      {"agents": ["command: "]}, {"pull_requests": {"paths": ["/a"]}}, {"pull_requests": {"paths": ["!/a"]}},
      {"pull_requests": {"paths": ["!"]}}, {"checks": {"lint": {"report": "/x"}}}, {"trigger_label": "x" * 51}],
 )  # fmt: skip

@@ -139,6 +139,13 @@ def test_a_mistake_is_told_in_plain_words_with_its_line(name: str) -> None:
         ("a: b: c", 1, "put the text in quotes"),
         ("setup: 'x\n\n", 2, "a quote is not closed"),
         ("checks:\n  lint: {}\n test: {}", 3, "the indentation does not fit"),
+        ("setup: 'it's'", 1, "a quote ends too early"),
+        ("protected_paths: [*.lock]", 1, "a text that begins with `*` or `&` needs quotes"),
+        ("protected_paths: [*lock]", 1, "put it in quotes if it is text"),
+        ("setup: @x", 1, "a text that begins with `%`, `@` or a backtick needs quotes"),
+        ("checks: {lint: {}", 1, "a bracket is not closed"),
+        ("pull_requests: {paths: [!src]}", 1, "a text that begins with `!` needs quotes"),
+        ('setup: "C:\\path"', 1, "begins an escape"),
         ("setup: x\nfixers\nlanguage: en", 3, "a key stands without its `:`"),
         ("setup: x\n---\nsetup: y", 2, "a second document begins"),
         ("\n- setup", 2, "must be a mapping of keys to values, got a list"),
@@ -163,6 +170,17 @@ def test_what_is_no_such_file_at_all_is_one_problem(text: str, line: int, said: 
 def test_lines_are_those_of_an_editor_whatever_ends_them() -> None:
     text = "language: fr\r\nmax_attempts: 0\rgroup_by: x\n# \u2028 \x85\nsetup: []\n"
     assert [problem.line for problem in problems(text)] == [1, 2, 3, 5]
+
+
+def test_problems_stand_in_the_order_of_the_file_with_their_columns() -> None:
+    found = problems("language: fr\r\nchecks: { é: {}, test: { timeout: x, comand: y } }\nstop: 3\n")
+    assert [(problem.key, problem.line, problem.column) for problem in found] == [
+        ("language", 1, 11),
+        ("checks.é", 2, 11),
+        ("checks.test.timeout", 2, 35),
+        ("checks.test.comand", 2, 38),
+        ("stop", 3, 7),
+    ]
 
 
 def test_many_problems_are_cut_and_counted() -> None:

@@ -18,6 +18,9 @@ from bot.errors import UserError
 from bot.policy import LONGEST_BYTES
 from bot.reports.limits import one_line
 
+_ELSEWHERE = (".github/mendbot.yaml", "mendbot.yml", "mendbot.yaml", ".mendbot.yml", ".mendbot.yaml")
+"""Where people expect the file."""
+
 config = App(name="config", help="A repository's own configuration.", result_action="return_value")
 
 
@@ -33,6 +36,8 @@ def check(file: GivenPath | None = None, *, json: Flag = False) -> int:
         one JSON document instead of lines
     """
     where = _of_the_repository() if file is None else file
+    if file is None:
+        _complain_of_another_place(where)
     read = parse_policy_file(_bytes(where))
     if json:
         print_json(_document(where, read))
@@ -41,7 +46,7 @@ def check(file: GivenPath | None = None, *, json: Flag = False) -> int:
     else:
         for problem in read:
             key = f"{problem.key}: " if problem.key else ""
-            say(f"{one_line(str(where))}:{problem.line}: {key}{problem.message}")
+            say(f"{one_line(str(where))}:{problem.line}:{problem.column}: {key}{problem.message}")
     return PASSED if isinstance(read, Policy) else NOT_PASSED
 
 
@@ -57,6 +62,13 @@ def _of_the_repository() -> Path:
     here = Path.cwd()
     top = next((place for place in (here, *here.parents) if os.path.lexists(place / ".git")), here)
     return Path(os.path.relpath(top / POLICY_PATH, here))
+
+
+def _complain_of_another_place(usual: Path) -> None:
+    """Raises UserError where the file stands beside its usual place, where the bot never looks."""
+    top = usual.parent.parent
+    if not usual.exists() and (found := [name for name in _ELSEWHERE if (top / name).is_file()]):
+        raise UserError(f"{top / found[0]}: only {POLICY_PATH} is read; move the file there")
 
 
 def _bytes(where: Path) -> bytes:

@@ -37,7 +37,9 @@ class _Permission(Form):
 
 
 class _Content(Form):
+    type: str
     content: str = ""
+    encoding: str = ""
 
 
 class _Commit(Form):
@@ -57,8 +59,8 @@ class _Issue(Form):
     user: _User | None = None
 
 
-class NotText(UserError):
-    """A file holds something else than UTF-8 text."""
+class NoFile(UserError):
+    """At that path is something else than a file whose content GitHub sends; the text ends a sentence about it."""
 
 
 class RepositoryClient:
@@ -88,17 +90,21 @@ class RepositoryClient:
     async def default_branch(self) -> str:
         return read(_Repository, await self._api.get(_REPO, self._names())).default_branch
 
-    async def read_file(self, path: str, ref: str) -> str | None:
-        """A text file's content at a ref, None where there is none; NotText where it is no UTF-8 text."""
+    async def read_file(self, path: str, ref: str) -> bytes | None:
+        """A file's content at a ref, None where there is nothing; NoFile for a directory, a link that leads nowhere, a
+        submodule, and past 1 MB (https://docs.github.com/en/rest/repos/contents#get-repository-content)."""
         try:
             found = await self._api.get(_REPO + "/contents/{+path}{?ref}", self._names(path=path, ref=ref))
         except Missing:
             return None
+        if isinstance(found, list):
+            raise NoFile("is a directory: put the text in a file of that name")
         content = read(_Content, found)
-        try:
-            return base64.b64decode(content.content).decode("utf-8")
-        except ValueError as error:
-            raise NotText(f"{path} at {ref} is not UTF-8 text") from error
+        if content.type != "file":
+            raise NoFile(f"is a {content.type}: put the text in a file of that name")
+        if content.encoding != "base64":
+            raise NoFile("is larger than 1 MB: shorten it")
+        return base64.b64decode(content.content)
 
     async def commit_author_of(self, sha: str) -> str | None:
         """The login of a commit's author, None where his address is no account's; Stale where there is no such commit.

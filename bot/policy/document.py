@@ -15,6 +15,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from bot.policy.keys import PolicyProblem
 from bot.policy.words import brief, shown
+from bot.policy.written import TAG, got, in_plain_words, is_another_base, is_null
 
 MOST_DEEP = 12
 MOST_ALIASES = 20
@@ -28,8 +29,6 @@ _BREAK = re.compile(r"\r\n|\n|\r")
 _UNFIT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What YAML 1.1 (5.1) wants escaped; half a surrogate pair is nothing at all."""
 _UNFIT_IN_A_VALUE = re.compile("[\x00\ud800-\udfff]")
-_TAG = "tag:yaml.org,2002:"
-_NUMBER = re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?")
 
 
 class _Unfit(Exception):
@@ -69,11 +68,16 @@ class Lines:
         ends = [found.end() for found in _BREAK.finditer(text)]
         return cls((0, *(end for end in ends if end < len(text))))
 
-    def at(self, index: int) -> int:
-        return bisect_right(self.starts, index)
+    def at(self, index: int) -> tuple[int, int]:
+        """The line and the column of a character, both from 1."""
+        line = bisect_right(self.starts, index)
+        return line, index - self.starts[line - 1] + 1
 
-    def of_node(self, node: Node | None) -> int:
-        return 1 if node is None else self.at(node.start_mark.index)
+    def of_node(self, node: Node | None) -> tuple[int, int]:
+        return (1, 1) if node is None else self.at(node.start_mark.index)
+
+    def problem(self, message: str, at: tuple[int, int], path: Path = ()) -> PolicyProblem:
+        return PolicyProblem(key=spelt(path), message=message, line=at[0], column=at[1])
 
 
 def read(text: str) -> Document | PolicyProblem:
@@ -93,70 +97,18 @@ def read(text: str) -> Document | PolicyProblem:
         values = builder.mapping(root, ())
         return Document(values, builder.places, lines, tuple(builder.problems))
     except _Unfit as error:
-        return PolicyProblem(key="", message=str(error), line=lines.at(error.index))
+        return lines.problem(str(error), lines.at(error.index))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        return PolicyProblem(key="", message=_in_plain_words(error), line=lines.at(mark.index if mark else 0))
+        return lines.problem(in_plain_words(error), lines.at(mark.index if mark else 0))
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         return PolicyProblem(key="", message=f"not valid YAML: {brief(str(error))}")
-
-
-def got(node: Node) -> str:
-    """What stands there, for a sentence; and what YAML makes of it where that surprises."""
-    if isinstance(node, MappingNode):
-        return "a mapping"
-    if isinstance(node, SequenceNode):
-        return "a list"
-    kind = node.tag.removeprefix(_TAG)
-    if is_null(node):
-        return "nothing"
-    if kind == "bool" and node.value.lower() in ("yes", "no", "on", "off"):
-        return f"{brief(node.value)}, which YAML takes for {str(_BOOLS[node.value.lower()]).lower()}"
-    return shown(node.value) if kind == "str" else brief(node.value)
-
-
-def is_null(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.tag == f"{_TAG}null"
-
-
-def is_plain(node: Node) -> bool:
-    """Whether it is a word without quotes that YAML takes for something else than text, such as 5 or off."""
-    return isinstance(node, ScalarNode) and node.style is None and node.tag != f"{_TAG}str" and not is_null(node)
-
-
-def is_quoted_number(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.style in ("'", '"') and _NUMBER.fullmatch(node.value) is not None
-
-
-def is_quoted_truth(node: Node) -> bool:
-    return isinstance(node, ScalarNode) and node.style in ("'", '"') and node.value in ("true", "false")
-
-
-_BOOLS = yaml.SafeLoader.bool_values
 
 
 _TOO_DEEP = f"is nested more than {MOST_DEEP} levels deep: no key needs that"
 _TOO_MANY = (
     f"holds more than {MOST_VALUES:,} keys and values, those that aliases (`*name`) repeat among them: leave some out"
 )
-
-_IN_PLAIN_WORDS = (
-    ("'\\t'", "a tab stands where YAML wants spaces"),
-    ("another document", "a second document begins: keep what stands before its `---`"),
-    (
-        "mapping values are not allowed",
-        "a `:` stands where no key can be: put the text in quotes or mend its indentation",
-    ),
-    ("expected <block end>", "the indentation does not fit the lines above"),
-    ("could not find expected ':'", "a key stands without its `:`"),
-    ("unexpected end of stream", "a quote is not closed"),
-)
-"""What PyYAML says of the mistakes that people make, and what that means."""
-
-
-def _in_plain_words(error: yaml.MarkedYAMLError) -> str:
-    problem = str(error.problem or error.context or "")
-    return "not valid YAML: " + next((said for part, said in _IN_PLAIN_WORDS if part in problem), brief(problem))
 
 
 class _Loader(yaml.SafeLoader):
@@ -203,9 +155,9 @@ class _Builder:
 
     def _value(self, node: Node, path: Path) -> Any:
         self._count(node, len(path))
-        if isinstance(node, MappingNode) and node.tag == f"{_TAG}map":
+        if isinstance(node, MappingNode) and node.tag == f"{TAG}map":
             return self.mapping(node, path)
-        if isinstance(node, SequenceNode) and node.tag == f"{_TAG}seq":
+        if isinstance(node, SequenceNode) and node.tag == f"{TAG}seq":
             items = []
             for index, item in enumerate(node.value):
                 self.places[(*path, index)] = Place(None, item)
@@ -216,7 +168,7 @@ class _Builder:
         return object()
 
     def _scalar(self, node: ScalarNode) -> Any:
-        kind = node.tag.removeprefix(_TAG)
+        kind = node.tag.removeprefix(TAG)
         if kind == "str":
             if (unfit := _UNFIT_IN_A_VALUE.search(node.value)) is not None:
                 raise _Unfit(
@@ -224,7 +176,7 @@ class _Builder:
                     node.start_mark.index,
                 )
             return node.value
-        if kind not in ("null", "bool", "int", "float"):
+        if kind not in ("null", "bool", "int", "float") or is_another_base(node):
             return object()
         try:
             return self.loader.construct_object(node)
@@ -237,7 +189,7 @@ class _Builder:
         own: dict[str, Place] = {}
         for key, value in node.value:
             self._count(key, len(path))
-            if key.tag == f"{_TAG}merge":
+            if key.tag == f"{TAG}merge":
                 for base in self._bases(value):
                     merged = {**self._entries(base, (*path, "<<")), **merged}
                 continue
@@ -255,11 +207,9 @@ class _Builder:
             yield base
 
     def _twice(self, key: ScalarNode, first: Place, path: Path) -> None:
-        line = self.lines.of_node(first.key)
+        line, _ = self.lines.of_node(first.key)
         message = f"stands twice, on line {line} too, and only the last one would count: remove one"
-        self.problems.append(
-            PolicyProblem(key=spelt((*path, key.value)), message=message, line=self.lines.of_node(key))
-        )
+        self.problems.append(self.lines.problem(message, self.lines.of_node(key), (*path, key.value)))
 
     def _count(self, node: Node, depth: int) -> None:
         """An alias within its own anchor would never end, and aliases of aliases almost never."""

@@ -25,7 +25,7 @@ VerbName = Literal[
 VERB_NAMES: tuple[VerbName, ...] = get_args(VerbName)
 """The verbs of REQ-CMD-002, which an alias may stand for."""
 
-_ALIAS = r"^/[a-z][a-z-]*$"
+_ALIAS = r"^/?[a-z][a-z-]*$"
 _DRIVE = re.compile(r"[A-Za-z]:")
 _NO_REF = re.compile(r"[\x00-\x20~^:?*\[\\\x7f]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$|^[-/.]|^@$")
 """What git lets no branch be called (git-check-ref-format), and options."""
@@ -66,10 +66,18 @@ def _agent(spec: str) -> str:
 
 def _alias(word: str) -> str:
     if re.fullmatch(_ALIAS, word) is None or word.endswith("\n"):
-        raise ValueError(f"must be a slash and small letters or hyphens, such as /fix, got {shown(word)}")
+        raise ValueError(f"must be small letters or hyphens behind a slash, such as /fix, got {shown(word)}")
+    word = "/" + word.removeprefix("/")
     if word == "/mendbot":
         raise ValueError("/mendbot is the long form already: choose another word")
     return word
+
+
+def _short_verb(word: str) -> str:
+    verb = word.removeprefix("/")
+    if verb not in VERB_NAMES:
+        raise ValueError(f"must be a verb, such as fix or retest, got {shown(word)}")
+    return verb
 
 
 YesNo = Annotated[bool, Strict()]
@@ -84,11 +92,15 @@ Glob = Annotated[Text, AfterValidator(_glob), Field(json_schema_extra={"pattern"
 AgentSpec = Annotated[
     str,
     AfterValidator(_agent),
-    Field(json_schema_extra={"pattern": r"^(fixers|history|command|command:(.|\s)*\S(.|\s)*)$"}),
+    Field(json_schema_extra={"pattern": r"^(fixers|history|command|command:\s*\S[\s\S]*)$"}),
 ]
 Aliases = Annotated[
     dict[Annotated[str, AfterValidator(_alias)], VerbName],
     Field(json_schema_extra={"propertyNames": {"pattern": _ALIAS}}),
+]
+ShortVerbs = tuple[
+    Annotated[str, AfterValidator(_short_verb), Field(json_schema_extra={"pattern": rf"^/?({'|'.join(VERB_NAMES)})$"})],
+    ...,
 ]
 
 
@@ -180,8 +192,9 @@ class Policy(_Section):
     protected_paths: tuple[Text, ...] = _key(
         (), "Patterns of files that no change may touch; `!PATTERN` lifts one of the built-in ones."
     )
-    aliases: YesNo | Aliases = _key(
-        False, "Short commands: true for /fix, /retest, /check, /retry and /cancel, or each one with its verb."
+    aliases: YesNo | Aliases | ShortVerbs = _key(
+        False,
+        "Short commands: true for /fix, /retest, /check, /retry and /cancel, a list of verbs, or words for verbs.",
     )
     language: Language | None = _key(None, "The language of what Mendbot writes; the operator's by default.")
     pull_requests: PullRequestsPolicy = _key(PullRequestsPolicy(), "Which pull requests are checked.")
@@ -203,11 +216,12 @@ class Policy(_Section):
 
 class PolicyProblem(_Section):
     """What is wrong with a configuration file: the dotted key (empty for the file as a whole), a sentence without line
-    breaks, and the line (from 1, within the file)."""
+    breaks, and the line and column (from 1, within the file)."""
 
     key: str
     message: str
     line: int = 1
+    column: int = 1
 
 
 FIRST_PROBLEMS: Final = 20

@@ -9,12 +9,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bot.policy.document import Document, Path, got, is_null, is_plain, is_quoted_number, is_quoted_truth, read, spelt
+from bot.policy.document import Document, Path, read
 from bot.policy.keys import FIRST_PROBLEMS, Policy, PolicyProblem
 from bot.policy.schema import below, choices, either, keys_of, phrase, policy_schema, sections
 from bot.policy.words import LONGEST
+from bot.policy.written import got, is_null, is_plain, is_quoted_number, is_quoted_truth, is_text
 
 LONGEST_BYTES = 64 * 1024
+_SHORTEST = 3
+"""So many letters say which key they begin."""
+
 _TOO_LARGE = PolicyProblem(
     key="", message=f"is larger than {LONGEST_BYTES // 1024} KiB: no configuration needs that much; shorten it"
 )
@@ -48,7 +52,7 @@ def parse_policy(text: str) -> Policy | tuple[PolicyProblem, ...]:
     else:
         if not found:
             return policy
-    found.sort(key=lambda problem: problem.line)
+    found.sort(key=lambda problem: (problem.line, problem.column))
     if (more := len(found) - FIRST_PROBLEMS) > 0:
         last = PolicyProblem(key="", message=f"{more} more problems are not shown", line=found[FIRST_PROBLEMS].line)
         return (*found[:FIRST_PROBLEMS], last)
@@ -65,10 +69,10 @@ def _problems(document: Document, errors: Iterable[Any]) -> list[PolicyProblem]:
             by_path[path] = error
     above = {path[:length] for path in by_path for length in range(len(path))}
     told = [(path, error) for path, error in by_path.items() if path not in above]
-    told.sort(key=lambda item: _line(document, *item))
+    told.sort(key=lambda item: _place(document, *item))
     # making a sentence takes a look at every key: only what will be shown gets one
     shown_ones = [_problem(document, path, error) for path, error in told[: FIRST_PROBLEMS + 1]]
-    rest = [PolicyProblem(key="", message="", line=_line(document, *item)) for item in told[FIRST_PROBLEMS + 1 :]]
+    rest = [document.lines.problem("", _place(document, *item)) for item in told[FIRST_PROBLEMS + 1 :]]
     return shown_ones + rest
 
 
@@ -85,16 +89,17 @@ def _is_about_the_key(error: Any) -> bool:
     return bool(error["type"] == "extra_forbidden" or error["loc"][-1] == "[key]")
 
 
-def _line(document: Document, path: Path, error: Any) -> int:
+def _place(document: Document, path: Path, error: Any) -> tuple[int, int]:
+    """The line and the column of what is wrong."""
     place = document.places.get(path)
     if place is None:  # a default that does not go with what is there
-        return 1
+        return 1, 1
     return document.lines.of_node(place.key if _is_about_the_key(error) and place.key is not None else place.value)
 
 
 def _problem(document: Document, path: Path, error: Any) -> PolicyProblem:
     message = _unknown(path) if error["type"] == "extra_forbidden" else _wrong(document, path, error)
-    return PolicyProblem(key=spelt(path), message=message, line=_line(document, path, error))
+    return document.lines.problem(message, _place(document, path, error), path)
 
 
 def _wrong(document: Document, path: Path, error: Any) -> str:
@@ -105,17 +110,27 @@ def _wrong(document: Document, path: Path, error: Any) -> str:
             return "must not be empty"
         case "string_too_long":
             return f"must have at most {error['ctx']['max_length']} characters"
-    schema = _schema_at(path)
-    wanted, node = phrase(schema), document.places[path].value
+    schema, node = _schema_at(path), document.places[path].value
+    return f"must be {phrase(schema)}, got {got(node)}{_hint(schema, node, path)}"
+
+
+def _hint(schema: Any, node: Any, path: Path) -> str:
+    """How to mend what many write; empty where the sentence so far says it."""
     kinds = {kind.get("type") for kind in choices(schema)}
-    hint = ""
     if is_null(node):
-        hint = ": remove the key where the default will do"
-    elif is_plain(node) and "string" in kinds:
-        hint = ": put it in quotes"
-    elif (is_quoted_number(node) and kinds & {"integer", "number"}) or (is_quoted_truth(node) and "boolean" in kinds):
-        hint = ": leave out the quotes"
-    return f"must be {wanted}, got {got(node)}{hint}"
+        return ": remove it" if isinstance(path[-1], int) else ": remove the key where the default will do"
+    if is_plain(node) and "string" in kinds:
+        return ": put it in quotes"
+    if (is_quoted_number(node) and kinds & {"integer", "number"}) or (is_quoted_truth(node) and "boolean" in kinds):
+        return ": leave out the quotes"
+    if not is_text(node):
+        return ""
+    words = tuple(word for kind in choices(schema) for word in kind.get("enum", ()))
+    if (near := _nearest(node.value[:LONGEST], words)) is not None:
+        return f"; did you mean `{near}`?"
+    if kinds == {"array"}:
+        return ": put it in brackets"
+    return ": write `{ command: … }`" if "command" in keys_of(schema) else ""
 
 
 def _schema_at(path: Path) -> Any:
@@ -147,7 +162,11 @@ def _under(homes: Iterable[tuple[str, ...]]) -> str:
 
 
 def _nearest(name: str, known: tuple[str, ...]) -> str | None:
-    """The known key nearest to a name, however its words are joined: `maxAttempts` and `max-attempts` are near."""
-    plain = {key.replace("_", ""): key for key in known}
-    near = difflib.get_close_matches(name.lower().replace("_", "").replace("-", ""), list(plain), n=1, cutoff=0.7)
-    return plain[near[0]] if near else None
+    """The known word nearest to a name, however its words are joined (`maxAttempts` and `max-attempts` are near), or
+    the only one that begins with it, such as `lang`."""
+    plain = {key.replace("_", "").replace("-", ""): key for key in known}
+    word = name.lower().replace("_", "").replace("-", "")
+    near = difflib.get_close_matches(word, list(plain), n=1, cutoff=0.7)
+    longer = [key for key in plain if key.startswith(word)] if len(word) >= _SHORTEST else []
+    found = near or (longer if len(longer) == 1 else [])
+    return plain[found[0]] if found else None

@@ -7,8 +7,8 @@ import asyncio
 import structlog
 from pydantic import ValidationError
 
-from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy
-from bot.github.repository import NotText, RepositoryClient
+from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy_file
+from bot.github.repository import NoFile, RepositoryClient
 from bot.model import Repo
 from bot.store.reports import Told
 from bot.workflows.context import Context
@@ -48,9 +48,9 @@ async def _ask(context: Context, repo: Repo) -> tuple[Policy, str]:
 async def read_policy(client: RepositoryClient, ref: str) -> Policy | tuple[PolicyProblem, ...]:
     """What the configuration at a commit or branch says, or what is wrong with it; without a file, the defaults."""
     try:
-        return parse_policy(await client.read_file(POLICY_PATH, ref) or "")
-    except NotText:
-        return (PolicyProblem(key="", message="the file is not UTF-8 text"),)
+        return parse_policy_file(await client.read_file(POLICY_PATH, ref) or b"")
+    except NoFile as error:
+        return (PolicyProblem(key="", message=str(error)),)
 
 
 async def kept_policy(context: Context, repo: Repo) -> Policy | None:

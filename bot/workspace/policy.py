@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.config import POLICY_PATH, ChecksPolicy, Policy, parse_policy
+from bot.config import POLICY_PATH, ChecksPolicy, Policy, PolicyProblem, parse_policy_file
 from bot.errors import UserError
 from bot.model import CHECK_ORDER, CheckName
 from bot.workspace.detect import Missing, detect
@@ -16,21 +16,22 @@ _REVISIONS = ("refs/remotes/origin/HEAD", "HEAD")
 
 async def local_policy(tree: Path) -> Policy:
     """The tree's policy; the default one where there is none or no repository. UserError names what is wrong in it."""
-    text = await _committed(tree)
-    parsed = parse_policy(text or "")
+    parsed = parse_policy_file(await _committed(tree) or b"")
     if isinstance(parsed, Policy):
         return parsed
-    problems = "; ".join(f"{problem.key}: {problem.message}" if problem.key else problem.message for problem in parsed)
-    raise UserError(f"{POLICY_PATH} is wrong: {problems}")
+    raise UserError(f"{POLICY_PATH} is wrong: {'; '.join(_told(problem) for problem in parsed)}")
 
 
-async def _committed(tree: Path) -> str | None:
+def _told(problem: PolicyProblem) -> str:
+    return f"line {problem.line}: {f'{problem.key}: ' if problem.key else ''}{problem.message}"
+
+
+async def _committed(tree: Path) -> bytes | None:
     for revision in _REVISIONS if tree.is_dir() else ():
         try:
-            found = await git("cat-file", "blob", f"{revision}:{POLICY_PATH}", cwd=tree)
+            return await git("cat-file", "blob", f"{revision}:{POLICY_PATH}", cwd=tree)
         except GitError:
             continue  # no such revision, no such file, or no repository
-        return found.decode("utf-8", "replace")
     return None
 
 

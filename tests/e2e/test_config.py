@@ -52,8 +52,8 @@ def test_the_command_line_judges_a_file_before_it_is_pushed(fresh: Path) -> None
     (fresh / PATH).write_text("language: ko\n\ntrigger_lable: mend\nmax_group_size: none\n")
     bad = mendbot(fresh / "src", "check")
     assert (bad.returncode, bad.stderr) == (1, "")
-    assert bad.stdout.splitlines()[0] == f"../{PATH}:3: trigger_lable: unknown key; did you mean `trigger_label`?"
-    assert bad.stdout.splitlines()[1].startswith(f"../{PATH}:4: max_group_size: ")
+    assert bad.stdout.splitlines()[0] == f"../{PATH}:3:1: trigger_lable: unknown key; did you mean `trigger_label`?"
+    assert bad.stdout.splitlines()[1].startswith(f"../{PATH}:4:17: max_group_size: ")
     told = mendbot(fresh, "check", "--json")
     document = json.loads(told.stdout)
     assert (told.returncode, document["valid"], document["policy"]) == (1, False, None)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bot.config import Policy
-from bot.errors import Transient
-from bot.workflows.policies import policy_of
+from bot.config import Policy, parse_policy_file
+from bot.errors import Transient, UserError
+from bot.workflows.policies import kept_policy, policy_of, read_policy
 from tests.workflows.conftest import NAME, Desk
 
 AtDesk = Callable[..., Any]
@@ -80,3 +80,68 @@ def test_a_fault_is_everybodys_and_not_kept(at_desk: AtDesk) -> None:
     raised, policy = at_desk(work)
     assert raised == [Transient.__name__] * 3
     assert policy.checks.test.command == "python3 check.py"
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 403, 401])
+def test_a_file_that_github_will_not_show_just_now_is_not_taken_for_none(at_desk: AtDesk, status: int) -> None:
+    """K-1: without an answer there are no defaults, and what is kept stays."""
+
+    async def work(at: Desk) -> tuple[str, type, str]:
+        put(at, "trigger_label: mend\n")
+        before = (await policy_of(at.context, at.repo))[0].trigger_label
+        at.github.world.faults.add("GET", f"/repos/{NAME}/contents/{PATH}", status=status, times=20)
+        (raised,) = await asyncio.gather(policy_of(at.context, at.repo), return_exceptions=True)
+        kept = await kept_policy(at.context, at.repo)
+        return before, type(raised), kept.trigger_label if kept else ""
+
+    before, raised, kept = at_desk(work)
+    assert (before, kept) == ("mend", "mend")
+    assert issubclass(raised, Transient if status >= 500 else UserError)
+
+
+def test_bytes_that_are_no_text_are_told_as_the_command_tells_them(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> object:
+        sha = at.github.world.push_commit(NAME, "main", {PATH: b"a: \xff\n"}, "ada")
+        return await read_policy(at.context.github.repository(at.repo), sha)
+
+    (problem,) = at_desk(work)
+    assert problem.message == parse_policy_file(b"a: \xff\n")[0].message  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (
+            {PATH: None, f"{PATH}/checks.yml": "trigger_label: heal\n"},
+            "is a directory: put the text in a file of that name",
+        ),
+        ({PATH: "#" * 1_048_577}, "is larger than 1 MB: shorten it"),
+    ],
+    ids=["directory", "large"],
+)
+def test_what_is_no_file_that_github_shows_is_a_broken_file_and_not_none(
+    at_desk: AtDesk, files: dict[str, str | None], told: str
+) -> None:
+    async def work(at: Desk) -> tuple[object, str]:
+        put(at, "trigger_label: mend\n")
+        await policy_of(at.context, at.repo)
+        sha = at.github.world.push_commit(NAME, "main", files, "ada")
+        found = await read_policy(at.context.github.repository(at.repo), sha)
+        return found, (await policy_of(at.context, at.repo))[0].trigger_label
+
+    found, label = at_desk(work)
+    assert [problem.message for problem in found] == [told]
+    assert label == "mend"
+
+
+def test_another_default_branch_brings_its_own_file(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[str, str]:
+        put(at, "trigger_label: mend\n")
+        await policy_of(at.context, at.repo)
+        world = at.github.world
+        world.push_commit(NAME, "trunk", {PATH: "trigger_label: heal\n"}, "ada")
+        world._state.repo(NAME).default_branch = "trunk"
+        policy, base = await policy_of(at.context, at.repo)
+        return policy.trigger_label, base
+
+    assert at_desk(work) == ("heal", "trunk")

@@ -54,6 +54,36 @@ def test_a_broken_file_on_a_pull_request_is_said_there_and_nowhere_else(do: With
     do(work)
 
 
+def test_a_pull_request_that_did_not_break_the_file_is_not_told_of_it(do: WithBot) -> None:
+    """K-1: the commit that broke it is."""
+
+    async def work(bot: Bot) -> None:
+        bot.furnish()
+        await bot.quiet()
+        broke = bot.push({PATH: BROKEN}, to="main")
+        await bot.quiet()
+        _, sha = bot.open({"notes.txt": "1\n"})
+        await bot.quiet()
+        assert bot.executed(sha) == ["lint", "test"]
+        assert (len(bot.runs(broke, "config")), bot.runs(sha, "config")) == (1, ())
+
+    do(work)
+
+
+def test_the_first_file_ever_if_broken_leaves_the_defaults_and_says_so(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        bot.push({PATH: None}, to="main")
+        bot.open({"notes.txt": "1\n"})
+        await bot.quiet()  # by now it is known that there is no file
+        broke = bot.push({PATH: BROKEN}, to="main")
+        await bot.quiet()
+        (run,) = bot.runs(broke, "config")
+        assert "default configuration is in force" in run.summary
+        assert "last good" not in run.summary
+
+    do(work)
+
+
 def test_a_good_file_is_not_remarked_on(do: WithBot) -> None:
     async def work(bot: Bot) -> None:
         bot.furnish()

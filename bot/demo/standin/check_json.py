@@ -11,6 +11,9 @@ from bot.demo.standin.gitrepo import CommitInfo, Entry, FileDiff, Identity
 from bot.demo.standin.records import CheckRun, CheckSuite, Json, Pull, Repository, User
 from bot.demo.standin.thread_json import Threads
 
+MOST_SHOWN = 1_048_576
+"""Bytes of a file beyond which its content is left out of the JSON."""
+
 _WORST = ("failure", "timed_out", "cancelled", "action_required", "stale", "success", "neutral", "skipped")
 
 
@@ -200,6 +203,8 @@ class Checks:
         described = self.entry(repo, ref, entry)
         if described["type"] == "symlink":
             return described | {"target": data.decode(errors="replace")}
+        if len(data) > MOST_SHOWN:  # the page of the route: "the `content` field will be an empty string"
+            return described | {"encoding": "none", "content": ""}
         return described | {"encoding": "base64", "content": base64.encodebytes(data).decode()}
 
 

@@ -3,7 +3,7 @@ pull request that would break it (spec K). The last good one stays in force mean
 
 from __future__ import annotations
 
-from bot.config import POLICY_PATH, Policy
+from bot.config import POLICY_PATH, Policy, PolicyProblem
 from bot.model import Repo
 from bot.model.pulls import Pull
 from bot.reports.pull_heads import config_output
@@ -18,20 +18,25 @@ async def judge_policy_at(context: Context, repo: Repo, sha: str) -> str:
     """Read the configuration at a commit of the default branch; one neutral check run there tells what is wrong with
     it. A good one is taken over and not remarked on."""
     policy, _ = await policy_of(context, repo)  # takes a good one over
-    return await _judge(context, repo, sha, policy)
-
-
-async def judge_policy_of_pull(context: Context, repo: Repo, pull: Pull, policy: Policy) -> None:
-    """The same for the head of a pull request, which changes nothing about what is in force (T14)."""
-    await _judge(context, repo, pull.head_sha, policy)
-
-
-async def _judge(context: Context, repo: Repo, sha: str, policy: Policy) -> str:
     found = await read_policy(context.github.repository(repo), sha)
     if isinstance(found, Policy):
         return f"{POLICY_PATH} holds"
-    in_force = await kept_policy(context, repo) is not None
+    return await _tell(context, repo, sha, policy, found)
+
+
+async def judge_policy_of_pull(context: Context, repo: Repo, pull: Pull, policy: Policy) -> None:
+    """The same for the head of a pull request that changes the file; what is in force stays as it is (T14). One that
+    only has a broken file from its base did not break it, and is spared the remark."""
+    client = context.github.repository(repo)
+    found = await read_policy(client, pull.head_sha)
+    if not isinstance(found, Policy) and POLICY_PATH in await client.pull_files(pull.number):
+        await _tell(context, repo, pull.head_sha, policy, found)
+
+
+async def _tell(context: Context, repo: Repo, sha: str, policy: Policy, problems: tuple[PolicyProblem, ...]) -> str:
+    # where no file was there before, "the last good one" would send people looking for it
+    in_force = await kept_policy(context, repo) not in (None, Policy())
     language = policy.language or context.settings.language
-    conclusion, output = config_output(found, POLICY_PATH, language, in_force=in_force)
+    conclusion, output = config_output(problems, POLICY_PATH, language, in_force=in_force)
     await tell_check(context, repo, CheckToTell(CHECK, sha, f"config-{sha[:10]}", "completed", conclusion, output))
-    return f"{POLICY_PATH} has {len(found)} problems; the last good one stays in force"
+    return f"{POLICY_PATH} has problems: {'the last good one stays' if in_force else 'the defaults are'} in force"
