@@ -1,7 +1,8 @@
 """A process with an engine and one kind of job, for `test_engine`: each call writes a line to a file and sleeps.
 
 Usage: python -m tests.engine_job HOME JOB... ; a job is ID, PARTITION, CALLS and seconds per call, joined by commas.
-Fewer than no seconds kill the process. Two recoveries are enough here, so that a test need not wait for thirty."""
+-1 seconds kill the process; in place of seconds, a call may last until there is a file of that name, or of that
+name and the call's number, in HOME. Two recoveries are enough here, so that a test need not wait for thirty."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from pathlib import Path
 from bot import engine as engines
 from bot.engine import Engine, quiet_logs
 from bot.model.jobs import Job, JobArgs, Outcome, Queue
+from tests.machine import PATIENCE_S
 
 
 async def main(home: Path, jobs: list[Job]) -> None:
@@ -24,12 +26,17 @@ async def main(home: Path, jobs: list[Job]) -> None:
 
     async def step(args: JobArgs, faults: int) -> Outcome:
         name, calls = args["name"], args["calls"]
-        done = home / f"{name}.done"
+        done = home / f"{name}_done"
         count = int(done.read_text()) if done.exists() else 0
         note(f"{name} began {count + 1}")
-        if args["seconds"] < 0:
+        if args["lasts"] == "-1":
             os.kill(os.getpid(), signal.SIGKILL)
-        await asyncio.sleep(args["seconds"])
+        if args["lasts"].isidentifier():
+            ends = home / args["lasts"], home / f"{args['lasts']}{count + 1}"
+            while not any(end.exists() for end in ends):  # noqa: ASYNC110  # made by another process or another job
+                await asyncio.sleep(0.02)
+        else:
+            await asyncio.sleep(float(args["lasts"]))
         done.write_text(str(count + 1))
         note(f"{name} ended {count + 1}")
         return Outcome(done=count + 1 >= calls)
@@ -45,9 +52,12 @@ async def main(home: Path, jobs: list[Job]) -> None:
     note("ready")
     while not (home / "stop").exists():  # noqa: ASYNC110  # asked from another process
         await asyncio.sleep(0.02)
-    drained = await engine.drain(float((home / "stop").read_text()))
+    draining = asyncio.create_task(engine.drain(float((home / "stop").read_text())))
+    await asyncio.sleep(0)
+    (home / "draining").touch()
+    drained = await draining
     for job in jobs:
-        done = home / f"{job.args['name']}.done"
+        done = home / f"{job.args['name']}_done"
         if done.exists() and int(done.read_text()) >= job.args["calls"]:
             await ended(engine, job)
     states = [await engine.status(job.id) for job in jobs]
@@ -60,14 +70,14 @@ async def main(home: Path, jobs: list[Job]) -> None:
 
 async def ended(engine: Engine, job: Job) -> None:
     """The engine writes down that a job has ended a moment after its last call has."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while await engine.status(job.id) != "ended":  # noqa: ASYNC110  # dbos tells nobody
             await asyncio.sleep(0.02)
 
 
 def job_of(text: str) -> Job:
-    name, partition, calls, seconds = text.split(",")
-    args = {"name": name, "calls": int(calls), "seconds": float(seconds)}
+    name, partition, calls, lasts = text.split(",")
+    args = {"name": name, "calls": int(calls), "lasts": lasts}
     return Job(kind="fix", id=f"fix:{name}", partition=partition, args=args)
 
 

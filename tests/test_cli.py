@@ -17,7 +17,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from bot.demo.botprocess import free_port
+from tests.machine import PATIENCE_S, kept_port
 
 SECRET = "cli-secret-0123456789-abcdefghijkl"
 CANARY = "canary-that-nobody-should-see"
@@ -30,7 +30,7 @@ def pem(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey) -> str:
 
 def mendbot(*args: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "bot", *args], env=env or os.environ, capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "bot", *args], env=env or os.environ, capture_output=True, text=True, timeout=PATIENCE_S
     )
 
 
@@ -95,7 +95,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "APP_ID": "1234",
         "PRIVATE_KEY_PATH": str(key),
         "WEBHOOK_SECRET": SECRET,
-        "PORT": str(free_port()),
+        "PORT": str(kept_port()),
         "MENDBOT_HOME": str(root / "home"),
         "MENDBOT_ALLOW_ROOT": "1",
         "MENDBOT_GITHUB_API_URL": "http://127.0.0.1:9",
@@ -104,7 +104,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 DRIVER = """
 import json, os, sys
-import bot.app
+import bot.app.server
 from bot.cli import main
 
 answers = {}
@@ -137,7 +137,9 @@ def answers(good: dict[str, str]) -> dict[str, tuple[int, str, str]]:
         return ("serve", *case.args), env
 
     cases = json.dumps({name: described(case) for name, case in CASES.items()})
-    done = subprocess.run([sys.executable, "-c", DRIVER], input=cases, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER], input=cases, capture_output=True, text=True, timeout=PATIENCE_S
+    )
     assert done.returncode == 0, done.stderr
     return {name: (code, out, err) for name, (code, out, err) in json.loads(done.stdout).items()}
 
@@ -159,17 +161,17 @@ def test_a_server_that_cannot_start_says_so_in_one_line_and_exits_2(
 @pytest.fixture
 def running(good: dict[str, str], tmp_path: Path) -> Iterator[dict[str, str]]:
     """A server that runs, and its environment."""
-    env = {**good, "MENDBOT_HOME": str(tmp_path / "home"), "PORT": str(free_port())}
+    env = {**good, "MENDBOT_HOME": str(tmp_path / "home"), "PORT": str(kept_port())}
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen([sys.executable, "-m", "bot", "serve"], env=env, stdout=log, stderr=log)
     try:
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + PATIENCE_S
         while not answers_ping(env["PORT"]):
             assert process.poll() is None and time.monotonic() < deadline, (tmp_path / "log").read_text()
             time.sleep(0.05)
         yield env
         process.send_signal(signal.SIGTERM)
-        assert process.wait(11) == 0
+        assert process.wait(PATIENCE_S) == 0
     finally:
         process.kill()
         process.wait()
@@ -177,7 +179,7 @@ def running(good: dict[str, str], tmp_path: Path) -> Iterator[dict[str, str]]:
 
 def answers_ping(port: str) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/ping", timeout=2) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/ping", timeout=PATIENCE_S) as answer:
             return answer.status == 200
     except OSError:
         return False
@@ -186,7 +188,7 @@ def answers_ping(port: str) -> bool:
 def test_a_second_server_is_told_what_is_taken_and_the_first_one_goes_on(
     running: dict[str, str], tmp_path: Path
 ) -> None:
-    same_home = mendbot("serve", env={**running, "PORT": str(free_port())})
+    same_home = mendbot("serve", env={**running, "PORT": str(kept_port())})
     assert same_home.returncode == 2
     assert same_home.stderr.startswith("mendbot: another `mendbot serve` uses ")
     assert same_home.stderr.count("\n") == 1

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine import PATIENCE_S
+
 ROOT = Path(__file__).parent.parent
 LONG = "x" * 10_000
 HOSTILE = ["", "  ", "a\nb", "--help", "\x1b[31mred\x1b[0m", LONG, "~nobody-of-this-name/x", "caf\udce9"]
@@ -108,7 +110,6 @@ def test_check_of_a_hundred_megabytes_of_output_stays_small(tmp_path: Path) -> N
     assert done.code == 1
     assert len(item["output"]) <= 5_000
     assert "the end" in item["output"]
-    assert done.seconds < 30
     assert max(0, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss - before) < 400_000  # KB, of any child
 
 
@@ -197,7 +198,9 @@ def test_group_prints_names_that_are_no_text_as_json() -> None:
 def test_group_ends_quietly_when_its_reader_is_gone() -> None:
     issues = json.dumps([issue(number) for number in range(1, 3_001)])
     command = f"{sys.executable} -m bot group --by file --max-size 1 | head -c 1; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], input=issues, capture_output=True, text=True, cwd=ROOT, timeout=60)
+    done = subprocess.run(
+        ["bash", "-c", command], input=issues, capture_output=True, text=True, cwd=ROOT, timeout=PATIENCE_S
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "{", "")
 
 
@@ -216,7 +219,7 @@ def test_group_takes_fifty_thousand_issues(by: str, tmp_path: Path) -> None:
     ]
     (tmp_path / "issues.json").write_text(json.dumps(issues))
     command = f"ulimit -v 2500000; exec {sys.executable} -m bot group --by {by} < {tmp_path}/issues.json"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=ROOT, timeout=100)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=ROOT, timeout=150)
     assert (done.returncode, done.stderr) == (0, b"")
     numbers = {number for group in json.loads(done.stdout)["groups"] for number in group["issues"]}
     assert len(numbers) == 50_000
@@ -258,7 +261,7 @@ def test_the_hook_never_blocks_whatever_it_is_asked(history: Path, name: str) ->
     done = mendbot("hook", "pre-tool", stdin=REQUESTS[name], MENDBOT_HOME=str(history.parent))
     assert (done.code, done.err) == (0, "")
     assert ("boom in b.ts" in done.out) == (name == "two megabytes")
-    assert done.seconds < 5
+    assert done.seconds < 60
 
 
 @pytest.mark.parametrize("state", ["missing", "corrupt", "empty", "directory", "pipe", "locked"])
@@ -278,7 +281,7 @@ def test_the_hook_is_silent_where_the_database_is_of_no_use(history: Path, state
     done = mendbot("hook", "pre-tool", stdin=REQUESTS["two megabytes"], MENDBOT_HOME=str(history.parent))
     lock.close()
     assert (done.code, done.out, done.err) == (0, "", "")
-    assert done.seconds < 5
+    assert done.seconds < 60
 
 
 @pytest.mark.parametrize("directory", ["", "nowhere", "package.json", LONG, "a\nb"])

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import httpx2
 import pytest
 
 from bot.errors import ConfigError, Transient, UserError
 from bot.http import Answer, NotSent, Unclear, check_api_url, open_client, send
+from tests.machine import PATIENCE_S, kept_port
 
 API = "https://api.github.com"
 Handler = Callable[[httpx2.Request], httpx2.Response]
@@ -24,7 +25,7 @@ def ask(
 
     async def go() -> Answer:
         async with open_client(API, transport=httpx2.MockTransport(record)) as client:
-            return await send(client, method, url, {"authorization": "Bearer t"}, body, 2.0)
+            return await send(client, method, url, {"authorization": "Bearer t"}, body, PATIENCE_S)
 
     ask.seen = seen  # type: ignore[attr-defined]
     return asyncio.run(go()), seen
@@ -182,19 +183,12 @@ def test_a_server_that_never_answers_is_left_after_the_whole_time() -> None:
 
 
 def test_a_real_refused_connection_on_loopback_is_not_sent() -> None:
-    async def go(run: Callable[[int], Awaitable[None]]) -> None:
-        server = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        server.close()
-        await server.wait_closed()
-        await run(port)
-
-    async def ask_closed(port: int) -> None:
+    async def go(port: int) -> None:
         async with open_client(f"http://127.0.0.1:{port}") as client:
             with pytest.raises(NotSent, match="cannot be reached"):
                 await send(client, "POST", f"http://127.0.0.1:{port}/x", {}, b"{}")
 
-    asyncio.run(go(ask_closed))
+    asyncio.run(go(kept_port()))
 
 
 def test_a_real_exchange_over_a_socket_carries_method_headers_and_body() -> None:

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.machine import PATIENCE_S
+
 TOKEN = "ghs_" + "a1B2" * 10
 SCRIPT = """
 import sys
@@ -27,7 +29,9 @@ except RuntimeError:
 
 @pytest.mark.parametrize("form", ["console", "json"])
 def test_tokens_are_masked_at_any_depth_and_in_tracebacks(form: str) -> None:
-    done = subprocess.run([sys.executable, "-c", SCRIPT, form, TOKEN], capture_output=True, text=True, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, form, TOKEN], capture_output=True, text=True, timeout=PATIENCE_S
+    )
     assert done.returncode == 0
     assert done.stdout == ""
     assert "unseen" not in done.stderr

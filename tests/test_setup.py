@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.machine import PATIENCE_S
 
 SETUP = Path(__file__).parent.parent / "scripts" / "setup.sh"
 TOOLS = ("sh", "cat", "chmod", "cp", "dirname", "grep", "head", "mkdir", "rm", "sed", "sort")
@@ -61,7 +62,7 @@ class Machine:
             env={"PATH": str(self.bin), **variables},
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=PATIENCE_S,
         )
 
     def refuses(self, **variables: str) -> str:
@@ -95,14 +96,10 @@ def test_a_fresh_clone_gets_the_pinned_requirements_and_itself(machine: Machine)
 def test_the_second_time_it_does_nothing_at_once(machine: Machine) -> None:
     machine.setup()
     machine.asked("")
-    took = []
-    for _ in range(5):  # the best of some, for other tests may be using the machine
-        began = time.monotonic()
-        done = machine.setup()
-        took.append(time.monotonic() - began)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert machine.asked("-m") == []
-    assert min(took) < 0.3
+    done = machine.setup()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (asked,) = machine.asked("")  # its version, and nothing that takes time
+    assert "version_info" in asked
 
 
 @pytest.mark.parametrize("file", ["requirements.lock", "pyproject.toml", "scripts/setup.sh"])

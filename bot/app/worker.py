@@ -25,6 +25,7 @@ from bot.store.database import Database
 from bot.workflows.context import Context
 from bot.workflows.gather import gather_loop
 from bot.workflows.janitor import sweep, tend_loop
+from bot.workflows.missed import catch_up_loop
 from bot.workflows.pulls.tell import tell_pulls_loop
 from bot.workflows.pump import pump_loop
 from bot.workflows.reconcile import reconcile
@@ -33,7 +34,7 @@ from bot.workflows.report import report_loop
 GRACE_S = 6.0
 """Of the 10 seconds that a supervisor gives after SIGTERM, what running steps may use (trust.md, rulings)."""
 
-_LOOPS = (pump_loop, gather_loop, report_loop, tell_pulls_loop, tend_loop)
+_LOOPS = (pump_loop, catch_up_loop, gather_loop, report_loop, tell_pulls_loop, tend_loop)
 
 T = TypeVar("T")
 log = structlog.get_logger()

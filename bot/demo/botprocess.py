@@ -21,7 +21,7 @@ from bot import proc
 from bot.demo.standin.server import StandIn
 from bot.errors import UserError
 
-READY_S = 30.0
+READY_S = 120.0
 _STOP_S = 12.0
 """A little more than the ten seconds in which `serve` promises to end."""
 _LIFE_S = 24 * 3600.0

@@ -5,26 +5,39 @@ from __future__ import annotations
 
 import json
 import urllib.request
+from collections.abc import Mapping
 
-from bot.demo.scenarios import Scenario, diff, issues_scenario
+from bot.demo.scenarios import Filed, Scenario, diff, issues_scenario, sample
 from bot.demo.stage import Stage
 
 MAINTAINER, STRANGER = "ada", "sam"
 _DURATION, _IMPORTS, _FORMAT = 1, 2, 3
 """The issues by their numbers."""
 _MODULE, _TESTS = "pocket/duration.py", "tests/test_duration.py"
+_MENDS = {_DURATION: _MODULE, _IMPORTS: "pocket/table.py", _FORMAT: "pocket/rules.py"}
+"""The module that each is about; what another one is about is none of its pull request's business."""
 _HOW = "every space has to go, not only those at the ends"
 
 
 def commands_scenario() -> Scenario:
-    """The sample and its three issues; the agent's only try is wrong, so that somebody has to lend a hand."""
+    """The sample and its three issues, the third of a module of its own, as two that mend one module would bring the
+    same change twice; the agent's only try is wrong, so that somebody has to lend a hand."""
     found = issues_scenario()
-    imports, formatting, duration = found.issues
+    imports, _, duration = found.issues
+    formatting = Filed(
+        "The module of rules is not formatted like the rest",
+        "Quotes and spacing in `pocket/rules.py` differ from every other file. The formatter should do.",
+        imports.labels,
+    )
     policy = ".github/mendbot.yml"
     return Scenario(
         name="commands",
         repo=found.repo,
-        files={**found.files, policy: found.files[policy].replace(b"max_attempts: 3", b"max_attempts: 1")},
+        files={
+            **found.files,
+            **sample("commands"),
+            policy: found.files[policy].replace(b"max_attempts: 3", b"max_attempts: 1"),
+        },
         issues=(duration, imports, formatting),
         answers=found.answers[:1],
         said="the agent's only answer is wrong; a maintainer lends a hand, all of it in comments",
@@ -161,9 +174,21 @@ def _mended(stage: Stage, number: int) -> bool:
     return any(pull.closes == (number,) for pull in stage.world.pulls(stage.repo))
 
 
+def _changed(stage: Stage, sha: str, path: str, files: Mapping[str, bytes]) -> bool:
+    return stage.world.read_file(stage.repo, sha, path) != files[path]
+
+
 def _in_the_end(stage: Stage) -> None:
-    mine = [pull.closes for pull in stage.world.pulls(stage.repo)]
+    pulls = stage.world.pulls(stage.repo)
+    mine = [pull.closes for pull in pulls]
     stage.promise(f"one pull request for each issue, not {mine}", sorted(mine) == [(1,), (2,), (3,)])
+    files = commands_scenario().files
+    for pull in pulls:
+        changed = {path for path in _MENDS.values() if _changed(stage, pull.head_sha, path, files)}
+        stage.promise(
+            f"the files of #{pull.closes[0]} alone changed in #{pull.number}, not {changed}",
+            changed == {_MENDS[pull.closes[0]]},
+        )
     for number in sorted(stage.threads):
         comments = stage.world.comments(stage.repo, number)
         purposes = [one.body.partition("-->")[0] for one in comments if one.author == "mendbot[bot]"]

@@ -47,7 +47,7 @@ async def failed_deliveries(api: Api, since: datetime) -> tuple[FailedDelivery, 
             failed.setdefault(delivery.guid, delivery)
     return tuple(
         FailedDelivery(d.id, d.guid, d.event, d.action, d.delivered_at)
-        for d in sorted(failed.values(), key=lambda d: d.delivered_at)
+        for d in sorted(failed.values(), key=lambda d: (d.delivered_at, d.id))
         if d.guid not in delivered
     )
 

@@ -53,6 +53,9 @@ class _Comment(Form):
     performed_via_github_app: _App | None = None
     issue_url: str = ""
 
+    def carries(self, mark: str) -> bool:
+        return marked(self.body or "", mark)
+
     def by(self, author: Author) -> bool:
         if self.performed_via_github_app is not None:
             return self.performed_via_github_app.id == author.app_id
@@ -64,6 +67,12 @@ def marker(key: str) -> str:
     if not _KEY.fullmatch(key) or "--" in key:
         raise ValueError(f"{key!r} cannot be a comment's key")
     return f"<!-- mendbot:{key} -->"
+
+
+def marked(body: str, mark: str) -> bool:
+    """Whether the body begins or ends with that marker; in between it may stand in what a log printed (T37)."""
+    text = body.strip()
+    return text.startswith(mark) or text.endswith(mark)
 
 
 def checked_body(body: str) -> str:
@@ -88,7 +97,7 @@ class Threads:
         is already there. The marker is put before a body that lacks it. Whoever calls sees to it that one key
         is worked on once at a time. After an answer lost on the way it looks before it gives up with Transient."""
         mark = marker(key)
-        text = checked_body(body if mark in body else f"{mark}\n{body}")
+        text = checked_body(body if marked(body, mark) else f"{mark}\n{body}")
         found = await self._known(known_id, number) if known_id is not None else None
         found = found or await self._search(number, mark)
         if found is None:
@@ -106,13 +115,15 @@ class Threads:
             comment = read(_Comment, await self.api.get(_COMMENT, self._names(id=comment_id)))
         except Missing:
             return None  # deleted by someone: a new one takes its place
-        here = not comment.issue_url or comment.issue_url.endswith(f"/{number}")
+        # an issue that was transferred took its comments along, perhaps to the same number
+        thread = f"/{self.repo.full_name}/issues/{number}".casefold()
+        here = not comment.issue_url or comment.issue_url.casefold().endswith(thread)
         return comment if here and comment.by(self.author) else None
 
     async def _search(self, number: int, mark: str) -> _Comment | None:
         async for item in self.api.pages(_COMMENTS + "{?per_page}", self._names(number=number, per_page=100)):
             comment = read(_Comment, item)
-            if mark in (comment.body or "") and comment.by(self.author):
+            if comment.carries(mark) and comment.by(self.author):
                 return comment
         return None
 

@@ -27,18 +27,21 @@ class Resolution(Wire):
     pull_request: int | None = None
     author: str | None = None
     run_id: str | None = None
+    """The run, or the command, that proved or said it: what the same attempt of it says again is one use."""
     attempt: int | None = None
     diff_hash: str | None = None
     patch: str | None = None
 
 
 class KnownError(Wire):
-    """A resolved error of the history; `error` is normalised, `last_used` ISO 8601.
+    """A resolved error of the history; `error` is normalised, `raw` as the tool printed it where that may be told here,
+    `last_used` ISO 8601.
 
     `shown` counts how often it was told before an attempt, `passed` how many of those attempts passed."""
 
     id: int
     error: str
+    raw: str = ""
     resolution: Resolution
     use_count: int = 1
     last_used: str = ""
@@ -113,6 +116,8 @@ class RunView(Noun):
     stop: StopReason | None = None
     commit_sha: str | None = None
     pull: PullRequest | None = None
+    mends: Literal["", "branch", "fork"] = ""
+    """Whose pull request's branch it is for, the repository's own or a fork's; empty where it opens one of its own."""
     salvage_ref: str | None = None
     sandbox: str = ""
     trigger_label: str = "auto-fix"

@@ -11,21 +11,21 @@ from bot.reports.answers_pull import pull_failures, pull_status
 from bot.reports.attempts import attempts_account
 from bot.reports.comment import outcome, progress
 from bot.reports.ending import long_details, next_steps, not_taken, pushed, sentence, stopped, what_failed
-from bot.reports.group import conflicts, group_account
-from bot.reports.history import file_guidance
-from bot.reports.known import cleared_by, known_errors, seen_before
+from bot.reports.group import conflicts, group_account, reasons
+from bot.reports.known import known_errors, known_item, seen_before
 from bot.reports.limits import inline_code
 from bot.reports.prose import escape, page, within
-from bot.reports.text import duration, joined, say
-from bot.reports.validation import movement
+from bot.reports.text import bullets, duration, joined, say
+from bot.reports.validation import is_flaky, latest, movement
 
 _RUNS = 20
 _LISTED_ERRORS = 5
 _KNOWN = 20
-_LINE_CHARS = 400
 _ROOM = 40_000
 _ISSUES = 50
 _TITLE = 150
+_LABEL = "auto-fix"
+"""As it is unless the repository's configuration names another (`model.RunView`)."""
 
 
 def status_answer(
@@ -35,9 +35,11 @@ def status_answer(
     paused_by: str | None = None,
     waiting: bool = False,
     language: Language = "en",
+    label: str = _LABEL,
 ) -> str:
     """What runs or waits on a thread and how its last run ended. `runs` are the thread's, oldest first; `waiting` is
-    true where its issue is about to be grouped. `paused_by` is the login of who paused Mendbot here; None is not."""
+    true where its issue is about to be grouped. `paused_by` is the login of who paused Mendbot here; None is not.
+    `label` is the one that starts a run here."""
     going = [run for run in runs if not run.status.final]
     ended = [run for run in runs if run.status.final]
     lines = [f"- {_going(run, language)}" for run in going[-_RUNS:]]
@@ -46,8 +48,12 @@ def status_answer(
     told = ["\n".join(lines), pull_status(pull, language) if pull else ""]
     paused = say(language, "status.paused", by=inline_code(paused_by, 60)) if paused_by is not None else ""
     if not any(told):
-        told = [say(language, "nothing.paused" if paused else "nothing")]
+        told = [say(language, "nothing.paused") if paused else _nothing(label, language)]
     return page([paused, *told])
+
+
+def _nothing(label: str, language: Language) -> str:
+    return say(language, "nothing", label=inline_code(label, 60))
 
 
 def _going(run: RunView, language: Language) -> str:
@@ -76,16 +82,19 @@ def _issues(run: RunView, language: Language) -> str:
     return joined(language, [f"#{issue.number}" for issue in run.issues])
 
 
-def explain_answer(run: RunView | None, pull: PullView | None, language: Language = "en") -> str:
+def explain_answer(
+    run: RunView | None, pull: PullView | None, language: Language = "en", *, label: str = _LABEL
+) -> str:
     """What failed, what was tried, why it stopped, what the history knows and what to do next; for a pull request its
     failing checks. Logs in both must be redacted already."""
     parts = _explained(run, language) if run is not None else []
     parts += [pull_failures(pull, language)] if pull is not None else []
-    return page(parts) if any(parts) else say(language, "nothing")
+    return page(parts) if any(parts) else _nothing(label, language)
 
 
 def _explained(run: RunView, language: Language) -> list[str]:
-    tried = f"**{say(language, 'attempts')}**\n\n{attempts_account(run, language)}" if run.tried else ""
+    account = attempts_account(run, language, listed=_LISTED_ERRORS)
+    tried = f"**{say(language, 'attempts')}**\n\n{account}" if run.tried else ""
     over = run.status in (Status.FAILED, Status.CANCELLED)
     return [
         *_where_it_stands(run, language),
@@ -101,16 +110,16 @@ def _explained(run: RunView, language: Language) -> list[str]:
 
 
 def _where_it_stands(run: RunView, language: Language) -> list[str]:
+    """Under the run's own name: the answer may stand below what a later run comes to."""
+    if not run.status.final:
+        return [_going(run, language)]
+    head = say(language, f"explain.{run.status}", run=inline_code(run.run_id, 80))
     if run.status is Status.SUCCESS:
-        return [say(language, "success"), outcome(run, language)]
+        return [head, outcome(run, language), say(language, "success.flaky") if is_flaky(latest(run)) else ""]
     if run.status is Status.FAILED:
-        return [say(language, "failed"), f"{stopped(run, language)} {pushed(run, language)}", long_details(run)]
-    if run.status is Status.CANCELLED:
-        why = sentence(run.stop.details) if run.stop else ""
-        return [say(language, "cancelled"), why or say(language, "cancelled.plain")]
-    if run.status is Status.RUNNING:
-        return [progress(run, language)]
-    return [_going(run, language)]
+        return [head, f"{stopped(run, language)} {pushed(run, language)}", long_details(run)]
+    why = sentence(run.stop.details) if run.stop else ""
+    return [head, why or say(language, "cancelled.plain")]
 
 
 def history_answer(path: str, found: Sequence[KnownError], language: Language = "en", repo: str = "") -> str:
@@ -119,17 +128,8 @@ def history_answer(path: str, found: Sequence[KnownError], language: Language = 
     name = inline_code(path)
     if not found:
         return say(language, "history.nothing", path=name)
-    items = within((_known(known, language, repo) for known in found[:_KNOWN]), _ROOM)
-    left = len(found) - len(items)
-    more = [f"- {say(language, 'more', count=left)}"] if left else []
-    return page([say(language, "history", path=name), "\n".join([*items, *more])])
-
-
-def _known(known: KnownError, language: Language, repo: str) -> str:
-    first, *more = (escape(line, _LINE_CHARS) for line in file_guidance(known, language).split("\n"))
-    if where := cleared_by(known, repo):
-        more.append(say(language, "known.where", places=where))
-    return "\n".join([f"- {first}", *(f"  - {line}" for line in more)])
+    items = within((known_item(known, repo, language, matches=False) for known in found[:_KNOWN]), _ROOM)
+    return page([say(language, "history", path=name), bullets(items, len(found), language)])
 
 
 def group_answer(
@@ -139,17 +139,19 @@ def group_answer(
     *,
     apart: Collection[int] = (),
     together: Iterable[Collection[int]] = (),
+    label: str = _LABEL,
 ) -> str:
     """Who is in the thread's group and why, its branch, how to change it. `waiting` are the issues that wait to be
-    grouped beside this one. `apart` are issues that people said to work on alone, `together` those to be joined."""
+    grouped beside this one. `apart` are issues that people said to work on alone, `together` those to be joined.
+    `label` is the one that starts a run here."""
     if run is not None and run.issues:
         parts = _group_of(run, language)
     elif waiting:
         lines = [f"- #{issue.number}: {escape(issue.title, _TITLE)}" for issue in waiting[:_ISSUES]]
-        lines += [f"- {say(language, 'more', count=len(waiting) - _ISSUES)}"] if len(waiting) > _ISSUES else []
-        parts = [say(language, "group.waiting"), "\n".join(within(lines, _ROOM)), say(language, "group.how")]
+        told = bullets(within(lines, _ROOM), len(waiting), language)
+        parts = [say(language, "group.waiting"), told, say(language, "group.how")]
     else:
-        parts = [say(language, "group.none")]
+        parts = [say(language, "group.none", label=inline_code(label, 60))]
     return page([*parts, _pins(apart, together, language)])
 
 
@@ -160,10 +162,9 @@ def _group_of(run: RunView, language: Language) -> list[str]:
         return [head, group_account(run, language), conflicts(run, language)]
     branch = inline_code(run.branch) if run.branch else ""
     alone = say(language, "group.alone.over" if over else "group.alone", number=run.issues[0].number)
-    why = [f"- {escape(reason)}" for reason in run.reasons[:5]]
     return [
         alone,
-        "\n".join(why),
+        reasons(run, language),
         say(language, "alone", branch=branch) if branch else "",
         conflicts(run, language),
         say(language, "group.how"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 ANSWERS_ENGLISH: Mapping[str, str] = {
-    "nothing": "Nothing has run here yet. Add the trigger label to the issue, or comment `/mendbot fix`.",
+    "nothing": "Nothing has run here yet. Add the label {label} to the issue, or comment `/mendbot fix`.",
     "nothing.paused": "Nothing has run here yet.",
     "status.running": "{progress} (run {run}{issues})",
     "status.queued": "⏳ Run {run}{issues} will start in a moment.",
@@ -16,7 +16,10 @@ ANSWERS_ENGLISH: Mapping[str, str] = {
     "status.success": "Last run {run}: ✅ {outcome}",
     "status.failed": "Last run {run}: ❌ {why}",
     "status.cancelled": "Last run {run}: ⏹️ {why}",
-    "status.paused": "⏸️ Paused by {by}: nothing new starts until somebody comments `/mendbot resume`.",
+    "status.paused": "⏸️ Paused by {by} when this was asked: nothing new starts until `/mendbot resume`.",
+    "explain.success": "**✅ Run {run} ended with a fix**",
+    "explain.failed": "**❌ Run {run} ended without a fix**",
+    "explain.cancelled": "**⏹️ Run {run} was cancelled**",
     "history": "**What is known of {path}**",
     "history.nothing": "Nothing is known about {path} yet.",
     "group.of": "**Issues that run {run} works on together**",
@@ -24,7 +27,7 @@ ANSWERS_ENGLISH: Mapping[str, str] = {
     "group.alone": "#{number} is worked on alone.",
     "group.alone.over": "#{number} was worked on alone.",
     "group.waiting": "These issues wait to be grouped; runs for them start by themselves:",
-    "group.none": "This issue is not being worked on. Add the trigger label, or comment `/mendbot fix`.",
+    "group.none": "This issue is not being worked on. Add the label {label}, or comment `/mendbot fix`.",
     "group.how": "To have this issue worked on with another one, comment `/mendbot group add #N`; to keep it alone, "
     "`/mendbot group split`.",
     "group.apart": "To be worked on alone, as somebody asked: {issues}.",

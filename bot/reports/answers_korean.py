@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 ANSWERS_KOREAN: Mapping[str, str] = {
-    "nothing": "아직 여기서 실행된 것이 없습니다. 이슈에 실행 라벨을 붙이거나 댓글로 `/mendbot fix`를 남겨 주세요.",
+    "nothing": "아직 여기서 실행된 것이 없습니다. 이슈에 {label} 라벨을 붙이거나 댓글로 `/mendbot fix`를 남겨 주세요.",
     "nothing.paused": "아직 여기서 실행된 것이 없습니다.",
     "status.running": "{progress} (실행 {run}{issues})",
     "status.queued": "⏳ 실행 {run}{issues}: 곧 시작합니다.",
@@ -16,7 +16,11 @@ ANSWERS_KOREAN: Mapping[str, str] = {
     "status.success": "마지막 실행 {run}: ✅ {outcome}",
     "status.failed": "마지막 실행 {run}: ❌ {why}",
     "status.cancelled": "마지막 실행 {run}: ⏹️ {why}",
-    "status.paused": "⏸️ {by} 님이 일시 중지했습니다. 댓글로 `/mendbot resume`을 남기기 전에는 새로 시작하지 않습니다.",
+    "status.paused": "⏸️ 질문 시점에는 {by} 님이 일시 중지한 상태입니다. "
+    "`/mendbot resume` 전에는 새로 시작하지 않습니다.",
+    "explain.success": "**✅ 실행 {run}에서 수정안을 만들었습니다**",
+    "explain.failed": "**❌ 실행 {run}에서 수정하지 못했습니다**",
+    "explain.cancelled": "**⏹️ 실행 {run} 취소됨**",
     "history": "**{path}에 대해 알려진 내용**",
     "history.nothing": "{path}에 대해서는 아직 알려진 것이 없습니다.",
     "group.of": "**실행 {run}에서 함께 처리하는 이슈**",
@@ -24,7 +28,7 @@ ANSWERS_KOREAN: Mapping[str, str] = {
     "group.alone": "#{number} 이슈는 따로 처리하고 있습니다.",
     "group.alone.over": "#{number} 이슈는 따로 처리했습니다.",
     "group.waiting": "다음 이슈는 묶이기를 기다리고 있으며, 그 뒤 자동으로 실행됩니다.",
-    "group.none": "이 이슈는 처리하고 있지 않습니다. 실행 라벨을 붙이거나 댓글로 `/mendbot fix`를 남겨 주세요.",
+    "group.none": "이 이슈는 처리하고 있지 않습니다. {label} 라벨을 붙이거나 댓글로 `/mendbot fix`를 남겨 주세요.",
     "group.how": "이 이슈를 다른 이슈와 함께 처리하려면 댓글로 `/mendbot group add #N`을, "
     "따로 처리하려면 `/mendbot group split`을 남겨 주세요.",
     "group.apart": "요청에 따라 따로 처리할 이슈: {issues}.",

@@ -7,6 +7,7 @@ from bot.model.pulls import PullCheck, PullView
 from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.prose import escape, table, within
 from bot.reports.pull_failures import VERDICTS, commit_link, failures_list
+from bot.reports.pull_heads import ending
 from bot.reports.pull_words import reason, tell, tell_count
 from bot.reports.text import duration, say
 from bot.reports.validation import EVIDENCE_LINES, how_it_ended
@@ -20,7 +21,9 @@ def pull_status(view: PullView, language: Language) -> str:
     """The head and, in a table, each check's state with the counts of its failures by verdict; the first 20."""
     state = say(language, f"checks.{view.status}")
     head = say(language, "checks.of", sha=commit_link(view, view.head_sha), state=state)
-    if view.stop is not None:
+    if view.stop is not None and (known := ending(view, language)):
+        head += f" ({known})"
+    elif view.stop is not None:
         head += f" ({inline_code(view.stop.reason, 60)}: {escape(view.stop.details) or '–'})"
     rows = [
         [

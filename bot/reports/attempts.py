@@ -8,7 +8,8 @@ from bot.model import Language, RunView, Validation
 from bot.model.views import Attempt
 from bot.reports.limits import inline_code
 from bot.reports.prose import details, table, within
-from bot.reports.text import duration, say
+from bot.reports.readable import readable
+from bot.reports.text import bullets, duration, say
 from bot.reports.validation import failed_step, verdict
 
 _ROWS = 20
@@ -65,25 +66,33 @@ def figures(one: Attempt, language: Language) -> str:
     return " · ".join(say(language, f"errors.{kind}", count=number) for kind, number in counts if number)
 
 
-def attempts_folded(view: RunView, language: Language, *, least: int = 1) -> str:
-    """The table and what each attempt did, folded; empty below that number of attempts."""
+def attempts_folded(view: RunView, language: Language, *, least: int = 1, listed: int = 0) -> str:
+    """The table and what each attempt did, folded; empty below that number of attempts. `listed` as below."""
     if len(view.tried) < least:
         return ""
-    return details(f"{say(language, 'attempts')} ({len(view.tried)})", attempts_account(view, language))
+    told = attempts_account(view, language, listed=listed)
+    return details(f"{say(language, 'attempts')} ({len(view.tried)})", told)
 
 
-def attempts_account(view: RunView, language: Language) -> str:
-    """The table and, for each attempt that changed something, its files and the errors that came and went."""
-    told = (_story(one, language) for one in view.tried[-_ROWS:] if one.paths)
+def attempts_account(view: RunView, language: Language, *, listed: int = 0) -> str:
+    """The table and, for each attempt that changed something, its files and the errors that came and went. Of the last
+    checked one these are left out where the reader has them already: up to `listed` of each kind (`movement`)."""
+    last = next((one for one in reversed(view.tried) if one.moved is not None), None)
+    known = last if last is not None and _is_listed(last, view, listed) else None
+    told = (_story(one, language, errors=one is not known) for one in view.tried[-_ROWS:] if one.paths)
     return "\n\n".join([attempts_table(view, language), *within(told, _ROOM)])
 
 
-def _story(one: Attempt, language: Language) -> str:
+def _is_listed(one: Attempt, view: RunView, most: int) -> bool:
+    return one.moved == view.movement and all(len(getattr(one.moved, kind)) <= most for kind in _LISTED)
+
+
+def _story(one: Attempt, language: Language, *, errors: bool) -> str:
     shown = [inline_code(path) for path in one.paths[:_PATHS]]
     left = len(one.paths) - len(shown)
     more = f" {say(language, 'more', count=left)}" if left else ""
     head = say(language, "attempts.one", attempt=one.attempt, paths=", ".join(shown) + more)
-    return "\n\n".join([head, *_errors(one, language)])
+    return "\n\n".join([head, *(_errors(one, language) if errors else ())])
 
 
 def _errors(one: Attempt, language: Language) -> tuple[str, ...]:
@@ -93,10 +102,9 @@ def _errors(one: Attempt, language: Language) -> tuple[str, ...]:
     lines = []
     for kind in _LISTED:
         errors = getattr(one.moved, kind)
-        lines += [
-            f"- {say(language, f'errors.of.{kind}', error=inline_code(error, _ERROR_CHARS))}"
+        shown = [
+            f"- {say(language, f'errors.of.{kind}', error=inline_code(readable(error), _ERROR_CHARS))}"
             for error in errors[:_ERRORS]
         ]
-        if len(errors) > _ERRORS:
-            lines.append(f"- {say(language, 'more', count=len(errors) - _ERRORS)}")
+        lines += [bullets(shown, len(errors), language)] if errors else []
     return ("\n".join(lines),) if lines else ()

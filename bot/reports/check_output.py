@@ -8,9 +8,11 @@ import posixpath
 from collections.abc import Sequence
 
 from bot.model import Annotation, CheckOutput, KnownError, Language, RunView, Status, ValidationStep
-from bot.reports.history import annotation_line
+from bot.reports.comment import whose
+from bot.reports.ending import long_details, sentence, stopped
+from bot.reports.footer import footer
+from bot.reports.known import annotation_line
 from bot.reports.limits import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
-from bot.reports.prose import escape
 from bot.reports.text import count, duration, say
 from bot.reports.validation import attempts_table, checks_table, failed_step, how_it_ended, latest, tests_counted
 
@@ -50,10 +52,10 @@ def _fix(view: RunView, language: Language) -> tuple[str, CheckOutput]:
     validation = latest(view)
     parts = [checks_table(validation, language)] if validation and validation.steps else []
     if view.agents:
-        agent = inline_code(view.agents[-1], 60)
-        parts.append(say(language, "success.by", agent=agent, attempt=view.attempt, most=view.max_attempts))
+        parts.append(whose(view, language))
     if view.stop is not None:
-        parts.append(f"{inline_code(view.stop.reason, 60)}: {escape(view.stop.details)}")
+        cancelled = view.status is Status.CANCELLED
+        parts += [sentence(view.stop.details)] if cancelled else [stopped(view, language), long_details(view)]
     title = say(language, key, attempt=view.attempt, most=view.max_attempts)
     text = attempts_table(view, language) if len(view.validations) > 1 else ""
     return conclusion, _output(view, title, parts, text, (), language)
@@ -112,12 +114,10 @@ def _output(
     annotations: tuple[Annotation, ...],
     language: Language,
 ) -> CheckOutput:
-    footer = say(language, "footer", run=inline_code(view.run_id, 80))
-    if view.sandbox:
-        footer += " · " + say(language, "footer.sandbox", sandbox=escape(view.sandbox))
+    last = footer(view.run_id, view.sandbox, language)
     return CheckOutput(
         title=cut_bytes(title, _TITLE_BYTES),
-        summary=cut_bytes("\n\n".join([*parts, f"<sub>{footer}</sub>"]), CHECK_BYTES),
+        summary=cut_bytes("\n\n".join(part for part in (*parts, last) if part), CHECK_BYTES),
         text=cut_bytes(text, CHECK_BYTES),
         annotations=annotations,
     )
@@ -125,11 +125,16 @@ def _output(
 
 def _placed(view: RunView, step: ValidationStep, language: Language) -> tuple[Annotation, ...]:
     """Those that lie in the tree, the gravest first, at most 200, with lines and texts in bounds; one that the history
-    knows has a line more, which says how it was resolved before (REQ-RA-312)."""
+    knows has a line more, which says how often it was seen and how it was resolved before (REQ-RA-312)."""
     inside = [annotation for annotation in step.annotations if _inside(annotation.path)]
     inside.sort(key=lambda annotation: _SEVERITY[annotation.level])
     known: dict[Annotation, KnownError] = dict(view.recognised)
-    lines = {found: annotation_line(known[found], language, view.repo) for found in inside if found in known}
+    seen = {error: (times, since) for error, times, since in view.seen}
+    lines = {
+        found: annotation_line(known[found], language, view.repo, seen=seen.get(known[found].error))
+        for found in inside
+        if found in known
+    }
     return tuple(_bounded(annotation, lines.get(annotation, "")) for annotation in inside[:MAX_ANNOTATIONS])
 
 

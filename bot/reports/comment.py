@@ -20,11 +20,13 @@ from bot.reports.ending import (
     stopped,
     what_failed,
 )
+from bot.reports.footer import footer
 from bot.reports.group import conflicts, group
 from bot.reports.known import known_errors, seen_before
 from bot.reports.limits import COMMENT_CHARS, fence, inline_code
 from bot.reports.prose import details, escape, link, page
-from bot.reports.text import joined, say
+from bot.reports.pull_words import tell
+from bot.reports.text import bullets, joined, say
 from bot.reports.validation import checks_table, is_flaky, latest, movement
 
 _INLINE_PATHS = 5
@@ -41,9 +43,9 @@ def issue_comment(view: RunView, language: Language = "en") -> str:
         Status.FAILED: _failed,
         Status.CANCELLED: _cancelled,
     }
-    footer = _footer(view, language)
-    parts = [*states[view.status](view, language), _certificate(view, language)]
-    return f"{page(parts, COMMENT_CHARS - len(footer) - 2)}\n\n{footer}"
+    last = footer(view.run_id, view.sandbox, language)
+    told = page(states[view.status](view, language), COMMENT_CHARS - len(last) - 2, keep=_certificate(view, language))
+    return f"{told}\n\n{last}"
 
 
 def _queued(view: RunView, language: Language) -> list[str]:
@@ -92,6 +94,10 @@ def _success(view: RunView, language: Language) -> list[str]:
 
 def outcome(view: RunView, language: Language) -> str:
     """Where a run's fix is."""
+    if view.mends:
+        sha = (view.commit_sha or "")[:12]
+        pushed = view.mends == "branch" and bool(sha)
+        return tell(language, "fix.pushed" if pushed else "fix.offered", sha=sha)
     if view.pull is None:
         return say(language, "success.local", branch=inline_code(view.branch))
     pull = link(say(language, "pull", number=view.pull.number), view.pull.url)
@@ -103,11 +109,15 @@ def made_by(view: RunView, language: Language) -> str:
     """Whose change it is, and that it wants a review; empty where nobody made one."""
     if not view.agents:
         return ""
-    agent = inline_code(view.agents[-1], 60)
-    by = say(language, "success.by", agent=agent, attempt=view.attempt, most=view.max_attempts)
+    return f"{whose(view, language)} {say(language, 'success.review')}"
+
+
+def whose(view: RunView, language: Language) -> str:
+    """Which agent made the last change, and in which attempt."""
     if view.agents[-1] == "given":
-        by = say(language, "success.given")
-    return f"{by} {say(language, 'success.review')}"
+        return say(language, "success.given")
+    agent = inline_code(view.agents[-1], 60)
+    return say(language, "success.by", agent=agent, attempt=view.attempt, most=view.max_attempts)
 
 
 def _failed(view: RunView, language: Language) -> list[str]:
@@ -121,7 +131,7 @@ def _failed(view: RunView, language: Language) -> list[str]:
         not_taken(view, language),
         next_steps(view, language),
         known_errors(view, language),
-        attempts_folded(view, language),
+        attempts_folded(view, language, listed=_LISTED_ERRORS),
         conflicts(view, language),
         group(view, language),
     ]
@@ -147,9 +157,8 @@ def changed_paths(view: RunView, language: Language) -> str:
         return ""
     if len(paths) <= _INLINE_PATHS:
         return f"**{title}:** {', '.join(paths)}"
-    left = len(view.changed_paths) - len(paths)
-    lines = [f"- {path}" for path in paths] + ([f"- {say(language, 'more', count=left)}"] if left else [])
-    return details(f"{title} ({len(view.changed_paths)})", "\n".join(lines))
+    lines = [f"- {path}" for path in paths]
+    return details(f"{title} ({len(view.changed_paths)})", bullets(lines, len(view.changed_paths), language))
 
 
 def _certificate(view: RunView, language: Language) -> str:
@@ -168,10 +177,3 @@ def _json(data: dict[str, Any]) -> str:
             told = "[\n" + ",\n".join(f"    {json.dumps(item)}" for item in value) + "\n  ]"
         lines.append(f"  {json.dumps(key)}: {told}")
     return "{\n" + ",\n".join(lines) + "\n}"
-
-
-def _footer(view: RunView, language: Language) -> str:
-    parts = [say(language, "footer", run=inline_code(view.run_id, 80))]
-    if view.sandbox:
-        parts.append(say(language, "footer.sandbox", sandbox=escape(view.sandbox)))
-    return f"<sub>{' · '.join(parts)}</sub>"

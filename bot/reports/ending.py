@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from bot.model import Language, RunView
 from bot.reports.limits import cut_lines, fence, inline_code, strip_control
 from bot.reports.prose import escape
-from bot.reports.text import SENTENCES, duration, say
+from bot.reports.text import SENTENCES, bullets, duration, say
 from bot.reports.validation import evidence, failed_step, how_it_ended, latest
 
-_FIGURES = re.compile(r"\d[\w.]*/\d[\w.]*|\d+")
+_FIGURES: Mapping[str, re.Pattern[str]] = {
+    "max_iterations": re.compile(r"(?P<done>\d+)/(?P<most>\d+)"),
+    "max_duration": re.compile(r"/(?P<most>\d[\w.]*)(?P<rest>, [^()]*)?"),
+    "no_progress": re.compile(r"(?P<done>\d+)"),
+}
+"""Reasons whose sentence is in the table, so that of their details only the figures are wanted (REQ-STOP-001)."""
+
 _PATH = re.compile(r"\S*[/.\\]\S")
 _TROUBLES = 5
-_COUNTED = frozenset({"max_iterations", "max_duration", "no_progress"})
-"""Reasons whose sentence is in the table, so that of their details only the figures are wanted (REQ-STOP-001)."""
 
 
 def stopped(view: RunView, language: Language) -> str:
@@ -23,9 +28,9 @@ def stopped(view: RunView, language: Language) -> str:
         return say(language, "stop.other") + "."
     key, name, told = f"stop.{view.stop.reason}", inline_code(view.stop.reason, 60), view.stop.details
     why = say(language, key if key in SENTENCES[language] else "stop.other")
-    figures = _FIGURES.search(told) if view.stop.reason in _COUNTED else None
-    if figures is not None:
-        return say(language, "stopped.figures", why=why, name=name, figures=figures.group())
+    if view.stop.reason in _FIGURES and (figures := _FIGURES[view.stop.reason].search(told)):
+        values = {part: escape(text or "") for part, text in figures.groupdict().items()}
+        return say(language, "stopped", why=say(language, f"{key}.figures", **values), name=name)
     return " ".join([say(language, "stopped", why=why, name=name), "" if _is_long(told) else sentence(told)]).strip()
 
 
@@ -68,7 +73,8 @@ def not_taken(view: RunView, language: Language) -> str:
     """The changes that were refused or did not apply; what the stop reason says already is not said again."""
     said = view.stop.details if view.stop else ""
     lines = [f"- {escape(trouble)}" for trouble in dict.fromkeys(view.troubles) if trouble not in said]
-    return f"**{say(language, 'not_taken')}**\n\n" + "\n".join(lines[-_TROUBLES:]) if lines else ""
+    shown = bullets(lines[-_TROUBLES:], len(lines), language)
+    return f"**{say(language, 'not_taken')}**\n\n{shown}" if lines else ""
 
 
 def next_steps(view: RunView, language: Language, *, explained: bool = False) -> str:

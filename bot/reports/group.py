@@ -7,7 +7,7 @@ from bot.model import Language, RunView
 from bot.model.views import Conflict
 from bot.reports.limits import inline_code
 from bot.reports.prose import details, escape, within
-from bot.reports.text import joined, say
+from bot.reports.text import bullets, joined, say
 
 _INLINE_ISSUES = 10
 """A larger group is folded."""
@@ -33,14 +33,19 @@ def group(view: RunView, language: Language) -> str:
 def group_account(view: RunView, language: Language) -> str:
     """A group's issues, reasons and branch, and how to change it."""
     lines = [f"- #{issue.number}: {escape(issue.title, _TITLE)}" for issue in view.issues]
-    parts = ["\n".join(within(lines, _ROOM))]
+    parts = [bullets(within(lines, _ROOM), len(lines), language)]
     if view.reasons:
-        why = within((f"- {escape(reason)}" for reason in view.reasons[:_REASONS]), _ROOM)
-        parts.append(f"{say(language, 'because')}\n\n" + "\n".join(why))
+        parts.append(f"{say(language, 'because')}\n\n{reasons(view, language)}")
     if view.branch:
         parts.append(say(language, "alone", branch=inline_code(view.branch)))
     parts.append(how_to_change(view, language))
     return "\n\n".join(parts)
+
+
+def reasons(view: RunView, language: Language) -> str:
+    """Why these issues and no others, the first twelve reasons; the others are counted."""
+    lines = within((f"- {escape(reason)}" for reason in view.reasons[:_REASONS]), _ROOM)
+    return bullets(lines, len(view.reasons), language)
 
 
 def how_to_change(view: RunView, language: Language) -> str:

@@ -9,10 +9,9 @@ from typing import Any
 
 from bot.model import KnownError, Language, Resolution
 from bot.reports.limits import one_line
-from bot.reports.prose import plain
+from bot.reports.readable import readable
 
 _WIDTH = 2_000
-_LINE = 500
 _COMMIT = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
 _LARGEST_NUMBER = 10**9
 
@@ -26,7 +25,6 @@ SENTENCES: Mapping[Language, Mapping[str, str]] = {
         "earlier": "Path to the earlier resolution: {steps}",
         "used": "Used {count}×, last on {day}",
         "shown": "shown before {shown} attempts, {passed} of them passed",
-        "before": "💡 Resolved before: {facts}",
         "nothing": "Nothing is known about it yet.",
         "recorded": "Recorded as resolution {id}.",
         "taken": "{count} records taken.",
@@ -42,7 +40,6 @@ SENTENCES: Mapping[Language, Mapping[str, str]] = {
         "earlier": "이전 해결 경로: {steps}",
         "used": "사용 {count}회, 마지막 {day}",
         "shown": "시도 {shown}번 전에 표시, 그중 {passed}번 통과",
-        "before": "💡 전에 해결됨: {facts}",
         "nothing": "아직 알려진 것이 없습니다.",
         "recorded": "해결 이력 {id}(으)로 저장했습니다.",
         "taken": "기록 {count}건을 가져왔습니다.",
@@ -62,6 +59,13 @@ def error_guidance(known: KnownError, language: Language) -> str:
     return "\n".join(_lines(known, language, "error" if known.exact else "similar", "earlier"))
 
 
+def told(known: KnownError, language: Language, *, matches: bool) -> str:
+    """The same for people, who are shown the error as it can be read and not the key that agents look it up by.
+    `matches`: it is known by the error at hand, else by the file."""
+    seen = known.model_copy(update={"error": readable(known.error, known.raw)})
+    return (error_guidance if matches else file_guidance)(seen, language)
+
+
 def places(known: KnownError, repo: str) -> tuple[str, ...]:
     """`#12` and `0123456789ab`, the pull request and the commit that resolved it, where they are of that repository:
     GitHub makes links of them in a comment of its own accord (docs, autolinked references)."""
@@ -72,18 +76,9 @@ def places(known: KnownError, repo: str) -> tuple[str, ...]:
     return (*found, made.commit[:12].lower()) if made.commit and _COMMIT.fullmatch(made.commit) else tuple(found)
 
 
-def annotation_line(known: KnownError, language: Language, repo: str) -> str:
-    """How a finding was resolved before, in one line of at most 500 characters that mentions nobody; empty where the
-    history does not say."""
-    steps = " → ".join(known.resolution.tool_sequence)
-    facts = " · ".join(part for part in (_how(known.resolution), steps, *places(known, repo)) if part)
-    return plain(SENTENCES[language]["before"].format(facts=facts), _LINE) if facts else ""
-
-
 def listing(found: Sequence[KnownError], language: Language, *, of_file: bool) -> str:
     """The answer of `history FILE` (`of_file`) or `history --error TEXT`, a paragraph for each."""
-    tell = file_guidance if of_file else error_guidance
-    paragraphs = [f"{tell(known, language)}\n{_facts(known, language)}" for known in found]
+    paragraphs = [f"{told(known, language, matches=not of_file)}\n{_facts(known, language)}" for known in found]
     return "\n\n".join(paragraphs) or SENTENCES[language]["nothing"]
 
 
@@ -108,14 +103,15 @@ def imported(taken: int, refused: Sequence[str], language: Language, *, more: in
 def _lines(known: KnownError, language: Language, head: str, path: str) -> list[str]:
     words, resolution = SENTENCES[language], known.resolution
     lines = [words[head].format(error=one_line(known.error, _WIDTH))]
-    if how := _how(resolution):
+    if how := how_resolved(resolution):
         lines.append(words["how"].format(how=one_line(how, _WIDTH)))
     if resolution.tool_sequence:
         lines.append(words[path].format(steps=one_line(" → ".join(resolution.tool_sequence), _WIDTH)))
     return lines
 
 
-def _how(resolution: Resolution) -> str:
+def how_resolved(resolution: Resolution) -> str:
+    """`ann (Edit): start the sum at 0`, as far as it is known; untrusted."""
     tool = f"({resolution.tool})" if resolution.tool else ""
     who = " ".join(part for part in (resolution.resolved_by, tool) if part)
     return ": ".join(part for part in (who, resolution.how) if part)

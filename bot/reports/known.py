@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 
 from bot.model import KnownError, Language, RunView
-from bot.reports.history import error_guidance, file_guidance, places
+from bot.reports.history import how_resolved, places, told
 from bot.reports.limits import inline_code
-from bot.reports.prose import details, escape, within
+from bot.reports.prose import details, escape, plain, within
 from bot.reports.pull_words import tell
+from bot.reports.readable import readable
 from bot.reports.text import say
 
 _MOST = 5
@@ -21,13 +22,14 @@ _SEEN = 3
 _ERROR_CHARS = 160
 _MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?!\d)")
 _COMMIT_CHARS = 7
+_LINE = 500
 
 
 def known_errors(view: RunView, language: Language) -> str:
     """The guidance of the latest attempt, but for errors that are fixed by now; empty where there is none."""
     gone = set(view.movement.fixed) if view.movement else set()
-    told = [_item(known, view, language) for known in view.guidance[:_MOST] if known.error not in gone]
-    return details(say(language, "known"), "\n".join(within(told, _ROOM))) if told else ""
+    items = [_item(known, view, language) for known in view.guidance[:_MOST] if known.error not in gone]
+    return details(say(language, "known"), "\n".join(within(items, _ROOM))) if items else ""
 
 
 def _item(known: KnownError, view: RunView, language: Language) -> str:
@@ -39,10 +41,9 @@ def _item(known: KnownError, view: RunView, language: Language) -> str:
 def known_item(known: KnownError, repo: str, language: Language, *, matches: bool) -> str:
     """The history's lines as a list item, the error in front and how it was resolved below it. `matches`: it is known
     by the error at hand, else by the file."""
-    tell = error_guidance if matches else file_guidance
-    first, *more = (escape(line, _LINE_CHARS) for line in tell(known, language).split("\n"))
-    if where := places(known, repo):
-        more.append(say(language, "known.where", places=", ".join(where)))
+    first, *more = (escape(line, _LINE_CHARS) for line in told(known, language, matches=matches).split("\n"))
+    if where := cleared_by(known, repo):
+        more.append(say(language, "known.where", places=where))
     return "\n".join([f"- {first}", *(f"  - {line}" for line in more)])
 
 
@@ -52,11 +53,11 @@ def seen_before(view: RunView, language: Language) -> str:
     moved = view.movement
     open_errors = (*moved.remaining, *moved.introduced) if moved else ()
     seen = sorted((one for one in view.seen if one[0] in open_errors and one[1] > 1), key=lambda one: -one[1])[:_SEEN]
-    told = [_seen(*one, view, language) for one in seen]
-    if len(told) == 1 and len(open_errors) == 1:
-        return told[0]
-    codes = (inline_code(error, _ERROR_CHARS) for error, _, _ in seen)
-    return "\n".join(f"- {code} — {line}" for code, line in zip(codes, told, strict=True))
+    lines = [_seen(*one, view, language) for one in seen]
+    if len(lines) == 1 and len(open_errors) == 1:
+        return lines[0]
+    codes = (inline_code(readable(error), _ERROR_CHARS) for error, _, _ in seen)
+    return "\n".join(f"- {code} — {line}" for code, line in zip(codes, lines, strict=True))
 
 
 def _seen(error: str, times: int, since: str, view: RunView, language: Language) -> str:
@@ -65,6 +66,30 @@ def _seen(error: str, times: int, since: str, view: RunView, language: Language)
     known = next((one for one in view.guidance if one.exact and one.error == error), None)
     cleared = cleared_by(known, view.repo) if known else ""
     return say(language, "seen.cleared", seen=said, by=cleared) if cleared else f"{said}."
+
+
+def annotation_line(known: KnownError, language: Language, repo: str, *, seen: tuple[int, str] | None = None) -> str:
+    """What is remembered of a finding, in one line of at most 500 characters that mentions nobody; empty where the
+    history does not say how it was resolved. `seen` is how often it failed here and since when (ISO 8601)."""
+    facts = [_times(*seen, language)] if seen and seen[0] > 1 and known.exact else []
+    if cleared := cleared_by(known, repo):
+        facts.append(tell(language, "cleared" if known.exact else "cleared.similar", place=cleared))
+    resolution = known.resolution
+    how = " · ".join(part for part in (how_resolved(resolution), " → ".join(resolution.tool_sequence)) if part)
+    if how:
+        facts.append(tell(language, "how", how=how))
+    if not cleared and not how:
+        return ""
+    return plain(f"💡 {_capital('; '.join(facts))}", _LINE)
+
+
+def _times(times: int, since: str, language: Language) -> str:
+    when = month(since, language)
+    return tell(language, "seen.since" if when else "seen", times=times, month=when)
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def cleared_by(known: KnownError, repo: str) -> str:

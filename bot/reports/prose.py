@@ -69,14 +69,15 @@ def within(items: Iterable[str], room: int) -> list[str]:
     return kept
 
 
-def page(parts: Iterable[str], limit: int = COMMENT_CHARS) -> str:
-    """The parts that say something, a paragraph or more each, in at most `limit` characters.
+def page(parts: Iterable[str], limit: int = COMMENT_CHARS, *, keep: str = "") -> str:
+    """The parts that say something, a paragraph or more each, in at most `limit` characters; `keep` is one more fold.
 
-    What is folded is left out first, the last of it before the rest, as a fold that is cut would never close."""
-    kept = [part for part in parts if part]
-    for at in reversed(range(len(kept))):
+    What is folded is left out first, as a fold that is cut would never close: the last of it before the rest, and
+    `keep` after all others."""
+    kept = [part for part in (*parts, keep) if part]
+    folds = [at for at in reversed(range(len(kept))) if kept[at].startswith(_FOLD)]
+    for at in [*folds[1:], *folds[:1]] if keep else folds:
         if len("\n\n".join(kept)) <= limit:
             break
-        if kept[at].startswith(_FOLD):
-            kept[at] = f"[… {len(kept[at])} characters cut …]"
+        kept[at] = f"[… {len(kept[at])} characters cut …]"
     return cut_chars("\n\n".join(kept), limit, whole_lines=True)

@@ -9,11 +9,12 @@ import re
 import textwrap
 
 from bot.model import Language, RunView
-from bot.reports.comment import changed_paths
+from bot.reports.comment import changed_paths, whose
+from bot.reports.footer import sandbox_words
 from bot.reports.group import conflicts
 from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.prose import details, escape, page, plain, within
-from bot.reports.text import duration, say
+from bot.reports.text import bullets, duration, say
 from bot.reports.validation import attempts_table, checks_table, is_flaky, latest
 
 _SUBJECT = 72
@@ -25,6 +26,7 @@ _LISTED_TITLE = 120
 
 _LISTED = 20
 _NOTES = 20
+_REASONS = 5
 _NOTES_ROOM = 9_000
 """Characters, so that notes and the largest group's `Closes` lines still fit one body."""
 
@@ -92,16 +94,13 @@ def _notes(view: RunView, language: Language) -> str:
     if not view.notes:
         return ""
     lines = within((f"- {escape(note)}" for note in view.notes[:_NOTES]), _NOTES_ROOM)
-    left = len(view.notes) - len(lines)
-    more = [f"- {say(language, 'more', count=left)}"] if left else []
-    return f"**{say(language, 'pull.notes')}**\n\n" + "\n".join([*lines, *more])
+    return f"**{say(language, 'pull.notes')}**\n\n{bullets(lines, len(view.notes), language)}"
 
 
 def _provenance(view: RunView, language: Language) -> str:
     facts = [say(language, "footer", run=inline_code(view.run_id, 80))]
     if view.agents:
-        agent = inline_code(view.agents[-1], 60)
-        facts.append(say(language, "pull.agent", agent=agent, attempt=view.attempt, most=view.max_attempts))
+        facts.append(whose(view, language).removesuffix("."))
     if view.duration_ms:
         facts.append(say(language, "pull.time", time=duration(language, view.duration_ms)))
     label = inline_code(view.trigger_label, 60)
@@ -109,9 +108,12 @@ def _provenance(view: RunView, language: Language) -> str:
     if view.base_sha:
         facts.append(say(language, "pull.base", base=escape(view.base_sha[:12])))
     if len(view.issues) > 1 and view.reasons:
-        facts.append(say(language, "pull.because", reasons="; ".join(escape(reason) for reason in view.reasons[:5])))
+        because = [escape(reason) for reason in view.reasons[:_REASONS]]
+        left = len(view.reasons) - len(because)
+        because += [say(language, "more", count=left)] if left else []
+        facts.append(say(language, "pull.because", reasons="; ".join(because)))
     if view.sandbox:
-        facts.append(say(language, "footer.sandbox", sandbox=escape(view.sandbox)))
+        facts.append(sandbox_words(view.sandbox, language))
     return "\n".join(f"- {fact}" for fact in facts)
 
 
@@ -129,7 +131,9 @@ def commit_message(view: RunView) -> str:
     if not view.issues and headline.endswith("…"):
         body.append(textwrap.fill(plain(_task_line(view), _TASK_IN_COMMIT), _COMMIT_WIDTH))
     if view.agents:
-        body.append(f"Made by {plain(view.agents[-1], 60)} in attempt {view.attempt} of {view.max_attempts}.")
+        given = view.agents[-1] == "given"
+        by = f"Made by {plain(view.agents[-1], 60)} in attempt {view.attempt} of {view.max_attempts}."
+        body.append(say("en", "success.given") if given else by)
     if passed:
         body.append("\n".join(["Checked with:", *(f"- {command}" for command in passed[:_LISTED])]))
     trailers = [f"Mendbot-Run: {plain(view.run_id, 80)}"]

@@ -18,7 +18,6 @@ from bot.reports.pull_heads import (
     footer,
     short_output,
     superseded_output,
-    unwanted_output,
 )
 from bot.reports.pull_words import WORDS, reason, tell, tell_count
 from bot.reports.text import duration, joined, say
@@ -32,7 +31,6 @@ __all__ = [
     "config_output",
     "pull_check_output",
     "superseded_output",
-    "unwanted_output",
 ]
 
 _TITLE_BYTES = 255
@@ -42,7 +40,7 @@ _STAGE = "check"
 """So that no check of a repository's own is taken for the run's own one, `fix`."""
 
 _LIVE = ("queued", "running")
-_NO_BUTTONS = ("superseded", "closed", "withdrawn", AWAITING)
+_NO_BUTTONS = ("superseded", "closed", "withdrawn", "retargeted", AWAITING)
 """Why a head ended early on which no button would do anything."""
 
 Told = tuple[str | None, CheckOutput, tuple[CheckAction, ...]]
@@ -155,10 +153,13 @@ def _as_run(view: PullView, check: PullCheck, step: ValidationStep, evidence: st
     """The check as a run of one step, its findings lowered to notices where nothing that failed there is new."""
     findings = _lowered(check, step.annotations)
     known: dict[int, KnownError] = {}
+    seen: dict[str, tuple[int, str]] = {}
     for failure in check.failures:
         finding = finding_of(failure, findings) if failure.known else None
         if finding is not None and failure.known is not None:
             known.setdefault(findings.index(finding), failure.known)
+            if failure.seen is not None:
+                seen[failure.known.error] = (failure.seen.times, failure.seen.since)
     only = step.model_copy(update={"annotations": findings, "stage": _STAGE})
     return RunView(
         run_id=view.run_id,
@@ -168,6 +169,7 @@ def _as_run(view: PullView, check: PullCheck, step: ValidationStep, evidence: st
         validations=(Validation(passed=step.passed, summary="", steps=(only,)),),
         evidence=evidence,
         recognised=tuple((findings[at], one) for at, one in known.items()),
+        seen=tuple((error, *one) for error, one in seen.items()),
     )
 
 

@@ -9,8 +9,9 @@ from bot.model.pulls import PullView
 from bot.reports.attempts import attempts_folded, attempts_table
 from bot.reports.comment import changed_paths, made_by, progress
 from bot.reports.ending import long_details, not_taken, salvage, sentence, stopped, what_failed
+from bot.reports.footer import footer as small_print
 from bot.reports.known import known_errors, seen_before
-from bot.reports.limits import COMMENT_CHARS, fence, inline_code, strip_control
+from bot.reports.limits import COMMENT_CHARS, fence, strip_control
 from bot.reports.prose import details, escape, page, within
 from bot.reports.pull_heads import AWAITING, awaiting_words, footer, unboxed
 from bot.reports.pull_words import WORDS, tell
@@ -48,10 +49,7 @@ def fix_comment(
         parts = _cancelled(run, language)
     else:
         parts = _going_on(run, language)
-    last = say(language, "footer", run=inline_code(run.run_id, 80))
-    if run.sandbox:
-        last += " · " + say(language, "footer.sandbox", sandbox=escape(run.sandbox))
-    return _framed(parts, f"<sub>{last}</sub>")
+    return _framed(parts, small_print(run.run_id, run.sandbox, language))
 
 
 def _framed(parts: list[str], last: str) -> str:
@@ -119,7 +117,7 @@ def _failed(run: RunView, language: Language) -> list[str]:
         not_taken(run, language),
         _next_steps(run, language),
         known_errors(run, language),
-        attempts_folded(run, language),
+        attempts_folded(run, language, listed=_LISTED_ERRORS),
     ]
 
 

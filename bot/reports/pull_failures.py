@@ -15,6 +15,7 @@ from bot.reports.known import known_item, month
 from bot.reports.limits import inline_code
 from bot.reports.prose import details, escape, link, within
 from bot.reports.pull_words import reason, tell
+from bot.reports.readable import readable
 
 VERDICTS: tuple[Verdict, ...] = ("new", "also_on_base", "flaky")
 """The gravest first."""
@@ -52,7 +53,7 @@ class Told:
     def words(self) -> str:
         """The finding's own first line, where there is one: a normalised error has lost its figures and paths."""
         lines = self.finding.message.strip().splitlines() if self.finding else []
-        return lines[0] if lines else self.failure.error
+        return lines[0] if lines else readable(self.failure.error)
 
 
 def told_failures(check: PullCheck) -> tuple[Told, ...]:

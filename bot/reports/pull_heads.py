@@ -10,17 +10,18 @@ from bot.config import PolicyProblem
 from bot.model import Annotation, CheckOutput, Language
 from bot.model.pulls import PullView
 from bot.reports.check_output import MAX_ANNOTATIONS
+from bot.reports.footer import footer as small_print
 from bot.reports.limits import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
 from bot.reports.prose import escape, plain
 from bot.reports.pull_failures import commit_link
-from bot.reports.pull_words import reason, tell, tell_count
-from bot.reports.text import say
+from bot.reports.pull_words import tell, tell_count
 
 AWAITING = "awaiting"
 """The stop reason of a head that nobody with write access has approved."""
 NO_SANDBOX = "no_sandbox"
 """The details of that reason where no approval would help, as there is nothing to run untrusted code in."""
 
+_ENDINGS = frozenset({"superseded", "cancelled", "closed", "withdrawn", "retargeted"})
 _TITLE_BYTES = 255
 _APPROVED_DIGITS = 12
 _LISTED = 20
@@ -33,12 +34,14 @@ _LOGIN = re.compile(r"@?([A-Za-z0-9][A-Za-z0-9-]{0,38}(?:\[bot\])?)")
 
 
 def awaiting_output(view: PullView, language: Language = "en") -> tuple[str, CheckOutput]:
-    """Nothing runs until somebody with write access approves this very commit (T9, T11)."""
+    """Nothing runs until somebody with write access approves this very commit (T9, T11). One line, as there are as many
+    such checks as a repository has, and one comment that says all of it (`pull_comment`)."""
     if unboxed(view):
         words = [tell(language, "awaiting.no_sandbox")]
         return "action_required", short_output(view, tell(language, "title.not_run"), words, language)
-    title = tell(language, "awaiting", sha=_digits(view))
-    return "action_required", short_output(view, title, awaiting_words(view, language), language)
+    title, command = tell(language, "awaiting", sha=_digits(view)), inline_code(_approval(view))
+    words = [tell(language, "awaiting.check", head=commit_link(view, view.head_sha), command=command)]
+    return "action_required", short_output(view, title, words, language)
 
 
 def unboxed(view: PullView) -> bool:
@@ -49,16 +52,25 @@ def unboxed(view: PullView) -> bool:
 def awaiting_words(view: PullView, language: Language) -> list[str]:
     """Why the head waits, who has to do what, the command to copy, how far it reaches."""
     head = commit_link(view, view.head_sha)
-    author = escape(view.author, 60) or "–"
+    author = inline_code(view.author, 60) if view.author else "–"
     key = "awaiting.fork" if view.from_fork else "awaiting.author"
-    command = fence(f"/mendbot ok-to-test {_digits(view)}", "text")
     why = tell(language, key, head=head, author=author)
+    command = fence(_approval(view), "text")
     return [why, tell(language, "awaiting.what"), command, tell(language, "awaiting.only")]
 
 
-def unwanted_output(view: PullView, because: str, language: Language = "en") -> tuple[str, CheckOutput]:
-    """A head that is not to be checked: `because` is `paused`, `disabled`, `draft`, `paths`, or any words."""
-    return "skipped", short_output(view, tell(language, "title.not_run"), [reason(because, language)], language)
+def filtered_output(view: PullView, language: Language = "en") -> tuple[str, CheckOutput]:
+    """A head that changes nothing of what the configuration wants checked. GitHub counts a skipped check as passed, so
+    that a rule that requires it does not hold up what nobody wants checked."""
+    return "skipped", short_output(view, tell(language, "title.not_run"), [tell(language, "filtered.long")], language)
+
+
+def ending(view: PullView, language: Language) -> str:
+    """Why the checks ended before they were done, in a word or two; empty where there is none for it."""
+    name = view.stop.reason if view.stop else ""
+    if name == AWAITING:
+        return tell(language, "awaiting", sha=_digits(view))
+    return tell(language, name) if name in _ENDINGS else ""
 
 
 def superseded_output(view: PullView, language: Language = "en") -> tuple[str, CheckOutput]:
@@ -67,7 +79,7 @@ def superseded_output(view: PullView, language: Language = "en") -> tuple[str, C
     `cancelled` whatever the reason: a neutral or skipped one would let a required check count as passed."""
     name, told = (view.stop.reason, view.stop.details) if view.stop else ("cancelled", "")
     told = told.removeprefix("cancelled: ")
-    known = name if name in ("superseded", "cancelled", "closed", "withdrawn") else "stopped"
+    known = name if name in _ENDINGS else "stopped"
     title, long = tell(language, known), tell(language, f"{known}.long")
     newer = _SHA.search(told) if known == "superseded" else None
     login = _LOGIN.fullmatch(told.strip()) if known == "cancelled" else None
@@ -117,6 +129,10 @@ def _annotation(problem: PolicyProblem, path: str) -> Annotation:
     )
 
 
+def _approval(view: PullView) -> str:
+    return f"/mendbot ok-to-test {_digits(view)}"
+
+
 def _digits(view: PullView) -> str:
     """Of the commit to be approved, hexadecimal digits alone, as they go into a title."""
     return re.sub(r"[^0-9a-f]", "", view.head_sha.lower())[:_APPROVED_DIGITS]
@@ -124,10 +140,7 @@ def _digits(view: PullView) -> str:
 
 def footer(view: PullView, language: Language) -> str:
     """The last line of whatever is told of a head: its run, and the sandbox."""
-    words = [say(language, "footer", run=inline_code(view.run_id, 80))] if view.run_id else []
-    if view.sandbox:
-        words.append(say(language, "footer.sandbox", sandbox=escape(view.sandbox)))
-    return f"<sub>{' · '.join(words)}</sub>" if words else ""
+    return small_print(view.run_id, view.sandbox, language)
 
 
 def short_output(view: PullView, title: str, parts: Sequence[str], language: Language) -> CheckOutput:

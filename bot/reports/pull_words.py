@@ -28,6 +28,6 @@ def tell_count(language: Language, key: str, number: int, **values: object) -> s
 
 
 def reason(because: str, language: Language) -> str:
-    """A reason as Markdown: one that has a name (`paused`, `draft`, …) in the language's words, any other escaped."""
+    """A reason as Markdown: one that has a name (`paths`, `setup`, …) in the language's words, any other escaped."""
     key = f"because.{because}"
     return tell(language, key) if key in WORDS[language] else escape(because)

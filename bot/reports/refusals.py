@@ -39,6 +39,7 @@ _ENGLISH: Mapping[str, str] = {
     "in_no_group": "{issues}: in no group that is open here",
     "group_full": "a group has at most {most} issues",
     "in_group_already": "they are in this group already",
+    "bad_diff": "the diff cannot be taken: {problem}",
 }
 
 _KOREAN: Mapping[str, str] = {
@@ -76,6 +77,7 @@ _KOREAN: Mapping[str, str] = {
     "in_no_group": "{issues}: 여기에서 진행 중인 그룹에 없습니다",
     "group_full": "그룹에는 이슈를 {most}개까지만 넣을 수 있습니다",
     "in_group_already": "이미 이 그룹에 있습니다",
+    "bad_diff": "이 diff는 적용할 수 없습니다: {problem}",
 }
 
 REFUSALS: Mapping[Language, Mapping[str, str]] = MappingProxyType({"en": _ENGLISH, "ko": _KOREAN})

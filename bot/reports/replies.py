@@ -146,7 +146,7 @@ def help_reply(
     ]
     parts = [
         _say(language, "help"),
-        _say(language, "help.intro"),
+        _say(language, "help.intro", prefix=inline_code(_PREFIX)),
         table((_say(language, "help.command"), _say(language, "help.meaning")), rows),
         _say(language, "help.author", verbs=joined(language, authors)) if authors and where != "issue" else "",
         _say(language, "help.aliases", aliases=", ".join(short[:_ISSUES])) if short else "",

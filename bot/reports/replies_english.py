@@ -20,7 +20,7 @@ REPLIES_ENGLISH: Mapping[str, str] = {
     "busy": "That makes {count} commands from you within an hour, as many as are taken. "
     "Please wait a while before the next.",
     "help": "**Commands**",
-    "help.intro": "A command is a line of a comment that begins like this; a comment can hold up to five. "
+    "help.intro": "A command is a line of a comment that begins with {prefix}; a comment can hold up to five. "
     "Whoever may write to the repository can give them.",
     "help.author": "The author of a pull request from this repository can also give {verbs}.",
     "help.aliases": "Short forms here: {aliases}.",
@@ -65,8 +65,8 @@ REPLIES_ENGLISH: Mapping[str, str] = {
     "done.resolved": "Recorded how {count} errors were resolved.",
     "done.resolved.one": "Recorded how 1 error was resolved.",
     "done.resolved.plain": "There was no open error here to record it for.",
-    "done.ok-to-test": "Commit {sha} may be tested, and no later one.",
-    "done.ok-to-test.plain": "The latest commit may be tested, and no later one.",
+    "done.ok-to-test": "Commit {sha} is approved for its checks; a later one needs its own approval.",
+    "done.ok-to-test.plain": "The latest commit is approved for its checks; a later one needs its own approval.",
     "done.pause.plain": "Paused: nothing starts here by itself until {resume}.",
     "done.resume.plain": "The pause is over.",
 }

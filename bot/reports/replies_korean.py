@@ -34,7 +34,7 @@ REPLIES_KOREAN: Mapping[str, str] = {
     "refused": "{command} 명령을 실행하지 못했습니다: {why}",
     "busy": "한 시간 동안 받을 수 있는 명령 {count}개를 모두 보내셨습니다. 잠시 후에 다시 보내 주세요.",
     "help": "**명령**",
-    "help.intro": "댓글의 줄 맨 앞에 아래처럼 적습니다. 한 줄에 명령 하나, 댓글 하나에 다섯 개까지입니다. "
+    "help.intro": "댓글에서 {prefix}으로 시작하는 줄이 명령입니다. 댓글 하나에 다섯 개까지 쓸 수 있습니다. "
     "저장소에 쓰기 권한이 있는 사람이 쓸 수 있습니다.",
     "help.author": "이 저장소의 브랜치로 풀 리퀘스트를 연 사람은 다음 명령도 쓸 수 있습니다: {verbs}.",
     "help.aliases": "이 저장소의 짧은 형식: {aliases}.",
@@ -79,8 +79,8 @@ REPLIES_KOREAN: Mapping[str, str] = {
     "done.resolved": "오류 {count}건의 해결 방법을 기록했습니다.",
     "done.resolved.one": "오류 1건의 해결 방법을 기록했습니다.",
     "done.resolved.plain": "여기에 기록할 미해결 오류가 없었습니다.",
-    "done.ok-to-test": "{sha} 커밋의 검사를 허용했습니다. 이후 커밋에는 적용되지 않습니다.",
-    "done.ok-to-test.plain": "최신 커밋의 검사를 허용했습니다. 이후 커밋에는 적용되지 않습니다.",
+    "done.ok-to-test": "{sha} 커밋의 검사를 승인했습니다. 이후 커밋은 따로 승인해야 합니다.",
+    "done.ok-to-test.plain": "최신 커밋의 검사를 승인했습니다. 이후 커밋은 따로 승인해야 합니다.",
     "done.pause.plain": "일시 중지했습니다. {resume} 명령이 있을 때까지 여기에서 아무것도 자동으로 시작하지 않습니다.",
     "done.resume.plain": "일시 중지를 끝냈습니다.",
 }

@@ -11,7 +11,7 @@ from bot.model import Language
 from bot.reports.english import ENGLISH
 from bot.reports.korean import KOREAN
 
-__all__ = ["ENGLISH", "KOREAN", "SENTENCES", "count", "duration", "joined", "say"]
+__all__ = ["ENGLISH", "KOREAN", "SENTENCES", "bullets", "count", "duration", "joined", "say"]
 
 SENTENCES: Mapping[Language, Mapping[str, str]] = {"en": ENGLISH, "ko": KOREAN}
 
@@ -36,6 +36,12 @@ def duration(language: Language, milliseconds: int) -> str:
     if whole < 60:
         return f"{whole}{second}"
     return f"{whole // 60}{minute}" + (f" {whole % 60}{second}" if whole % 60 else "")
+
+
+def bullets(shown: Sequence[str], of: int, language: Language) -> str:
+    """The items that are shown, each with its dash already, and `- and N more` where there are more of them."""
+    more = [f"- {say(language, 'more', count=of - len(shown))}"] if len(shown) < of else []
+    return "\n".join([*shown, *more])
 
 
 def joined(language: Language, items: Sequence[str]) -> str:

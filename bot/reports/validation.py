@@ -9,6 +9,7 @@ from typing import Literal
 from bot.model import Language, RunView, Validation, ValidationStep
 from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.prose import table
+from bot.reports.readable import readable
 from bot.reports.text import count, duration, say
 
 EVIDENCE_LINES = 40
@@ -117,7 +118,7 @@ def movement(view: RunView, language: Language, *, listed: int = 0) -> str:
     if not figures:
         return ""
     lines = [
-        f"- {say(language, f'errors.of.{name}', error=inline_code(error, _ERROR_CHARS))}"
+        f"- {say(language, f'errors.of.{name}', error=inline_code(readable(error), _ERROR_CHARS))}"
         for name in _KINDS
         for error in kinds[name][:listed]
     ]

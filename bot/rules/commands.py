@@ -43,20 +43,25 @@ class _Read:
 
 
 def parse_commands(
-    body: str, previous: str | None = None, *, aliases: Mapping[str, str] = MappingProxyType({})
+    body: str | None,
+    previous: str | None = None,
+    *,
+    aliases: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Command, ...]:
     """The commands of a comment in their order, those with a mistake among them. After an edit, `previous` is the text
-    before it: what it held already is left out, line by line and as often as it stood there.
+    before it: what it held already is left out, line by line and as often as it stood there; a diff to apply that it
+    did not hold makes its command a new one.
 
     `aliases` are the short forms allowed (`rules.verbs.aliases_of`)."""
-    commands = _commands(body, aliases)
+    commands = _commands(body or "", aliases)
     if previous is None or not commands:
         return commands
-    old = Counter(_key(command) for command in _commands(previous, aliases))
+    before = _commands(previous, aliases)
+    old, blocks = Counter(map(_key, before)), {None, *(command.block for command in before)}
     added: list[Command] = []
     for command in commands:
         key = _key(command)
-        if old[key]:
+        if old[key] and command.block in blocks:
             old[key] -= 1
         else:
             added.append(command)
@@ -72,7 +77,8 @@ def _key(command: Command) -> tuple[str, ...]:
 def _commands(body: str, aliases: Mapping[str, str]) -> tuple[Command, ...]:
     if "/" not in body:
         return ()
-    verbs: Mapping[str, str | None] = {**{short.lower(): verb for short, verb in aliases.items()}, PREFIX: None}
+    short = {"/" + word.lower().removeprefix("/"): verb for word, verb in aliases.items()}
+    verbs: Mapping[str, str | None] = {**short, PREFIX: None}
     raw = split(body)
     starts = {at: match for at, line in enumerate(raw) if "/" in line and (match := _START.match(line))}
     starts = {at: match for at, match in starts.items() if match.group(1).lower() in verbs}

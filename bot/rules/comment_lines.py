@@ -19,7 +19,7 @@ from markdown_it.token import Token
 _LISTS = frozenset({"bullet_list_open", "ordered_list_open", "list_item_open"})
 _SHOWN = frozenset({"blockquote", "details", "pre", "table"})
 """HTML elements that quote or fold whole paragraphs away, until they are closed."""
-_SHOWN_INLINE = frozenset({"a", "code", "del", "kbd", "q", "samp", "tt"})
+_SHOWN_INLINE = frozenset({"a", "code", "del", "kbd", "q", "s", "samp", "strike", "tt"})
 _TAG = re.compile(r"<(/?)([a-z]+)(?![\w-])", re.I)
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 # white space to Python that is none to Markdown: a line of it is not blank, and must not be trimmed away

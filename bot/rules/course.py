@@ -9,10 +9,12 @@ from datetime import datetime
 from typing import Literal
 
 from bot.model import Noun, Phase, Status, StopReason
+from bot.model.said import Stop
 from bot.rules import stop
 from bot.rules.pipeline import Stage, next_index
 from bot.rules.run_spec import RunSpec
 from bot.rules.run_state import NOTHING_OFFERED, RunState, fold
+from bot.rules.sayings import write
 
 __all__ = [
     "NOTHING_OFFERED",
@@ -69,7 +71,7 @@ class Package(Noun):
 class Finish(Noun):
     kind: Literal["finish"] = "finish"
     status: Status
-    stop: StopReason | None = None
+    stop: Stop | StopReason | None = None
 
 
 class Nothing(Noun):
@@ -115,7 +117,7 @@ def _after_green(spec: RunSpec, state: RunState) -> Action:
     return Finish(status=Status.SUCCESS)
 
 
-def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> StopReason | None:
+def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> Stop | None:
     limits = spec.policy.stop
     conditions = stop.StopConditions(
         max_iterations=spec.most_attempts,
@@ -123,16 +125,18 @@ def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> StopReason | 
         no_progress_threshold=limits.no_progress_threshold,
     )
     assert state.started_at is not None
-    loop = stop.LoopState(iterations=state.attempt, started_at=state.started_at, no_progress_count=state.no_progress)
-    found = stop.should_stop(loop, conditions, now=now)
+    loop = stop.LoopState(
+        iterations=state.attempt,
+        started_at=state.started_at,
+        no_progress_count=state.no_progress,
+        paused_ms=state.idle_ms(now),
+    )
+    found = stop.limit_reached(loop, conditions, now)
     verdict = state.verdict.stop if state.verdict else None
     # "no progress" several times may have a better name: going in circles, or one error that outlives all
     return verdict if verdict is not None and (found is None or found.reason == "no_progress") else found
 
 
-def _no_checks(stages: Sequence[Stage]) -> StopReason:
+def _no_checks(stages: Sequence[Stage]) -> Stop:
     looked = "; ".join(f"{stage.name}: {', '.join(stage.looked_for)}" for stage in stages)
-    return StopReason(
-        reason="no_checks",
-        details=f"no check has a command, so nothing could show that a fix works; looked for {looked}",
-    )
+    return Stop.of("no_checks", write("no_checks", looked=looked))

@@ -136,6 +136,17 @@ class JudgePolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class TellAgain:
+    """Tell what nobody could be told: of these repositories (None means the installation's all), or of one thread of
+    theirs. `installation_id` is the one to speak for from now on."""
+
+    installation_id: int
+    repositories: tuple[str, ...] | None
+    number: int | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ignore:
     """Nothing to do; `because` is shown in the list of deliveries."""
 
@@ -143,5 +154,14 @@ class Ignore:
 
 
 Decision = (
-    Candidate | CancelRun | StopInstallation | LookAtPull | LookAtCommit | PressedButton | Obey | JudgePolicy | Ignore
+    Candidate
+    | CancelRun
+    | StopInstallation
+    | LookAtPull
+    | LookAtCommit
+    | PressedButton
+    | Obey
+    | JudgePolicy
+    | TellAgain
+    | Ignore
 )

@@ -63,6 +63,8 @@ _MASKS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"(?<![0-9A-Za-z#])(?=[a-f]*[0-9])(?=[0-9]*[a-f]){_HEX}{{7,128}}(?!{_WORD})", "<ID>"),
         (rf"(?<![0-9A-Za-z#])(?=[A-F]*[0-9])(?=[0-9]*[A-F])[0-9A-F]{{12,128}}(?!{_WORD})", "<ID>"),
         (r"(?i:\b(pid|process))([ =:#]{1,2})\d{1,8}\b", r"\1\2<ID>"),
+        (r"(\bthread '[^']{0,200}' \()\d{1,20}(?=\) panicked\b)", r"\1<ID>"),
+        (r"\s\[\s{0,2}\d{1,3}%\]$", ""),  # how far the tests have come
         # a port of five digits was drawn at random, as a rule; 5432 or 6379 says which service is missing
         (r"((?:\blocalhost|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}|\[::1?\]|(?<!\w)::1):)\d{5}\b", r"\1<PORT>"),
         (rf"\btmp(?=[a-z_]{{0,7}}[0-9])[a-z0-9_]{{8}}(?!{_WORD})|\btmp\.[A-Za-z0-9]{{6,10}}\b", "<TMP>"),

@@ -56,6 +56,14 @@ class IssueReopened(_OnIssue):
     """Open again, with whatever labels it kept."""
 
 
+@dataclass(frozen=True, slots=True)
+class ThreadUnlocked(_Sent):
+    """The conversation of an issue or a pull request is open to the App again."""
+
+    number: int
+    is_pull_request: bool
+
+
 CommentKind = Literal["issue_comment", "review_comment", "review"]
 """A comment in a thread, one at a line of a pull request, or the text of a review as a whole."""
 
@@ -207,6 +215,7 @@ Event = (
     | IssueOpened
     | IssueClosed
     | IssueReopened
+    | ThreadUnlocked
     | CommentCreated
     | CommentEdited
     | PullRequestOpened

@@ -31,7 +31,9 @@ from bot.rules.event_nouns import (
     PullRequestReopened,
     PullRequestSynchronized,
     Push,
+    ThreadUnlocked,
 )
+from bot.rules.events_installation import installation
 from bot.rules.payload import Reader
 
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "PullRequestReopened",
     "PullRequestSynchronized",
     "Push",
+    "ThreadUnlocked",
     "parse",
     "repository_key",
 ]
@@ -139,6 +142,14 @@ def _unlabeled(payload: Reader) -> Event:
 
 def _gone(how: Literal["closed", "deleted", "transferred"]) -> Callable[[Reader], Event]:
     return lambda payload: IssueClosed(**_on_issue(payload), how=how)
+
+
+def _unlocked(thread: Literal["issue", "pull_request"]) -> Callable[[Reader], Event]:
+    return lambda payload: ThreadUnlocked(
+        **_sent(payload),
+        number=payload.child(thread).number("number"),
+        is_pull_request=thread == "pull_request",
+    )
 
 
 def _comment(payload: Reader) -> dict[str, Any]:
@@ -243,27 +254,6 @@ def _touches_policy(payload: Reader) -> bool:
     return not commits or len(commits) >= _MOST_COMMITS or POLICY_PATH in named
 
 
-_CHANGES: Mapping[str, Literal["created", "deleted", "suspended", "unsuspended", "permissions", "added", "removed"]] = {
-    "created": "created",
-    "deleted": "deleted",
-    "suspend": "suspended",
-    "unsuspend": "unsuspended",
-    "new_permissions_accepted": "permissions",
-    "added": "added",
-    "removed": "removed",
-}
-
-
-def _installation(payload: Reader) -> Event:
-    """`installation` and `installation_repositories` alike; the repositories have no installation of their own."""
-    action = payload.name("action")
-    listed = {"added": "repositories_added", "removed": "repositories_removed"}.get(action)
-    names = tuple(repository.full_name("full_name") for repository in payload.children(listed)) if listed else None
-    return InstallationChanged(
-        installation_id=payload.child("installation").number("id"), change=_CHANGES[action], repositories=names
-    )
-
-
 _TABLE: Mapping[tuple[str, str | None], Callable[[Reader], Event]] = {
     ("issues", "labeled"): _labeled,
     ("issues", "unlabeled"): _unlabeled,
@@ -272,6 +262,8 @@ _TABLE: Mapping[tuple[str, str | None], Callable[[Reader], Event]] = {
     ("issues", "deleted"): _gone("deleted"),
     ("issues", "transferred"): _gone("transferred"),
     ("issues", "reopened"): lambda payload: IssueReopened(**_on_issue(payload)),
+    ("issues", "unlocked"): _unlocked("issue"),
+    ("pull_request", "unlocked"): _unlocked("pull_request"),
     ("issue_comment", "created"): lambda payload: CommentCreated(**_comment(payload)),
     ("issue_comment", "edited"): _edited(_comment),
     ("pull_request_review", "submitted"): _submitted,
@@ -287,13 +279,13 @@ _TABLE: Mapping[tuple[str, str | None], Callable[[Reader], Event]] = {
     ("check_run", "requested_action"): _action_requested,
     ("check_suite", "requested"): lambda payload: CheckSuiteRequested(**_on_suite(payload)),
     ("check_suite", "rerequested"): lambda payload: CheckSuiteRerequested(**_on_suite(payload)),
-    ("installation", "created"): _installation,
-    ("installation", "deleted"): _installation,
-    ("installation", "suspend"): _installation,
-    ("installation", "unsuspend"): _installation,
-    ("installation", "new_permissions_accepted"): _installation,
-    ("installation_repositories", "added"): _installation,
-    ("installation_repositories", "removed"): _installation,
+    ("installation", "created"): installation,
+    ("installation", "deleted"): installation,
+    ("installation", "suspend"): installation,
+    ("installation", "unsuspend"): installation,
+    ("installation", "new_permissions_accepted"): installation,
+    ("installation_repositories", "added"): installation,
+    ("installation_repositories", "removed"): installation,
     ("push", None): _push,
     ("ping", None): lambda _payload: Ping(),
 }

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 
 from bot.model import Classification
+from bot.rules.echoes import Echoes, is_framed
 from bot.rules.error_text import loose_key, normalize_error
 from bot.rules.locations import annotations
 from bot.rules.log_lines import log_lines, plain
 from bot.rules.matchers import hints_at_place
 
-__all__ = ["annotations", "classify", "fingerprints", "first_error_block", "loose_key", "normalize_error"]
+__all__ = ["annotations", "classify", "fingerprints", "first_error_block", "loose_key", "normalize_error", "raw_errors"]
 
 MOST_FINGERPRINTS = 200
 _MOST_LINES = 2_000
@@ -71,20 +72,23 @@ _SIGN = re.compile(
 )
 _WARNING = re.compile(r"[:\s\[]warn(?:ing)?\b|^warning\b", re.IGNORECASE)
 _PASSED = re.compile(r"^\s*(?:✓|✔|√|ok\b|PASS\b|#)|\bPASSED\b|\.\.\. ok$")
-_CODE = re.compile(r"^\s*(?:>\s*)?\d*\s*\||^>\s|^\s+(?:at|raise|throw)\s|^\s*File \"|^\s*[│╰╭]|:\d+: in \S+$|: note: ")
 _WRAPPER = re.compile(
     r"^npm (?:ERR!|error|notice)|^Found \d+ errors? in |ELIFECYCLE"
     r"|^make(?:\[\d+\])?: |\*\*\* |^error: (?:script|Recipe|aborting|test failed)"
     r"|[Ee]xit(?:ed with)?(?: code| status)? \d|exited with|could not compile|^For more information|^Some errors have"
     r"|^Traceback |^test result:|^failures:$|^Interrupted|^FAIL$|^nox > |^FAILED$|^BUILD FAILED|^FAILURE: |^info Visit"
-    r"|^✖ failing tests|^error Command failed|^\s*help: |^\s*= note: |A complete log of this run"
+    r"|^✖ failing tests|^error Command failed|^\s*(?:help|note): |^FAIL\s+\S+\s+[\d.]+s$|A complete log of this run"
 )
+_SUMMED = re.compile(r"(?:FAILED|ERROR) \S+(?:::| - )")
+_ASSERTED = re.compile(r"E\s+(?:File \"|Traceback \(|\+ Exception Group )")
+_RAISED = re.compile(r"E\s+(?:\| )?[\w.]*(?:Error|Exception|Group|Warning|Exit|Interrupt)\b")
+_MOST_ASSERTED = 300
 _SUMMARY_WORDS = """
-a an and by checked check code collected collection deselected done due during duration error errors examples
-expectations failed failing failure failures fatal file files fixable found have in is list lists no of ok option
-out passed passing pending potentially previous problem problems ran run s ms m second seconds skipped snapshots
-source spec specs subtest subtests suite suites test tests the there time todo total warning warnings were with
-xfailed xpassed
+a an and assertion assertions by checked check code collected collection deselected done due during duration
+error errors examples expectations failed failing failure failures fatal feature features file files fixable
+found have in is list lists no of ok option out passed passing pending potentially previous problem problems ran
+run s ms m scenario scenarios second seconds skipped snapshots source spec specs step steps subtest subtests
+suite suites test tests the there time todo total undefined untested warning warnings were with xfailed xpassed
 """
 _SUMMARY = frozenset(_SUMMARY_WORDS.split())
 _ROW = re.compile(r"^\s+(\d+:\d+)(?:-\d+:\d+)?\s+(?=error|warning)")
@@ -97,16 +101,21 @@ def fingerprints(output: str) -> tuple[str, ...]:
 
     Summaries (`3 failed, 5 passed`), what wraps a failed command (`npm error …`) and source code are left out: they say
     nothing of which error it was, and would seem to survive every attempt. Warnings count where nothing is worse."""
-    errors: dict[str, None] = {}
-    warnings: dict[str, None] = {}
+    return tuple(raw_errors(output))
+
+
+def raw_errors(output: str) -> dict[str, str]:
+    """The fingerprints of a log, each with the line that it was made of, as the tool printed it first."""
+    errors: dict[str, str] = {}
+    warnings: dict[str, str] = {}
     for count, (_, text) in enumerate(_error_lines(log_lines(output))):
         if count >= _MOST_LINES or len(errors) >= MOST_FINGERPRINTS:
             break
         text = _NUMBERED.sub(lambda match: f"{match[1]} - " if match[1] else "", text.strip())
         mark = normalize_error(text)
         if mark:
-            (warnings if _WARNING.search(text) and "error" not in text.lower() else errors)[mark] = None
-    return tuple(errors or warnings)[:MOST_FINGERPRINTS]
+            (warnings if _WARNING.search(text) and "error" not in text.lower() else errors).setdefault(mark, text)
+    return dict(list((errors or warnings).items())[:MOST_FINGERPRINTS])
 
 
 def first_error_block(output: str, max_lines: int = 40) -> str:
@@ -133,8 +142,9 @@ def _error_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
     """(index, text) of the lines that name an error; a row gets its file's name in front, an arrow its message."""
     header = ""
     waiting: tuple[int, str] | None = None  # an error that may get its place from an arrow in the next lines
+    echoes = Echoes(lines)
     for index, line in enumerate(lines):
-        if not line:
+        if echoes.hides(index) or not line:
             continue
         if line[0] not in " \t":
             header = line
@@ -143,19 +153,40 @@ def _error_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
         if line.lstrip().startswith("-->"):
             above = lines[index - 1].strip() if index else ""
             waiting = None
-            yield index, f"{line.lstrip()[3:].strip()}: {above}"
+            if not above.startswith(("note:", "help:")):
+                yield index, f"{line.lstrip()[3:].strip()}: {above}"
             continue
         if waiting is not None:
             yield waiting
             waiting = None
-        if _PASSED.search(line) or _CODE.match(line) or _WRAPPER.search(line) or _is_summary(line):
+        if line.startswith("E  "):
+            if not index or not (lines[index - 1].startswith("E  ") or lines[index - 1] == "E"):
+                waiting = _asserted(lines, index)
             continue
-        if line.startswith("E  ") and index and (lines[index - 1].startswith("E  ") or lines[index - 1] == "E"):
-            continue  # the rest of one assertion
+        if _is_around(line) or echoes.marked(index):
+            continue
         row = _ROW.match(line)
         waiting = index, f"{header}:{row[1]} {line[row.end() :]}" if row else line
     if waiting is not None:
         yield waiting
+
+
+def _asserted(lines: list[str], first: int) -> tuple[int, str]:
+    """What the `E` lines say that begin there: the first of them, but for a traceback the error at its end."""
+    if _ASSERTED.match(lines[first]):
+        for index in range(first + 1, min(len(lines), first + _MOST_ASSERTED)):
+            if not lines[index].startswith("E"):
+                break
+            if _RAISED.match(lines[index]):
+                return index, lines[index]
+    return first, lines[first]
+
+
+def _is_around(line: str) -> bool:
+    """Whether a line that looks like an error is none: it passed, is code or a frame, or wraps or counts others."""
+    if _PASSED.search(line) or is_framed(line) or _is_summary(line):
+        return True
+    return _WRAPPER.search(line) is not None and not _SUMMED.match(line)
 
 
 def _may_tell(line: str) -> bool:

@@ -11,7 +11,9 @@ from typing import Any, get_args
 
 from bot.errors import UserError
 from bot.model import Group, GroupBy, Issue
+from bot.model.said import ExplainedGroup, Said
 from bot.rules import mentions, similarity
+from bot.rules.sayings import write
 
 UNKNOWN = "unknown"
 """The key of issues that name no component, file or label."""
@@ -19,6 +21,17 @@ UNKNOWN = "unknown"
 _STATUSES = ("", "-processing", "-done", "-failed", "-skip")
 _DEFAULT_TRIGGER = "auto-fix"
 _SLUG_LENGTH = 45
+
+_PLACES: Mapping[str, str] = {
+    "label ": "label",
+    "its Component line": "line",
+    "its Component section": "section",
+    "the directory of ": "directory",
+    "it has no label of its own": "no_label",
+    "it names none": "nothing",
+}
+"""Where a key was found, in the words of `rules.mentions` and of `_keys`; what follows one that ends in a space is its
+name."""
 
 _Keys = Callable[[Issue], Sequence[tuple[str, str]]]
 
@@ -41,7 +54,8 @@ def group_issues(
         named = _by_similarity(read, max_group_size)
     else:
         named = _parts(_by_key(read, _keys(group_by, ignore_labels)), group_by, max_group_size)
-    return _with_branches(named, frozenset(taken_branches))
+    done = _with_branches(named, frozenset(taken_branches))
+    return tuple(Group(**one.model_dump(exclude={"why"})) for one in done)
 
 
 def choose_groups(
@@ -51,14 +65,14 @@ def choose_groups(
     *,
     ignore_labels: Collection[str] = (),
     taken_branches: Collection[str] = (),
-) -> tuple[Group, ...]:
+) -> tuple[ExplainedGroup, ...]:
     """As `group_issues`, but each issue is in exactly one group: of several candidates the larger, then the lower key.
 
     `group_by` None: issues that share a component, then those that share a file. What has no key goes by similarity."""
     read = _checked(issues, "similarity" if group_by is None else group_by, max_group_size)
     kinds = {None: ("component", "file"), "similarity": ()}.get(group_by, (group_by or "",))
     alone = 1 if group_by is None else 0
-    named: list[Group] = []
+    named: list[ExplainedGroup] = []
     for kind in kinds:
         buckets = _one_each(_by_key(read, _keys(kind, ignore_labels)))
         known = {key: found for key, found in buckets.items() if key != UNKNOWN and len(found) > alone}
@@ -72,12 +86,10 @@ def choose_groups(
 # ---- what came in
 
 
-def pinned_group(key: str, issues: Sequence[Issue]) -> Group:
+def pinned_group(key: str, issues: Sequence[Issue]) -> ExplainedGroup:
     """The group that people chose (`/mendbot group`), whatever its size."""
-    alone = len(issues) == 1
-    reason = "somebody wants it in a run of its own" if alone else "somebody put them together"
-    made = Group(key=key, issues=tuple(sorted(one.number for one in issues)), suggested_branch="", reasons=(reason,))
-    return _with_branches([made], frozenset())[0]
+    why = write("group.alone" if len(issues) == 1 else "group.together")
+    return _with_branches([_named(key, [one.number for one in issues], [why])], frozenset())[0]
 
 
 def _checked(issues: object, group_by: object, max_group_size: object) -> list[Issue]:
@@ -168,7 +180,7 @@ def _one_each(buckets: _Buckets) -> _Buckets:
     return {key: found for key, found in kept.items() if found}
 
 
-def _parts(buckets: _Buckets, kind: str, size: int) -> list[Group]:
+def _parts(buckets: _Buckets, kind: str, size: int) -> list[ExplainedGroup]:
     """Groups without a branch yet, the larger buckets cut by ascending number (REQ-WF-006)."""
     named = []
     for key, found in buckets.items():
@@ -176,27 +188,39 @@ def _parts(buckets: _Buckets, kind: str, size: int) -> list[Group]:
         for index in range(total):
             part = found[index * size : (index + 1) * size]
             reasons = [_why(kind, key, len(found), part[0][0].number)]
-            reasons += [f"#{issue.number}: {place}" for issue, place in part if place]
+            reasons += [_where(issue.number, place) for issue, place in part if place]
             if total > 1:
-                reasons.append(f"part {index + 1} of {total}: a group holds at most {size}")
-            numbers = tuple(issue.number for issue, _ in part)
-            named.append(Group(key=key, issues=numbers, suggested_branch="", reasons=tuple(reasons)))
+                reasons.append(write("group.part", part=index + 1, total=total, size=size))
+            named.append(_named(key, [issue.number for issue, _ in part], reasons))
     return named
 
 
-def _why(kind: str, key: str, count: int, number: int) -> str:
-    if key == UNKNOWN:
-        return f"{count} issues have no known {kind}" if count > 1 else f"#{number} has no known {kind}"
-    return f"{count} issues share the {kind} {key}" if count > 1 else f"#{number} alone has the {kind} {key}"
+def _named(key: str, numbers: Iterable[int], why: Sequence[Said]) -> ExplainedGroup:
+    """A group without a branch yet."""
+    texts = tuple(one.text for one in why)
+    return ExplainedGroup(key=key, issues=tuple(sorted(numbers)), suggested_branch="", reasons=texts, why=tuple(why))
+
+
+def _why(kind: str, key: str, count: int, number: int) -> Said:
+    known = key != UNKNOWN
+    name = f"group.{'shared' if known else 'unknown'}.{kind}{'' if count > 1 else '.one'}"
+    figures = {"count": count} if count > 1 else {"number": number}
+    return write(name, **figures, **({"key": key} if known else {}))
+
+
+def _where(number: int, place: str) -> Said:
+    """Where an issue's key was found: `place` begins with one of _PLACES."""
+    start, kind = next((start, kind) for start, kind in _PLACES.items() if place.startswith(start))
+    return write(f"group.from.{kind}", number=number, **({"what": place[len(start) :]} if start.endswith(" ") else {}))
 
 
 # ---- by likeness
 
 
-def _by_similarity(issues: Sequence[Issue], size: int) -> list[Group]:
+def _by_similarity(issues: Sequence[Issue], size: int) -> list[ExplainedGroup]:
     """Groups grown along the links, the surest first, none beyond `size`: no chain of likenesses swallows all."""
     members = {issue.number: [issue.number] for issue in issues}
-    reasons: dict[int, list[str]] = {issue.number: [] for issue in issues}
+    reasons: dict[int, list[Said]] = {issue.number: [] for issue in issues}
     for link in similarity.links(issues):
         low, high = members[link.low], members[link.high]
         if low is high or len(low) + len(high) > size:
@@ -207,17 +231,17 @@ def _by_similarity(issues: Sequence[Issue], size: int) -> list[Group]:
             members[number] = low
     named = []
     for number in sorted({found[0] for found in members.values()}):
-        numbers = tuple(sorted(members[number]))
-        why = tuple(reasons[members[number][0]]) or (f"no other issue is like #{number}",)
+        numbers = sorted(members[number])
+        nobody = write("group.unlike", number=number)
         key = f"similar-{numbers[0]}" if len(numbers) > 1 else f"issue-{number}"
-        named.append(Group(key=key, issues=numbers, suggested_branch="", reasons=why))
+        named.append(_named(key, numbers, reasons[members[number][0]] or [nobody]))
     return named
 
 
 # ---- branches
 
 
-def _with_branches(named: Iterable[Group], taken: frozenset[str]) -> tuple[Group, ...]:
+def _with_branches(named: Iterable[ExplainedGroup], taken: frozenset[str]) -> tuple[ExplainedGroup, ...]:
     """Sorted (REQ-WF-005), each with a branch that nobody has (REQ-WF-004, spec G.5)."""
     used = set(taken)
     done = []

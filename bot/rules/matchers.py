@@ -135,7 +135,7 @@ MATCHERS: tuple[tuple[str, re.Pattern[str], Reader], ...] = tuple(
         (": (", rf"^[ew]: {_PATH}: \((?P<line>\d{{1,7}}), \d+\): (?P<rest>.+)", findings.read_paren),
         (
             ":",
-            r"^\s*(?:vet: |[-*✖×>] |#\d+ |# |(?!node:)[a-z][\w-]{1,20}:(?=[^\s:]{1,400}:\d)|make: \*\*\* \[|"
+            r"^\s*(?:vet: |[-*✖×>] |#\d+ |# |(?!node:)[a-z][\w-]{1,20}:(?=[^\s:]{1,400}:\d)|"
             rf"\[?(?P<level>{LEVEL_WORD}|[ew])\]?:?\s+|)"
             rf"{_PATH}{_PLACE}(?P<rest>(?:[:\s,].*)?)$",
             findings.read_colon,

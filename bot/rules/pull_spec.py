@@ -26,3 +26,5 @@ class PullSpec(Noun):
     kept: tuple[PullCheck, ...] = ()
     because: str = ""
     """Who or what asked for it, a sentence."""
+    asked: bool = False
+    """Whether somebody asked: then it is done whatever drafts, paths, labels or a pause say."""

@@ -40,6 +40,8 @@ class PullState:
     ran: Mapping[int, Ran] = field(default_factory=dict)
     base: Mapping[int, tuple[str, ...] | None] = field(default_factory=dict)
     """What the same check shows on the base, by stage; None where that could not be told."""
+    untold: Mapping[int, str] = field(default_factory=dict)
+    """Why it could not, by its name in `reports.pull_words`."""
     judged: Mapping[int, PullCheck] = field(default_factory=dict)
     stop: StopReason | None = None
     finished: PullStatus | None = None
@@ -121,8 +123,11 @@ def _after(state: PullState, event: RunEvent) -> PullState:
             )
             return replace(state, ran={**state.ran, data["index"]: ran})
         case "pull_base_checked":
-            errors = data["errors"]
-            return replace(state, base={**state.base, data["index"]: None if errors is None else tuple(errors)})
+            index, errors = data["index"], data["errors"]
+            if errors is not None:
+                return replace(state, base={**state.base, index: tuple(errors)})
+            because = data.get("because", "base_unknown")
+            return replace(state, base={**state.base, index: None}, untold={**state.untold, index: because})
         case "pull_check_judged":
             check = PullCheck.model_validate(data["check"])
             return replace(state, running=None, judged={**state.judged, data["index"]: check})
@@ -204,6 +209,6 @@ def _open_check(state: PullState, index: int, name: str) -> PullCheck:
     if state.stop is not None and state.stop.reason == "setup_failed":
         step = ValidationStep(command="setup", stage=name, passed=False, output=state.stop.details)
         failure = Failure(error=state.stop.details.split("\n", 1)[0][:300], verdict="new")
-        return PullCheck(name=name, status="completed", step=step, failures=(failure,), because="base_unknown")
+        return PullCheck(name=name, status="completed", step=step, failures=(failure,), because="setup")
     busy = state.running == index or index in state.ran
     return PullCheck(name=name, status="in_progress" if busy else "queued")

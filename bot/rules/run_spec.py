@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from bot.config import Policy
 from bot.model import Issue, Noun, Repo, ShellOrArgv
+from bot.model.said import Said
 
 
 class PullTarget(Noun):
@@ -37,6 +38,8 @@ class RunSpec(Noun):
     validation_commands: tuple[ShellOrArgv, ...] = ()
     key: str = ""
     reasons: tuple[str, ...] = ()
+    why: tuple[Said, ...] = ()
+    """The same as values, for those who tell them in another language."""
     suggested_branch: str = ""
     policy: Policy = Policy()
     base_branch: str = ""
@@ -48,6 +51,8 @@ class RunSpec(Noun):
     """What is mended is a pull request: its branch gets the commit or, on a fork, its thread the diff."""
     given: str = ""
     """A diff that somebody gave (`/mendbot apply`): the only change that is tried."""
+    given_by: str = ""
+    """Their login; empty in orders of before it was noted."""
     attended: bool = False
     """Worked on by the process that made it (`mendbot fix`), so no server takes it up."""
 

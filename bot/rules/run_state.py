@@ -3,34 +3,24 @@ run's events knows all that the process knew that wrote them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from bot.model import Conflict, KnownError, Phase, PullRequest, RunEvent, Status, StopReason, Validation, ValidationStep
+from bot.model.said import Said, Stop
 from bot.rules import progress, trajectory
+from bot.rules.changes_made import Made, own_hash, tried
 from bot.rules.lessons import Lesson, Shown, learn, note
 from bot.rules.pipeline import Stage, close, next_index
+
+__all__ = ["NOTHING_OFFERED", "SAME_PATCH", "Made", "RunState", "fold"]
 
 NOTHING_OFFERED = "nothing_to_offer"
 SAME_PATCH = "same_patch"
 _ENDING = frozenset({NOTHING_OFFERED, SAME_PATCH})
 """Reasons of an attempt without a change after which another attempt would be the same again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A change that an agent made: from one tree to another."""
-
-    attempt: int
-    agent: str
-    before: str
-    after: str
-    patch_hash: str
-    paths: tuple[str, ...]
-    tools: tuple[str, ...]
-    replays: str | None = None
-    """The diff hash of the known resolution that it repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +65,9 @@ class RunState:
     shown: tuple[Shown, ...] = ()
     lessons: tuple[Lesson, ...] = ()
     stop: StopReason | None = None
+    paused_at: datetime | None = None
+    paused_ms: int = 0
+    """See `idle_ms`; of the stretches that are over. One that is not began at `paused_at`."""
     phases: dict[Phase, str] = field(default_factory=dict)
     current_phase: Phase | None = None
     artifact_refs: dict[Phase, str] = field(default_factory=dict)
@@ -89,6 +82,11 @@ class RunState:
     ended_at: datetime | None = None
     last_event: int = 0
 
+    def idle_ms(self, now: datetime) -> int:
+        """How long it stood still, up to `now`, because somebody had paused it."""
+        since = self.paused_at
+        return self.paused_ms + (max(0, int((now - since).total_seconds() * 1000)) if since else 0)
+
     @property
     def passed(self) -> bool:
         return self.attempt > 0 and self.attempt_over and bool(self.validations) and self.validations[-1].passed
@@ -100,7 +98,7 @@ class RunState:
     def tried(self, patch_hash: str) -> bool | None:
         """Whether a change was made before in this run and undone since; None where it was made and stands in the tree
         still, as far as its files tell: then the same lines come and go in another place, which is another change."""
-        return _tried(self.made, patch_hash)
+        return tried(self.made, patch_hash)
 
     @property
     def best_attempt(self) -> int | None:
@@ -111,13 +109,6 @@ class RunState:
     def failing(self) -> tuple[str, ...]:
         """The fingerprints that the tree shows now, sorted; empty where it has not been checked or passes."""
         return tuple(sorted(self.states[-1].fingerprints)) if self.states else ()
-
-
-def _tried(made: tuple[Made, ...], patch_hash: str) -> bool | None:
-    last = next((at for at in reversed(range(len(made))) if made[at].patch_hash == patch_hash), None)
-    if last is None:
-        return False
-    return any(not {*made[last].paths}.isdisjoint(later.paths) for later in made[last + 1 :]) or None
 
 
 def fold(events: Iterable[RunEvent]) -> RunState:
@@ -146,7 +137,11 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
         case "setup_completed", _:
             return replace(state, set_up=True, start=data["snapshot"], snapshot=data["snapshot"])
         case "setup_failed", _:
-            return replace(state, stop=StopReason(reason="setup_failed", details=data["details"]))
+            return replace(state, stop=_stop({"reason": "setup_failed", **data}))
+        case "paused", _:
+            return replace(state, paused_at=state.paused_at or event.ts)
+        case "resumed", _:
+            return _resumed(state, event)
         case "artifact_created", (Phase() as phase):
             return replace(state, artifact_refs={**state.artifact_refs, phase: data["artifact"]})
         case "attempt_started", _:
@@ -169,7 +164,7 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
         case "conflicts_seen", _:
             return replace(state, conflicts=tuple(Conflict.model_validate(item) for item in data["conflicts"]))
         case "phase_failed", (Phase.REVIEW | Phase.PACKAGING):
-            return replace(state, stop=StopReason(reason=data["reason"], details=data["details"]))
+            return replace(state, stop=_stop(data))
         case "session_finished", _:
             return _finished(state, event)
         case _:
@@ -216,7 +211,7 @@ def _not_applied(state: RunState, event: RunEvent) -> RunState:
     data = event.data
     state = replace(state, attempt_over=True, troubles=(*state.troubles, data["message"]))
     if data["reason"] in _ENDING:
-        return replace(state, stop=StopReason(reason=data["reason"], details=data["message"]))
+        return replace(state, stop=_stop({**data, "details": data["message"]}))
     return replace(state, no_progress=state.no_progress + 1)
 
 
@@ -251,7 +246,7 @@ def _validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ..
         snapshot=state.snapshot or "",
         stage=len(state.stages) if outcome.passed else len(steps) - 1,
         fingerprints=frozenset() if outcome.passed else frozenset(event.data.get("fingerprints", ())),
-        patch_hash=_own_hash(state.made) if event.iteration else "",
+        patch_hash=own_hash(state.made) if event.iteration else "",
         passed=outcome.passed,
         flaky=any(step.flaky for step in steps),
         timed_out=last.timed_out,
@@ -278,19 +273,21 @@ def _validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ..
     )
 
 
-def _own_hash(made: tuple[Made, ...]) -> str:
-    """The hash of the last change; empty where it says nothing, because the same lines changed in another place."""
-    if not made or _tried(made[:-1], made[-1].patch_hash) is None:
-        return ""
-    return made[-1].patch_hash
+def _resumed(state: RunState, event: RunEvent) -> RunState:
+    return replace(state, paused_at=None, paused_ms=state.idle_ms(event.ts))
+
+
+def _stop(data: Mapping[str, Any]) -> Stop:
+    told = Said.model_validate(data["said"]) if data.get("said") else None
+    return Stop(reason=data["reason"], details=data["details"], said=told)
 
 
 def _finished(state: RunState, event: RunEvent) -> RunState:
     data = event.data
     return replace(
-        state,
+        _resumed(state, event),
         finished=Status(data["status"]),
-        stop=StopReason.model_validate(data["stop"]) if data.get("stop") else None,
+        stop=_stop(data["stop"]) if data.get("stop") else None,
         ended_at=event.ts,
         salvage_ref=data.get("salvageRef"),
     )

@@ -12,8 +12,10 @@ from heapq import nlargest
 from itertools import chain, pairwise
 
 from bot.model import Issue
+from bot.model.said import Said
 from bot.rules import mentions
 from bot.rules.error_text import normalize_error
+from bot.rules.sayings import write
 
 THRESHOLD = 0.5
 """The cosine from which two texts are held to be alike; below it most pairs are not (performance.md, text grouping)."""
@@ -32,13 +34,13 @@ _COMMON_FILE = 20
 @dataclass(frozen=True, slots=True)
 class Link:
     """Two issues, the lower number first, that belong together; `strength` sorts within a `rank`, and lower ranks
-    are surer. `reason` is for people."""
+    are surer."""
 
     rank: int
     strength: float
     low: int
     high: int
-    reason: str
+    reason: Said
 
 
 def links(issues: Sequence[Issue]) -> tuple[Link, ...]:
@@ -47,9 +49,9 @@ def links(issues: Sequence[Issue]) -> tuple[Link, ...]:
     read = {issue.number: mentions.read(issue) for issue in ordered}
     found = [
         *_references(read),
-        *_shared(_ERROR, {n: _fingerprints(m) for n, m in read.items()}, "both show the error `{}`"),
-        *_shared(_PLACE, {n: m.places for n, m in read.items()}, "both point at {}"),
-        *_shared(_FILE, {n: tuple(f for f in m.files if "/" in f) for n, m in read.items()}, "both name the file {}"),
+        *_shared(_ERROR, {n: _fingerprints(m) for n, m in read.items()}, "error"),
+        *_shared(_PLACE, {n: m.places for n, m in read.items()}, "place"),
+        *_shared(_FILE, {n: tuple(f for f in m.files if "/" in f) for n, m in read.items()}, "file"),
         *_words(ordered),
     ]
     return tuple(sorted(found, key=lambda link: (link.rank, -link.strength, link.low, link.high)))
@@ -65,18 +67,12 @@ def _references(read: Mapping[int, mentions.Mentions]) -> list[Link]:
         for other in found.references & read.keys():
             pairs[min(number, other), max(number, other)] += 1
     return [
-        Link(
-            _REFERENCE,
-            count,
-            low,
-            high,
-            f"#{low} and #{high}: {'each refers to the other' if count > 1 else 'one refers to the other'}",
-        )
+        Link(_REFERENCE, count, low, high, _said("each" if count > 1 else "one", low, high))
         for (low, high), count in pairs.items()
     ]
 
 
-def _shared(rank: int, having: Mapping[int, Sequence[str]], template: str) -> list[Link]:
+def _shared(rank: int, having: Mapping[int, Sequence[str]], kind: str) -> list[Link]:
     """Links between neighbours by number that have a thing in common, so that many owners make a chain and not a
     square; the fewer owners a thing has, the stronger it ties."""
     owners: dict[str, list[int]] = defaultdict(list)
@@ -90,9 +86,13 @@ def _shared(rank: int, having: Mapping[int, Sequence[str]], template: str) -> li
         for low, high in pairwise(numbers):
             best[low, high] = max(best.get((low, high), (0.0, "")), (1 / len(numbers), thing))
     return [
-        Link(rank, strength, low, high, f"#{low} and #{high} {template.format(thing)}")
+        Link(rank, strength, low, high, _said(kind, low, high, what=thing))
         for (low, high), (strength, thing) in best.items()
     ]
+
+
+def _said(kind: str, low: int, high: int, **values: str) -> Said:
+    return write(f"group.{kind}", low=low, high=high, **values)
 
 
 def weigh(texts: Sequence[str]) -> tuple[list[dict[int, float]], list[str]]:
@@ -123,9 +123,8 @@ def _words(issues: Sequence[Issue]) -> list[Link]:
             low, high = issues[here].number, issues[there].number
             telling = sorted(common, key=lambda index: (-vectors[here][index], index))[:_SHOWN_WORDS]
             shown = ", ".join(words[index] for index in telling)
-            found.append(
-                Link(_WORDS, cosine, low, high, f"#{low} and #{high} are worded alike ({cosine:.2f}: {shown})")
-            )
+            why = _said("words", low, high, cosine=f"{cosine:.2f}", words=shown)
+            found.append(Link(_WORDS, cosine, low, high, why))
     return found
 
 

@@ -10,12 +10,15 @@ from typing import Any
 
 from bot.errors import ConfigError
 from bot.model import StopReason
+from bot.model.said import Stop
+from bot.rules.sayings import write
 
 __all__ = [
     "DEFAULT_STOP_CONDITIONS",
     "LoopState",
     "StopConditions",
     "StopReason",
+    "limit_reached",
     "load_stop_conditions",
     "loop_run_to_state",
     "should_stop",
@@ -38,29 +41,43 @@ DEFAULT_STOP_CONDITIONS = StopConditions()
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """How far a loop has come; `started_at` is an aware datetime (a naive one is read as UTC)."""
+    """How far a loop has come; `started_at` is an aware datetime (a naive one is read as UTC). Of the time since then
+    `paused_ms` do not count: somebody had asked it to wait."""
 
     iterations: int
     started_at: datetime
     no_progress_count: int = 0
+    paused_ms: int = 0
 
 
 def should_stop(state: LoopState, conditions: StopConditions, now: datetime | None = None) -> StopReason | None:
     """The first limit reached, in the order iterations, duration, progress; None while there is room (REQ-STOP-001).
 
     `now` is the present moment by default. A clock that went backwards counts as no time at all."""
+    found = limit_reached(state, conditions, now or datetime.now(UTC))
+    return StopReason(reason=found.reason, details=found.details) if found else None
+
+
+def limit_reached(state: LoopState, conditions: StopConditions, now: datetime) -> Stop | None:
+    """As `should_stop`, with the figures as values."""
     if state.iterations >= conditions.max_iterations:
-        figures = f"{state.iterations}/{conditions.max_iterations}"
-        return StopReason(reason="max_iterations", details=f"Reached maximum iterations ({figures})")
-    moment = _aware(now or datetime.now(UTC))
-    elapsed_ms = max(0.0, (moment - _aware(state.started_at)).total_seconds() * 1000)
+        figures = {"done": state.iterations, "most": conditions.max_iterations}
+        return Stop.of("max_iterations", write("max_iterations", **figures))
+    passed_ms = (_aware(now) - _aware(state.started_at)).total_seconds() * 1000
+    elapsed_ms = max(0.0, passed_ms - state.paused_ms)
     if elapsed_ms >= conditions.max_duration_ms:
-        figures = f"{_minutes(elapsed_ms, conditions)}/{_minutes(conditions.max_duration_ms, conditions)}"
-        return StopReason(reason="max_duration", details=f"Reached maximum duration ({figures})")
+        return _out_of_time(elapsed_ms, state.paused_ms, conditions)
     if state.no_progress_count >= conditions.no_progress_threshold:
-        details = f"No progress detected for {state.no_progress_count} consecutive iterations"
-        return StopReason(reason="no_progress", details=details)
+        return Stop.of("no_progress", write("no_progress", count=state.no_progress_count))
     return None
+
+
+def _out_of_time(elapsed_ms: float, paused_ms: int, conditions: StopConditions) -> Stop:
+    figures = {"done": _minutes(elapsed_ms, conditions), "most": _minutes(conditions.max_duration_ms, conditions)}
+    if not paused_ms:
+        return Stop.of("max_duration", write("max_duration", **figures))
+    paused = _minutes(paused_ms, conditions, short=paused_ms < _MINUTE_MS)
+    return Stop.of("max_duration", write("max_duration.paused", **figures, paused=paused))
 
 
 def load_stop_conditions(config: object = None) -> StopConditions:
@@ -108,8 +125,8 @@ def _aware(moment: datetime) -> datetime:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def _minutes(milliseconds: float, conditions: StopConditions) -> str:
+def _minutes(milliseconds: float, conditions: StopConditions, *, short: bool = False) -> str:
     # whole minutes as in the seed, but "0min/0min" would tell nothing where the limit is under a minute
-    if conditions.max_duration_ms >= _MINUTE_MS:
-        return f"{int(milliseconds // _MINUTE_MS)}min"
-    return f"{milliseconds / _MINUTE_MS:.2f}min"
+    if conditions.max_duration_ms >= _MINUTE_MS and not short:
+        return str(int(milliseconds // _MINUTE_MS))
+    return f"{milliseconds / _MINUTE_MS:.2f}"

@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bot.model import StopReason
+from bot.model.said import Stop
+from bot.rules.sayings import write
 
 __all__ = ["SURVIVED", "WINDOW", "State", "Verdict", "judge", "refuse_patch"]
 
@@ -53,7 +54,7 @@ class Verdict:
     """What is to be thought of the last state. `because` is one sentence for people; it may quote untrusted output."""
 
     moved: bool
-    stop: StopReason | None
+    stop: Stop | None
     best: int
     """The index of the best state so far; of two that nothing tells apart, the earlier."""
     fixed: tuple[str, ...]
@@ -175,30 +176,32 @@ def _by_sets(states: Sequence[State], known: frozenset[str], text_moved: bool) -
     return False, f"the same {_count(len(known))} as before"
 
 
-def _stop(states: Sequence[State]) -> StopReason | None:
+def _stop(states: Sequence[State]) -> Stop | None:
     if states[-1].passed:
         return None
     now = states[-1]
     for index, state in enumerate(states[:-1]):
         if now.patch_hash and state.patch_hash == now.patch_hash:
-            details = f"the change of state {len(states) - 1} is the one of state {index} again, which did not pass"
-            return StopReason(reason="same_patch", details=details)
+            return Stop.of("same_patch", write("same_patch", now=len(states) - 1, then=index))
     return _oscillation(states) or _stuck(states)
 
 
-def _oscillation(states: Sequence[State]) -> StopReason | None:
+def _oscillation(states: Sequence[State]) -> Stop | None:
     now, last = states[-1], len(states) - 1
     for back in range(2, min(WINDOW, last) + 1):
         then, between = states[last - back], states[last - back + 1 : last]
         if then.snapshot == now.snapshot and any(state.snapshot != now.snapshot for state in between):
-            what = "the tree"
-        elif now.tells and _same_errors(then, now) and any(_left(state, now) for state in between):
-            what = f"the same {_count(len(now.fingerprints))}"
-        else:
-            continue
-        details = f"going in circles: {what} of state {last - back} came back in state {last}"
-        return StopReason(reason="oscillation", details=details)
+            return _circle(0, last - back, last)
+        if now.tells and _same_errors(then, now) and any(_left(state, now) for state in between):
+            return _circle(len(now.fingerprints), last - back, last)
     return None
+
+
+def _circle(errors: int, then: int, now: int) -> Stop:
+    """That this many errors came back; 0 for the tree itself."""
+    if errors > 1:
+        return Stop.of("oscillation", write("oscillation.errors", count=errors, then=then, now=now))
+    return Stop.of("oscillation", write(f"oscillation.{'error' if errors else 'tree'}", then=then, now=now))
 
 
 def _same_errors(one: State, other: State) -> bool:
@@ -219,7 +222,7 @@ def _left(state: State, home: State) -> bool:
     return state.stage == home.stage and state.tells and not _same_errors(state, home)
 
 
-def _stuck(states: Sequence[State]) -> StopReason | None:
+def _stuck(states: Sequence[State]) -> Stop | None:
     now = states[-1]
     if not now.tells:
         return None
@@ -232,9 +235,10 @@ def _stuck(states: Sequence[State]) -> StopReason | None:
     if not survivors or any(_won(before, after) for before, after in pairwise(run)):
         return None
     shown = survivors[0] if len(survivors[0]) <= _SHOWN else survivors[0][: _SHOWN - 1] + "…"
-    more = f" (and {len(survivors) - 1} more)" if len(survivors) > 1 else ""
-    details = f"{SURVIVED} attempts in a row left the same error and won nothing beside it: {shown}{more}"
-    return StopReason(reason="stuck_error", details=details)
+    if len(survivors) == 1:
+        return Stop.of("stuck_error", write("stuck_error", count=SURVIVED, error=shown))
+    more = len(survivors) - 1
+    return Stop.of("stuck_error", write("stuck_error.more", count=SURVIVED, error=shown, more=more))
 
 
 def _won(before: State, after: State) -> bool:

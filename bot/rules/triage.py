@@ -17,6 +17,7 @@ from bot.rules.decisions import (
     JudgePolicy,
     Needs,
     StopInstallation,
+    TellAgain,
 )
 from bot.rules.events import (
     CheckRunRequestedAction,
@@ -40,7 +41,9 @@ from bot.rules.events import (
     PullRequestReopened,
     PullRequestSynchronized,
     Push,
+    ThreadUnlocked,
 )
+from bot.rules.retelling import on_return, on_unlock
 from bot.rules.triage_commands import comment_needs, on_comment
 from bot.rules.triage_pulls import check_needs, on_check, on_pull
 
@@ -53,6 +56,7 @@ __all__ = [
     "Ignore",
     "Needs",
     "StopInstallation",
+    "TellAgain",
     "decide",
     "needs",
     "unfit",
@@ -94,6 +98,8 @@ def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
             return (Ignore("labels that an issue is opened with count only when their own labeled event follows"),)
         case IssueReopened():
             return (Ignore(f"reopening starts nothing: remove and add {policy.trigger_label!r} for a fresh run"),)
+        case ThreadUnlocked():
+            return on_unlock(event)
         case CommentCreated() | CommentEdited():
             return (on_comment(event, policy, facts),)
         case PullRequestOpened() | PullRequestSynchronized() | PullRequestReopened():
@@ -207,7 +213,7 @@ def _on_installation(event: InstallationChanged) -> Decision:
             names = event.repositories or ()
             return StopInstallation(event.installation_id, names, f"{', '.join(names)} left the installation")
         case "created" | "unsuspended" | "permissions" | "added":
-            return Ignore("an installation needs no preparation: its repositories are fetched when they are needed")
+            return on_return(event)
         case _:
             assert_never(event.change)
 

@@ -4,7 +4,7 @@ forms that a repository may allow. The help is made from this table."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -43,13 +43,15 @@ DEFAULT_ALIASES: Mapping[str, str] = MappingProxyType(
 _ALIAS = re.compile(r"/[a-z][\w-]*")
 
 
-def aliases_of(value: bool | Mapping[str, str]) -> Mapping[str, str]:
+def aliases_of(value: bool | Mapping[str, str] | Iterable[str]) -> Mapping[str, str]:
     """The short forms that a policy's `aliases` allow, as `/word` → verb, all in lower case.
 
-    `true` means the usual ones. An entry that names no verb, or that is no word behind a slash, is left out."""
+    `true` means the usual ones, a list of verbs each by its own name. An entry that names no verb, or that is no word
+    behind a slash, is left out."""
     if isinstance(value, bool):
         return DEFAULT_ALIASES if value else MappingProxyType({})
-    named = (("/" + short.strip().lower().removeprefix("/"), verb.strip().lower()) for short, verb in value.items())
+    pairs = value if isinstance(value, Mapping) else {verb: verb.strip().removeprefix("/") for verb in value}
+    named = (("/" + short.strip().lower().removeprefix("/"), verb.strip().lower()) for short, verb in pairs.items())
     return MappingProxyType(
         {short: verb for short, verb in named if verb in VERBS and short != PREFIX and _ALIAS.fullmatch(short)}
     )

@@ -67,6 +67,11 @@ def conclusion(check: PullCheck) -> str:
     return "neutral" if check.failures or flaky else "success"
 
 
+def green(check: PullCheck) -> bool:
+    """Whether there is nothing to run again: it is completed, and passed or was not to be run."""
+    return check.status == "completed" and conclusion(check) in ("success", "skipped")
+
+
 def fixable(checks: Iterable[PullCheck]) -> tuple[str, ...]:
     """The names of the checks in which something new failed, all that *Fix* may work on (spec H: flaky failures and the
     base's are never "fixed")."""

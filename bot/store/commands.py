@@ -14,7 +14,8 @@ from bot.store.tables import commands as table
 Taken = Literal["new", "known", "over", "over_again"]
 
 HOUR_MS = 3_600_000
-_MOST_OUTCOME = 2_000
+_MOST_OUTCOME = 8_000
+_BEGUN = "begun "
 
 
 class Commands:
@@ -58,10 +59,24 @@ class Commands:
 
         return await self._database.write(work)
 
+    async def begin(self, id: str, seen: str) -> str:  # noqa: A002  # as the column
+        """Note what was so before a command did anything, and give it back: the first note stands, whoever else begins.
+        Of one that is not there, or that came to its end, nothing is noted."""
+        own = table.c.id == id
+        fresh = own & (table.c.outcome.is_(None) | (table.c.outcome == ""))
+
+        def work(connection: sa.Connection) -> str:
+            connection.execute(sa.update(table).where(fresh).values(outcome=_BEGUN + seen))
+            noted = connection.execute(sa.select(table.c.outcome).where(own)).scalar() or ""
+            return noted.removeprefix(_BEGUN) if noted.startswith(_BEGUN) else seen
+
+        return await self._database.write(work)
+
     async def outcome_of(self, id: str) -> str | None:  # noqa: A002  # as the column
-        """What became of a command; None or empty where it is not known yet."""
+        """What became of a command; None where it is not known yet."""
         query = sa.select(table.c.outcome).where(table.c.id == id)
-        return await self._database.read(lambda connection: connection.execute(query).scalar())
+        found = await self._database.read(lambda connection: connection.execute(query).scalar())
+        return None if not found or found.startswith(_BEGUN) else found
 
     async def finish(self, id: str, outcome: str) -> None:  # noqa: A002  # as the column
         """Note what became of a command, for whoever looks into it; of one that is not there, nothing."""

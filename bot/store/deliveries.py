@@ -16,6 +16,7 @@ from bot.store.tables import deliveries as table
 
 Outcome = Literal["done", "ignored", "failed"]
 
+_BATCH = 500
 RUSH = 4
 """So many deliveries in one commit are a rush."""
 
@@ -183,6 +184,17 @@ class Deliveries:
     async def _write_marks(self) -> None:
         marks, self._marks, self._marking = self._marks, [], None
         await self._database.write(lambda connection: connection.execute(_MARK, marks) and None)
+
+    async def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of these ids that are in the inbox, whatever became of them."""
+
+        def work(connection: sa.Connection) -> frozenset[str]:
+            found: set[str] = set()
+            for start in range(0, len(ids), _BATCH):
+                found.update(row.id for row in connection.execute(_KNOWN, {"ids": ids[start : start + _BATCH]}))
+            return frozenset(found)
+
+        return await self._database.read(work) if ids else frozenset()
 
     async def list(self, limit: int, offset: int = 0) -> tuple[DeliveryRow, ...]:
         """Newest first."""

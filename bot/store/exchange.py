@@ -18,7 +18,7 @@ from bot.reports.limits import strip_control
 from bot.reports.redact import Redactor
 from bot.rules.guidance import MOST_FILES, file_names
 from bot.store.database import Database
-from bot.store.resolved import MOST_NAME, entry, insert, iso, masked, merge, read_resolution, sound
+from bot.store.resolved import FIGURES, MOST_NAME, entry, insert, iso, masked, merge, read_resolution, sound
 from bot.store.tables import dead_ends, error_elsewhere, error_files, error_kb
 
 MOST_LINE = 1_000_000
@@ -31,12 +31,15 @@ _MOST_COUNT = 1_000_000_000
 
 
 class ResolvedLine(Wire):
-    """One resolved error, normalised or raw; `files` are the base names under which it is found."""
+    """One resolved error, normalised or raw, with its repository's own figures; `files` are the base names under which
+    it is found."""
 
     error: str = Field(min_length=1)
     resolution: Resolution
     files: tuple[str, ...] = Field((), max_length=MOST_FILES)
     use_count: int = Field(1, ge=1, le=_MOST_COUNT)
+    shown: int = Field(0, ge=0, le=_MOST_COUNT)
+    passed: int = Field(0, ge=0, le=_MOST_COUNT)
     last_used: AwareDatetime
 
 
@@ -63,7 +66,7 @@ Record = ResolvedLine | DeadEndLine
 async def export_lines(database: Database) -> AsyncIterator[str]:
     """Every resolved error, oldest first, then every dead end; a line each, without its line break.
 
-    An error that several repositories resolved has a line for each of them."""
+    An error that several repositories resolved has a line for each of them, with the figures of that one."""
     last = 0
     while batch := await database.read(partial(_resolved, after=last)):
         for kb_id, line in batch:
@@ -176,8 +179,9 @@ def _dead_ends(connection: sa.Connection, after: tuple[str, str]) -> Sequence[An
 
 def _resolved(connection: sa.Connection, after: int) -> list[tuple[int, ResolvedLine]]:
     text = sa.cast(error_kb.c.resolution, sa.Text).label("resolution")
-    columns = (error_kb.c.id, error_kb.c.error_normalized, error_kb.c.use_count, error_kb.c.last_used, error_kb.c.ts)
-    query = sa.select(*columns, text).where(error_kb.c.id > after, error_kb.c.resolution.is_not(sa.null()))
+    columns = (error_kb.c.id, error_kb.c.error_normalized, error_kb.c.last_used, error_kb.c.ts)
+    query = sa.select(*columns, text, *(error_kb.c[name] for name in FIGURES))
+    query = query.where(error_kb.c.id > after, error_kb.c.resolution.is_not(sa.null()))
     rows = connection.execute(query.order_by(error_kb.c.id).limit(_BATCH)).all()
     ids = [row.id for row in rows]
     files: dict[int, list[str]] = {}
@@ -187,6 +191,7 @@ def _resolved(connection: sa.Connection, after: int) -> list[tuple[int, Resolved
     earlier: dict[int, list[Any]] = {}
     text = sa.cast(error_elsewhere.c.resolution, sa.Text).label("resolution")
     beside = sa.select(error_elsewhere.c.kb_id, text, error_elsewhere.c.last_used)
+    beside = beside.add_columns(*(error_elsewhere.c[name] for name in FIGURES))
     for row in connection.execute(
         beside.where(error_elsewhere.c.kb_id.in_(ids)).order_by(error_elsewhere.c.last_used, error_elsewhere.c.repo)
     ):
@@ -198,7 +203,9 @@ def _resolved(connection: sa.Connection, after: int) -> list[tuple[int, Resolved
                 error=row.error_normalized or "?",
                 resolution=read_resolution(each.resolution),
                 files=tuple(files.get(row.id, ()))[:MOST_FILES],
-                use_count=_count(row.use_count),
+                use_count=_count(each.use_count),
+                shown=_count(each.shown, least=0),
+                passed=_count(each.passed, least=0),
                 last_used=_when(each.last_used) or _when(row.ts) or datetime.now(UTC),
             ),
         )
@@ -207,8 +214,8 @@ def _resolved(connection: sa.Connection, after: int) -> list[tuple[int, Resolved
     ]
 
 
-def _count(stored: int) -> int:
-    return min(max(stored, 1), _MOST_COUNT)
+def _count(stored: int, least: int = 1) -> int:
+    return min(max(stored, least), _MOST_COUNT)
 
 
 def _when(text: str | None) -> datetime | None:
@@ -224,7 +231,8 @@ def _take(connection: sa.Connection, lines: Sequence[Record]) -> None:
     for line in lines:
         if isinstance(line, ResolvedLine):
             values_of_it = _entry(line)
-            merge(connection, values_of_it, file_names(values_of_it["error_normalized"], line.files), line.use_count)
+            figures = {name: getattr(line, name) for name in FIGURES}
+            merge(connection, values_of_it, file_names(values_of_it["error_normalized"], line.files), figures)
             continue
         values = {**line.model_dump(), "ts": iso(datetime.now(UTC))}
         most = sa.case((dead_ends.c.tries > line.tries, dead_ends.c.tries), else_=line.tries)

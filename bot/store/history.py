@@ -18,13 +18,14 @@ from bot.store.resolved import (
     file_under,
     insert,
     iso_now,
+    move,
     put,
     read_resolution,
     repo_key,
     sound,
-    tell,
 )
-from bot.store.tables import dead_ends, error_elsewhere, error_files, error_kb, events
+from bot.store.tables import dead_ends, error_files, error_kb, events
+from bot.store.telling import COUNTS_HERE, HERE, follow, still_counts, tell
 
 MOST_LOOKED_UP = 1_000
 """Fingerprints of one failing check that are looked up; nobody reads more than the first few answers."""
@@ -35,6 +36,7 @@ _MOST_FOREIGN = 100
 _SHOWN = (
     error_kb.c.id,
     error_kb.c.error_normalized,
+    error_kb.c.error_raw,
     sa.cast(error_kb.c.resolution, sa.Text).label("resolution"),  # as text: another program's need not be JSON
     error_kb.c.use_count,
     error_kb.c.last_used,
@@ -43,13 +45,6 @@ _SHOWN = (
     error_kb.c.repo,
 )
 _RESOLVED = error_kb.c.resolution.is_not(sa.null())
-_HERE = sa.or_(
-    error_kb.c.repo.is_(None),
-    error_kb.c.repo == sa.bindparam("repo"),
-    sa.exists().where(
-        error_elsewhere.c.kb_id == error_kb.c.id, error_elsewhere.c.repo.in_([sa.bindparam("repo"), sa.literal("")])
-    ),
-)
 _FILED = (
     sa.select(*_SHOWN, error_files.c.last_used.label("rank"))
     .join(error_files, error_files.c.kb_id == error_kb.c.id)
@@ -73,7 +68,9 @@ _LOOSE = (
     .order_by(error_kb.c.last_used.desc())
     .limit(1)
 )
-_FILED_HERE, _FOREIGN_HERE, _LOOSE_HERE = (query.where(_HERE) for query in (_FILED, _FOREIGN, _LOOSE))
+_BY_FILE = tuple(query.where(still_counts(error_kb)) for query in (_FILED, _FOREIGN))
+_BY_FILE_HERE = tuple(query.where(COUNTS_HERE) for query in (_FILED, _FOREIGN))
+_LOOSE_HERE = _LOOSE.where(HERE)
 
 
 class History:
@@ -86,13 +83,14 @@ class History:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def record(self, error: str, resolution: Resolution, *, paths: Sequence[str] = ()) -> int:
-        """Remember what resolved an error (its raw text); the latest resolution of the same error stands, with a
-        higher `use_count` and its full weight. It is found by the base names in its text and those of `paths`.
+    async def record(self, error: str, resolution: Resolution, *, paths: Sequence[str] = (), raw: str = "") -> int:
+        """Remember what resolved an error (its text, raw or normalised; `raw` is the line as it was printed, where
+        `error` is not); the latest resolution of the same error stands, with a higher `use_count` and its full weight.
+        It is found by the base names in its text and those of `paths`.
 
         Another repository's earlier one stays beside it. The same attempt of the same run is one use, however often
         it is recorded. Gives its id. An error without text raises ValueError."""
-        values = entry(error, resolution, iso_now())
+        values = entry(error, resolution, iso_now(), raw)
         names = file_names(values["error_normalized"], paths)
         return await self._database.write(lambda connection: put(connection, values, names))
 
@@ -106,12 +104,13 @@ class History:
         values = {"name": name, "pattern": pattern, "most": most, "foreign": most}
         if key is not None:  # whose another program's row is, only its text says
             values |= {"repo": key, "foreign": max(most, _MOST_FOREIGN)}
-        queries = (_FILED, _FOREIGN) if key is None else (_FILED_HERE, _FOREIGN_HERE)
+        queries = _BY_FILE if key is None else _BY_FILE_HERE
 
         def work(connection: sa.Connection) -> list[KnownError]:
             rows = [row for query in queries for row in connection.execute(query, values)]
             rows.sort(key=lambda row: row.rank or "", reverse=True)
-            return tell(connection, rows, repo)
+            # of two that stand beside a row the later is told, whichever of them counts
+            return [known for known in tell(connection, rows, repo) if not is_spent(known.shown, known.passed)]
 
         return tuple((await self._database.read(work))[:most])
 
@@ -151,40 +150,18 @@ class History:
 
         return tuple((await self._database.read(work))[:most])
 
-    async def followed(self, ids: Sequence[int], *, passed: bool) -> None:
-        """Note what came of guidance: these were shown before an attempt, and the attempt's checks passed or not.
+    async def followed(self, told: Sequence[KnownError], *, passed: bool) -> None:
+        """Note what came of guidance: these were told before an attempt, and the attempt's checks passed or not. It
+        counts for the repository whose resolution was told, and for no other's of the same error.
 
-        One that passed was of use just now; one that has been shown in vain too often is no file's any more, until
-        `record` proves it anew."""
-        chosen = error_kb.c.id.in_(tuple(ids))
-        now = iso_now()
-        values = {"shown": error_kb.c.shown + 1}
-        if passed:
-            values |= {"passed": error_kb.c.passed + 1, "last_used": sa.literal(now)}
-        counts = sa.select(error_kb.c.id, error_kb.c.shown, error_kb.c.passed).where(chosen)
+        One that passed was of use just now; one that has been shown in vain too often is told for no file any more,
+        until `record` proves it anew."""
+        await self._database.write(lambda connection: follow(connection, told, passed=passed))
 
-        def work(connection: sa.Connection) -> None:
-            connection.execute(sa.update(error_kb).where(chosen).values(values))
-            spent = [row.id for row in connection.execute(counts) if is_spent(row.shown, row.passed)]
-            connection.execute(sa.delete(error_files).where(error_files.c.kb_id.in_(spent)))
-            if passed:
-                used = sa.update(error_files).where(error_files.c.kb_id.in_(tuple(ids)))
-                connection.execute(used.values(last_used=now))
-
-        await self._database.write(work)
-
-    async def landed(self, ids: Sequence[int], commit: str) -> None:
-        """What resolved these is in another commit from now on (a merge, a squash); nothing else changes about it."""
-        stored = sa.cast(error_kb.c.resolution, sa.Text).label("resolution")
-        query = sa.select(error_kb.c.id, stored).where(error_kb.c.id.in_(tuple(ids)))
-
-        def work(connection: sa.Connection) -> None:
-            for row in connection.execute(query).all():
-                moved = read_resolution(row.resolution).model_copy(update={"commit": sound(commit)})
-                values = {"resolution": moved.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
-                connection.execute(sa.update(error_kb).where(error_kb.c.id == row.id).values(values))
-
-        await self._database.write(work)
+    async def landed(self, ids: Sequence[int], commit: str, *, repo: str | None = None) -> None:
+        """What resolved these is in another commit from now on (a merge, a squash); nothing else changes about it. With
+        a `repo`, what resolved them there: another repository's resolution of the same error keeps its commit."""
+        await self._database.write(lambda connection: move(connection, ids, sound(commit), repo_key(repo)))
 
     async def dead_end(self, fingerprints: Sequence[str], patch_hash: str) -> None:
         """Remember that a patch did not make these errors go away."""

@@ -16,13 +16,11 @@ from bot.store.changes import Changes
 from bot.store.database import Database, now_ms
 from bot.store.pull_rows import OPEN, PullRow, pull_values, read_pull
 from bot.store.resolved import insert
-from bot.store.run_rows import Draft, event_row, read_event
+from bot.store.run_rows import NEVER, Draft, event_row, read_event
 from bot.store.tables import events
 from bot.store.tables import pull_runs as table
 
 __all__ = ["Draft", "PullRow", "PullRuns"]
-
-_NEVER = 2**62
 
 
 class PullRuns:
@@ -91,7 +89,7 @@ class PullRuns:
 
     async def silence(self, run_id: str) -> None:
         """Nothing more is told of this run: the App may no longer speak where it was."""
-        await self.reported(run_id, _NEVER)
+        await self.reported(run_id, NEVER)
 
     async def wait_for(self, run_id: str, what: str | None) -> None:
         """Note what a run waits for, or that it waits no more; unchanged is no new version."""

@@ -1,11 +1,17 @@
-"""What GitHub was last told, by target, so that nothing is said twice and a comment is found by its id."""
+"""What GitHub was last told, by target, so that nothing is said twice and a comment is found by its id; and the runs
+of which it could not be told, until it can."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
 from bot.model import Noun, Repo
 from bot.store.database import Database
+from bot.store.run_rows import NEVER
+from bot.store.tables import pull_runs, run_issues, runs
 from bot.store.tables import reports as table
 
 
@@ -35,3 +41,37 @@ class Reports:
                 connection.execute(sa.insert(table).values(repo=repo.full_name, target=target, **values))
 
         await self._database.write(work)
+
+    async def tell_again(self, installation_id: int, repos: Sequence[str] | None, number: int | None = None) -> int:
+        """Let the runs and checks that were silenced speak again: those of these repositories (None: of the
+        installation), or of one thread there. How many there were.
+
+        They speak for `installation_id` from now on: an App that was installed anew has another than before."""
+        meant = None if repos is None else {name.casefold() for name in repos}
+
+        def work(connection: sa.Connection) -> int:
+            told = 0
+            for rows, of_thread in ((runs, runs.c.id.in_(_holding(number))), (pull_runs, pull_runs.c.number == number)):
+                # of a local session, whose place is a path, GitHub never hears
+                silent = (rows.c.reported == NEVER) & ~rows.c.repo.startswith("/")
+                query = sa.select(rows.c.id, rows.c.repo, rows.c.spec).where(silent)
+                for row in connection.execute(query if number is None else query.where(of_thread)).all():
+                    repo = row.spec["repo"]
+                    if repo["installation_id"] == installation_id if meant is None else row.repo.casefold() in meant:
+                        spec = {**row.spec, "repo": {**repo, "installation_id": installation_id}}
+                        _let_speak(connection, rows, row.id, spec)
+                        told += 1
+            return told
+
+        return await self._database.write(work)
+
+
+def _holding(number: int | None) -> sa.Select[Any]:
+    return sa.select(run_issues.c.run_id).where(run_issues.c.issue == number)
+
+
+def _let_speak(connection: sa.Connection, rows: sa.Table, run_id: str, spec: dict[str, Any]) -> None:
+    values: dict[str, Any] = {"reported": 0, "spec": spec}
+    if rows is runs:
+        values["installation_id"] = spec["repo"]["installation_id"]
+    connection.execute(sa.update(rows).where(rows.c.id == run_id).values(values))

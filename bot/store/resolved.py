@@ -1,11 +1,11 @@
 """The rows of resolved errors: one for each error with its latest resolution, and beside it, in `error_elsewhere`, what
-other repositories had found before. So a repository can be told its own and never what another, private one did."""
+other repositories had found before, each with its own figures. `store.telling` says what of it is told where."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from pydantic import ValidationError
 from sqlalchemy.dialects import postgresql, sqlite
 
-from bot.model import KnownError, Resolution
+from bot.model import Resolution
 from bot.reports.limits import strip_control
 from bot.reports.redact import Redactor
 from bot.rules.error_text import loose_key, normalize_error
@@ -21,6 +21,8 @@ from bot.store.tables import error_elsewhere, error_files, error_kb
 
 MOST_PATCH = 200_000
 """Characters of a patch that are kept; a longer one is remembered by its hash alone."""
+FIGURES = ("use_count", "shown", "passed")
+"""What is counted of a resolution, for each repository that has one."""
 MOST_RAW = 4_000
 MOST_HOW = 4_000
 MOST_NAME = 200
@@ -69,8 +71,9 @@ def masked(resolution: Resolution, redactor: Redactor) -> Resolution:
     return Resolution(**changed, patch=patch if patch is None or redactor.mask(patch) == patch else None)
 
 
-def entry(error: str, resolution: Resolution, used: str) -> dict[str, Any]:
-    """The row of a resolved error; raises ValueError where the error has no text."""
+def entry(error: str, resolution: Resolution, used: str, raw: str = "") -> dict[str, Any]:
+    """The row of a resolved error, `raw` being how it was printed if not so; raises ValueError where the error has no
+    text."""
     text = sound(normalize_error(error))
     if not text:
         raise ValueError("the error has no text: give the message that the check or the tool printed")
@@ -78,7 +81,7 @@ def entry(error: str, resolution: Resolution, used: str) -> dict[str, Any]:
     return {
         "ts": used,
         "error_normalized": text,
-        "error_raw": sound(error[:MOST_RAW]),
+        "error_raw": sound((raw or error)[:MOST_RAW]),
         "resolution": resolution.model_dump(mode="json", by_alias=True, exclude_defaults=True),
         "resolved_by": resolution.resolved_by or None,
         "tool_sequence": list(resolution.tool_sequence),
@@ -96,51 +99,57 @@ def put(connection: sa.Connection, values: dict[str, Any], names: Iterable[str])
     if stored is None:
         file_under(connection, kb_id, names, values["last_used"])
         return kb_id
-    if _is_repeat(connection, stored, values):
+    own = _own(connection, stored, values["repo"])
+    if own is not None and _is_repeat(own, values):
         return kb_id
-    again = {"use_count": error_kb.c.use_count + 1, "shown": 0, "passed": 0}
+    again = {"use_count": own.use_count + 1 if own is not None else 1, "shown": 0, "passed": 0}
     _replace(connection, stored, values, again)
     file_under(connection, kb_id, names, values["last_used"])
     return kb_id
 
 
-def merge(connection: sa.Connection, values: dict[str, Any], names: Iterable[str], use_count: int) -> None:
-    """Take a row of `entry` from another history: of two resolutions in one repository the later stands, and so it does
-    in the error's row; the higher count stands."""
-    kb_id, stored = _claim(connection, {**values, "use_count": use_count})
+def merge(connection: sa.Connection, values: dict[str, Any], names: Iterable[str], figures: Mapping[str, int]) -> None:
+    """Take a row of `entry` with its figures (`use_count`, `shown`, `passed`) from another history: of two resolutions
+    in one repository the later stands, and so it does in the error's row; the repository's higher count stands."""
+    kb_id, stored = _claim(connection, {**values, **figures})
     if stored is None:
         file_under(connection, kb_id, names, values["last_used"])
         return
+    own = _own(connection, stored, values["repo"])
+    most = max(figures["use_count"], own.use_count if own is not None else 1)
+    if own is not None and own.resolution is not None and (own.last_used or "") >= values["last_used"]:
+        table, same = place_of(kb_id, stored.repo, values["repo"])
+        connection.execute(sa.update(table).where(*same).values(use_count=most))
+        return
+    figures = {**figures, "use_count": most}
     if stored.resolution is None or (stored.last_used or "") < values["last_used"]:
-        _replace(connection, stored, values, {"shown": 0, "passed": 0})
+        _replace(connection, stored, values, figures)
         file_under(connection, kb_id, names, values["last_used"])
-    elif stored.repo != values["repo"] and _keep_elsewhere(connection, kb_id, values):
+    else:
+        _put_beside(connection, kb_id, values, figures)
         _add_names(connection, kb_id, names, stored.last_used or values["last_used"])
-    if use_count > stored.use_count:
-        connection.execute(sa.update(error_kb).where(error_kb.c.id == kb_id).values(use_count=use_count))
 
 
-def tell(connection: sa.Connection, rows: Sequence[Any], repo: str | None, *, exact: bool = True) -> list[KnownError]:
-    """The known errors of rows of `error_kb`, in their order; with a repository, what it may be told of them: the
-    latest resolution that is its own or nobody's. Rows that hold none are left out."""
-    key = repo_key(repo)
-    if key is None:
-        return [_known(row, row.resolution, row.last_used, exact) for row in rows]
-    away = [row.id for row in rows if row.repo not in (None, key)]
-    query = sa.select(error_elsewhere.c.kb_id, sa.cast(error_elsewhere.c.resolution, sa.Text).label("resolution"),
-                      error_elsewhere.c.last_used)  # fmt: skip
-    query = query.where(error_elsewhere.c.kb_id.in_(away), error_elsewhere.c.repo.in_((key, "")))
-    own = {row.kb_id: row for row in connection.execute(query.order_by(error_elsewhere.c.last_used))} if away else {}
-    told = []
-    for row in rows:
-        source = row if row.repo in (None, key) else own.get(row.id)
-        if source is None:
-            continue
-        known = _known(row, source.resolution, source.last_used, exact)
-        # a row of another program's has its repository in its text alone
-        if repo_key(known.resolution.repo) in (None, key):
-            told.append(known)
-    return told
+def place_of(kb_id: int, whose: str | None, key: str | None) -> tuple[sa.Table, tuple[sa.ColumnElement[bool], ...]]:
+    """Where that repository's (`repo_key`) resolution stands, the error's row being `whose`: there or beside it."""
+    if whose == key:
+        return error_kb, (error_kb.c.id == kb_id,)
+    return error_elsewhere, (error_elsewhere.c.kb_id == kb_id, error_elsewhere.c.repo == (key or ""))
+
+
+def move(connection: sa.Connection, ids: Sequence[int], commit: str, key: str | None) -> None:
+    """Let the resolutions of these errors name another commit: those in the errors' rows, or with a key (`repo_key`)
+    those of that repository, wherever they stand."""
+    there = (error_elsewhere, error_elsewhere.c.kb_id.in_(tuple(ids)) & (error_elsewhere.c.repo == key))
+    here = (error_kb, error_kb.c.id.in_(tuple(ids)) & (sa.true() if key is None else error_kb.c.repo == key))
+    for table, own in (here, there):
+        keys = tuple(table.primary_key)
+        stored = sa.cast(table.c.resolution, sa.Text).label("stored")
+        for row in connection.execute(sa.select(*keys, stored).where(own)).all():
+            moved = read_resolution(row.stored).model_copy(update={"commit": commit})
+            values = {"resolution": moved.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+            same = (column == value for column, value in zip(keys, row, strict=False))
+            connection.execute(sa.update(table).where(*same).values(values))
 
 
 def file_under(connection: sa.Connection, kb_id: int, names: Iterable[str], used: str) -> None:
@@ -186,19 +195,6 @@ def _within_limits(resolution: Resolution) -> Resolution:
     return found.model_copy(update=cut)
 
 
-def _known(row: Any, resolution: str, last_used: str | None, exact: bool) -> KnownError:
-    return KnownError(
-        id=row.id,
-        error=row.error_normalized,
-        resolution=read_resolution(resolution),
-        use_count=row.use_count,
-        last_used=last_used or "",
-        shown=row.shown,
-        passed=row.passed,
-        exact=exact,
-    )
-
-
 def _claim(connection: sa.Connection, values: dict[str, Any]) -> tuple[int, Any]:
     """The error's id and its row as it was, held until the transaction ends; None where it has just been inserted."""
     query = insert(connection, error_kb).values(values)
@@ -213,47 +209,47 @@ def _claim(connection: sa.Connection, values: dict[str, Any]) -> tuple[int, Any]
     return int(stored.id), stored
 
 
-def _is_repeat(connection: sa.Connection, stored: Any, values: dict[str, Any]) -> bool:
+def _own(connection: sa.Connection, stored: Any, key: str | None) -> Any:
+    """What that repository has of a stored row: the row itself, which is anybody's while unresolved, or the one beside
+    it; None where it has nothing."""
+    if stored.repo == key or stored.resolution is None:
+        return stored
+    table, same = place_of(stored.id, stored.repo, key)
+    text = sa.cast(table.c.resolution, sa.Text).label("resolution")
+    return connection.execute(sa.select(text, table.c.last_used, table.c.use_count).where(*same)).one_or_none()
+
+
+def _is_repeat(own: Any, values: dict[str, Any]) -> bool:
     new = values["resolution"]
-    if "runId" not in new or stored.resolution is None:
+    if "runId" not in new or own.resolution is None:
         return False
-    raw = stored.resolution
-    if stored.repo != values["repo"]:
-        raw = connection.execute(_elsewhere(stored.id, values["repo"])).scalar_one_or_none()
-    old = read_resolution(raw) if raw is not None else Resolution()
+    old = read_resolution(own.resolution)
     return (old.run_id, old.attempt) == (new["runId"], new.get("attempt"))
 
 
-def _elsewhere(kb_id: int, repo: str | None) -> sa.Select[Any]:
-    query = sa.select(sa.cast(error_elsewhere.c.resolution, sa.Text))
-    return query.where(error_elsewhere.c.kb_id == kb_id, error_elsewhere.c.repo == (repo or ""))
-
-
 def _replace(connection: sa.Connection, stored: Any, values: dict[str, Any], more: dict[str, Any]) -> None:
-    """Let the values take the row; what another repository had there goes beside it."""
+    """Let the values take the row; what another repository had there goes beside it with its figures."""
     if stored.repo != values["repo"]:
         mine = (error_elsewhere.c.kb_id == stored.id, error_elsewhere.c.repo == (values["repo"] or ""))
         connection.execute(sa.delete(error_elsewhere).where(*mine))
         used = sa.func.coalesce(error_kb.c.last_used, error_kb.c.ts)
-        row = sa.select(error_kb.c.id, sa.func.coalesce(error_kb.c.repo, ""), error_kb.c.resolution, used)
+        whose, figures = sa.func.coalesce(error_kb.c.repo, ""), [error_kb.c[name] for name in FIGURES]
+        row = sa.select(error_kb.c.id, whose, error_kb.c.resolution, used, *figures)
         row = row.where(error_kb.c.id == stored.id, error_kb.c.resolution.is_not(sa.null()))
-        names = ["kb_id", "repo", "resolution", "last_used"]
+        names = ["kb_id", "repo", "resolution", "last_used", *FIGURES]
         connection.execute(sa.insert(error_elsewhere).from_select(names, row))
-    changed = {name: value for name, value in values.items() if name not in ("ts", "error_normalized")}
+    kept = {"ts", "error_normalized"}
+    if stored.repo == values["repo"] and values["error_raw"] == values["error_normalized"]:
+        kept.add("error_raw")  # the key says less than what was printed; another repository's text is not this one's
+    changed = {name: value for name, value in values.items() if name not in kept}
     connection.execute(sa.update(error_kb).where(error_kb.c.id == stored.id).values({**changed, **more}))
 
 
-def _keep_elsewhere(connection: sa.Connection, kb_id: int, values: dict[str, Any]) -> bool:
-    """Put the values beside the row unless something later of that repository is there; says whether it did."""
-    row = {"kb_id": kb_id, "repo": values["repo"] or "", "resolution": values["resolution"]}
-    row["last_used"] = values["last_used"]
-    query = insert(connection, error_elsewhere).values(row)
-    query = query.on_conflict_do_update(
-        index_elements=["kb_id", "repo"],
-        set_={name: query.excluded[name] for name in ("resolution", "last_used")},
-        where=error_elsewhere.c.last_used < query.excluded.last_used,
-    )
-    return connection.execute(query.returning(error_elsewhere.c.kb_id)).first() is not None
+def _put_beside(connection: sa.Connection, kb_id: int, values: dict[str, Any], figures: Mapping[str, int]) -> None:
+    """Put the values beside the row, for what that repository had there."""
+    row = {name: values[name] for name in ("resolution", "last_used")} | dict(figures)
+    query = insert(connection, error_elsewhere).values(kb_id=kb_id, repo=values["repo"] or "", **row)
+    connection.execute(query.on_conflict_do_update(index_elements=["kb_id", "repo"], set_=row))
 
 
 def _add_names(connection: sa.Connection, kb_id: int, names: Iterable[str], used: str) -> None:

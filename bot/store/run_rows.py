@@ -14,6 +14,9 @@ from bot.rules.course import RunSpec
 from bot.store.database import now_ms
 from bot.store.tables import artifacts, runs
 
+NEVER = 2**62
+"""The `reported` of a row of which nothing more is told: it is silenced, or GitHub refused its last word."""
+
 
 class Draft(Noun):
     """An event about to be written; `key` is unique within its run."""

@@ -12,13 +12,22 @@ from bot.model import Artifact, Phase, Repo, RunEvent, Status
 from bot.rules.course import RunSpec
 from bot.store.changes import Changes
 from bot.store.database import Database, now_ms
-from bot.store.run_rows import Draft, RunRow, event_row, put_artifact, read_artifact, read_event, read_row, run_values
+from bot.store.run_rows import (
+    NEVER,
+    Draft,
+    RunRow,
+    event_row,
+    put_artifact,
+    read_artifact,
+    read_event,
+    read_row,
+    run_values,
+)
 from bot.store.tables import artifacts, candidates, events, run_issues, runs
 
 __all__ = ["Draft", "RunRow", "Runs"]
 
 OPEN = (Status.QUEUED, Status.RUNNING)
-_NEVER = 2**62
 
 
 class Runs:
@@ -48,7 +57,7 @@ class Runs:
                     status=Status.QUEUED,
                     spec=spec.model_dump(mode="json"),
                     created_at=now_ms(),
-                    reported=0 if spec.repo else _NEVER,
+                    reported=0 if spec.repo else NEVER,
                 )
             )
             if not numbers:
@@ -140,8 +149,8 @@ class Runs:
         return tuple(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
 
     async def silence(self, run_id: str) -> None:
-        """Nothing more is told of this run: the App may no longer speak where it was."""
-        await self.reported(run_id, _NEVER)
+        """Nothing more is told of this run, until `Reports.tell_again`: the App may not speak where it was."""
+        await self.reported(run_id, NEVER)
 
     async def reported(self, run_id: str, version: int) -> None:
         query = sa.update(runs).where((runs.c.id == run_id) & (runs.c.reported < version)).values(reported=version)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.model import KnownError
-from bot.rules.guidance import file_names
+from bot.rules.guidance import file_names, is_spent
 from bot.store.database import Database
-from bot.store.resolved import MOST_HOW, repo_key, tell
+from bot.store.resolved import MOST_HOW, repo_key
 from bot.store.tables import error_elsewhere, error_files, error_kb, events
+from bot.store.telling import HERE, tell
 
 MOST_ERRORS = 20_000
 """The most recently used ones are copied."""
@@ -39,20 +40,14 @@ _SCHEMA = """
 """
 _NO_REPOSITORY = "/"
 """Nobody's name, so what may be told to it is what is told to everybody."""
-_MINE: sa.BindParameter[str] = sa.bindparam("repo")
 _ERRORS = (
     sa.select(
-        *(error_kb.c.id, error_kb.c.error_normalized, sa.cast(error_kb.c.resolution, sa.Text).label("resolution")),
+        *(error_kb.c.id, error_kb.c.error_normalized, error_kb.c.error_raw),
+        sa.cast(error_kb.c.resolution, sa.Text).label("resolution"),
         *(error_kb.c.use_count, error_kb.c.last_used, error_kb.c.shown, error_kb.c.passed, error_kb.c.repo),
         error_kb.c.loose_key,
     )
-    .where(
-        error_kb.c.resolution.is_not(sa.null()),
-        sa.or_(
-            *(error_kb.c.repo.is_(None), error_kb.c.repo == _MINE),
-            sa.exists().where(error_elsewhere.c.kb_id == error_kb.c.id, error_elsewhere.c.repo.in_([_MINE, ""])),
-        ),
-    )
+    .where(error_kb.c.resolution.is_not(sa.null()), HERE)
     .order_by(error_kb.c.last_used.desc())
     .limit(MOST_ERRORS)
 )
@@ -90,25 +85,45 @@ def _write(connection: sa.Connection, path: Path, repo: str | None, session: str
 
 def _copy_errors(connection: sa.Connection, snapshot: sqlite3.Connection, repo: str | None) -> int:
     count = size = 0
+    apart: set[int] = set()
     mine = repo or _NO_REPOSITORY
     rows = connection.execution_options(yield_per=_BATCH).execute(_ERRORS, {"repo": repo_key(mine)})
     for batch in rows.partitions(_BATCH):
-        told = [_row(known) for known in tell(connection, batch, mine)]
+        found = tell(connection, batch, mine)
+        told = [_row(known) for known in found]
         snapshot.executemany(
             "INSERT INTO error_kb (id, ts, error_normalized, resolution, resolved_by, tool_sequence, use_count, "
             "last_used) VALUES (:id, :used, :error, :resolution, :by, :steps, :count, :used)",
             told,
         )
-        ours = {row["id"] for row in told}
-        foreign = [row for row in batch if row.loose_key is None and row.id in ours]  # these are no file's yet
-        _put_files(snapshot, ((name, row.id) for row in foreign for name in file_names(row.error_normalized)))
+        known = {row["id"]: row for row in told}
+        foreign = {row.id for row in batch if row.loose_key is None and row.id in known}  # these are no file's yet
+        mixed = _of_several(connection, [row for row in batch if row.id in known], repo_key(mine))
+        spent = {one.id for one in found if is_spent(one.shown, one.passed)}
+        apart |= mixed | spent
+        filed = (foreign | mixed) - spent
+        _put_files(snapshot, ((name, kb_id) for kb_id in filed for name in _own_names(known[kb_id])))
         count += len(told)
         size += sum(len(row["resolution"]) for row in told)
         if size > MOST_BYTES:
             break
     rows.close()
-    _copy_files(connection, snapshot)
+    _copy_files(connection, snapshot, apart)
     return count
+
+
+def _of_several(connection: sa.Connection, rows: Sequence[Any], mine: str | None) -> set[int]:
+    """The errors of which another repository has a part: the names of its files are in their index, too."""
+    others = sa.select(error_elsewhere.c.kb_id).where(error_elsewhere.c.repo.not_in([mine or "", ""]))
+    found = connection.execute(others.where(error_elsewhere.c.kb_id.in_([row.id for row in rows]))).scalars()
+    return {*found, *(row.id for row in rows if row.repo not in (None, mine))}
+
+
+def _own_names(told: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files that an error's own text and its own resolution name."""
+    steps = (str(step) for step in json.loads(told["steps"]))
+    edited = (step.removeprefix("Edit ") for step in steps if step.startswith("Edit "))
+    return file_names(told["error"], edited)
 
 
 def _row(known: KnownError) -> dict[str, Any]:
@@ -129,8 +144,8 @@ def _put_files(snapshot: sqlite3.Connection, pairs: Iterable[tuple[str, int]]) -
     snapshot.executemany("INSERT OR IGNORE INTO error_files (file_name, kb_id) VALUES (?, ?)", pairs)
 
 
-def _copy_files(connection: sa.Connection, snapshot: sqlite3.Connection) -> None:
-    ids = [kb_id for (kb_id,) in snapshot.execute("SELECT id FROM error_kb ORDER BY id")]
+def _copy_files(connection: sa.Connection, snapshot: sqlite3.Connection, but: Set[int]) -> None:
+    ids = [kb_id for (kb_id,) in snapshot.execute("SELECT id FROM error_kb ORDER BY id") if kb_id not in but]
     for start in range(0, len(ids), _BATCH):
         found = connection.execute(_FILES.where(error_files.c.kb_id.in_(ids[start : start + _BATCH])))
         _put_files(snapshot, ((row.file_name, row.kb_id) for row in found))

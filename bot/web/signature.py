@@ -25,7 +25,7 @@ def parse_secrets(value: str | None) -> tuple[bytes, ...]:
     if not parts:
         raise ConfigError("WEBHOOK_SECRET is not set: give the secret of the App's webhook, 32 characters or more")
     for part in parts:
-        if part.lower() in _WELL_KNOWN or len(part) < MINIMUM or len(set(part)) < 6:
+        if part.lower() in _WELL_KNOWN or len(part) < MINIMUM:
             raise ConfigError(
                 f"WEBHOOK_SECRET is too weak: use {MINIMUM} or more random characters, for example those that "
                 "`openssl rand -hex 32` prints"

@@ -6,8 +6,10 @@ from __future__ import annotations
 import structlog
 
 from bot.errors import MendbotError
-from bot.model import Status, StopReason
+from bot.model import Status
+from bot.model.said import Stop
 from bot.rules.course import fold
+from bot.rules.sayings import write
 from bot.store.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.finish import finish
@@ -39,7 +41,6 @@ async def end_if_abandoned(context: Context, row: RunRow) -> bool:
             now = await runs.get(row.id)  # its process may have ended it a moment ago
             if now is not None and not now.status.final:
                 log.warning("session_abandoned", run=row.id)
-                details = "the process that worked on it ended before it was done"
-                stop = StopReason(reason="abandoned", details=details)
+                stop = Stop.of("abandoned", write("abandoned"))
                 await finish(context, now, fold(await runs.events(row.id)), Status.FAILED, stop)
     return True

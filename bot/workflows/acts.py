@@ -18,6 +18,7 @@ from bot.rules.decisions import (
     Obey,
     PressedButton,
     StopInstallation,
+    TellAgain,
 )
 from bot.workflows.commands.hear import hear
 from bot.workflows.context import Context
@@ -25,6 +26,7 @@ from bot.workflows.pulls.buttons import press
 from bot.workflows.pulls.look import look, look_at_commit
 from bot.workflows.pulls.policy_check import judge_policy_at
 from bot.workflows.pulls.start import stop_run
+from bot.workflows.retell import tell_again
 from bot.workflows.stopping import cancel, make_candidate, quiet_ms, stop_work
 
 
@@ -52,6 +54,8 @@ async def act(context: Context, decision: Decision, policy: Policy) -> str | Non
             return await hear(context, decision)
         case JudgePolicy():
             return await judge_policy_at(context, decision.repo, decision.sha)
+        case TellAgain():
+            return await tell_again(context, decision)
         case Ignore():
             return None
         case _:

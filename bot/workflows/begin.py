@@ -11,9 +11,11 @@ from pathlib import Path
 from bot.agent.planner import named_files
 from bot.errors import Refused, Transient, UserError
 from bot.model import Command, Phase
+from bot.model.said import Said
 from bot.proc import ProcResult
 from bot.rules.course import RunState, fold
 from bot.rules.failures import first_error_block
+from bot.rules.sayings import write
 from bot.store.runs import Draft, RunRow
 from bot.workflows.context import Context
 from bot.workflows.local import open_local
@@ -35,7 +37,7 @@ _READY = "mendbot-ready"
 
 
 class PathsTaken(Transient):
-    """Another open group changes a file that this one is about; the message names both."""
+    """Another open group changes a file that this one is about; the message names both (`rules.sayings`)."""
 
 
 async def begin(context: Context, row: RunRow) -> None:
@@ -115,7 +117,7 @@ async def _stand_back(
         theirs = claims.get(other.id, frozenset()) | {*state.focus, *state.changed_paths}
         if shared := sorted(theirs.intersection(focus)):
             numbers = ", ".join(f"#{number}" for number in other.spec.threads) or other.id
-            raise PathsTaken(f"the group of {numbers}, which is changing {', '.join(shared[:3])}")
+            raise PathsTaken(write("wait.paths", issues=numbers, paths=", ".join(shared[:3])).text)
 
 
 async def _branch(context: Context, row: RunRow, mirror: Path) -> str:
@@ -142,11 +144,16 @@ async def _worktree(context: Context, row: RunRow, branch: str, start: str) -> T
     for _ in range(_SLOT_POLLS):
         try:
             return await make()
-        except SlotsFull as error:
-            await context.stores.runs.wait_for(row.id, str(error))
+        except SlotsFull:
+            await context.stores.runs.wait_for(row.id, slot_wait(context, row))
             context.wake["report"].set()
             await asyncio.sleep(SLOT_POLL_S)  # another process may free it, so there is nothing to be woken by
     return await make()
+
+
+def slot_wait(context: Context, row: RunRow) -> str:
+    """What a run waits for that found no slot."""
+    return write("wait.slot", limit=context.max_worktrees(row.spec)).text
 
 
 async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
@@ -188,15 +195,16 @@ async def set_up(context: Context, row: RunRow, state: RunState) -> None:
     if result.exit_code == 0:
         await runs.append(row.id, [Draft(type="setup_completed", key="setup_done", data=data)])
         return
-    data["details"] = _told(text, result, log)
-    await runs.append(row.id, [Draft(type="setup_failed", key="setup_done", data=data)])
+    told = _told(text, result, log)
+    said = {"details": told.text, "said": told.model_dump()}
+    await runs.append(row.id, [Draft(type="setup_failed", key="setup_done", data=data | said)])
 
 
 async def _set_up_again(context: Context, row: RunRow, tree: Tree) -> None:
     command = _command(row)
     result, log = await _run(context, row, tree, command)
     if result.exit_code != 0:
-        told = _told(context.mask(command.text), result, log)
+        told = _told(context.mask(command.text), result, log).text
         raise Refused("setup_failed", f"the worktree had to be made again, and there {told}")
 
 
@@ -210,6 +218,10 @@ async def _run(context: Context, row: RunRow, tree: Tree, command: Command) -> t
     return result, context.mask(result.output.decode("utf-8", "replace"))
 
 
-def _told(command: str, result: ProcResult, log: str) -> str:
-    how = "timed out" if result.timed_out else result.spawn_error or f"exit {result.exit_code}"
-    return f"`{command}`: {how}\n{first_error_block(log)}"
+def _told(command: str, result: ProcResult, log: str) -> Said:
+    facts = {"command": command, "block": first_error_block(log)}
+    if result.timed_out:
+        return write("setup.timed_out", **facts)
+    if result.spawn_error:
+        return write("setup.not_started", **facts, error=result.spawn_error)
+    return write("setup.exit", **facts, code=str(result.exit_code))

@@ -10,8 +10,10 @@ from pathlib import Path
 from bot.agent.hook_kit import remove_kit
 from bot.model import Artifact, Phase, Status, StopReason
 from bot.model.jobs import Job
+from bot.model.said import Stop
 from bot.rules.certificate import certificate
 from bot.rules.course import RunSpec, RunState, fold
+from bot.rules.sayings import read, write
 from bot.store.runs import Draft, RunRow
 from bot.workflows.agents import kit_dir
 from bot.workflows.context import Context
@@ -100,8 +102,10 @@ async def settle(context: Context, run_id: str) -> None:
             # asked too late: what was wanted is there, and that is what is to be told
             await finish(context, row, state, Status.SUCCESS, None)
             return
-        because = row.cancel_because or "asked to stop"
-        await finish(context, row, state, Status.CANCELLED, StopReason(reason="cancelled", details=because))
+        because = row.cancel_because or write("stop.asked").text
+        await finish(
+            context, row, state, Status.CANCELLED, Stop(reason="cancelled", details=because, said=read(because))
+        )
 
 
 def settle_job(run_id: str, spec: RunSpec) -> Job:

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from bot.model import Status, StopReason
 from bot.model.jobs import Job, Outcome
+from bot.model.said import Stop
 from bot.rules.course import (
     Action,
     Begin,
@@ -25,8 +26,10 @@ from bot.rules.course import (
     fold,
     next_action,
 )
-from bot.store.runs import RunRow
-from bot.workflows.begin import PathsTaken, begin, set_up
+from bot.rules.sayings import read, write
+from bot.store.database import now_ms
+from bot.store.runs import Draft, RunRow
+from bot.workflows.begin import PathsTaken, begin, set_up, slot_wait
 from bot.workflows.begin_local import Busy, begin_local
 from bot.workflows.context import Context
 from bot.workflows.finish import Left, finish, record_end
@@ -36,9 +39,12 @@ from bot.workflows.prepare import prepare
 from bot.workflows.validate import validate
 from bot.workspace.worktree import SlotsFull
 
-PAUSED_WAIT_S = 2.0
-TURN_WAIT_S = 1.0
-"""How long a run waits before it asks again for a slot, for files or for a tree that another run holds."""
+PAUSED_WAIT_S = (2.0, 60.0)
+TURN_WAIT_S = (1.0, 15.0)
+"""How long a run waits, at least and at most, before it asks again whether it may go on, and before it asks again for a
+slot, for files or for a tree that another run holds."""
+_PART = 0.05
+"""It waits for that part of the time it has waited: each question is a row of the engine's, and it may ask for days."""
 
 
 def fix_job(run_id: str, spec: RunSpec) -> Job:
@@ -52,32 +58,45 @@ async def advance(context: Context, run_id: str) -> Outcome:
         row = await context.stores.runs.get(run_id)
         if row is None or row.status.final or row.cancel_because is not None:
             return Outcome(done=True)
-        if await _paused(context, row):
-            return Outcome(done=False, wait_s=PAUSED_WAIT_S)
         state = fold(await context.stores.runs.events(run_id))
+        if await _paused(context, row, state):
+            return Outcome(done=False, wait_s=_wait_s(row, state, PAUSED_WAIT_S))
         action = next_action(row.spec, state, datetime.now(UTC))
         if isinstance(action, Nothing):
             return Outcome(done=True)
         try:
             ended = await context.control.interruptibly(run_id, _act(context, row, state, action))
         except (SlotsFull, PathsTaken, Busy) as error:
-            await context.stores.runs.wait_for(run_id, str(error))
-            return Outcome(done=False, wait_s=TURN_WAIT_S)
+            what = slot_wait(context, row) if isinstance(error, SlotsFull) else str(error)
+            await context.stores.runs.wait_for(run_id, what)
+            return Outcome(done=False, wait_s=_wait_s(row, state, TURN_WAIT_S))
         finally:
             context.wake["report"].set()
         return Outcome(done=not ended)  # a run that was interrupted is the settle job's
 
 
-async def _paused(context: Context, row: RunRow) -> bool:
-    """Whether somebody paused a thread that the run works for; its comment then says who."""
-    if row.spec.repo is None:
-        return False
-    for number in row.spec.threads:
-        by = await context.stores.threads.paused(row.spec.repo, number)
-        if by is not None:
-            await context.stores.runs.wait_for(row.id, f"/mendbot resume on #{number}, which {by} paused")
-            context.wake["report"].set()
-            return True
+def _wait_s(row: RunRow, state: RunState, bounds: tuple[float, float]) -> float:
+    least, most = bounds
+    since_ms = state.paused_at.timestamp() * 1000 if state.paused_at is not None else row.created_at
+    return min(max((now_ms() - since_ms) / 1000 * _PART, least), most)
+
+
+async def _paused(context: Context, row: RunRow, state: RunState) -> bool:
+    """Whether somebody paused a thread that the run works for; its comment then says who. From when to when it stood
+    still is an event each, since that time is not the run's (REQ-STOP-001); before it has begun no time counts."""
+    runs, begun = context.stores.runs, state.started_at is not None
+    for number in row.spec.threads if row.spec.repo is not None else ():
+        by = await context.stores.threads.paused(row.spec.on_github, number)
+        if by is None:
+            continue
+        if begun and state.paused_at is None:
+            paused = Draft(type="paused", key=f"paused:{state.last_event}", data={"number": number, "by": by})
+            await runs.append(row.id, [paused])
+        await runs.wait_for(row.id, write("wait.paused", number=number, by=by).text)
+        context.wake["report"].set()
+        return True
+    if state.paused_at is not None:
+        await runs.append(row.id, [Draft(type="resumed", key=f"resumed:{state.last_event}")])
     return False
 
 
@@ -112,7 +131,9 @@ async def bury(context: Context, run_id: str, stop: StopReason, *, tidy: bool = 
         if row is None or row.status.final:
             return
         state = fold(await context.stores.runs.events(run_id))
-        told = stop.model_copy(update={"details": context.mask(stop.details)})
+        words = read(stop.details) if type(stop) is StopReason else None
+        given = Stop(reason=stop.reason, details=stop.details, said=words) if words else stop
+        told = given.model_copy(update={"details": context.mask(stop.details)})
         if tidy:
             await finish(context, row, state, Status.FAILED, told)
         else:

@@ -13,7 +13,8 @@ import structlog
 
 from bot.config import Policy
 from bot.errors import MendbotError, Stale, Transient
-from bot.model import Group, Issue, Repo
+from bot.model import Issue, Repo
+from bot.model.said import ExplainedGroup
 from bot.rules.course import RunSpec
 from bot.rules.grouping import choose_groups, pinned_group
 from bot.rules.triage import unfit
@@ -104,6 +105,7 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
             issues=members,
             key=group.key,
             reasons=group.reasons,
+            why=group.why,
             suggested_branch=group.suggested_branch,
             policy=policy,
             base_branch=base_branch,
@@ -118,7 +120,7 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
     context.wake["report"].set()
 
 
-def _groups(issues: Sequence[Issue], policy: Policy, pins: Mapping[int, str]) -> tuple[Group, ...]:
+def _groups(issues: Sequence[Issue], policy: Policy, pins: Mapping[int, str]) -> tuple[ExplainedGroup, ...]:
     """The groups that people chose (`/mendbot group`), then those of the others."""
     labels = (policy.trigger_label, policy.skip_label)
     free = [issue for issue in issues if issue.number not in pins]

@@ -17,6 +17,7 @@ from bot.reports.history import error_guidance, file_guidance
 from bot.rules.course import NOTHING_OFFERED, Implement, RunState
 from bot.rules.patches import check_changes
 from bot.rules.run_state import SAME_PATCH
+from bot.rules.sayings import write
 from bot.store.runs import Draft, RunRow
 from bot.workflows.begin import open_tree
 from bot.workflows.context import Context
@@ -116,9 +117,12 @@ def _brief(told: Sequence[KnownError]) -> list[KnownError]:
 
 async def _nothing(context: Context, row: RunRow, facts: dict[str, Any], passed_over: dict[str, PassedOver]) -> None:
     told = "; ".join(f"{name}: {answer.why}" for name, answer in passed_over.items())
-    message = told or "no agent is configured: set MENDBOT_AGENTS, or `agents` in .github/mendbot.yml"
+    nobody = write("no_agent")
+    message = told or nobody.text
     repeated = any(answer.repeated for answer in passed_over.values())
-    data = {"reason": SAME_PATCH if repeated else NOTHING_OFFERED, "message": context.mask(message)}
+    reason = SAME_PATCH if repeated else NOTHING_OFFERED
+    said = None if told else nobody.model_dump()
+    data = {"reason": reason, "message": context.mask(message), "said": said}
     failed = Draft(type="phase_failed", key=f"implementation_done:{facts['iteration']}", data=data, **facts)
     await context.stores.runs.append(row.id, [failed])
 

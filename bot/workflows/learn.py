@@ -3,17 +3,21 @@ proven (REQ-RA-311). What one repository taught is told on no other."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import structlog
 
 from bot.agent.replay import gist, patch_hash
 from bot.model import KnownError, Resolution
 from bot.rules.course import RunState
+from bot.rules.failures import raw_errors
 from bot.rules.lessons import Lesson
+from bot.rules.weakened import FileTexts, refusal, weakened
 from bot.store.runs import RunRow
 from bot.workflows.context import Context
-from bot.workspace.differences import changed, diff
+from bot.workspace.differences import changed, diff, texts
 from bot.workspace.git import GitError
 
 MOST_TOLD = 5
@@ -52,7 +56,7 @@ async def guidance(context: Context, row: RunRow, state: RunState) -> tuple[Know
 async def judge_guidance(context: Context, state: RunState, *, passed: bool) -> None:
     """Note whether the attempt that was shown guidance passed: what does not help loses weight."""
     if state.guidance:
-        await context.stores.history.followed([known.id for known in state.guidance], passed=passed)
+        await context.stores.history.followed(state.guidance, passed=passed)
 
 
 async def remember_failure(context: Context, state: RunState, fingerprints: Sequence[str]) -> None:
@@ -74,6 +78,7 @@ async def learn(context: Context, row: RunRow, state: RunState) -> None:
     # an error that came back and was mended again: what mended it last counts
     latest = {text: lesson for lesson in state.lessons for text in lesson.fingerprints[:_ERRORS_LEARNED]}
     generic = await context.stores.outcomes.generic(row.spec.place, tuple(latest)) if latest else frozenset()
+    printed = await asyncio.to_thread(_printed, state) if latest else {}
     for lesson in state.lessons:
         try:
             patch = await diff(git_dir, lesson.before, lesson.after)
@@ -85,13 +90,31 @@ async def learn(context: Context, row: RunRow, state: RunState) -> None:
             continue
         resolution = _resolution(row, state, lesson, patch, paths[:_PATHS_NAMED])
         for text in (text for text, last in latest.items() if last is lesson and text not in generic):
-            await context.stores.history.record(text, resolution, paths=paths[:_PATHS_NAMED])
+            raw = context.mask(printed.get(text, ""))
+            await context.stores.history.record(text, resolution, paths=paths[:_PATHS_NAMED], raw=raw)
+
+
+async def loosened(git_dir: Path, before: str, after: str) -> str | None:
+    """Why what changed between two commits teaches nothing, whoever made it: tests or checks lost their force, and a
+    check may pass for that alone. None where it may have resolved what failed."""
+    paths = [change.path for change in await changed(git_dir, before, after) if not change.binary]
+    old, new = await asyncio.gather(texts(git_dir, before, paths), texts(git_dir, after, paths))
+    files = [FileTexts(path=path, before=old.get(path), after=new.get(path)) for path in paths]
+    return refusal(await asyncio.to_thread(weakened, files))
+
+
+def _printed(state: RunState) -> Mapping[str, str]:
+    """How the checks printed the run's errors, by their fingerprints."""
+    validations = (state.baseline, *state.validations) if state.baseline else state.validations
+    outputs = (step.output for one in validations for step in one.steps if not step.passed)
+    return {mark: text for output in outputs for mark, text in raw_errors(output).items()}
 
 
 def _resolution(row: RunRow, state: RunState, lesson: Lesson, patch: str, paths: Sequence[str]) -> Resolution:
     steps = lesson.tools or tuple(f"Edit {path}" for path in paths)
     return Resolution(
-        resolved_by="mendbot[bot]",
+        resolved_by=row.spec.given_by or "mendbot[bot]",
+        author=row.spec.given_by or None,
         tool=lesson.agent,
         tool_sequence=(*steps, lesson.command),
         repo=row.spec.place,

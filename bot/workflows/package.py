@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.model import Phase, PullRequest, RunView, StopReason
+from bot.model import Phase, PullRequest, RunView
+from bot.model.said import Stop
 from bot.reports.pull import commit_message, pull_body, pull_title
 from bot.rules.course import RunState
 from bot.rules.patches import check_changes
+from bot.rules.sayings import write
 from bot.store.runs import Draft, RunRow
 from bot.workflows.begin import open_tree
 from bot.workflows.context import Context
@@ -29,9 +31,9 @@ async def review(context: Context, row: RunRow, state: RunState) -> None:
     refusal = check_changes(changed, row.spec.policy.protected_paths)
     stop = None
     if refusal is not None:
-        stop = StopReason(reason=refusal.reason, details=refusal.message)
+        stop = Stop(reason=refusal.reason, details=refusal.message)
     elif not changed:
-        stop = StopReason(reason="no_change", details="the attempts undid one another: the tree is as the base is")
+        stop = Stop.of("no_change", write("no_change"))
     if stop is not None:
         await runs.append(
             row.id, [Draft(type="phase_failed", key="review_done", phase=Phase.REVIEW, data=stop.model_dump())]
@@ -55,7 +57,7 @@ async def _without_set_up(tree: Tree, state: RunState) -> str:
 async def package(context: Context, row: RunRow, state: RunState) -> None:
     """Commit, and bring the commit to where it is wanted: a pull request of its own, the branch of the one that it
     mends, or as a diff in the thread of a fork's. A push that GitHub refuses ends the run with GitHub's reason."""
-    runs, spec, view = context.stores.runs, row.spec, view_of(row, state)
+    runs, spec, view = context.stores.runs, row.spec, view_of(row, state, language=context.settings.language)
     await runs.append(row.id, [Draft(type="phase_started", key="packaging", phase=Phase.PACKAGING)])
     commit = await _commit(context, row, state, context.mask(commit_message(view)))
     if spec.pull is not None and spec.pull.from_fork:

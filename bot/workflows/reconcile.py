@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import structlog
 
-from bot.model import StopReason
+from bot.model.said import Stop
+from bot.rules.sayings import write
 from bot.store.runs import RunRow
 from bot.workflows.abandoned import end_abandoned
 from bot.workflows.context import Context
@@ -15,8 +16,6 @@ from bot.workflows.finish import settle_job
 from bot.workflows.fix import bury, fix_job
 from bot.workflows.pulls.check import bury_pull
 from bot.workflows.pulls.start import pull_job, settle_pull_job
-
-_GIVEN_UP = "its job was given up: the process ended too often while it worked on it, or a step ran without end"
 
 log = structlog.get_logger()
 
@@ -47,7 +46,7 @@ async def _checks_of_pulls(context: Context) -> None:
             now = await context.stores.pulls.get(row.id)
             if now is not None and now.status in ("queued", "running") and now.cancel_because == row.cancel_because:
                 log.warning("checks_given_up", run=row.id)
-                await bury_pull(context, row.id, StopReason(reason="gave_up", details=_GIVEN_UP))
+                await bury_pull(context, row.id, Stop.of("gave_up", write("given_up")))
 
 
 async def _given_up(context: Context, row: RunRow) -> None:
@@ -56,4 +55,4 @@ async def _given_up(context: Context, row: RunRow) -> None:
     if now is None or now.status.final or now.cancel_because != row.cancel_because:
         return
     log.warning("run_given_up", run=row.id)
-    await bury(context, row.id, StopReason(reason="gave_up", details=_GIVEN_UP))
+    await bury(context, row.id, Stop.of("gave_up", write("given_up")))

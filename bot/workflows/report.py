@@ -38,8 +38,8 @@ async def publish(context: Context, row: RunRow) -> None:
 
     A thread that has a newer run by now is that run's to tell of."""
     state = fold(await context.stores.runs.events(row.id))
-    view = await with_memory(context, row, state, view_of(row, state))
     language = row.spec.policy.language or context.settings.language
+    view = await with_memory(context, row, state, view_of(row, state, language=language))
     repo = row.spec.on_github
     sayings: list[Saying] = []
     if view.commit_sha is not None and view.status is Status.SUCCESS:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -16,6 +17,7 @@ from typing import Generic, Protocol, TypeVar
 import structlog
 
 from bot.errors import Stale, Transient, UserError
+from bot.github.answers import Unauthorized
 from bot.model import CheckOutput, Repo
 from bot.model.pulls import CheckAction
 from bot.store.reports import Told
@@ -27,6 +29,13 @@ FIRST_RETRY_S = 2.0
 LONGEST_RETRY_S = 120.0
 Saying = Callable[[], Awaitable[None]]
 
+_MARKER = "<!-- mendbot:"
+"""What a comment is found again by. Where a log prints one, in a fence, it would pass for the comment's own, and the
+comment for that of another purpose (T37)."""
+
+_REFUSED: ContextVar[list[str] | None] = ContextVar("refused", default=None)
+"""What was refused of the row that is being told, however deep below `Telling` it was said."""
+
 log = structlog.get_logger()
 
 
@@ -35,6 +44,8 @@ class Row(Protocol):
 
     @property
     def id(self) -> str: ...
+    @property
+    def status(self) -> str: ...
     @property
     def version(self) -> int: ...
     @property
@@ -51,6 +62,7 @@ class Rows(Protocol[FoundT]):
     async def unreported(self) -> tuple[str, ...]: ...
     async def get(self, run_id: str, /) -> FoundT | None: ...
     async def reported(self, run_id: str, version: int, /) -> None: ...
+    async def silence(self, run_id: str, /) -> None: ...
 
 
 @dataclass(slots=True)
@@ -94,6 +106,8 @@ class Telling(Generic[RowT]):
             row = await self.rows.get(row_id)
             if row is None or row.reported >= row.version:
                 return
+            refused: list[str] = []
+            _REFUSED.set(refused)
             try:
                 await self.publish(row)
             except Transient as error:
@@ -103,26 +117,37 @@ class Telling(Generic[RowT]):
                 continue
             except Exception:
                 log.exception("report_bug", run=row_id)
-            await self.rows.reported(row_id, row.version)
+            if refused and row.status not in ("queued", "running"):
+                # its last word, and no news will follow that could be told instead: kept for `Reports.tell_again`
+                await self.rows.silence(row_id)
+            else:
+                await self.rows.reported(row_id, row.version)
 
 
 async def say_all(row_id: str, sayings: Sequence[Saying]) -> None:
     """Say each of these. What GitHub refuses in one place (the thread is gone, its conversation locked) is not missing
-    in the others; Transient comes after all had their turn."""
+    in the others; Transient comes after all had their turn. A key that GitHub does not take is the operator's to mend,
+    and what was to be said waits for it."""
     waits: Transient | None = None
     for say in sayings:
         try:
             await say()
         except Transient as error:
             waits = error
+        except Unauthorized as error:
+            waits = Transient(str(error))
         except (Stale, UserError) as error:
             log.warning("report_refused", run=row_id, because=str(error))
+            refused = _REFUSED.get()
+            if refused is not None:
+                refused.append(str(error))
     if waits is not None:
         raise waits
 
 
 async def tell_comment(context: Context, repo: Repo, number: int, key: str, body: str) -> int:
     """The thread's one comment for that purpose says `body`; unchanged, it costs no request. The comment's id."""
+    body = body.replace(_MARKER, "<!--\u200b mendbot:")
     target, told_digest = f"comment:{number}" if key == "issue" else f"comment:{number}:{key}", digest(body)
     told = await context.stores.reports.told(repo, target)
     if told is not None and told.digest == told_digest and told.github_id is not None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from bot.model import Annotation, Movement, RunView, Status
+from collections.abc import Callable
+from functools import partial
+
+from bot.model import Annotation, Language, Movement, RunView, Status, StopReason
+from bot.model.said import Said, Stop
+from bot.reports.reasons import in_words
 from bot.rules.certificate import attempts, certificate
 from bot.rules.course import RunState
 from bot.rules.failures import first_error_block
 from bot.rules.recognition import recognised
+from bot.rules.sayings import read
 from bot.store.runs import RunRow
 
 
@@ -15,39 +21,39 @@ def view_of(
     state: RunState,
     *,
     now_ms: int | None = None,
+    language: Language = "en",
 ) -> RunView:
-    """The run as its readers see it. An answer, which is given once, may tell how long the run has waited: then
-    `now_ms` is the time (epoch milliseconds)."""
+    """The run as its readers see it; `language` is theirs where the repository's configuration names none. An answer,
+    which is given once, may tell how long the run has waited: then `now_ms` is the time (epoch milliseconds)."""
     spec = row.spec
-    duration = (
-        int((state.ended_at - state.started_at).total_seconds() * 1000) if state.ended_at and state.started_at else 0
-    )
+    words = partial(in_words, language=spec.policy.language or language)
     return RunView(
         run_id=row.id,
         repo=spec.place,
         issues=spec.issues,
         key=spec.key,
-        reasons=spec.reasons,
+        reasons=tuple(words(one) for one in spec.why) or spec.reasons,
         branch=state.branch or row.branch or "",
         base_sha=state.base_sha or "",
         status=state.finished or (Status.RUNNING if state.started_at else Status.QUEUED),
         phase=state.current_phase,
-        waiting_for=row.waiting_for,
+        waiting_for=_told(row.waiting_for, words),
         attempt=state.attempt,
         max_attempts=spec.most_attempts,
         agents=state.agents,
         baseline=state.baseline,
         validations=state.validations,
         changed_paths=state.changed_paths,
-        stop=state.stop,
+        stop=_stop(state, words),
         commit_sha=state.commit_sha,
         pull=state.pull,
+        mends="" if spec.pull is None else "fork" if spec.pull.from_fork else "branch",
         salvage_ref=state.salvage_ref,
         sandbox=state.sandbox,
         trigger_label=spec.policy.trigger_label,
-        duration_ms=duration,
+        duration_ms=_duration_ms(state),
         evidence=_evidence(state),
-        troubles=state.troubles,
+        troubles=_troubles(state),
         task=spec.goal,
         guidance=state.guidance,
         recognised=recognised(_findings(state), state.guidance),
@@ -58,6 +64,32 @@ def view_of(
         waited_ms=max(0, now_ms - row.created_at) if now_ms is not None and state.started_at is None else 0,
         certificate=certificate(row.id, spec, state) if state.finished else None,
     )
+
+
+def _told(text: str | None, words: Callable[[Said], str]) -> str | None:
+    """What a row keeps as text, in the reader's language where it is a sentence of ours."""
+    found = read(text) if text else None
+    return words(found) if found else text
+
+
+def _stop(state: RunState, words: Callable[[Said], str]) -> StopReason | None:
+    stop = state.stop
+    if not isinstance(stop, Stop):
+        return stop
+    return StopReason(reason=stop.reason, details=words(stop.said) if stop.said else stop.details)
+
+
+def _troubles(state: RunState) -> tuple[str, ...]:
+    """Why changes were not taken, but for what the stop reason says already."""
+    said = state.stop.details if state.stop else ""
+    return tuple(trouble for trouble in state.troubles if trouble not in said)
+
+
+def _duration_ms(state: RunState) -> int:
+    """What the run took, without the time for which somebody had paused it."""
+    if state.ended_at is None or state.started_at is None:
+        return 0
+    return max(0, int((state.ended_at - state.started_at).total_seconds() * 1000) - state.paused_ms)
 
 
 def _findings(state: RunState) -> tuple[Annotation, ...]:

@@ -93,6 +93,8 @@ def _pytest(project: Project) -> Argv | None:
     if options is None and next(tests, None) is None:
         project.missing("pytest's configuration or files named test_*.py")
         return None
+    if options is None and any(finder(project, "test") for finder in _TARGETS):
+        return None  # a file's name is a guess, and here somebody has said how the tests are run
     python = project.tool(".venv/bin/python")
     if python is not None:
         return (python, "-m", "pytest")
@@ -243,7 +245,8 @@ _ALSO: dict[CheckName, tuple[str, ...]] = {
 }
 """What tox and nox files commonly call them."""
 
-FINDERS: tuple[Finder, ...] = (_node, _python, _go, _rust, _make, _just, _tox, _nox)
+_TARGETS: tuple[Finder, ...] = (_make, _just, _tox, _nox)
+FINDERS: tuple[Finder, ...] = (_node, _python, _go, _rust, *_TARGETS)
 GUESSES: tuple[Finder, ...] = (_node_above,)
 """What nobody asked for in so many words; it comes after all that somebody did."""
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from bot.agent.command import TAIL_BYTES, CommandDeveloper, read_changes
 from bot.model import AgentTask, Change, Proposal
 from tests.agent.boxed import boxed
+from tests.machine import CPU_S, PATIENCE_S
 
 TASK = AgentTask(run_id="r1", attempt=1, max_attempts=3, task="make it pass")
 CHANGES = '{"changes": [{"path": "a.py", "content": "x"}]}'
@@ -109,7 +110,7 @@ def test_a_hundred_megabytes_are_survived_and_the_answer_after_them_is_found(tmp
     ids=["fails", "fails after printing", "dies", "hangs", "hangs after printing"],
 )
 def test_an_agent_that_fails_offers_nothing_and_says_why(tmp_path: Path, script: str, note: str) -> None:
-    proposal = ask(tmp_path, script, timeout_s=1.0)
+    proposal = ask(tmp_path, script, timeout_s=1.0 if "sleep" in script else PATIENCE_S)
     assert (proposal.offered, proposal.changes, proposal.edited_in_place) == (False, (), False)
     assert note in proposal.note
 
@@ -127,9 +128,9 @@ def test_a_program_that_is_missing_or_not_configured_offers_nothing(tmp_path: Pa
     "noise", [b'{"a":', b'{"a', b'{"', b'{"a":"', b'{"a":[', b'{"a":1,', b'{"changes":', b"{" * 10 + b'"', b'{"a":1}']
 )
 def test_hostile_output_is_read_in_little_time(noise: bytes) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     read_changes(noise * (TAIL_BYTES // len(noise)))
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < CPU_S
 
 
 @given(st.binary(max_size=300) | st.text(st.sampled_from('{}[]":,changespath 1\n'), max_size=300).map(str.encode))

@@ -12,13 +12,14 @@ import pytest
 from bot.agent.fixers import FixersDeveloper, default_fixers
 from bot.model import AgentTask, Command, Proposal, Validation
 from tests.agent.boxed import boxed
+from tests.machine import PATIENCE_S
 
 TASK = AgentTask(run_id="r1", attempt=1, max_attempts=3, task="make it pass")
 FAILED = Validation(passed=False, summary="lint failed")
 PASSED = Validation(passed=True, summary="passed")
 
 
-def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = 30.0) -> Proposal:
+def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = PATIENCE_S) -> Proposal:
     made = tuple(Command(run=command, timeout_s=timeout_s) for command in commands)
     return asyncio.run(FixersDeveloper(boxed, made).propose(task, tree))
 
@@ -50,7 +51,7 @@ def test_a_fixer_that_hangs_is_stopped_and_noted(tmp_path: Path) -> None:
 def test_fixers_that_are_all_missing_offer_nothing(tmp_path: Path) -> None:
     proposal = ask(tmp_path, "no-such-fixer")
     assert (proposal.offered, proposal.edited_in_place, proposal.untouched) == (False, False, False)
-    argv = FixersDeveloper(boxed, (Command(run=("no-such-fixer",), timeout_s=5),))
+    argv = FixersDeveloper(boxed, (Command(run=("no-such-fixer",), timeout_s=PATIENCE_S),))
     assert not asyncio.run(argv.propose(TASK, tmp_path)).offered
 
 

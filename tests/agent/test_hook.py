@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.agent import hook
 from tests.agent.hook_process import BARE, THROUGH_THE_BOT, Seeded, bash, edit, raw, said
+from tests.machine import PATIENCE_S
 
 
 @pytest.fixture
@@ -169,14 +170,14 @@ _REQUEST = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(_REQUEST)
 @example({"tool_name": "Edit", "session_id": "s", "tool_input": {"file_path": '/"; DROP TABLE error_kb; --'}})
 def test_no_request_makes_it_fail(seeded: Seeded, request: dict[str, Any]) -> None:
     said(request, seeded.path.parent)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\n"), max_size=300))
 @example('"\\\u2028\x07\x1b[31m')
 def test_what_is_known_comes_out_as_it_went_in(tmp_path: Path, text: str) -> None:
@@ -234,7 +235,7 @@ def test_silenced(seeded: Seeded) -> None:
 def test_it_gives_up_where_the_input_never_ends(seeded: Seeded) -> None:
     began = time.monotonic()
     with subprocess.Popen(BARE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_S) == 0
         assert time.monotonic() - began >= hook.DEADLINE_S
         assert process.stdout is not None and process.stdout.read() == b""
         assert process.stderr is not None and process.stderr.read() == b""

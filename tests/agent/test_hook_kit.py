@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.agent.hook_kit import MOST_ERRORS, Kit, ToolError, make_kit, read_spool, remove_kit
 from bot.agent.hook_post import MOST_LINE, MOST_SPOOL
+from tests.machine import CPU_S
 
 GOOD = {"tool": "Bash", "error": "boom", "session_id": "s1", "ts": "2026-01-01T00:00:00.000+00:00", "errorRaw": "a\nb"}
 READ = ToolError("Bash", "boom", "s1", raw="a\nb", ts="2026-01-01T00:00:00.000+00:00")
@@ -73,9 +74,9 @@ def test_a_huge_spool_is_read_by_its_end(tmp_path: Path) -> None:
         file.truncate(50_000_000_000)  # holes
         file.seek(0, os.SEEK_END)
         file.write(b"\n" + line())
-    began = time.monotonic()
+    began = time.process_time()
     assert read_spool(path) == (READ,)
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < CPU_S
     many = spooled(tmp_path, b"".join(line(error=f"e{number}") for number in range(MOST_SPOOL // 100)))
     assert len(many) == MOST_ERRORS
     assert many[-1].error == f"e{MOST_SPOOL // 100 - 1}"
@@ -135,7 +136,7 @@ def test_the_settings_register_the_hooks_and_the_environment_leads_to_them(tmp_p
     assert kit.root.stat().st_mode & 0o777 == 0o700
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(
     st.binary(max_size=400)
     | st.lists(st.dictionaries(st.sampled_from([*GOOD]), st.text() | st.integers() | st.none())).map(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.planner import architecture, covering_tests, definitions, design, is_test, named_files, plan, symbols
+from tests.machine import CPU_S
 
 FILES = (
     "Makefile", "src/shop/__init__.py", "src/shop/cart.py", "src/shop/util.py", "src/other/util.py",
@@ -136,11 +137,11 @@ def test_an_issue_without_a_body_still_makes_a_plan() -> None:
     "piece", ["-", "a.", "/a", "\n", "`a", " ", "```", "<!--", "a(", "\n- ", ".", "(\n", "\n \n#", "'", "\n- [ ]"]
 )
 def test_hostile_text_costs_little(piece: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     made = plan("x", piece * (200_000 // len(piece)), FILES)
     definitions(piece * (200_000 // len(piece)))
     assert made["title"] == "x"
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < CPU_S
 
 
 @given(st.text(), st.lists(st.text(min_size=1), max_size=5))

@@ -21,6 +21,7 @@ import jwt
 import pytest
 
 from bot.demo.standin import StandIn, World
+from tests.machine import PATIENCE_S
 from tests.oracle.openapi import rest_oracle
 
 REPO = "octo/hello"
@@ -176,4 +177,6 @@ def git(where: Path, *args: str, token: str | None = None) -> subprocess.Complet
             "GIT_CONFIG_KEY_0": "http.extraheader",
             "GIT_CONFIG_VALUE_0": f"Authorization: Basic {basic}",
         }
-    return subprocess.run(["git", *args], cwd=where, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        ["git", *args], cwd=where, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )

@@ -13,6 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.machine import PATIENCE_S
+
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -54,7 +56,7 @@ class Demo:
     ) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
-            self._process.wait(10)
+            self._process.wait(PATIENCE_S)
         for pid in self.processes():
             os.kill(pid, signal.SIGKILL)
 
@@ -102,7 +104,7 @@ class Demo:
         """A file of a branch, out of the repository that the stand-in keeps."""
         (kept,) = self.temporary.glob(f"mendbot-demo-*/github/repositories/{repo}.git")
         argv = ["git", "--git-dir", str(kept), "show", f"{branch}:{path}"]
-        return subprocess.run(argv, check=True, capture_output=True, timeout=30).stdout
+        return subprocess.run(argv, check=True, capture_output=True, timeout=PATIENCE_S).stdout
 
     def assert_nothing_is_left(self) -> None:
         lines = {pid: _command_line(pid) for pid in self.processes()}

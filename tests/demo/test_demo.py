@@ -52,11 +52,11 @@ def test_three_labelled_issues_become_two_pull_requests_that_can_be_looked_at(tm
         duration = demo.file_on_github("octo/pocket", "fix/issue-3", "pocket/duration.py").decode()
         assert 'text.replace(" ", "")' in duration and ".strip()" not in duration
         for page in [*re.findall(r"^  (http://\S+)$", said.partition(KEPT)[2], re.MULTILINE), *addresses(said)]:
-            with urllib.request.urlopen(page, timeout=10) as answer:
+            with urllib.request.urlopen(page, timeout=PATIENCE_S) as answer:
                 assert answer.status == 200
         assert demo.processes("-m bot serve") != []
         demo.send(signal.SIGINT)
-        assert demo.exit_code(within_s=30) == 0
+        assert demo.exit_code(within_s=PATIENCE_S) == 0
         demo.assert_nothing_is_left()
 
 
@@ -80,14 +80,14 @@ def test_a_published_project_gets_its_next_releases_fix_after_a_wrong_one(tmp_pa
         fixed = demo.file_on_github("octo/humanize", "fix/issue-1", "src/humanize/filesize.py")
         assert hashlib.sha256(fixed).hexdigest() == NEXT_RELEASE
         demo.send(signal.SIGINT)
-        assert demo.exit_code(within_s=30) == 0
+        assert demo.exit_code(within_s=PATIENCE_S) == 0
         demo.assert_nothing_is_left()
 
 
 def test_a_registry_that_has_nothing_is_said_in_a_sentence(tmp_path: Path) -> None:
     env = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path), "PIP_CONFIG_FILE": os.devnull}
     with Demo(tmp_path / "t", "--scenario", "published", env=env) as demo:
-        assert demo.exit_code(within_s=60) == 2
+        assert demo.exit_code(within_s=PATIENCE_S) == 2
         assert "mendbot: could not fetch humanize==4.1" in demo.output
         assert "ERROR: No matching distribution found for humanize==4.1" in demo.output
         demo.assert_nothing_is_left()
@@ -125,10 +125,10 @@ def test_what_was_promised_and_is_missing_is_named_and_the_demo_fails(
 
 def test_a_bot_that_dies_ends_the_demo_at_once(tmp_path: Path) -> None:
     with Demo(tmp_path / "t") as demo:
-        demo.wait_until_it_says("goes to work", 60)
+        demo.wait_until_it_says("goes to work", PATIENCE_S)
         for pid in demo.processes("-m bot serve"):
             os.kill(pid, signal.SIGKILL)
-        assert demo.exit_code(within_s=30) == 1
+        assert demo.exit_code(within_s=PATIENCE_S) == 1
         assert "missing: the bot, which has stopped" in demo.output
         demo.assert_nothing_is_left()
 
@@ -136,9 +136,9 @@ def test_a_bot_that_dies_ends_the_demo_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_stopped_half_way_it_fails_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     with Demo(tmp_path / "t") as demo:
-        demo.wait_until_it_says("before any change" if number == signal.SIGTERM else "starts on port", 60)
+        demo.wait_until_it_says("before any change" if number == signal.SIGTERM else "starts on port", PATIENCE_S)
         demo.send(number)
-        assert demo.exit_code(within_s=30) == 1
+        assert demo.exit_code(within_s=PATIENCE_S) == 1
         assert demo.output.endswith("stopped before the end\n")
         assert "Traceback" not in demo.output
         demo.assert_nothing_is_left()

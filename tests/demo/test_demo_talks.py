@@ -23,10 +23,10 @@ def keep(demo: Demo) -> str:
     """What it says until it stays; each address that it then gives is a page."""
     said = demo.wait_until_it_says(KEPT, PATIENCE_S)
     for page in [*re.findall(r"^  (http://\S+)$", said.partition(KEPT)[2], re.MULTILINE), *addresses(said)]:
-        with urllib.request.urlopen(page, timeout=10) as answer:
+        with urllib.request.urlopen(page, timeout=PATIENCE_S) as answer:
             assert answer.status == 200
     demo.send(signal.SIGINT)
-    assert demo.exit_code(within_s=30) == 0
+    assert demo.exit_code(within_s=PATIENCE_S) == 0
     demo.assert_nothing_is_left()
     return said
 

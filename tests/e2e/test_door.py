@@ -18,6 +18,7 @@ from pathlib import Path
 from bot.demo.standin.server import StandIn
 from tests.e2e.conftest import RIGHT, agent, assert_mended_once, label, wait_for_label
 from tests.e2e.server import Server
+from tests.machine import PATIENCE_S
 from tests.oracle.webhooks import examples
 
 Serve = Callable[..., Server]
@@ -64,7 +65,7 @@ def test_hostile_values_in_a_payload_end_in_a_because_too(github: StandIn, serve
 def test_a_body_without_end_costs_little_memory(github: StandIn, serve: Serve) -> None:
     bot = serve()
     before = memory(bot, "VmRSS")
-    with socket.create_connection(("127.0.0.1", bot.port), timeout=20) as client:
+    with socket.create_connection(("127.0.0.1", bot.port), timeout=PATIENCE_S) as client:
         client.sendall(b"POST /webhook HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
         for _ in range(26):
             client.sendall(b"100000\r\n" + bytes(MIB) + b"\r\n")
@@ -102,7 +103,7 @@ def test_a_store_that_is_locked_for_twelve_seconds_stops_nothing_for_good(github
         while time.monotonic() < until:
             time.sleep(0.1)
     assert bot.deliver("star", b"{}", "while-locked") == (202, "accepted")
-    wait_for_label(github, number, "auto-fix-done", 90)
+    wait_for_label(github, number, "auto-fix-done")
     assert_mended_once(github, number)
     bot.because("'star'")
     assert "Traceback" not in bot.tail(10**7)
@@ -137,7 +138,7 @@ def test_a_hundred_copies_with_a_kill_between_are_one_run(github: StandIn, serve
 
     def storm() -> None:
         with ThreadPoolExecutor(25) as pool:
-            answers.extend(pool.map(lambda _: bot.deliver("issues", payload, "one-guid", 10), range(100)))
+            answers.extend(pool.map(lambda _: bot.deliver("issues", payload, "one-guid"), range(100)))
 
     thread = threading.Thread(target=storm)
     thread.start()

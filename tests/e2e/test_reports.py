@@ -15,9 +15,10 @@ from markdown_it.token import Token
 from bot.demo.standin.server import StandIn
 from bot.demo.standin.views import CommentView
 from tests.e2e.conftest import REPO, RIGHT, WRONG, agent, label, wait_for_label
-from tests.e2e.processes import arguments, wait_until
 from tests.e2e.pull_world import mend_main, open_pull, wait, wait_for_checks, wait_for_comment
 from tests.e2e.server import Server
+from tests.e2e.session_faces import sleepers, until
+from tests.e2e.session_projects import LONG
 from tests.reports.test_prose import MENTION, leaves
 from tests.rules.test_certificate import faults
 
@@ -143,11 +144,11 @@ def test_a_run_that_cannot_go_on_after_a_kill_is_not_said_to_be_worked_on_for_ev
     github: StandIn, serve: Serve
 ) -> None:
     """G-4."""
-    slow = "checks:\n  test: { command: sleep 3987, timeout: 4000 }\n"
+    slow = f"checks:\n  test: {{ command: sleep {LONG}, timeout: 900 }}\n"
     github.world.push_commit(REPO, "main", {".github/mendbot.yml": slow}, "ada")
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     number = label(github)
-    wait_until(lambda: arguments("sleep", "3987") > 0, 40)
+    until(lambda: sleepers() > 0)
     wait_for_comment(github, number, "issue", "🔄")
     bot.kill()
     with sqlite3.connect(bot.home / "engine.db") as database:
@@ -188,11 +189,11 @@ def test_a_failed_run_tells_a_person_all_there_is_and_then_keeps_still(github: S
     body = told(github, two)[0].body
     for words in (
         "**❌ Not fixed · needs a human**",
-        "(`max_iterations`: 1/1)",
+        "1 of 1 attempts used (`max_iterations`).",
         "**What failed:** `test` · `python3 errors.py` · exit code 3",
         "1 fixed · 1 remaining · 1 new",
-        "- fixed: `wrong.txt:<POS>: error: alpha is wrong [E-alpha]`",
-        f"Where: #{pull.number}, {pull.head_sha[:12]}",
+        "- fixed: `wrong.txt: error: alpha is wrong [E-alpha]`",
+        f"Where: {pull.head_sha[:7]} (#{pull.number})",
         "**What you can do**",
         "comment `/mendbot retry`",
     ):
@@ -238,7 +239,7 @@ def test_whatever_a_check_prints_github_takes_it_and_nobody_is_called(github: St
     world.push_commit(REPO, "main", {"check.py": HOSTILE}, "ada")
     serve(MENDBOT_AGENT_COMMAND=agent(WRONG))
     number = label(github, f"{EVIL} 😀", EVIL)
-    wait_for_label(github, number, "auto-fix-failed", 90)
+    wait_for_label(github, number, "auto-fix-failed")
     mend_main(github)
     pull, sha = open_pull(github, {"answer.txt": "41\n"})
     found = wait_for_checks(github, sha, 90, test="failure")

@@ -23,6 +23,7 @@ from tests.e2e.session_projects import (
     shell,
     write,
 )
+from tests.machine import PATIENCE_S
 
 RIGHT = agent(put("answer.txt", "42\n"))
 SLEEP = f"echo >litter; sleep {LONG}"
@@ -65,7 +66,7 @@ def test_without_json_it_says_what_it_does_as_it_goes(tmp_path: Path) -> None:
     """REQ-RUN-009: lines for a person, the reason on stderr, and where what had been tried is kept."""
     tree = write(tmp_path / "tree", PLAIN)
     process = start_fix(asked_of(tree, validationCommands=["echo bad luck; exit 3"], maxAttempts=1), tmp_path / "home")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     for said in ("attempt 1 of 1", "command changed answer.txt", "classified `unknown`: bad luck", "finished: failed"):
         assert said in out
@@ -80,9 +81,9 @@ def test_a_signal_cancels_and_puts_the_tree_back(tmp_path: Path, number: signal.
     tree = write(tmp_path / "tree", PLAIN, commit=True)
     before = photograph(tree)
     process = start_fix(asked_of(tree, validationCommands=[SLEEP]), tmp_path / "home", "--json")
-    until(lambda: sleepers() == 1, 30)
+    until(lambda: sleepers() == 1)
     process.send_signal(number)
-    code, told = ended(process, 10)
+    code, told = ended(process)
     assert (code, told["status"], told["stopReason"]["reason"]) == (1, "cancelled", "cancelled")
     assert sleepers() == 0
     assert photograph(tree) == before
@@ -93,10 +94,10 @@ def test_killed_in_the_middle_the_next_one_puts_the_tree_back_and_works(tmp_path
     next one begins in the tree as the first had found it."""
     tree, home = write(tmp_path / "tree", PLAIN), tmp_path / "home"
     process = start_fix(asked_of(tree, validationCommands=[SLEEP]), home)
-    until(lambda: sleepers() == 1, 30)
+    until(lambda: sleepers() == 1)
     process.kill()
     process.communicate()
-    until(lambda: sleepers() == 0, 10)
+    until(lambda: sleepers() == 0)
     assert (tree / "answer.txt").read_text() == "42\n"
     seen = "cat answer.txt > seen; ls -A >> seen; echo 42 > answer.txt"
     code, told = fix(asked_of(tree, agents=[shell(seen)]), home)

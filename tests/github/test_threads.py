@@ -64,6 +64,21 @@ def test_a_strangers_comment_with_the_marker_is_never_edited(world: Any, login: 
     assert forged["body"] == f"{MARK} forged"
 
 
+def test_a_marker_that_a_log_printed_names_no_comment(world: Any) -> None:
+    other = upsert(world, f"it printed\n```\n{MARK}\n```\n", key="explain-3")
+    ours = upsert(world, f"queued\n```\n{MARK}\n```\n")
+    assert ours != other
+    assert [comment["body"].splitlines()[0] for comment in world.comments] == ["<!-- mendbot:explain-3 -->", MARK]
+
+
+def test_a_comment_that_went_along_with_its_issue_is_not_the_new_issues(world: Any) -> None:
+    first = upsert(world, "one")
+    world.comments[0]["issue_url"] = world.comments[0].get("issue_url", "").replace(world.repo.name, "elsewhere")
+    assert "elsewhere/issues/3" in world.comments[0]["issue_url"]
+    world.comments[0]["body"] = "moved away"
+    assert upsert(world, "two", known_id=first) != first
+
+
 def test_our_comment_is_known_by_the_bots_login_where_the_app_is_not_told(world: Any) -> None:
     ours = world.comment(f"{MARK} old", "mendbot[bot]")
     assert upsert(world, "new") == ours["id"]

@@ -83,7 +83,13 @@ def test_no_answer_lets_a_stranger_speak_or_outgrows_a_comment(bulk: int, langua
 def test_with_nothing_to_tell_an_answer_says_how_to_begin() -> None:
     for told in (status_answer([], None), explain_answer(None, None), group_answer(None)):
         assert "`/mendbot fix`" in told
-    assert status_answer([], None, paused_by="ann").startswith("⏸️ Paused by `ann`")
+    for told in (
+        status_answer([], None, label="mend"),
+        explain_answer(None, None, label="mend"),
+        group_answer(None, label="mend"),
+    ):
+        assert "Add the label `mend`" in told
+    assert status_answer([], None, paused_by="ann").startswith("⏸️ Paused by `ann` when this was asked")
     assert history_answer("a.py", ()) == "Nothing is known about `a.py` yet."
 
 
@@ -104,6 +110,20 @@ def test_status_of_a_pull_request_counts_its_failures_by_verdict() -> None:
     assert "[`9f3c1ab`](https://github.com/acme/shop/commit/9f3c1ab" in told
     assert "| `test` | exit code 1 · 1 new failure · 1 also on base · 1 flaky | 12 s |" in told
     assert "as in run `pull-4a10`" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [
+        ("failed", "**❌ Run `fix-7f3a9c` ended without a fix**\n"),
+        ("success", "**✅ Run `fix-7f3a9c` ended with a fix**\n"),
+        ("cancelled", "**⏹️ Run `fix-7f3a9c` was cancelled**\n"),
+        ("running", "🔄 attempt 2/3 · running the checks (run `fix-7f3a9c` for #7"),
+    ],
+)
+def test_an_explanation_speaks_of_its_run_and_not_of_the_thread(name: str, head: str) -> None:
+    """It stays where it is when a later run comes to another end."""
+    assert explain_answer(make_view(name), None).startswith(head)
 
 
 def test_explain_names_each_attempt_and_what_it_did_to_the_errors() -> None:

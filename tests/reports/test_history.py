@@ -40,7 +40,7 @@ def test_a_file_and_an_error_in_the_seeds_words() -> None:
 
 def test_a_listing_has_the_facts_and_links_by_name() -> None:
     assert listing([KNOWN], "en", of_file=False) == (
-        "💡 This error was resolved before: <PATH>/index.ts(<POS>): error TS2345: no\n"
+        "💡 This error was resolved before: index.ts: error TS2345: no\n"
         "How it was resolved: ada (Edit): gave it a type\n"
         "Path to the earlier resolution: Read → Edit\n"
         "Used 3×, last on 2026-11-21 · shown before 4 attempts, 3 of them passed · octo/pocket#12 · "

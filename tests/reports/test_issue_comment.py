@@ -13,6 +13,9 @@ from bot.model.views import Conflict
 from bot.reports import markdown
 from tests.reports.test_messages import LANGUAGES, evil_view
 
+_LOUD = tuple(Issue(number=number, title="@" * 150) for number in range(1, 51))
+"""Each sign takes up eight, so that not all of them fit."""
+
 
 def blocks(told: str) -> list[str]:
     """The JSON that a program finds in a comment."""
@@ -75,11 +78,38 @@ def test_where_an_error_was_seen_before_is_told_unless_this_is_the_first_time(vi
     unknown = told.model_copy(update={"seen": ((error, 2, "someday"),), "guidance": ()})
     assert "Failed with this 2 times so far." in markdown.issue_comment(unknown)
     several = markdown.issue_comment(view("failed-known"))
-    assert "- `E assert None == 0` — Failed with this 3 times" in several and "9 times" not in several
+    assert "- `assert None == 0` — Failed with this 3 times" in several and "9 times" not in several
 
 
 def test_each_attempt_tells_what_came_and_went_with_it(view: Callable[[str], RunView]) -> None:
     told = markdown.issue_comment(view("failed"))
     first = told.split("Attempt 1 changed")[1].split("Attempt 2 changed")[0]
-    assert "- new: `<PATH>/cart.py:<POS>: E501 line too long`" in first and "- fixed" not in first
+    assert "- new: `cart.py: E501 line too long`" in first and "- fixed" not in first
     assert "| 3 | – | no change taken | – | – |" in told
+
+
+def test_no_error_is_told_twice_of_the_last_change(view: Callable[[str], RunView]) -> None:
+    """It is above the fold already; what is too long for there is told within."""
+    told = markdown.issue_comment(view("failed"))
+    assert told.count("- fixed: `cart.py: E501 line too long`") == 1
+    assert told.endswith("</sub>") and "Attempt 2 changed `shop/cart.py`" in told.split("<summary>Attempts")[1]
+    many = markdown.issue_comment(view("failed-known"))
+    assert "- new: `assert 1 == 2`" not in many.split("<summary>Attempts")[0]
+    assert many.split("<summary>Attempts")[1].count("- new: ") == 3
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_comment_too_long_for_github_keeps_its_certificate(language: Language) -> None:
+    loud = {"issues": _LOUD, "reasons": ("@" * 300,) * 12, "troubles": tuple(f"{at}{'@' * 300}" for at in range(9))}
+    told = evil_view(Status.FAILED, 300).model_copy(update=loud)
+    body = markdown.issue_comment(told, language)
+    assert "characters cut …]" in body and len(body) <= 65_000
+    assert [json.loads(block) for block in blocks(body)] == [told.certificate]
+
+
+def test_what_a_group_has_no_room_for_is_counted(view: Callable[[str], RunView]) -> None:
+    group = view("queued")
+    told = markdown.issue_comment(group.model_copy(update={"reasons": tuple("abcdefghijklmno"), "issues": _LOUD}))
+    shown = told.count("\n- #")
+    assert 0 < shown < 50 and f"\n- and {50 - shown} more\n\nWhy together:" in told
+    assert "- l\n- and 3 more\n" in told and "- m" not in told

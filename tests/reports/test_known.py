@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bot.model import KnownError, Movement, Resolution, RunView
 from bot.reports import markdown
 from bot.reports.check_output import check_output
-from bot.reports.history import annotation_line, places
-from bot.reports.known import known_errors
+from bot.reports.history import places
+from bot.reports.known import annotation_line, known_errors
 from bot.reports.limits import one_line
 from bot.reports.validation import movement
 from tests.reports.test_messages import prose_of
@@ -54,8 +54,8 @@ def failed(view: Callable[[str], RunView]) -> RunView:
 def test_the_comment_tells_how_it_was_resolved_and_where_but_never_the_patch(failed: RunView) -> None:
     """REQ-RA-312: the comment."""
     told = known_errors(failed, "en")
-    assert "This error was resolved before: E assert None == 0" in told
-    assert "Where: #31, 0123456789ab" in told
+    assert "This error was resolved before: assert None == 0" in told
+    assert "Where: 0123456 (#31)" in told
     assert "+++" not in markdown.issue_comment(failed)
 
 
@@ -63,9 +63,21 @@ def test_the_line_of_a_known_finding_says_how_it_was_resolved(failed: RunView) -
     """REQ-RA-312: the annotation."""
     known, unknown = check_output(failed, "test")[1].annotations
     assert known.message.startswith("assert None == 0\n")
-    assert known.message.splitlines()[-1].startswith("💡 Resolved before: ann (Edit): start the sum at 0")
+    line = "💡 Failed with this 3 times since May 2026; last cleared by 0123456 (#\u200b31); how it was mended: ann"
+    assert known.message.splitlines()[-1].startswith(line)
     assert unknown.message == "line too long"
-    assert check_output(failed, "test", "ko")[1].annotations[0].message.splitlines()[-1].startswith("💡 전에 해결됨:")
+    korean = check_output(failed, "test", "ko")[1].annotations[0].message.splitlines()[-1]
+    assert korean.startswith(
+        "💡 2026년 5월부터 이 오류로 3번 실패; 마지막으로 해결한 곳: 0123456 (#\u200b31); 해결 방법: ann"
+    )
+
+
+def test_the_line_counts_only_what_came_again_and_claims_nothing_of_a_similar_error() -> None:
+    assert annotation_line(BY_BOT, "en", "acme/shop", seen=(1, "2026-05")).startswith("💡 Last cleared by #\u200b12;")
+    assert annotation_line(BY_BOT, "en", "acme/shop", seen=(2, "?")).startswith("💡 Failed with this 2 times; last ")
+    similar = BY_BOT.model_copy(update={"exact": False})
+    told = annotation_line(similar, "en", "acme/shop", seen=(9, "2026-05"))
+    assert told.startswith("💡 A similar error was last cleared by #\u200b12; how it was mended: mendbot[bot]")
 
 
 def test_a_finding_of_which_only_the_text_is_known_gets_no_line() -> None:
@@ -88,7 +100,7 @@ def test_of_guidance_that_is_all_signs_as_much_is_told_as_there_is_room_for() ->
 
 def test_what_is_fixed_by_now_is_not_told_and_a_files_past_error_is_told_as_such() -> None:
     told = known_errors(ONE.model_copy(update={"guidance": (BY_PERSON, BY_BOT)}), "en")
-    assert "Past error involving this file: E assert None == 0" in told
+    assert "Past error involving this file: assert None == 0" in told
     gone = Movement(fixed=(BY_PERSON.error, BY_BOT.error))
     assert known_errors(ONE.model_copy(update={"guidance": (BY_PERSON, BY_BOT), "movement": gone}), "en") == ""
 
@@ -129,6 +141,6 @@ def test_no_guidance_calls_anybody_breaks_out_or_grows_too_large(
 
 @given(KNOWN)
 def test_a_line_is_one_line_that_mentions_and_refers_to_nothing(known: KnownError) -> None:
-    line = annotation_line(known, "en", "acme/shop")
+    line = annotation_line(known, "en", "acme/shop", seen=(3, "2026-05"))
     assert len(line) <= 500 and line == one_line(line, 500)
     assert not re.search(r"@[A-Za-z0-9]|#\d|://", line)

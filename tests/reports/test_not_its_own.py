@@ -8,6 +8,7 @@ import pytest
 from bot.model import Language, RunView
 from bot.reports.check_output import check_output
 from bot.reports.comment import issue_comment
+from bot.reports.pull import commit_message, pull_body
 from bot.reports.pull_comment import fix_comment
 from tests.reports.test_golden import LANGUAGES, compare, shown
 from tests.reports.told_runs import make_view
@@ -38,3 +39,6 @@ def test_a_change_that_a_person_gave_is_said_to_be_one(language: Language) -> No
     compare(f"comment-given.{language}.md", issue_comment(given(), language) + "\n")
     told = fix_comment(given(), number=7, language=language)
     assert "`given`" not in told
+    fix = check_output(given(), "fix", language)[1].summary
+    for text in (pull_body(given(), language), commit_message(given()), fix):
+        assert "given" not in text and "diff" in text

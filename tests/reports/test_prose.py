@@ -148,6 +148,15 @@ def test_of_two_folds_the_last_is_left_out_first() -> None:
     assert page(["x", first, "", last], 170) == f"x\n\n{first}\n\n[… {len(last)} characters cut …]"
 
 
+def test_the_fold_to_keep_is_left_out_after_all_others() -> None:
+    first, last, kept = details("a", "a" * 40), details("b", "b" * 40), details("c", "c" * 40)
+    cut = f"[… {len(kept)} characters cut …]"
+    assert page(["x", first, last], 250, keep=kept) == f"x\n\n{first}\n\n{cut}\n\n{kept}"
+    assert page(["x", first, last], 190, keep=kept) == f"x\n\n{cut}\n\n{cut}\n\n{kept}"
+    assert page(["x", first, last], 105, keep=kept) == f"x\n\n{cut}\n\n{cut}\n\n{cut}"
+    assert page(["x"], 190, keep=kept) == f"x\n\n{kept}"
+
+
 def test_as_many_items_as_there_is_room_for_and_always_one() -> None:
     assert within(["aaa", "bb", "c"], 5) == ["aaa", "bb"]
     assert within(["aaa"], 1) == ["aaa"]

@@ -206,7 +206,7 @@ def test_the_gravest_two_hundred_annotations_in_the_tree_are_shown() -> None:
     _, output, _ = pull_check_output(view_of(check), check)
     assert len(output.annotations) == 200 and [one.start_line for one in output.annotations[:3]] == [5000, 1, 12]
     assert "200 of 1001 findings" in output.summary
-    assert "Resolved before: ann (Edit)" in output.annotations[2].message, "it belongs to a failure that is known"
+    assert "how it was mended: ann (Edit)" in output.annotations[2].message, "it belongs to a failure that is known"
 
 
 def test_a_repositorys_own_check_may_have_any_name() -> None:

@@ -15,9 +15,8 @@ from bot.reports.pull_checks import (
     config_output,
     pull_check_output,
     superseded_output,
-    unwanted_output,
 )
-from bot.reports.pull_heads import AWAITING, NO_SANDBOX
+from bot.reports.pull_heads import AWAITING, NO_SANDBOX, filtered_output
 from bot.reports.pull_words import ENGLISH, KOREAN
 from tests.reports.test_golden import LANGUAGES, compare, shown
 from tests.reports.told_pulls import (
@@ -46,10 +45,8 @@ def head_output(name: str, language: Language) -> tuple[str, CheckOutput]:
         case "no-sandbox":
             stop = StopReason(reason=AWAITING, details=NO_SANDBOX)
             return awaiting_output(VIEW.model_copy(update={"stop": stop}), language)
-        case "paused":
-            return unwanted_output(VIEW, "paused", language)
-        case "other":
-            return unwanted_output(VIEW, "@acme/core said so in #3", language)
+        case "filtered":
+            return filtered_output(VIEW, language)
         case "config":
             broken = (*PROBLEMS, PolicyProblem(key="", message="not valid YAML", line=3))
             return config_output(broken, ".github/mendbot.yml", language, in_force=True)
@@ -94,7 +91,7 @@ def test_buttons_keep_to_githubs_limits(name: str, language: Language) -> None:
 def test_an_approval_names_the_commit_in_twelve_digits() -> None:
     concluded, output = awaiting_output(VIEW)
     assert concluded == "action_required" and output.title == f"needs /mendbot ok-to-test {HEAD[:12]}"
-    assert f"```text\n/mendbot ok-to-test {HEAD[:12]}\n```" in output.summary
+    assert f"waits for approval: `/mendbot ok-to-test {HEAD[:12]}`" in output.summary
     odd = VIEW.model_copy(update={"head_sha": "`x` @acme abc\n123"})
     assert awaiting_output(odd)[1].title == "needs /mendbot ok-to-test acmeabc123".replace("acme", "ace")
 

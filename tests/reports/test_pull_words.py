@@ -17,9 +17,9 @@ from bot.reports.pull_checks import (
     config_output,
     pull_check_output,
     superseded_output,
-    unwanted_output,
 )
 from bot.reports.pull_failures import VERDICTS
+from bot.reports.pull_heads import filtered_output
 from bot.reports.pull_words import ENGLISH, KOREAN
 from tests.reports.test_golden import LANGUAGES
 from tests.reports.test_messages import EVIL
@@ -99,7 +99,7 @@ def test_no_stranger_speaks_and_no_limit_is_passed(text: str, many: int, languag
         pull_check_output(base_less, PullCheck(name=text, status="in_progress"), language)[1],
         superseded_output(view.model_copy(update={"stop": StopReason(reason="cancelled", details=text)}), language)[1],
         awaiting_output(view, language)[1],
-        unwanted_output(view, text, language)[1],
+        filtered_output(view, language)[1],
         config_output([PolicyProblem(key=text, message=text)] * many, text, language, in_force=True)[1],
     ]
     for output in outputs:

@@ -82,6 +82,9 @@ CHECKS: dict[str, tuple[PullCheck, tuple[PullCheck, ...], dict[str, Any]]] = {
     "flaky": (done("test", FLAKY, step=RED_TEST, rate=Rate(flaky=3, runs=41)), (), {}),
     "on-base": (done("test", ON_BASE, step=RED_TEST), (), {}),
     "no-base": (done("lint", LINT_NEW, step=LINT_FAILED, because="base_unknown"), (), {}),
+    "base-setup": (done("lint", LINT_NEW, step=LINT_FAILED, because="base_setup"), (), {}),
+    "base-absent": (done("lint", LINT_NEW, step=LINT_FAILED, because="base_absent"), (), {}),
+    "setup": (done("lint", WHOLE, step=LINT_FAILED, because="setup"), (), {"fixable": False}),
     "silent": (done("test", WHOLE, step=_SILENT), (), {"base_sha": "", "fixable": False}),
     "timeout": (done("test", WHOLE, step=_TIMED_OUT), (), {}),
     "kept": (_KEPT[0], _KEPT[1:], {}),
@@ -94,6 +97,7 @@ CHECKS: dict[str, tuple[PullCheck, tuple[PullCheck, ...], dict[str, Any]]] = {
     "superseded": (_WAITS, (), _ended("superseded", f"{'ab12' * 10} was pushed")),
     "cancelled": (_WAITS, (), _ended("cancelled", "ann")),
     "closed": (_WAITS, (), _ended("closed", "")),
+    "retargeted": (_WAITS, (), _ended("retargeted", "its base is `stable` now")),
     "stopped": (_WAITS, (), _ended("internal_error", "KeyError: 'x' in @acme/core")),
 }
 
@@ -146,7 +150,7 @@ def fix_run(name: str) -> tuple[RunView, dict[str, Any]]:
     return run, {"number": 41, "from_fork": False, "patch": "", **given}
 
 
-HEADS = ("awaiting-fork", "awaiting-author", "no-sandbox", "paused", "other", "config", "config-default")
+HEADS = ("awaiting-fork", "awaiting-author", "no-sandbox", "filtered", "config", "config-default")
 COMMENTS = ("awaiting-fork", "awaiting-author")
 GOLDENS = (
     *(f"check-{name}" for name in CHECKS),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from benchmarks import mutants, releases
 from bot.rules.anchored import Unclear, apply_anchored, stands_as_said
 from bot.rules.diffs import Hunk, parse_diff
+from tests.machine import CPU_S
 
 CODE = """\
 import os
@@ -254,7 +255,7 @@ def test_a_strict_applier_is_asked_only_where_it_has_nothing_to_search_for() -> 
 def test_hostile_input_is_given_up_in_little_time(text: str, body: str) -> None:
     began = time.process_time()
     apply_anchored(text, hunks(*[body] * 15))
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < CPU_S
 
 
 @pytest.mark.parametrize(
@@ -269,7 +270,7 @@ def test_hostile_input_is_given_up_in_little_time(text: str, body: str) -> None:
 def test_hunks_that_fit_almost_everywhere_are_given_up_in_little_time(text: str, body: str) -> None:
     began = time.process_time()
     new = apply_anchored(text, hunks(*[f"{body}-the last line\n"] * 30))
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < CPU_S
     assert isinstance(new, Unclear)
 
 

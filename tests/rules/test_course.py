@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from operator import itemgetter
 from typing import get_args
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config import Policy, StopPolicy
-from bot.model import Phase, Status
+from bot.model import Phase, RunEvent, Status
 from bot.rules.course import (
     NOTHING_OFFERED,
     Action,
@@ -20,7 +21,9 @@ from bot.rules.course import (
     Nothing,
     Package,
     RunSpec,
+    RunState,
     Validate,
+    fold,
     next_action,
 )
 from bot.rules.pipeline import Stage
@@ -96,6 +99,27 @@ def test_a_run_out_of_time_starts_no_further_attempt() -> None:
         story.write(effect(action, story.state, Luck(verdicts=[True, True, False])))
     assert action.stop is not None and action.stop.reason == "max_duration"
     assert story.state.attempt == 0
+
+
+def test_the_time_for_which_somebody_paused_a_run_is_not_its_own() -> None:
+    """REQ-STOP-001."""
+    wanted = spec(policy=Policy(stop=StopPolicy(max_duration_ms=10 * 60_000)))
+    whole, begun = play(wanted, Luck()), Implement(attempt=1)
+    at = next(at for at in range(len(whole.events)) if next_action(wanted, whole.until(at).state, T0) == begun)
+    ready = [event for _, event in whole.until(at).events]
+
+    def paused(*stretches: tuple[int, int | None]) -> RunState:
+        marks = [("paused", at) for at, _ in stretches] + [("resumed", at) for _, at in stretches if at is not None]
+        added = [
+            RunEvent(id=99, type=kind, ts=T0 + timedelta(minutes=at)) for kind, at in sorted(marks, key=itemgetter(1))
+        ]
+        return fold([*ready, *added])
+
+    for state in (paused((2, 12), (20, 30)), paused((2, 12), (20, None)), paused((20, None), (22, 30), (2, 12))):
+        assert next_action(wanted, state, T0 + timedelta(minutes=29)) == begun
+    late = next_action(wanted, paused((2, 12), (20, 30)), T0 + timedelta(minutes=31))
+    assert isinstance(late, Finish) and late.stop is not None
+    assert late.stop.details == "Reached maximum duration (10min/10min, not counting 20min of pause)"
 
 
 def test_the_same_output_again_and_again_is_no_progress() -> None:

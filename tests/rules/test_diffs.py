@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.rules.diffs import parse_diff
@@ -59,7 +59,7 @@ def diff(repository: Path, *options: str) -> str:
 
 
 @pytest.mark.parametrize("options", [(), ("-M",), ("-c",)], ids=["plain", "renames", "quoted"])
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(before=trees, after=trees)
 def test_every_path_of_a_diff_that_git_made_is_found(
     repository: Path, options: tuple[str, ...], before: dict[str, str], after: dict[str, str]
@@ -74,7 +74,7 @@ def test_every_path_of_a_diff_that_git_made_is_found(
     assert found == set(names)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(before=contents, after=contents)
 def test_hunks_of_a_diff_that_git_made_are_read_whole(repository: Path, before: str, after: str) -> None:
     commit_both(repository, {"f": before}, {"f": after})

@@ -137,7 +137,7 @@ def test_a_push_tells_whether_it_is_to_the_default_branch(ref: str, default: boo
 @pytest.mark.parametrize(
     ("name", "action", "change", "names"),
     [
-        ("installation", "created", "created", None),
+        ("installation", "created", "created", ("o/c",)),
         ("installation", "deleted", "deleted", None),
         ("installation", "suspend", "suspended", None),
         ("installation", "unsuspend", "unsuspended", None),
@@ -147,10 +147,20 @@ def test_a_push_tells_whether_it_is_to_the_default_branch(ref: str, default: boo
     ],
 )
 def test_an_installation_tells_what_changed(name: str, action: str, change: str, names: object) -> None:
-    lists = {"repositories_added": [{"full_name": "o/a"}], "repositories_removed": [{"full_name": "o/b"}]}
+    lists = {"repositories": [{"full_name": "o/c"}]} if action in ("created", "deleted") else {}
+    lists |= {"repositories_added": [{"full_name": "o/a"}], "repositories_removed": [{"full_name": "o/b"}]}
     event = parse(name, {"action": action, "installation": {"id": 9}, **lists})
     assert event == events.InstallationChanged(installation_id=9, change=change, repositories=names)  # type: ignore[arg-type]
     assert repository_key(event) == "installation:9"
+
+
+@pytest.mark.parametrize(("name", "thread", "number"), [("issues", "issue", 7), ("pull_request", "pull_request", 8)])
+def test_a_conversation_that_is_unlocked_tells_which_it_is(name: str, thread: str, number: int) -> None:
+    event = parse(name, {**BASE, "action": "unlocked", thread: {"issue": ISSUE, "pull_request": PULL}[thread]})
+    assert isinstance(event, events.ThreadUnlocked)
+    assert (event.repo.full_name, event.number, event.is_pull_request) == (
+        "Octo-Org/hello.world", number, thread == "pull_request",
+    )  # fmt: skip
 
 
 def test_what_no_rule_looks_at_is_ignored_with_a_reason() -> None:

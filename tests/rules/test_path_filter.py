@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.rules.path_filter import wanted
+from tests.machine import CPU_S
 
 NAMES = st.sampled_from(["a", "b", "src", "docs", "x.py", "y.md"])
 PATHS = st.lists(NAMES, min_size=1, max_size=4).map("/".join)
@@ -86,6 +87,6 @@ def test_any_text_is_a_pattern_and_a_path(patterns: list[str], paths: list[str])
 
 
 def test_hostile_patterns_take_no_time() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     assert not wanted(["/".join(["**", "*a*a*a*a*b"] * 12)], ["/".join(["a" * 200] * 40)] * 20)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < CPU_S

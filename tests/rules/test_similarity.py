@@ -12,6 +12,7 @@ import pytest
 from bot.model import Issue
 from bot.rules import mentions, similarity
 from bot.rules.grouping import group_issues
+from tests.machine import CPU_S
 
 
 def issue(number: int, title: str = "", body: str = "") -> Issue:
@@ -113,7 +114,7 @@ def test_no_text_takes_longer_than_reading_it(text: str) -> None:
     begun = time.process_time()
     mentions.read(hostile)
     mentions.component(hostile)
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < CPU_S
 
 
 def test_two_thousand_issues_are_compared_in_well_under_a_second() -> None:
@@ -123,4 +124,4 @@ def test_two_thousand_issues_are_compared_in_well_under_a_second() -> None:
     drawn = [" ".join(map(str, chance.choices(range(10_000, 30_000), weights, k=60))) for _ in range(2000)]
     begun = time.process_time()
     group_issues([issue(n, "t", text) for n, text in enumerate(drawn, 1)], "similarity")
-    assert time.process_time() - begun < 2
+    assert time.process_time() - begun < CPU_S

@@ -12,8 +12,8 @@ import pytest
 from bot.config import Policy
 from bot.model import Issue, Repo
 from bot.rules import events
-from bot.rules.decisions import JudgePolicy
-from bot.rules.triage import CancelRun, Candidate, Facts, Ignore, Needs, StopInstallation, decide, needs
+from bot.rules.decisions import JudgePolicy, LookAtPull
+from bot.rules.triage import CancelRun, Candidate, Facts, Ignore, Needs, StopInstallation, TellAgain, decide, needs
 
 REPO = Repo(owner="o", name="r", installation_id=3)
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -153,6 +153,23 @@ def test_an_installation_that_goes_stops_its_work(change: str, names: tuple[str,
     assert (decision.installation_id, decision.repositories) == (3, names)
 
 
+@pytest.mark.parametrize("change", ["created", "unsuspended", "permissions", "added"])
+def test_an_installation_that_comes_back_has_its_last_words_told(change: str) -> None:
+    event = events.InstallationChanged(installation_id=3, change=change, repositories=("o/r",))  # type: ignore[arg-type]
+    (decision,) = decide(event, POLICY, facts())
+    assert isinstance(decision, TellAgain)
+    assert (decision.installation_id, decision.repositories, decision.number) == (3, ("o/r",), None)
+
+
+def test_an_unlocked_thread_has_its_last_word_told_and_a_pull_request_is_looked_at_too() -> None:
+    issue, pull = (
+        decide(events.ThreadUnlocked(REPO, "ann", False, number=7, is_pull_request=is_pull), POLICY, facts())
+        for is_pull in (False, True)
+    )
+    assert issue == (TellAgain(3, ("o/r",), 7, "ann unlocked issue #7"),)
+    assert [type(decision) for decision in pull] == [TellAgain, LookAtPull]
+
+
 def _pull(author: str) -> events.PullRequestOpened:
     return events.PullRequestOpened(
         repo=REPO, sender=author, sender_is_bot=False, number=8, head_sha="0" * 40, head_repo=None, base_ref="main",
@@ -188,6 +205,7 @@ def _one_of_each() -> list[events.Event]:
         events.CheckRunRequestedAction(**run, identifier="fix"),
         events.CheckSuiteRequested(**suite),
         events.CheckSuiteRerequested(**suite),
+        events.ThreadUnlocked(**sent, number=7, is_pull_request=False),
         events.InstallationChanged(installation_id=3, change="created", repositories=None),
         push(),
         events.Ping(),

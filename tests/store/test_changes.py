@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from bot.store.changes import Changes
 
-LONG_S = 20.0
+LONG_S = 100.0
+"""What is woken is back long before; what is not fails the test."""
 
 
 def test_everyone_who_waits_is_woken_from_any_thread_in_every_loop() -> None:
@@ -34,14 +35,12 @@ def test_everyone_who_waits_is_woken_from_any_thread_in_every_loop() -> None:
 def test_what_rang_between_looking_and_waiting_is_not_missed() -> None:
     changes = Changes()
 
-    async def run() -> float:
+    async def run() -> None:
         seen = changes.count
         changes.notify()
-        began = time.monotonic()
-        await changes.wait(LONG_S, seen)
-        return time.monotonic() - began
+        await asyncio.wait_for(changes.wait(LONG_S, seen), LONG_S / 2)
 
-    assert asyncio.run(run()) < 1
+    asyncio.run(run())
 
 
 def test_a_wait_ends_with_its_time_or_its_task_and_leaves_nothing_behind() -> None:

@@ -13,11 +13,12 @@ import sqlalchemy as sa
 from bot.store import checkpoints
 from bot.store.checkpoints import Checkpointer
 from bot.store.database import Database, newest_revision
+from tests.machine import PATIENCE_S
 
 ROWS = 400
 
 
-def until(holds: object, patience_s: float = 10.0) -> None:
+def until(holds: object, patience_s: float = PATIENCE_S) -> None:
     assert callable(holds)
     limit = time.monotonic() + patience_s
     while not holds():

@@ -93,12 +93,28 @@ def test_what_became_of_a_command_is_kept_within_limits(tmp_path: Path) -> None:
     async def work(commands: Commands) -> None:
         await take(commands, "1")
         assert await commands.outcome_of("1") is await commands.outcome_of("2") is None
-        await commands.finish("1", "run\0 run-1 \ud800" + "x" * 5_000)
+        await commands.finish("1", "run\0 run-1 \ud800" + "x" * 9_000)
         await commands.finish("2", "of nothing")
 
     run(tmp_path, work)
     outcome = run(tmp_path, lambda commands: commands.outcome_of("1"))
-    assert outcome is not None and outcome.startswith("run\ufffd run-1 \ufffdxxx") and len(outcome) == 2_000
+    assert outcome is not None and outcome.startswith("run\ufffd run-1 \ufffdxxx") and len(outcome) == 8_000
+
+
+def test_what_was_seen_first_stands_until_the_command_came_to_its_end(tmp_path: Path) -> None:
+    async def work(commands: Commands) -> None:
+        await take(commands, "1")
+        assert [await commands.begin("1", seen) for seen in ("first", "second")] == ["first", "first"]
+        assert await commands.begin("nobody's", "seen") == "seen"
+
+    async def end(commands: Commands) -> None:
+        assert await commands.outcome_of("1") is None
+        assert await commands.begin("1", "third") == "first"
+        await commands.finish("1", "done")
+        assert (await commands.begin("1", "fourth"), await commands.outcome_of("1")) == ("fourth", "done")
+
+    run(tmp_path, work)
+    run(tmp_path, end)
 
 
 def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:

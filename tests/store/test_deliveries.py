@@ -13,6 +13,7 @@ import pytest
 from bot.errors import Transient
 from bot.store.database import Database
 from bot.store.deliveries import Deliveries, Delivery, Inbox
+from tests.machine import PATIENCE_S
 
 
 @asynccontextmanager
@@ -112,6 +113,6 @@ def test_a_fault_of_ours_is_heard_by_everyone_who_waits(tmp_path: Path) -> None:
         async with inbox(tmp_path) as (box, _, database):
             await database.write(lambda connection: connection.exec_driver_sql("DROP TABLE deliveries") and None)
             waiting = (box.accept(delivery(f"guid-{number}")) for number in range(3))
-            return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), 5)
+            return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), PATIENCE_S)
 
     assert all(isinstance(answer, Exception) for answer in asyncio.run(run()))

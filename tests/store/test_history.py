@@ -79,7 +79,7 @@ def test_the_same_error_resolved_again_is_one_record_of_more_use(tmp_path: Path)
 
     async def work(history: History) -> None:
         first = await history.record("boom in a.py", BY_ADA, paths=["src/b.py"])
-        await history.followed([first], passed=False)
+        await history.followed(await history.by_file("a.py"), passed=False)
         assert await history.record("boom in a.py", BY_BOB, paths=["src/c.py"]) == first
         found = await history.by_error("boom in a.py")
         assert found is not None
@@ -102,11 +102,12 @@ def test_an_error_resolved_again_is_the_latest_for_all_its_files(tmp_path: Path)
 
 def test_by_file_gives_the_two_most_recently_used_of_that_whole_base_name(tmp_path: Path) -> None:
     async def work(history: History) -> None:
-        ids = [await history.record(f"error {word} in src/index.ts", BY_ADA) for word in ("a", "b", "c")]
+        for word in ("a", "b", "c"):
+            await history.record(f"error {word} in src/index.ts", BY_ADA)
         await history.record("error in src/myindex.ts", BY_ADA)
         await history.record("error elsewhere", BY_ADA, paths=["C:\\src\\other.ts"])
         await asyncio.sleep(0.002)  # the history tells times apart by the millisecond
-        await history.followed(ids[:1], passed=True)
+        await history.followed(await history.by_errors(["error a in src/index.ts"]), passed=True)
         found = await history.by_file("/src/index.ts")
         assert found[0].error == "error a in <PATH>/index.ts" and len(found) == 2
         assert names(await history.by_file("index.ts", most=5)) == [
@@ -123,11 +124,11 @@ def test_guidance_that_does_not_help_is_offered_for_a_file_no_more_until_proven_
     """REQ-RA-311."""
 
     async def work(history: History) -> list[int]:
-        kb_id = await history.record("boom in a.py", BY_ADA)
-        offered = []
+        await history.record("boom in a.py", BY_ADA)
+        told, offered = await history.by_errors(["boom in a.py"]), []
         for _ in range(4):
             offered.append(len(await history.by_file("a.py")))
-            await history.followed([kb_id], passed=False)
+            await history.followed(told, passed=False)
         assert await history.by_error("boom in a.py") is not None
         await history.record("boom in a.py", BY_BOB)
         return [*offered, len(await history.by_file("a.py"))]
@@ -137,9 +138,9 @@ def test_guidance_that_does_not_help_is_offered_for_a_file_no_more_until_proven_
 
 def test_guidance_that_sometimes_helps_stays(tmp_path: Path) -> None:
     async def work(history: History) -> None:
-        kb_id = await history.record("boom in a.py", BY_ADA)
+        await history.record("boom in a.py", BY_ADA)
         for attempt in range(12):
-            await history.followed([kb_id], passed=attempt % 3 == 0)
+            await history.followed(await history.by_file("a.py"), passed=attempt % 3 == 0)
         (found,) = await history.by_file("a.py")
         assert (found.shown, found.passed) == (12, 4)
 

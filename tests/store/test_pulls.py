@@ -256,7 +256,11 @@ def test_a_database_of_the_last_version_keeps_all_its_rows(tmp_path: Path, monke
     before = _filled(tmp_path / "mendbot.db")
     assert len(before) == 11 and all(before.values())
     assert run(tmp_path, lambda pulls: pulls.create("run-1", spec()))
-    assert {name: _rows(tmp_path / "mendbot.db", name) for name in before} == before
+    after = {name: _rows(tmp_path / "mendbot.db", name) for name in before}
+    # figures that several repositories made together are nobody's (test_telling); what a table got since stands last
+    kept = slice(0, 7)
+    assert [row[kept] for row in after.pop("error_kb")] == [row[kept] for row in before.pop("error_kb")]
+    assert {name: [row[: len(before[name][0])] for row in rows] for name, rows in after.items()} == before
 
 
 def _filled(path: Path) -> dict[str, list[Any]]:

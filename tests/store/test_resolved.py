@@ -68,9 +68,37 @@ def test_each_repository_keeps_its_own_resolution_of_the_same_error(tmp_path: Pa
             assert (by_file.resolution.how, by_file.resolution.patch) == (repo, f"patch of {repo}")
         assert await history.by_error("boom in a.py", repo=THREE) is None
         latest = await history.by_error("boom in a.py")
-        assert latest is not None and (latest.resolution.how, latest.use_count) == (TWO, 4)
+        assert latest is not None and (latest.resolution.how, latest.use_count) == (TWO, 2)
 
     run(tmp_path, work)
+
+
+def test_what_was_merged_in_one_repository_moves_no_commit_of_anothers(tmp_path: Path) -> None:
+    async def work(history: History) -> None:
+        for repo in (ONE, TWO):
+            resolution = Resolution(repo=repo, commit="a" * 40, pull_request=7)
+            kb_id = await history.record("boom in a.py", resolution)
+        await history.landed([kb_id], "b" * 40, repo="Octo/One")
+        commits = [(await history.by_errors(["boom in a.py"], repo))[0].resolution.commit for repo in (ONE, TWO)]
+        assert commits == ["b" * 40, "a" * 40]
+        await history.landed([kb_id], "c" * 40, repo=TWO)
+        commits = [(await history.by_errors(["boom in a.py"], repo))[0].resolution.commit for repo in (ONE, TWO)]
+        assert commits == ["b" * 40, "c" * 40]
+
+    run(tmp_path, work)
+
+
+def test_how_an_error_was_printed_is_kept_beside_its_key_and_is_no_other_repositorys(tmp_path: Path) -> None:
+    async def work(history: History) -> list[str]:
+        shown = []
+        for repo, raw in ((ONE, "E   /srv/one/a.py:3: no"), (ONE, ""), (TWO, ""), (TWO, "b/a.py:4: no")):
+            await history.record("<PATH>/a.py:<POS>: no", Resolution(repo=repo), raw=raw)
+            with sqlite3.connect(tmp_path / "mendbot.db") as connection:
+                shown += [text for (text,) in connection.execute("SELECT error_raw FROM error_kb")]
+        return shown
+
+    told = run(tmp_path, work)
+    assert told == ["E   /srv/one/a.py:3: no"] * 2 + ["<PATH>/a.py:<POS>: no", "b/a.py:4: no"]
 
 
 def test_what_is_nobodys_is_told_to_all_until_they_have_a_later_one(tmp_path: Path) -> None:
@@ -138,21 +166,21 @@ def test_a_repeated_effect_counts_once(tmp_path: Path) -> None:
         counts = []
         first, other = by("r1", 1), by("r2", 1, TWO)
         for resolution in (first, first, by("r1", 2), by("r2", 2), other, by("r2", 2), other, by(None, None, TWO)):
-            kb_id = await history.record("boom in a.py", resolution)
-            found = await history.by_error("boom in a.py")
-            counts.append(found.use_count if found else 0)
-            await history.followed([kb_id], passed=False)
+            await history.record("boom in a.py", resolution)
+            found = await history.by_errors(["boom in a.py"], resolution.repo)
+            counts += [one.use_count for one in found]
+            await history.followed(found, passed=False)
         return counts
 
-    assert run(tmp_path, work) == [1, 1, 2, 3, 4, 4, 4, 5]
+    assert run(tmp_path, work) == [1, 1, 2, 3, 1, 3, 1, 2]
 
 
 def test_a_repeated_effect_changes_nothing_else(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         mine = Resolution(run_id="r1", attempt=1, repo=ONE)
-        kb_id = await history.record("boom in a.py", mine)
-        await history.record("boom in a.py", Resolution(run_id="r2", attempt=1, repo=TWO))
-        await history.followed([kb_id], passed=True)
+        for resolution in (mine, Resolution(run_id="r2", attempt=1, repo=TWO)):
+            await history.record("boom in a.py", resolution)
+            await history.followed(await history.by_errors(["boom in a.py"], resolution.repo), passed=True)
         before = [await history.by_error("boom in a.py", repo=repo) for repo in (None, ONE, TWO)]
         await history.record("boom in a.py", mine)
         assert [await history.by_error("boom in a.py", repo=repo) for repo in (None, ONE, TWO)] == before

@@ -12,6 +12,7 @@ import pytest
 from bot.store import database as databases
 from bot.store.database import Database, Rush
 from bot.store.deliveries import RUSH, Deliveries, Delivery, Inbox
+from tests.machine import PATIENCE_S
 
 
 def delivery(number: int) -> Delivery:
@@ -54,7 +55,7 @@ def test_what_waits_is_taken_at_once_where_there_is_no_rush(tmp_path: Path, monk
 
     async def run() -> int:
         store = await stored_together(tmp_path / "mendbot.db", RUSH - 1)
-        return len(await asyncio.wait_for(store.take(100), 60))
+        return len(await asyncio.wait_for(store.take(100), PATIENCE_S))
 
     assert asyncio.run(run()) == RUSH - 1
 
@@ -82,8 +83,8 @@ def test_a_rush_that_never_ends_holds_nothing_up_forever() -> None:
 
         endless = asyncio.create_task(more())
         await asyncio.sleep(0)
-        await rush.over()
+        await asyncio.wait_for(rush.over(), PATIENCE_S)
         endless.cancel()
         return time.monotonic() - began
 
-    assert databases.GIVE_WAY_S * 0.9 < asyncio.run(run()) < databases.GIVE_WAY_S + 5
+    assert asyncio.run(run()) > databases.GIVE_WAY_S * 0.9

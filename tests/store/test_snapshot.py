@@ -177,3 +177,14 @@ def test_what_cannot_be_written_or_read_is_said(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.OperationalError):
         asyncio.run(write_snapshot(database, tmp_path / "missing" / "copy.db", repo=None))
     database.close()
+
+
+def test_the_files_of_another_repository_with_the_same_error_are_not_named(database: Database, tmp_path: Path) -> None:
+    """A box must learn nothing of other repositories, not even what their files are called."""
+    own = OURS.model_copy(update={"tool_sequence": ("Edit src/ours.py", "make test")})
+    record(database, "boom in seen.py", own, "src/ours.py")
+    record(database, "boom in seen.py", THEIRS, "merger-with-acme.py")
+    for _ in range(2):  # whoever was the last to resolve it
+        names = rows(written(database, tmp_path), "SELECT file_name FROM error_files ORDER BY 1")
+        assert names == [("ours.py",), ("seen.py",)]
+        record(database, "boom in seen.py", own, "src/ours.py")

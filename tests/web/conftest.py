@@ -22,6 +22,7 @@ from bot.config import Settings
 from bot.store.database import Database
 from bot.web.listen import bind, server
 from bot.web.stream import Streams
+from tests.machine import PATIENCE_S
 
 SECRET = "door-secret-0123456789-abcdefghijk"
 OLD_SECRET = "old-secret-ZYXWVUTSRQPONMLKJIHGFEDC"
@@ -83,7 +84,7 @@ class Door:
 
     def __exit__(self, *_: object) -> None:
         self._server.should_exit = True
-        self._thread.join(10)
+        self._thread.join(PATIENCE_S)
         self._listener.close()
         self.database.close()
 
@@ -94,7 +95,7 @@ class Door:
         return self.request("GET", path, None, headers)
 
     def request(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             connection.request(method, path, body, dict(headers))
             answer = connection.getresponse()
@@ -108,11 +109,11 @@ class Door:
             return database.execute("SELECT id, event, status FROM deliveries ORDER BY received_at, id").fetchall()
 
     def mark(self, guid: str, status: str) -> None:
-        with sqlite3.connect(self.home / "mendbot.db", timeout=10) as database:
+        with sqlite3.connect(self.home / "mendbot.db", timeout=PATIENCE_S) as database:
             database.execute("UPDATE deliveries SET status = ? WHERE id = ?", (status, guid))
 
     def forget(self) -> None:
-        with sqlite3.connect(self.home / "mendbot.db", timeout=10) as database:
+        with sqlite3.connect(self.home / "mendbot.db", timeout=PATIENCE_S) as database:
             database.execute("DELETE FROM deliveries")
 
 

@@ -20,7 +20,7 @@ from bot.errors import Refused, Transient
 from bot.model import Artifact, Issue, Phase, Problem, Repo, RunEvent, Session, SessionRequest, Status
 from bot.rules.run_spec import RunSpec
 from bot.rules.sessions import Rejected
-from bot.store.changes import Changes
+from bot.store.changes import POLL_S, Changes
 from bot.store.database import Database
 from bot.store.runs import Draft, RunRow, Runs
 from bot.web.api import Guard, no_route
@@ -28,6 +28,7 @@ from bot.web.listen import bind, server
 from bot.web.sessions import Sessions, routes
 from bot.web.stream import Streams
 from bot.web.worktrees import worktrees
+from tests.machine import PATIENCE_S
 from tests.web.conftest import Answer
 
 TOKEN = "admin-token-0123456789"
@@ -57,6 +58,7 @@ class World:
         self.cancelled: list[tuple[str, str]] = []
         self.busy = False
         self._ids = iter(range(1, 10**6))
+        self.poll_s = POLL_S
 
     async def start(self, request: SessionRequest) -> Session:
         if request.repo == "/outside":
@@ -116,7 +118,7 @@ class World:
             session = await self.get(session_id)
             return session is None or session.status.final or bool(await self.events(session_id, after))
 
-        return await self.changes.until(look, timeout_s)
+        return await self.changes.until(look, timeout_s, self.poll_s)
 
 
 class Stored(World):
@@ -190,7 +192,7 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self.streams.close()
         self._server.should_exit = True
-        self._thread.join(10)
+        self._thread.join(PATIENCE_S)
         assert not self._thread.is_alive()
         self._listener.close()
 
@@ -199,7 +201,7 @@ class Desk:
         plain: dict[str, str | None] = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
         plain |= {name.replace("_", "-").lower(): value for name, value in headers.items()}
         payload = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             connection.request(method, path, payload, {k: v for k, v in plain.items() if v is not None})
             got = connection.getresponse()
@@ -221,7 +223,7 @@ class Stream:
     """One event stream, read message by message; closing it is going away."""
 
     def __init__(self, port: int, path: str, headers: Mapping[str, str]) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
         plain = {name.replace("_", "-"): value for name, value in headers.items()}
         self._connection.request("GET", path, None, {"Accept": "text/event-stream", **plain})
         self._answer = self._connection.getresponse()

@@ -21,6 +21,7 @@ from bot.store.history import History
 from bot.web.api import Guard
 from bot.web.history import history
 from bot.web.listen import bind, server
+from tests.machine import PATIENCE_S
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 def get(port: int, query: str) -> tuple[int, Any]:
-    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     try:
         connection.request("GET", f"/api/history{query}")
         answer = connection.getresponse()

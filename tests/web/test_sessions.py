@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bot.model import Artifact, Phase, Status
+from tests.machine import PATIENCE_S
 from tests.web.session_world import NOON, TOKEN, Desk, World
 
 GOOD: dict[str, Any] = {"repo": "octo/pocket", "task": "mend it", "testCommand": "npm test"}
@@ -121,13 +122,13 @@ def test_another_content_type_is_415(desk: Desk, world: World, given: str | None
 
 
 def test_a_body_in_chunks_is_counted_as_it_comes(desk: Desk, world: World) -> None:
-    with socket.create_connection(("127.0.0.1", desk.port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", desk.port), timeout=PATIENCE_S) as client:
         client.sendall(_HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + (b"10000\r\n" + b" " * 65536 + b"\r\n") * 17)
         assert client.recv(4096).startswith(b"HTTP/1.1 413 ")
 
 
 def test_a_declared_length_that_is_too_much_is_refused_before_the_body_comes(desk: Desk, world: World) -> None:
-    with socket.create_connection(("127.0.0.1", desk.port), timeout=5) as client:
+    with socket.create_connection(("127.0.0.1", desk.port), timeout=PATIENCE_S) as client:
         client.sendall(_HEAD + b"Content-Length: 1048577\r\n\r\n")
         assert client.recv(4096).startswith(b"HTTP/1.1 413 ")
 

@@ -30,6 +30,7 @@ from bot.workflows.agents import Bench
 from bot.workflows.context import Context, RunControl, Stores
 from bot.workflows.secrets import Masker
 from bot.workspace.sandbox import Sandbox
+from tests.machine import PATIENCE_S
 
 NAME = "octo/tiny"
 CHECK = 'import pathlib, sys\nsys.exit(pathlib.Path("answer.txt").read_text() != "42\\n")\n'
@@ -192,7 +193,7 @@ def at_desk(github: StandIn, tmp_path: Path) -> Callable[..., Any]:
     def do(work: Callable[[Desk], Coroutine[Any, Any, T]], **settings: Any) -> T:
         async def run() -> T:
             async with desk(github, tmp_path / "home", **settings) as made:
-                return await asyncio.wait_for(work(made), 60)
+                return await asyncio.wait_for(work(made), PATIENCE_S)
 
         return asyncio.run(run())
 

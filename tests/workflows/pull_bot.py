@@ -24,9 +24,9 @@ from bot.store.tables import metadata
 from bot.workflows.pulls.tell import tell_pulls_loop
 from bot.workflows.pump import pump_loop
 from bot.workflows.report import report_loop
+from tests.machine import PATIENCE_S
 from tests.workflows.conftest import NAME, Desk, desk
 
-PATIENCE_S = 40.0
 RECORDER = """\
 import pathlib, subprocess, sys
 sha = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
@@ -262,7 +262,7 @@ def with_bot(github: StandIn, root: Path) -> WithBot:
     """`do(work, **settings)` does `await work(bot)` with a bot at work and returns what it returns; where it is not
     `boxed`, nobody's code but that of people with write access may run."""
 
-    def do(work: Work, *, patience_s: float = 60.0, boxed: bool = True, **settings: Any) -> Any:
+    def do(work: Work, *, patience_s: float = 300.0, boxed: bool = True, **settings: Any) -> Any:
         async def run() -> Any:
             async with desk(github, root / "home", **settings) as at:
                 sandbox = replace(at.context.sandbox, trusted_only=not boxed)

@@ -213,5 +213,22 @@ def test_answers_are_in_the_repositorys_language(at_desk: AtDesk) -> None:
             assert words in thread.told(number, "reply")
         await thread.say(number, "/mendbot help")
         assert "**명령**" in thread.told(number, "help")
+        await thread.say(number, "/mendbot apply\n\n```diff\nhello\n```")
+        assert "이 diff는 적용할 수 없습니다" in thread.told(number, "reply")
 
     on(at_desk, work)
+
+
+def test_a_run_that_waits_is_told_in_the_readers_language_and_since_when(at_desk: AtDesk) -> None:
+    async def work(thread: Thread) -> None:
+        number = thread.at.issue()
+        await thread.hear()
+        await thread.gather()
+        await thread.say(number, "/mendbot pause")
+        await thread.work("fix", steps=1)
+        await thread.say(number, "/mendbot status")
+        told = thread.told(number, "status")
+        assert "지금까지" in told and "기다렸습니다" in told
+        assert "일시 중지: ada" in told and "paused" not in told
+
+    on(at_desk, work, language="ko")

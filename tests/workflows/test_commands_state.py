@@ -122,7 +122,8 @@ def test_a_paused_fix_stops_before_its_next_step_and_says_so(at_desk: AtDesk) ->
         for _ in range(3):
             outcome = await advance(thread.at.context, row.id)
             assert (outcome.done, outcome.wait_s > 0) == (False, True)
-        assert len(await thread.at.runs.events(row.id)) == events
+        since = (await thread.at.runs.events(row.id))[events:]
+        assert [event.type for event in since] == ["paused"]
         await thread.tell()
         assert "/mendbot resume" in thread.told(number, "issue")
         assert thread.reactions(number, await thread.say(number, "/mendbot resume")) == DONE

@@ -13,6 +13,7 @@ from bot.errors import Transient
 from bot.store.runs import RunRow
 from bot.workflows import context
 from bot.workflows.context import RunControl
+from tests.machine import PATIENCE_S
 from tests.workflows.conftest import Desk
 
 AtDesk = Callable[..., Any]
@@ -23,7 +24,9 @@ def quick_polls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context, "_CANCEL_POLL_S", 0.05)
 
 
-async def forever() -> None:
+async def forever(begun: asyncio.Event | None = None) -> None:
+    if begun is not None:
+        begun.set()
     await asyncio.Event().wait()
 
 
@@ -43,17 +46,18 @@ def test_an_effect_that_ends_has_ended_and_its_errors_are_raised(at_desk: AtDesk
 def test_a_signal_interrupts_and_the_effect_is_over_when_that_is_told(at_desk: AtDesk) -> None:
     over: list[str] = []
 
-    async def effect() -> None:
+    async def effect(begun: asyncio.Event) -> None:
         try:
-            await forever()
+            await forever(begun)
         finally:
             await asyncio.sleep(0.05)
             over.append("cleaned up")
 
     async def work(at: Desk) -> bool:
         await at.run("run-1", 1)
-        busy = asyncio.create_task(at.context.control.interruptibly("run-1", effect()))
-        await asyncio.sleep(0.02)
+        begun = asyncio.Event()
+        busy = asyncio.create_task(at.context.control.interruptibly("run-1", effect(begun)))
+        await begun.wait()
         at.context.control.signal("run-1")
         ended = await busy
         assert over == ["cleaned up"]
@@ -67,13 +71,13 @@ def test_a_request_in_the_database_interrupts_too(at_desk: AtDesk) -> None:
         await at.run("run-1", 1)
         busy = asyncio.create_task(at.context.control.interruptibly("run-1", forever()))
         await at.runs.request_cancel("run-1", "closed")
-        return await asyncio.wait_for(busy, 5)
+        return await asyncio.wait_for(busy, PATIENCE_S)
 
     assert at_desk(work) is False
 
 
 def test_a_database_that_is_busy_cuts_no_effect_short(at_desk: AtDesk) -> None:
-    async def work(at: Desk) -> tuple[bool, int]:
+    async def work(at: Desk) -> bool:
         await at.run("run-1", 1)
         asked = []
 
@@ -82,11 +86,13 @@ def test_a_database_that_is_busy_cuts_no_effect_short(at_desk: AtDesk) -> None:
                 asked.append(run_id)
                 raise Transient("the database cannot be read: database is locked")
 
-        control = RunControl(Busy(at.database))
-        return await control.interruptibly("run-1", asyncio.sleep(0.3)), len(asked)
+        async def effect() -> None:
+            while len(asked) < 2:  # noqa: ASYNC110  # it is asked behind its back
+                await asyncio.sleep(0.01)
 
-    ended, asked = at_desk(work)
-    assert ended and asked >= 2
+        return await RunControl(Busy(at.database)).interruptibly("run-1", effect())
+
+    assert at_desk(work) is True
 
 
 def test_one_at_a_time_works_on_a_run_and_another_run_need_not_wait(at_desk: AtDesk) -> None:
@@ -114,8 +120,9 @@ def test_runs_that_are_over_are_forgotten(at_desk: AtDesk) -> None:
 def test_a_process_that_leaves_cuts_effects_short_and_ends_no_job(at_desk: AtDesk) -> None:
     async def work(at: Desk) -> bool:
         await at.run("run-1", 1)
-        busy = asyncio.create_task(at.context.control.interruptibly("run-1", forever()))
-        await asyncio.sleep(0.02)
+        begun = asyncio.Event()
+        busy = asyncio.create_task(at.context.control.interruptibly("run-1", forever(begun)))
+        await begun.wait()
         await at.context.control.halt()
         await asyncio.sleep(0.1)
         told = busy.done()

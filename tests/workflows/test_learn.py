@@ -3,20 +3,25 @@ had a part in."""
 
 from __future__ import annotations
 
+import asyncio
 import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bot.model import KnownError, Status
+import pytest
+
+from bot.model import KnownError, Resolution, Status
+from bot.reports.history import told
 from bot.rules.course import RunState
 from bot.rules.lessons import Lesson
 from bot.workflows.begin_local import begin_local
 from bot.workflows.finish import clear, finish, settle
-from bot.workflows.learn import change_hash, learn
+from bot.workflows.learn import change_hash, learn, loosened
 from tests.workflows.conftest import Desk
-from tests.workflows.whole_run import ERROR, LUCKY, Doer, go, judged, writes
+from tests.workflows.whole_run import ERROR, JUDGE, LUCKY, Doer, go, judged, writes
 
 AtDesk = Callable[..., Any]
 
@@ -52,6 +57,25 @@ def test_what_made_a_check_pass_is_remembered_with_all_that_proves_it(at_desk: A
     assert told.tool_sequence == ("Did 2", "python3 judge.py")
     assert (found.use_count, found.exact) == (1, True)
     assert [one.id for one in by_file] == [found.id]
+
+
+def test_an_error_is_kept_as_the_check_printed_it_last(at_desk: AtDesk) -> None:
+    """REQ-RA-312: people are shown the line, and not the key that finds it again."""
+    places = JUDGE.replace(f"print({ERROR!r})", 'print(f"answer.txt:{text.strip()}: error: it is wrong")')
+
+    async def work(at: Desk) -> tuple[KnownError | None, KnownError | None]:
+        judged(at, places, answer__txt="4\n")
+        at.hands = [Doer([writes("41\n"), writes("42\n")])]
+        await go(at, "run-1")
+        key = "answer.txt:<POS>: error: it is wrong"
+        # said again without the line, the line stays
+        await at.context.stores.history.record(key, Resolution(repo="octo/tiny", how="by hand"))
+        return await known(at, key), await at.context.stores.history.by_error(key, repo="octo/other")
+
+    found, other = at_desk(work)
+    assert found is not None and other is None
+    assert (found.use_count, found.raw) == (2, "answer.txt:41: error: it is wrong")
+    assert told(found, "en", matches=True).splitlines()[0].endswith(": answer.txt:41: error: it is wrong")
 
 
 def test_a_check_that_passed_by_luck_teaches_nothing(at_desk: AtDesk) -> None:
@@ -171,3 +195,49 @@ def test_a_session_whose_end_was_cut_short_comes_to_it_all_the_same(at_desk: AtD
         return at.context.git_dir(row.id, row.spec).exists(), (await at.row("run-1")).status
 
     assert at_desk(work) == (False, Status.FAILED)
+
+
+@pytest.mark.parametrize(
+    ("change", "teaches"),
+    [
+        ({"sum.py": "total = 0\n"}, True),
+        ({"test_sum.py": None}, False),
+        ({"test_sum.py": "import pytest\n\n\n@pytest.mark.skip\ndef test_sum():\n    assert total() == 0\n"}, False),
+        ({"sum.py": "total = 0\n", "pyproject.toml": '[tool.ruff.lint]\nignore = ["F"]\n'}, False),
+    ],
+)
+def test_a_pass_for_which_tests_or_checks_lost_their_force_teaches_nothing(
+    change: dict[str, str | None], teaches: bool, tmp_path: Path
+) -> None:
+    """REQ-RA-311."""
+    first = {
+        "sum.py": "total = None\n",
+        "test_sum.py": "def test_sum():\n    assert total() == 0\n",
+        "pyproject.toml": "[tool.ruff.lint]\nignore = []\n",
+    }
+    before, after = commits(tmp_path, first, change)
+    why = asyncio.run(loosened(tmp_path / ".git", before, after))
+    assert (why is None) == teaches, why
+
+
+def commits(where: Path, *states: dict[str, str | None]) -> list[str]:
+    """A commit for each of the states, given as what changes in the files."""
+
+    def git(*args: str) -> str:
+        who = ("-c", "user.name=ada", "-c", "user.email=ada@example.com")
+        return subprocess.run(
+            ("git", *who, *args), cwd=where, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    git("init", "--quiet")
+    made = []
+    for state in states:
+        for name, text in state.items():
+            if text is None:
+                (where / name).unlink()
+            else:
+                (where / name).write_text(text)
+        git("add", "--all")
+        git("commit", "--quiet", "--message", "x")
+        made.append(git("rev-parse", "HEAD"))
+    return made

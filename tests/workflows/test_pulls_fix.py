@@ -58,6 +58,36 @@ def test_who_may_push_may_have_it_fixed(do: WithBot) -> None:
     do(work)
 
 
+def test_pressed_twice_at_once_one_fix_is_made_and_nobody_is_scolded(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        bot.furnish()
+        mends(bot)
+        number, sha = await _failing(bot)
+        for _ in range(2):
+            press(bot, sha, "ada")
+        await bot.quiet()
+        assert len(bot.runs(sha, "fix")) == 1
+        assert bot.comment(number, "reply") == ""
+        assert bot.conclusions(bot.head(number))["test"] == "success"
+
+    do(work)
+
+
+def test_fix_at_a_head_that_is_gone_does_nothing(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        bot.furnish()
+        mends(bot)
+        number, old = await _failing(bot)
+        new = bot.push({"notes.txt": "more\n"})
+        await bot.quiet()
+        press(bot, old, "ada")
+        await bot.quiet()
+        assert bot.head(number) == new
+        assert (bot.runs(old, "fix"), bot.runs(new, "fix"), bot.comment(number, "reply")) == ((), (), "")
+
+    do(work)
+
+
 def test_who_may_not_push_may_not(do: WithBot) -> None:
     async def work(bot: Bot) -> None:
         bot.furnish()

@@ -146,3 +146,36 @@ def test_a_check_that_the_base_does_not_have_is_new(do: WithBot) -> None:
         assert bot.checks(sha)["test"].conclusion == "failure"
 
     do(work)
+
+
+def test_a_base_that_could_not_be_set_up_once_is_tried_again_at_the_next_need(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        down, tried = bot.root / "down", bot.root / "tried"
+        down.touch()
+        setup = f"test -e own.txt || {{ echo tried >> {tried}; test ! -e {down}; }}"
+        base = bot.furnish({"wrong.txt": "old trouble\n", "style.txt": "poor\n"}, setup=setup)
+        _, sha = bot.open({"own.txt": "1\n"})
+        await bot.quiet()
+        assert (bot.conclusions(sha)["lint"], bot.conclusions(sha)["test"]) == ("failure", "failure")
+        assert "set-up failed on the base commit" in bot.checks(sha)["test"].summary
+        assert len(tried.read_text().split()) == 1  # for the second check of the same run not again
+        down.unlink()
+        bot.world.press_button(bot.checks(sha)["test"].id, "rerun_failed", "ada")
+        await bot.quiet()
+        assert (bot.conclusions(sha)["lint"], bot.conclusions(sha)["test"]) == ("neutral", "neutral")
+        assert sorted(bot.executed(base)) == ["lint", "test"]
+
+    do(work)
+
+
+def test_a_head_whose_set_up_fails_says_so_and_offers_no_fix(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        bot.furnish(setup="test ! -e own.txt")
+        _, sha = bot.open({"own.txt": "1\n"})
+        await bot.quiet()
+        run = bot.checks(sha)["test"]
+        assert run.conclusion == "failure"
+        assert "nothing was checked here or on the base commit" in run.summary
+        assert [action["identifier"] for action in run.actions] == ["rerun_failed"]
+
+    do(work)

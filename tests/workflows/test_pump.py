@@ -13,7 +13,8 @@ from bot.model import Status
 from bot.store.database import now_ms
 from bot.store.deliveries import Delivery, DeliveryRow, Inbox
 from bot.workflows import pump
-from bot.workflows.pump import pump_loop
+from bot.workflows.pump import Pump
+from tests.machine import PATIENCE_S
 from tests.workflows.conftest import NAME, Desk
 
 AtDesk = Callable[..., Any]
@@ -34,9 +35,9 @@ async def deliver(at: Desk, *sent: tuple[str, bytes | str]) -> list[DeliveryRow]
     for number, (event, payload) in enumerate(sent):
         body = payload if isinstance(payload, bytes) else payload.encode()
         await inbox.accept(Delivery(id=ids[number], event=event, payload=body, received_at=at_once + number))
-    loop = asyncio.create_task(pump_loop(at.context))
+    loop = asyncio.create_task(Pump(at.context).run())
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while True:
                 rows = {row.delivery: row for row in await at.context.stores.deliveries.list(1000)}
                 if all(rows[one].status not in ("accepted", "processing") for one in ids):
@@ -65,7 +66,7 @@ def event(at: Desk, action: str, number: int, **more: Any) -> tuple[str, str]:
 
 
 def do(at_desk: AtDesk, work: Callable[[Desk], Coroutine[Any, Any, Any]]) -> Any:
-    return at_desk(work, quiet_seconds=60.0)
+    return at_desk(work, quiet_seconds=600.0)
 
 
 def test_a_label_makes_a_candidate_and_says_why(at_desk: AtDesk) -> None:

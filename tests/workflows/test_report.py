@@ -7,10 +7,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from bot.errors import Transient
-from bot.model import Status
+from bot.model import Issue, Status, ValidationStep
+from bot.store.reports import Told
 from bot.store.runs import Draft
 from bot.workflows.report import publish, report_loop
+from tests.machine import PATIENCE_S
+from tests.reports.test_messages import assert_harmless
 from tests.workflows.conftest import NAME, Desk
 
 AtDesk = Callable[..., Any]
@@ -156,6 +161,52 @@ def test_secrets_that_came_into_a_record_do_not_leave_it(at_desk: AtDesk) -> Non
     assert "***" in said
 
 
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_report_of_a_huge_run_is_taken_by_github_whole_and_found_again(at_desk: AtDesk, language: str) -> None:
+    """T39."""
+    noise = "".join(f"{'`' * (line % 9)} </details> <!-- mendbot:issue --> @ann 😀 {line}\n" for line in range(4_000))
+
+    def failed(attempt: int) -> list[Draft]:
+        step = ValidationStep(command="`" * 300, stage="test", passed=False, exit_code=1, output=noise[:5000])
+        errors = [f"E {attempt} {number} {noise[number : number + 150]}" for number in range(60)]
+        data = {"step": step.model_dump(mode="json", by_alias=True), "fingerprints": errors}
+        change = {"agent": "hand", "paths": [noise[:300]] * 300, "allPaths": [noise[at : at + 90] for at in range(999)]}
+        change |= {"snapshot": f"t{attempt}", "patchHash": f"h{attempt}"}
+        facts: dict[str, Any] = {"phase": "implementation", "iteration": attempt}
+        return [
+            Draft(type="attempt_started", key=f"attempt:{attempt}", data={}, **facts),
+            Draft(type="changes_applied", key=f"changes:{attempt}", data=change, **facts),
+            Draft(type="validation_command_failed", key=f"done:{attempt}", data=data, iteration=attempt),
+        ]
+
+    async def work(at: Desk) -> list[str]:
+        issues = [Issue(number=at.issue(noise[:250]), title=noise) for _ in range(2)]
+        spec = at.spec(issues=tuple(issues), reasons=(noise,) * 60, max_attempts=10, suggested_branch="fix/x")
+        await at.runs.create("run-1", spec)
+        plan = {"baseSha": "b" * 40, "branch": "fix/x", "sandbox": noise[:500], "snapshot": "t0"}
+        stages = [{"name": "test", "command": {"run": "x", "timeout_s": 20}}]
+        begun = Draft(type="phase_started", key="planning", phase="planning", data={**plan, "stages": stages})
+        await at.runs.append("run-1", [started(), begun])
+        for attempt in range(1, 13):
+            await at.runs.append("run-1", failed(attempt))
+        said = []
+        for draft in ([], [finished(Status.FAILED, "stuck_error", noise)]):
+            await at.runs.append("run-1", draft)
+            await tell(at, "run-1")
+            said += comments(at, issues[0].number)
+        await at.context.stores.reports.tell(at.repo, f"comment:{issues[0].number}", Told(github_id=None, digest=""))
+        await tell(at, "run-1")
+        return [*said, *comments(at, issues[0].number)]
+
+    working, ended, again = at_desk(work, language=language)
+    assert "🔄" in working and "❌" in ended == again
+    for body in (working, ended):
+        assert body.startswith("<!-- mendbot:issue -->\n") and body.endswith("</sub>")
+        assert len(body) <= 65_536
+        assert_harmless(body.removeprefix("<!-- mendbot:issue -->\n"))
+    assert len(ended) > 30_000
+
+
 def test_the_language_is_the_repositorys_else_the_operators(at_desk: AtDesk) -> None:
     async def work(at: Desk) -> list[bool]:
         korean = []
@@ -179,7 +230,7 @@ def test_the_loop_tells_what_is_new_until_nothing_is(at_desk: AtDesk) -> None:
         at.github.world.faults.add("*", "/repos/.*", status=503, times=1)
         await at.runs.append("run-1", [started(), finished(Status.FAILED)])
         at.context.wake["report"].set()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while await at.runs.unreported():  # noqa: ASYNC110  # the state is in a database
                 await asyncio.sleep(0.02)
         loop.cancel()

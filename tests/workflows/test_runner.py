@@ -11,6 +11,7 @@ from bot.model import StopReason
 from bot.model.jobs import JobArgs, Outcome
 from bot.workflows import runner
 from bot.workflows.runner import LONGEST_WAIT_S, MAX_FAULTS, backoff_s, guarded, persistently
+from tests.machine import PATIENCE_S
 
 
 class Grave:
@@ -137,4 +138,4 @@ def test_a_loop_survives_passing_faults_and_bugs(monkeypatch: pytest.MonkeyPatch
         assert not task.done()
         task.cancel()
 
-    asyncio.run(asyncio.wait_for(run(), 5))
+    asyncio.run(asyncio.wait_for(run(), PATIENCE_S))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.model import Annotation, KnownError, Movement, Resolution, RunEvent, Status, ValidationStep
+from bot.model import Annotation, KnownError, Movement, Resolution, RunEvent, Status, StopReason, ValidationStep
+from bot.model.said import Stop
 from bot.model.views import Conflict
+from bot.reports.comment import issue_comment
 from bot.rules.course import RunSpec, fold
 from bot.rules.failures import fingerprints
+from bot.rules.sayings import write
 from bot.store.runs import RunRow
 from bot.workflows.view import view_of
 
@@ -124,3 +127,46 @@ def test_how_long_a_run_has_waited_is_told_only_to_who_asks_and_until_it_starts(
     assert view_of(row(), fold([]), now_ms=5_000).waited_ms == 5_000
     assert view_of(row(), fold([])).waited_ms == 0
     assert view_of(row(), fold(begun()), now_ms=5_000).waited_ms == 0
+
+
+def test_reasons_waits_and_ends_are_told_in_the_readers_language_and_kept_in_english() -> None:
+    shared, alike = (
+        write("group.shared.file", count=2, key="a.py"),
+        write("group.words", low=1, high=2, cosine="0.81", words="x"),
+    )
+    known = row()
+    spec = known.spec.model_copy(update={"reasons": (shared.text, alike.text), "why": (shared, alike)})
+    waits = known.model_copy(update={"spec": spec, "waiting_for": "/mendbot resume on #7, which ada paused"})
+    ended = Stop.of("stuck_error", write("stuck_error", count=3, error="E {assert} @ann"))
+    data = {"status": "failed", "stop": ended.model_dump(mode="json"), "salvageRef": None}
+    state = fold([*begun(), event(3, "session_finished", **data)])
+    english, korean = view_of(waits, state), view_of(waits, state, language="ko")
+    assert english.reasons == (shared.text, alike.text) == spec.reasons
+    assert (english.waiting_for, english.stop) == (
+        waits.waiting_for,
+        StopReason(reason="stuck_error", details=ended.details),
+    )
+    assert korean.reasons == ("이슈 2개가 같은 파일 a.py을(를) 가리킵니다", "#1와(과) #2의 표현이 비슷합니다 (0.81: x)")
+    assert korean.waiting_for == "#7에서 /mendbot resume (일시 중지: ada)"
+    assert korean.stop is not None and "남았고" in korean.stop.details and "E {assert} @ann" in korean.stop.details
+    assert korean.certificate is not None and korean.certificate["details"] == ended.details
+
+
+def test_what_a_run_took_is_told_without_its_pauses() -> None:
+    at = datetime(2026, 11, 1, tzinfo=UTC)
+    told = [("paused", 10), ("resumed", 70), ("paused", 80), ("session_finished", 200)]
+    data = {"status": "cancelled", "stop": None}
+    later = [
+        event(number, kind, **data).model_copy(update={"ts": at + timedelta(seconds=second)})
+        for number, (kind, second) in enumerate(told, 3)
+    ]
+    assert view_of(row(), fold([*begun(), *later])).duration_ms == 20_000
+
+
+def test_a_comment_that_names_minutes_says_that_a_pause_is_not_among_them() -> None:
+    ended = Stop.of("max_duration", write("max_duration.paused", done="10", most="10", paused="20"))
+    data = {"status": "failed", "stop": ended.model_dump(mode="json"), "salvageRef": None}
+    state = fold([*begun(), event(3, "session_finished", **data)])
+    assert "(`max_duration`: 10min/10min, not counting 20min of pause)" in issue_comment(view_of(row(), state))
+    korean = issue_comment(view_of(row(), state, language="ko"), "ko")
+    assert "(`max_duration`: 10분/10분, 일시 중지된 20분 제외)" in korean

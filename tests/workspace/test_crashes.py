@@ -23,6 +23,7 @@ from bot.workspace.mirror import (
 from bot.workspace.worktree import (
     remove_worktree,
 )
+from tests.machine import PATIENCE_S
 from tests.workspace.git_scene import (
     CREATE,
     ROOT,
@@ -149,5 +150,5 @@ def test_rights_taken_away_stop_neither_restoring_nor_removing() -> None:
         (home / "work").chmod(0o777)
         env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
         argv = [*(become or [sys.executable]), "-c", AS_SOMEBODY, str(home / "work")]
-        done = subprocess.run(argv, cwd=home, env=env, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(argv, cwd=home, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr

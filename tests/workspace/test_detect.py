@@ -10,7 +10,7 @@ import pytest
 
 from bot.config import CheckPolicy, ChecksPolicy
 from bot.model import CheckName
-from bot.workspace.detect import Missing, detect
+from bot.workspace.detect import Command, Missing, detect
 from bot.workspace.finders import SCRIPTS
 
 NO_POLICY = ChecksPolicy()
@@ -117,6 +117,19 @@ def test_without_scripts_installed_tools_are_run(tmp_path: Path) -> None:
 )
 def test_pytest_is_found_by_its_configuration_or_its_tests(tmp_path: Path, files: dict[str, str]) -> None:
     assert argv(write(tmp_path, files), "test").startswith("pytest")
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [({}, "pytest"), ({"Makefile": "test:\n\t./run\n"}, "make"), ({"justfile": "test:\n  ./run\n"}, "just"),
+     ({"Makefile": "test:\n\t./run\n", "pytest.ini": "[pytest]\n"}, "pytest"), ({"Makefile": "build:\n"}, "pytest")],
+)  # fmt: skip
+def test_what_somebody_wrote_down_goes_before_the_name_of_a_file(
+    tmp_path: Path, more: dict[str, str], found: str
+) -> None:
+    write(tmp_path, {"test_all.py": "print('a plain script')\n", **more})
+    command = detect(tmp_path, "test", ChecksPolicy())
+    assert isinstance(command, Command) and command.run[0] == found
 
 
 def test_pytest_of_the_trees_own_environment_is_run_by_its_python(tmp_path: Path) -> None:

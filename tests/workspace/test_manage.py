@@ -13,6 +13,7 @@ from bot.model import ManageWorktreeResult
 from bot.workspace.worktree import (
     manage_worktree,
 )
+from tests.machine import PATIENCE_S
 from tests.workspace.git_scene import (
     CREATE,
     HOSTILE_NAMES,
@@ -155,7 +156,7 @@ def test_list_reads_git_and_leaves_out_the_main_checkout(repo: Path, tmp_path: P
 
 def test_what_another_process_made_is_listed(repo: Path) -> None:
     """REQ-GIT-003: nothing is remembered but by git, so a restart forgets nothing."""
-    made = json.loads(python(CREATE, repo, 7).communicate(timeout=60)[0])
+    made = json.loads(python(CREATE, repo, 7).communicate(timeout=PATIENCE_S)[0])
     (info,) = manage("list", repo=repo).worktrees or ()
     assert (info.path, info.branch, info.issues) == (made["worktree_path"], "fix/issue-7", (7,))
     assert made["worktree_path"].endswith("/worktrees/fix-issue-7")
@@ -191,7 +192,7 @@ def test_detached_checkouts_elsewhere_take_no_slot(repo: Path, tmp_path: Path) -
 def test_ten_processes_race_for_three_slots(repo: Path) -> None:
     """REQ-GIT-004."""
     racers = [python(CREATE, repo, number) for number in range(1, 11)]
-    results = [json.loads(racer.communicate(timeout=100)[0]) for racer in racers]
+    results = [json.loads(racer.communicate(timeout=PATIENCE_S)[0]) for racer in racers]
     assert sum(result["success"] for result in results) == 3
     assert {result["error"] for result in results if not result["success"]} == {"Maximum parallel worktrees exceeded"}
     assert len(manage("list", repo=repo).worktrees or ()) == 3

@@ -15,6 +15,7 @@ from bot.config import CheckPolicy, ChecksPolicy
 from bot.model import RunChecksResult
 from bot.workspace.checks import run_checks
 from bot.workspace.sandbox import open_sandbox
+from tests.machine import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 TYPES = "def add(a: int, b: int) -> int:\n    return str(a + b)\n"
@@ -79,7 +80,7 @@ def test_the_command_line_chooses_the_checks_that_the_directory_has(repo: Path) 
     env = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "bot", "check", "packages/web/src", "--json", "--max-attempts", "1"]
     done = subprocess.run(
-        [*command, "--no-fail-fast"], capture_output=True, text=True, env=env, cwd=repo, timeout=60, check=False
+        [*command, "--no-fail-fast"], capture_output=True, text=True, env=env, cwd=repo, timeout=PATIENCE_S, check=False
     )
     assert done.returncode == 1, done.stderr
     checked = {item["check"]: item["command"] for item in json.loads(done.stdout)["results"]}

@@ -15,6 +15,7 @@ from bot.reports.redact import Redactor
 from bot.rules.locations import Unreadable
 from bot.rules.log_lines import LINE_LIMIT
 from bot.workspace.reports import MAX_REPORT_BYTES, ReportFile
+from tests.machine import CPU_S
 
 JUNIT = (
     '<testsuites><testsuite><testcase name="t"><failure message="m">a.py:2: %s</failure></testcase>'
@@ -103,11 +104,11 @@ def test_an_attack_is_refused_at_once_and_shows_nothing(
     secret = tmp_path / "outside" / "r.xml"
     secret.parent.mkdir()
     secret.write_text(JUNIT % "THE-APP-KEY")
-    began = time.perf_counter()
+    began = time.process_time()
     read = after(tree, lambda: attack(tree, secret))
     assert isinstance(read, Unreadable)
     assert "THE-APP-KEY" not in read.because
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < CPU_S
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../r.xml", "out/../../r.xml", "", " ", ".git/config", "a\0b", "."])

@@ -12,6 +12,7 @@ import pytest
 
 from bot.workspace import slots
 from bot.workspace.sandbox import _installed
+from tests.machine import PATIENCE_S
 from tests.workspace.git_scene import ROOT, ensure, make_repo, manage, plain
 
 
@@ -153,5 +154,5 @@ def test_a_full_disk_is_told_leaves_nothing_and_is_no_trouble_later(tmp_path: Pa
     bwrap = next(iter(_installed()))
     box = (str(bwrap), "--dev-bind", "/", "/", "--size", str(3_300_000), "--tmpfs", str(tmp_path))
     argv = (*box, sys.executable, "-c", FULL, str(tmp_path))
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert (done.stdout, done.returncode) == ("mended\n", 0), done.stderr

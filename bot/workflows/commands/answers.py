@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bot.model import Repo, RunView
+from bot.model import Language, Repo, RunView
 from bot.model.pulls import PullView
 from bot.reports import answers
 from bot.reports.replies import help_reply
 from bot.rules.course import fold
 from bot.rules.pull_state import fold_pull
 from bot.rules.verbs import VERBS, aliases_of
+from bot.store.database import now_ms
 from bot.store.runs import RunRow
 from bot.workflows.commands.orders import Ask, Said
 from bot.workflows.context import Context
@@ -24,11 +25,12 @@ async def status(context: Context, ask: Ask) -> Said:
     """What runs or waits here, and how the last run ended."""
     rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=_RUNS_TOLD)
     body = answers.status_answer(
-        [await run_view(context, row) for row in rows],
+        [await run_view(context, row, ask.language) for row in rows],
         await latest_checks(context, ask.repo, ask.number) if ask.order.is_pull else None,
         paused_by=await context.stores.threads.paused(ask.repo, ask.number),
         waiting=(await context.stores.candidates.waiting(ask.repo, ask.number))[0],
         language=ask.language,
+        label=ask.policy.trigger_label,
     )
     return Said(True, body, "status")
 
@@ -36,9 +38,10 @@ async def status(context: Context, ask: Ask) -> Said:
 async def explain(context: Context, ask: Ask) -> Said:
     """What failed, what was tried, why it stopped, what the history knows."""
     rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=1)
-    run = await run_view(context, rows[-1]) if rows else None
+    run = await run_view(context, rows[-1], ask.language) if rows else None
     pull = await latest_checks(context, ask.repo, ask.number) if ask.order.is_pull else None
-    return Said(True, answers.explain_answer(run, pull, ask.language), "explain")
+    label = ask.policy.trigger_label
+    return Said(True, answers.explain_answer(run, pull, ask.language, label=label), "explain")
 
 
 async def history(context: Context, ask: Ask) -> Said:
@@ -55,10 +58,11 @@ async def help_(context: Context, ask: Ask) -> Said:
     return Said(True, body, "help")
 
 
-async def run_view(context: Context, row: RunRow) -> RunView:
-    """A run as its readers see it."""
+async def run_view(context: Context, row: RunRow, language: Language) -> RunView:
+    """A run as its readers see it now: an answer is given once, so it may tell how long a run has waited."""
     state = fold(await context.stores.runs.events(row.id))
-    return await with_memory(context, row, state, view_of(row, state))
+    view = view_of(row, state, now_ms=now_ms(), language=language)
+    return await with_memory(context, row, state, view)
 
 
 async def latest_checks(context: Context, repo: Repo, number: int) -> PullView | None:

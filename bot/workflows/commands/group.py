@@ -11,6 +11,7 @@ from bot.reports.answers import group_answer
 from bot.reports.replies import done_reply
 from bot.store.runs import RunRow
 from bot.workflows.commands.answers import run_view
+from bot.workflows.commands.begun import begin
 from bot.workflows.commands.fitness import misfit
 from bot.workflows.commands.orders import Ask, Said, refused
 from bot.workflows.context import Context
@@ -45,7 +46,7 @@ async def _show(context: Context, ask: Ask, row: RunRow | None) -> Said:
         rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=1)
         row = rows[-1] if rows else None
     waiting = await _waiting(context, ask)
-    view = await run_view(context, row) if row is not None else None
+    view = await run_view(context, row, ask.language) if row is not None else None
     numbers = [issue.number for issue in (*waiting, *(row.spec.issues if row else ()))]
     pins = await context.stores.threads.pins(ask.repo, numbers)
     together: dict[str, list[int]] = {}
@@ -53,7 +54,9 @@ async def _show(context: Context, ask: Ask, row: RunRow | None) -> Said:
         together.setdefault(name, []).append(number)
     apart = [number for number, name in pins.items() if len(together.get(name, ())) == 1]
     together = {name: members for name, members in together.items() if len(members) > 1}
-    return Said(True, group_answer(view, waiting, ask.language, apart=apart, together=together.values()), "group")
+    label, joined = ask.policy.trigger_label, together.values()
+    body = group_answer(view, waiting, ask.language, apart=apart, together=joined, label=label)
+    return Said(True, body, "group")
 
 
 async def _waiting(context: Context, ask: Ask) -> tuple[Issue, ...]:
@@ -69,9 +72,10 @@ async def _waiting(context: Context, ask: Ask) -> tuple[Issue, ...]:
 
 async def _apart(context: Context, ask: Ask, row: RunRow | None, numbers: Sequence[int]) -> Said:
     """Each of these gets a run of its own."""
-    known = {issue.number for issue in row.spec.issues} if row is not None else set()
-    waiting = {issue.number for issue in await _waiting(context, ask)} if row is None else set()
-    strangers = [number for number in numbers if number not in known | waiting]
+    known = row.spec.issues if row is not None else await _waiting(context, ask)
+    first = await begin(context, ask, run=row.id if row else "", known=[issue.number for issue in known])
+    row = await context.stores.runs.get(first["run"])
+    strangers = [number for number in numbers if number not in first["known"]]
     if strangers:
         told = ", ".join(f"#{number}" for number in strangers)
         return refused(ask, "in_no_group", issues=told)
@@ -80,12 +84,14 @@ async def _apart(context: Context, ask: Ask, row: RunRow | None, numbers: Sequen
     if row is not None and len(row.spec.issues) > 1:
         await _again(context, ask, row)
     context.wake["gather"].set()
-    return Said(True, done_reply(f"group {ask.command.args[0]}", _facts(numbers), ask.language))
+    verb = ask.command.args[0]
+    others = [number for number in first["known"] if number != ask.number] if verb == "split" else numbers
+    return Said(True, done_reply(f"group {verb}", _facts(others), ask.language))
 
 
 async def _together(context: Context, ask: Ask, row: RunRow | None) -> Said:
     """These issues join this one's group, their runs being stopped where they have one."""
-    own = [issue.number for issue in row.spec.issues] if row is not None else await _mates(context, ask)
+    own, stopped = await _to_join(context, ask, row)
     more = [number for number in ask.command.issues if number not in own]
     members = [*own, *more]
     if len(members) > MOST_TOGETHER:
@@ -100,20 +106,28 @@ async def _together(context: Context, ask: Ask, row: RunRow | None) -> Said:
     await context.stores.threads.pin(ask.repo, members, f"with-{ask.number}")
     for number in {*more, ask.number}:
         await client.add_labels(number, [ask.policy.trigger_label])
-    stopped = {row.id: row} if row is not None else {}
-    for number in more:
-        found = await context.stores.runs.open_run(ask.repo, number)
-        other = await context.stores.runs.get(found[0]) if found is not None else None
-        if other is not None:
-            stopped[other.id] = other
-    for other in stopped.values():
+    for other in stopped:
         await _again(context, ask, other)
-    held = {issue.number for other in stopped.values() for issue in other.spec.issues}
+    held = {issue.number for other in stopped for issue in other.spec.issues}
     for number in (one for one in members if one not in held):
+        if await context.stores.runs.open_run(ask.repo, number) is not None:
+            continue  # begun again: it was grouped meanwhile
         because = f"{ask.by} said /mendbot group add"
         await make_candidate(context, ask.repo, number, because=because, quiet_ms=_SETTLING_MS, since=ask.order.at)
     context.wake["gather"].set()
     return Said(True, done_reply("group add", _facts(more), ask.language))
+
+
+async def _to_join(context: Context, ask: Ask, row: RunRow | None) -> tuple[list[int], list[RunRow]]:
+    """The group as it is before more issues join it, and the runs that are to be stopped for that."""
+    own = [issue.number for issue in row.spec.issues] if row is not None else await _mates(context, ask)
+    runs = [row.id] if row is not None else []
+    for number in ask.command.issues:
+        found = await context.stores.runs.open_run(ask.repo, number)
+        runs += [found[0]] if found is not None and number not in own else []
+    first = await begin(context, ask, own=own, runs=runs)
+    found_rows = [await context.stores.runs.get(run_id) for run_id in dict.fromkeys(first["runs"])]
+    return first["own"], [one for one in found_rows if one is not None]
 
 
 async def _unfit(context: Context, ask: Ask, number: int) -> Said | None:
@@ -143,4 +157,4 @@ async def _again(context: Context, ask: Ask, row: RunRow) -> None:
 
 
 def _facts(numbers: Sequence[int]) -> dict[str, str]:
-    return {"issues": ", ".join(str(number) for number in numbers)}
+    return {"issues": ", ".join(str(number) for number in numbers)} if numbers else {}

@@ -3,15 +3,19 @@ the end 🚀, or 😕 and one reply that says what was wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
+
+import structlog
 
 from bot.errors import Stale, UserError
 from bot.model import Language, StopReason
 from bot.model.commands import Command
 from bot.model.jobs import Outcome
+from bot.reports.reasons import in_words
 from bot.reports.replies import busy_reply, error_reply, refused_reply
-from bot.rules.verbs import misplaced
+from bot.rules.sayings import read
+from bot.rules.verbs import misplaced, only_reads
 from bot.workflows.commands.answers import explain, help_, history, status
 from bot.workflows.commands.group import group
 from bot.workflows.commands.hear import MOST_PER_HOUR, react
@@ -43,6 +47,8 @@ TABLE: Mapping[str, Verb] = {
 }
 """What obeys each verb; a test holds it against `rules.verbs.VERBS`."""
 
+log = structlog.get_logger()
+
 _DONE, _NOT_DONE = "done", "not done"
 
 
@@ -59,19 +65,37 @@ async def obey(context: Context, args: dict[str, Any]) -> Outcome:
         if command.error is not None:
             faulty.append(command)
             continue
-        outcome = await context.stores.commands.outcome_of(name)
-        if outcome:
-            good = good and outcome.startswith(_DONE)
-            continue
-        said = await _one(context, Ask(order, command, policy, language))
+        ask = Ask(name, order, command, policy, language)
+        said = await _before(context, ask) or await _one(context, ask)
         good = good and said.done
         if said.words:
             words.setdefault(said.purpose, []).append(said.words)
-            body = context.mask("\n\n".join(words[said.purpose]))
-            await tell_comment(context, order.repo, order.number, said.purpose, body)
-        await context.stores.commands.finish(name, _DONE if said.done else _NOT_DONE)
+            await _tell(context, order, said.purpose, words[said.purpose])
+        await context.stores.commands.finish(name, _recorded(context, said))
     await _close(context, order, language, faulty, good, words.get("reply", []))
     return Outcome(done=True)
+
+
+async def _tell(context: Context, order: Order, purpose: str, words: Sequence[str]) -> None:
+    """Say it where the conversation takes words; in one that is locked or gone, what was asked is done all the same."""
+    try:
+        await tell_comment(context, order.repo, order.number, purpose, context.mask("\n\n".join(words)))
+    except (Stale, UserError) as error:
+        log.warning("no_answer", repo=order.repo.full_name, number=order.number, because=str(error))
+
+
+async def _before(context: Context, ask: Ask) -> Said | None:
+    """What a command came to before a crash, with its words, since those after it say theirs in the same comment. What
+    only reads is asked anew: that costs nothing, and its answer is no longer than it has to be."""
+    outcome = None if only_reads(ask.command) else await context.stores.commands.outcome_of(ask.id)
+    if outcome is None:
+        return None
+    end, _, words = outcome.partition("\n")
+    return Said(end == _DONE, words)
+
+
+def _recorded(context: Context, said: Said) -> str:
+    return f"{_DONE if said.done else _NOT_DONE}\n{context.mask(said.words) if said.purpose == 'reply' else ''}"
 
 
 async def _one(context: Context, ask: Ask) -> Said:
@@ -90,7 +114,7 @@ async def _close(
     if order.busy:
         said = [*said, busy_reply(language, MOST_PER_HOUR)]
     if faulty or order.busy:
-        await tell_comment(context, order.repo, order.number, "reply", context.mask("\n\n".join(said)))
+        await _tell(context, order, "reply", said)
     if order.commands:
         await react(context, order, "rocket" if good and not faulty else "confused")
 
@@ -100,9 +124,9 @@ async def give_up(context: Context, args: dict[str, Any], stop: StopReason) -> N
     order, _ = from_args(args)
     if not order.commands:
         return
-    why = f"{stop.details}" if stop.details else stop.reason
     policy = await kept_policy(context, order.repo)  # GitHub itself may be what is gone
     language = (policy.language if policy is not None else None) or context.settings.language
-    words = refused_reply(order.commands[0], context.mask(why), language)
-    await tell_comment(context, order.repo, order.number, "reply", words)
+    said = read(stop.details)  # a sentence of ours, unless it is GitHub's
+    why = in_words(said, language) if said is not None else stop.details or stop.reason
+    await _tell(context, order, "reply", [refused_reply(order.commands[0], why, language)])
     await react(context, order, "confused")

@@ -43,8 +43,9 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One command as its verb's function gets it."""
+    """One command as its verb's function gets it; `id` is what it is recorded under."""
 
+    id: str
     order: Order
     command: Command
     policy: Policy

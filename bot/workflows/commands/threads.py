@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from bot.model.pulls import Pull
+from bot.model.pulls import Pull, PullCheck
 from bot.reports.replies import done_reply
 from bot.rules.course import fold
 from bot.rules.pull_state import checks_of, fold_pull
 from bot.store.database import now_ms
+from bot.store.pulls import PullRow
+from bot.workflows.commands.begun import begin
 from bot.workflows.commands.orders import Ask, Order, Said, refused
 from bot.workflows.context import Context
 from bot.workflows.pulls.look import look
@@ -20,11 +22,13 @@ async def ok_to_test(context: Context, ask: Ask) -> Said:
         return refused(ask, "pull_closed")
     named = ask.command.args[0].lower() if ask.command.args else None
     doubt = _moved(pull, ask.order) if named is None else _other(pull, named)
-    if doubt is not None:
+    # what was approved stays so, whatever was pushed between a crash and now
+    sha = (await begin(context, ask, sha="" if doubt else pull.head_sha))["sha"]
+    if doubt is not None and not sha:
         return refused(ask, doubt, sha=pull.head_sha[:12], named=(named or "")[:12])
-    await context.stores.approvals.approve(ask.repo, ask.number, pull.head_sha, ask.by, now_ms())
+    await context.stores.approvals.approve(ask.repo, ask.number, sha or pull.head_sha, ask.by, now_ms())
     await look(context, ask.repo, ask.number)
-    return Said(True, done_reply("ok-to-test", {"sha": pull.head_sha}, ask.language))
+    return Said(True, done_reply("ok-to-test", {"sha": sha or pull.head_sha}, ask.language))
 
 
 def _other(pull: Pull, named: str) -> str | None:
@@ -53,8 +57,10 @@ async def pause(context: Context, ask: Ask) -> Said:
 
 async def resume(context: Context, ask: Ask) -> Said:
     """Go on where it was paused."""
-    if not await context.stores.threads.resume(ask.repo, ask.number):
+    paused = await context.stores.threads.paused(ask.repo, ask.number) is not None
+    if not (await begin(context, ask, paused=paused))["paused"]:
         return refused(ask, "nothing_paused")
+    await context.stores.threads.resume(ask.repo, ask.number)
     if ask.order.is_pull:
         await look(context, ask.repo, ask.number)
     context.wake["gather"].set()
@@ -63,21 +69,25 @@ async def resume(context: Context, ask: Ask) -> Said:
 
 async def resolved(context: Context, ask: Ask) -> Said:
     """Remember how the failures that were told here last were mended, in a person's words (REQ-RA-311)."""
-    errors = await _open_errors(context, ask)
+    errors = await open_errors(context, ask)
     if not errors:
         return refused(ask, "no_failure")
     how = context.mask(" ".join(ask.command.args))
-    count = await learn_resolved(context, ask.repo, errors, by=ask.by, how=how, number=ask.number)
+    count = await learn_resolved(context, ask.repo, errors, by=ask.by, how=how, key=ask.id)
     return Said(True, done_reply("resolved", {"count": str(count)}, ask.language))
 
 
-async def _open_errors(context: Context, ask: Ask) -> tuple[str, ...]:
+async def open_errors(context: Context, ask: Ask) -> tuple[str, ...]:
     """What the thread's last run and the last checks of its pull request left failing."""
     errors: list[str] = []
     for row in await context.stores.runs.of_thread(ask.repo, ask.number, most=1):
         errors += fold(await context.stores.runs.events(row.id)).failing
     checks = await context.stores.pulls.latest_of(ask.repo, ask.number) if ask.order.is_pull else None
     if checks is not None:
-        state = fold_pull(await context.stores.pulls.events(checks.id))
-        errors += [one.error for check in checks_of(checks.spec, state) for one in check.new]
+        errors += [one.error for check in await checks_told(context, checks) for one in check.new]
     return tuple(dict.fromkeys(error for error in errors if error))
+
+
+async def checks_told(context: Context, row: PullRow) -> tuple[PullCheck, ...]:
+    """The checks of such a run as far as it came."""
+    return checks_of(row.spec, fold_pull(await context.stores.pulls.events(row.id)))

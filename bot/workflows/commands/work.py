@@ -6,20 +6,25 @@ from __future__ import annotations
 from hashlib import sha256
 
 from bot.agent.given import read_given
+from bot.config import Policy
 from bot.errors import UserError
 from bot.model import Status
 from bot.reports.replies import refused_reply
 from bot.rules.patches import check_proposed
 from bot.rules.pull_wanted import PullFacts, trust
 from bot.rules.run_spec import RunSpec
+from bot.store.runs import RunRow
+from bot.workflows.commands.begun import begin, checks_came, run_came
 from bot.workflows.commands.fitness import carries, misfit
 from bot.workflows.commands.orders import Ask, Said, refused
+from bot.workflows.commands.threads import checks_told, open_errors
 from bot.workflows.context import Context
 from bot.workflows.policies import policy_of
 from bot.workflows.pulls.buttons import failed_checks
 from bot.workflows.pulls.fix import Answer, allowed, run_spec, start_fix, start_run
+from bot.workflows.pulls.heads import checks_at
 from bot.workflows.pulls.look import check_again, with_trust
-from bot.workflows.pulls.start import stop_checks
+from bot.workflows.pulls.start import stop_run
 from bot.workflows.stopping import make_candidate, stop_work
 
 GIVEN = "given"
@@ -35,6 +40,8 @@ def _answered(ask: Ask, answer: Answer) -> Said:
 async def fix(context: Context, ask: Ask) -> Said:
     """On a pull request: mend what is new. On an issue: as if somebody had put the label."""
     most = ask.command.options.get("max")
+    if await run_came(context, ask):
+        return Said(True)
     if ask.order.is_pull:
         answer = await start_fix(context, ask.repo, ask.number, by=ask.by, max_attempts=int(most) if most else None)
         return _answered(ask, answer)
@@ -44,20 +51,22 @@ async def fix(context: Context, ask: Ask) -> Said:
 async def retry(context: Context, ask: Ask) -> Said:
     """The last run once more, from the start: for all its issues that are still wanted."""
     rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=1)
-    if not rows:
+    row = await context.stores.runs.get((await begin(context, ask, run=rows[-1].id if rows else ""))["run"])
+    if row is None:
         return refused(ask, "no_run")
-    if rows[0].status is Status.SUCCESS:
+    if row.status is Status.SUCCESS:
         return refused(ask, "last_succeeded")
     said = await fix(context, ask)
     if said.done and not ask.order.is_pull:
-        for issue in rows[0].spec.issues:
-            if issue.number != ask.number and await _still_wanted(context, ask, issue.number):
+        for issue in row.spec.issues:
+            if issue.number != ask.number and await _still_wanted(context, ask, issue.number, row):
                 await _let_wait(context, ask, issue.number)
     return said
 
 
-async def _still_wanted(context: Context, ask: Ask, number: int) -> bool:
-    if await context.stores.runs.open_run(ask.repo, number) is not None:
+async def _still_wanted(context: Context, ask: Ask, number: int, last: RunRow) -> bool:
+    """Whether an issue of that run has nobody who works on it, and had nobody since, and is to be worked on."""
+    if await context.stores.runs.latest_of(ask.repo, number) != last.id:
         return False
     issue = await context.github.repository(ask.repo).issue(number)
     return carries(issue, ask.policy.trigger_label) and await misfit(context, ask, number) is None
@@ -93,6 +102,8 @@ async def check(context: Context, ask: Ask) -> Said:
 async def retest(context: Context, ask: Ask) -> Said:
     """Run again what failed, or all, or the checks named; what the others came to stands."""
     args = ask.command.args
+    if await checks_came(context, ask):
+        return Said(True)
     if "all" in args:
         return await _check(context, ask, ())
     if args:
@@ -106,6 +117,8 @@ async def retest(context: Context, ask: Ask) -> Said:
 
 async def _check(context: Context, ask: Ask, only: tuple[str, ...]) -> Said:
     repo, number = ask.repo, ask.number
+    if await checks_came(context, ask):
+        return Said(True)
     pull = await context.github.repository(repo).pull(number)
     if pull.state != "open":
         return refused(ask, "pull_closed")
@@ -123,26 +136,45 @@ async def cancel(context: Context, ask: Ask) -> Said:
     """Stop what runs or waits for this thread."""
     repo, number = ask.repo, ask.number
     because = f"{ask.by} said /mendbot cancel"
-    waited = (await context.stores.candidates.waiting(repo, number))[0]
-    row = await stop_work(context, repo, number, because, ask.policy)
-    stopped = await stop_checks(context, repo, number, f"cancelled: {ask.by}") if ask.order.is_pull else 0
-    if row is None and not waited and not stopped:
+    held, since = await _held(context, ask)
+    checks = await context.stores.pulls.open_of(repo, number) if ask.order.is_pull else ()
+    seen = {"run": held, "since": since, "checks": [row.id for row in checks if row.cancel_because is None]}
+    first = await begin(context, ask, **seen)
+    if not any(first.values()):
         return refused(ask, "nothing_to_stop")
+    if held in ("", first["run"]) and since in ("", first["since"]):  # what came after it is somebody else's wish
+        await stop_work(context, repo, number, because, ask.policy)
+    for row in checks:
+        if row.id in first["checks"]:
+            await stop_run(context, row, f"cancelled: {ask.by}")
     return Said(True)
+
+
+async def _held(context: Context, ask: Ask) -> tuple[str, str]:
+    """The run that works for the thread, and since when it waits to be grouped; empty where it is not so."""
+    found = await context.stores.runs.open_run(ask.repo, ask.number)
+    waits, since = await context.stores.candidates.waiting(ask.repo, ask.number)
+    return found[0] if found is not None else "", str(since) if waits else ""
 
 
 async def apply(context: Context, ask: Ask) -> Said:
     """Try the diff in the comment as a run's only change: on the issue's own branch, or on the pull request's head."""
     diff = ask.command.block or ""
-    policy, _ = await policy_of(context, ask.repo)
-    wrong = check_proposed(read_given(diff), policy.protected_paths)
+    wrong = _wrong_with(diff, ask.policy)
     if wrong is not None:
-        raise UserError(wrong.message)
+        return refused(ask, "bad_diff", problem=wrong)
+    # what failed here is looked at once more without the change: that it passes with it can be learned (REQ-RA-311)
+    failed = bool(await open_errors(context, ask))
+    if await run_came(context, ask):
+        return Said(True)
     if ask.order.is_pull:
         pull, policy, refused_by = await allowed(context, ask.repo, ask.number)
         if refused_by is not None:
             return _answered(ask, refused_by)
-        spec = run_spec(context, ask.repo, pull, policy, goal=f"Apply the change that {ask.by} gave.")
+        checked = await checks_at(context, ask.repo, ask.number, pull.head_sha)
+        checks = await checks_told(context, checked) if checked is not None else ()
+        goal = f"Apply the change that {ask.by} gave."
+        spec = run_spec(context, ask.repo, pull, policy, goal=goal, checks=checks)
     else:
         if await context.stores.runs.open_run(ask.repo, ask.number) is not None:
             return refused(ask, "cancel_first", number=ask.number)
@@ -151,8 +183,16 @@ async def apply(context: Context, ask: Ask) -> Said:
             return unfit
         spec = await _issue_spec(context, ask)
         spec = spec.model_copy(update={"key": f"given-{spec.key}"})
-    more = {"given": diff, "agents": (GIVEN,), "max_attempts": 1, "baseline": False}
+    more = {"given": diff, "given_by": ask.by, "agents": (GIVEN,), "max_attempts": 1, "baseline": failed}
     return _answered(ask, await start_run(context, spec.model_copy(update=more)))
+
+
+def _wrong_with(diff: str, policy: Policy) -> str | None:
+    try:
+        refusal = check_proposed(read_given(diff), policy.protected_paths)
+    except UserError as error:
+        return str(error)
+    return None if refusal is None else refusal.message
 
 
 async def _issue_spec(context: Context, ask: Ask) -> RunSpec:

@@ -8,11 +8,12 @@ from bot.reports.replies import refused_reply
 from bot.rules.decisions import PressedButton
 from bot.rules.pull_state import checks_of, fold_pull
 from bot.rules.triage_pulls import RERUN
-from bot.rules.verdict import conclusion
+from bot.rules.verdict import green
 from bot.store.pulls import PullRow
 from bot.workflows.context import Context
 from bot.workflows.policies import policy_of
 from bot.workflows.pulls.fix import start_fix
+from bot.workflows.pulls.heads import checks_at
 from bot.workflows.pulls.look import check_again, look_at_commit
 from bot.workflows.pulls.policy_check import CHECK as CONFIG
 from bot.workflows.pulls.policy_check import judge_policy_at
@@ -31,7 +32,9 @@ async def press(context: Context, pressed: PressedButton) -> str:
         return await judge_policy_at(context, repo, sha)
     number = await _number(context, pressed)
     if number is None:
-        return await look_at_commit(context, repo, sha, again=False, because=pressed.because)
+        # the check run told that nothing is run: who may ask for it asks for all of it
+        again = pressed.trusted and pressed.identifier == RERUN
+        return await look_at_commit(context, repo, sha, again=again, because=pressed.because)
     if pressed.identifier == "cancel":
         return await _cancel(context, pressed)
     if pressed.identifier == "fix" or pressed.check == "fix":
@@ -44,17 +47,12 @@ async def press(context: Context, pressed: PressedButton) -> str:
 
 async def failed_checks(context: Context, repo: Repo, number: int, sha: str) -> tuple[str, ...]:
     """The checks of a head that did not pass when they were run last, or were cut short."""
-    row = await context.stores.pulls.latest_of(repo, number, sha)
+    row = await checks_at(context, repo, number, sha)
     if row is None:
         return ()
     checks = checks_of(row.spec, fold_pull(await context.stores.pulls.events(row.id)))
     ended = row.status in ("done", "cancelled")
-    return tuple(
-        check.name
-        for check in checks
-        if (check.status != "completed" and ended)
-        or (check.status == "completed" and conclusion(check) not in ("success", "skipped"))
-    )
+    return tuple(check.name for check in checks if not green(check) and (ended or check.status == "completed"))
 
 
 async def _number(context: Context, pressed: PressedButton) -> int | None:
@@ -87,12 +85,16 @@ async def _cancel(context: Context, pressed: PressedButton) -> str:
 async def _fix(context: Context, pressed: PressedButton, number: int) -> str:
     """*Fix* may be pressed by the author of the repository's own pull request as well as by who has write access."""
     repo = pressed.repo
+    pull = await context.github.repository(repo).pull(number)
     if not pressed.trusted:
-        pull = await context.github.repository(repo).pull(number)
         own = pull.head_repo is not None and pull.head_repo.casefold() == repo.full_name.casefold()
         if not own or pull.author.casefold() != pressed.by.casefold():
             return f"{pressed.by} may not press that: it takes write access, or being the author of a branch here"
+    if pull.head_sha != pressed.head_sha:
+        return f"{pressed.head_sha[:12]} is not the head of #{number} any more"
     answer = await start_fix(context, repo, number, by=pressed.by)
+    if answer.why == "pull_taken":
+        return f"a fix of #{number} is under way already"  # pressed twice: its check run says so
     if answer.run_id is None:
         policy, _ = await policy_of(context, repo)
         language = policy.language or context.settings.language

@@ -39,7 +39,7 @@ from bot.workspace.pull_refs import fetch_head, merge_base
 from bot.workspace.step import run_step
 from bot.workspace.tree import Tree
 
-_STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "stale"})
+_STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "retargeted", "stale"})
 _ASKED = 20
 """Of these, the ones of which the history is asked."""
 _NEAR = 200
@@ -146,32 +146,42 @@ async def _run_check(context: Context, row: PullRow, state: PullState, index: in
 
 
 async def _check_base(context: Context, row: PullRow, state: PullState, index: int) -> None:
-    """See what the same check shows on the base: asked of the cache first, for each base is checked once."""
+    """See what the same check shows on the base: asked of the cache first, for each base is checked once.
+
+    What could not be told is not kept: it is tried at the next need, where set-up failed not before the next run."""
     stage, outcomes, repo = state.stages[index], context.stores.outcomes, row.spec.repo.full_name
     assert stage.command is not None
     text = f"{stage.command.directory}\n{stage.command.text}"
     async with context.control.lock(f"base:{repo.lower()}:{state.base_sha}:{stage.name}"):
         known = await outcomes.base(repo, state.base_sha, stage.name, text)
         if known is None:
-            known = await _base_result(context, row, state, stage.name, stage.command)
-            await outcomes.put_base(repo, state.base_sha, stage.name, text, known)
-    data = {"index": index, "errors": None if known.passed is None else known.errors}
+            unready = "base_setup" if "base_setup" in state.untold.values() else None
+            found = unready or await _base_result(context, row, state, stage.name, stage.command)
+            if isinstance(found, BaseResult):
+                await outcomes.put_base(repo, state.base_sha, stage.name, text, found)
+        else:
+            found = known
+    told = {"errors": found.errors} if isinstance(found, BaseResult) else {"errors": None, "because": found}
+    data = {"index": index, **told}
     await context.stores.pulls.append(row.id, [Draft(type="pull_base_checked", key=f"base:{index}", data=data)])
 
 
-async def _base_result(context: Context, row: PullRow, state: PullState, name: str, command: Command) -> BaseResult:
+async def _base_result(
+    context: Context, row: PullRow, state: PullState, name: str, command: Command
+) -> BaseResult | str:
+    """What the check comes to there, or why that cannot be told, by its name in `reports.pull_words`."""
     try:
         tree = await ready_tree(context, row, state.base_sha, "base")
     except Refused:
-        return BaseResult(passed=None)
+        return "base_setup"
     if command.directory and not (tree.path / command.directory).is_dir():
-        return BaseResult(passed=None)
+        return "base_absent"
     step, log = await _execute(context, row, command, tree, name)
     write_log(context.settings.home, row.id, f"{name}-base.log", log)
     if step.passed:
         return BaseResult(passed=True)
     if step.exit_code is None and not step.timed_out:
-        return BaseResult(passed=None)
+        return "base_unknown"
     return BaseResult(passed=False, errors=await _errors(log))
 
 
@@ -199,7 +209,7 @@ async def settle_pull(context: Context, run_id: str) -> None:
         if row is None or row.status in ("done", "cancelled"):
             return
         name, _, details = (row.cancel_because or "").partition(": ")
-        known = name in ("superseded", "withdrawn", "closed")
+        known = name in ("superseded", "withdrawn", "closed", "retargeted")
         stop = StopReason(reason=name if known else "cancelled", details=details if known else row.cancel_because or "")
         await finish_pull(context, row, stop)
 

@@ -24,6 +24,7 @@ from bot.store.pulls import PullRow
 from bot.workflows.context import Context
 from bot.workflows.fix import fix_job
 from bot.workflows.policies import policy_of
+from bot.workflows.pulls.heads import checks_at
 from bot.workflows.pulls.look import with_trust
 from bot.workflows.pulls.pushes import limit_reached
 
@@ -52,7 +53,7 @@ async def start_fix(context: Context, repo: Repo, number: int, *, by: str, max_a
     pull, policy, refused = await allowed(context, repo, number)
     if refused is not None:
         return refused
-    row = await context.stores.pulls.latest_of(repo, number, pull.head_sha)
+    row = await checks_at(context, repo, number, pull.head_sha)
     checks = () if row is None else await _checks(context, row)
     why = _nothing_to_mend(row, checks)
     if why is not None:

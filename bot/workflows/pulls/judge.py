@@ -28,7 +28,7 @@ async def judge_check(context: Context, row: PullRow, state: PullState, index: i
         status="completed",
         step=state.ran[index].step,
         failures=failures,
-        because="base_unknown" if state.base.get(index, ()) is None else "",
+        because=state.untold.get(index, ""),
         rate=await outcomes.rate(outcome.repo, outcome.stage) if outcome.outcome == "flaky" else None,
     )
     data = {"index": index, "check": check.model_dump(mode="json")}

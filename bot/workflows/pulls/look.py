@@ -13,30 +13,43 @@ from bot.github.answers import Unauthorized
 from bot.model import Repo
 from bot.model.pulls import Pull
 from bot.rules.pull_wanted import Judged, PullFacts, standing, trust
-from bot.store.pulls import PullRow
 from bot.workflows.context import Context
 from bot.workflows.policies import policy_of
 from bot.workflows.pulls.await_approval import tell_approved, tell_awaiting
+from bot.workflows.pulls.filtered import tell_filtered
+from bot.workflows.pulls.heads import checks_at, not_green, speaker, withdrawn
 from bot.workflows.pulls.people import forget_heads, learn_from_merge
 from bot.workflows.pulls.policy_check import judge_policy_of_pull
-from bot.workflows.pulls.start import kept_of, start_checks, stop_checks
+from bot.workflows.pulls.start import Order, kept_of, start_checks, stop_checks, stop_run
 from bot.workflows.stopping import cancel
-
-_AUTOMATIC = ("superseded", "withdrawn", "closed")
-"""Reasons for which checks were stopped without anybody asking: such a head may be wanted again."""
 
 log = structlog.get_logger()
 
 
 async def look(context: Context, repo: Repo, number: int) -> str:
-    """Bring the checks of a pull request to what it is now; says what it found, in a sentence."""
+    """Bring the checks of a pull request to what it is now, and those of others that had the head which it left; says
+    what it found, in a sentence."""
+    before = await context.stores.pulls.latest_of(repo, number)
+    said, pull = await _look_alone(context, repo, number)
+    now = await context.stores.pulls.get(before.id) if before is not None else None
+    if now is None or (
+        pull is not None and pull.state == "open" and now.spec.head_sha == pull.head_sha and not withdrawn(now)
+    ):
+        return said
+    for other in await context.stores.approvals.pulls_of(repo, now.spec.head_sha):
+        if other != number:
+            await _look_alone(context, repo, other)
+    return said
+
+
+async def _look_alone(context: Context, repo: Repo, number: int) -> tuple[str, Pull | None]:
     async with context.control.lock(f"pull:{repo.full_name.lower()}#{number}"):
         try:
             pull = await context.github.repository(repo).pull(number)
         except Stale:
             await stop_checks(context, repo, number, "closed: the pull request is gone")
-            return "the pull request is gone"
-        return await _follow(context, repo, pull)
+            return "the pull request is gone", None
+        return await _follow(context, repo, pull), pull
 
 
 async def _follow(context: Context, repo: Repo, pull: Pull) -> str:
@@ -47,18 +60,21 @@ async def _follow(context: Context, repo: Repo, pull: Pull) -> str:
     await _stop_fix(context, repo, pull, moved)
     found = await judge(context, repo, pull, policy)
     match found.standing:
-        case "closed" | "unwanted" | "filtered" | "own":
-            name = "closed" if found.standing == "closed" else "withdrawn"
-            await stop_checks(context, repo, pull.number, f"{name}: {found.because}")
-            if pull.merged:
-                await learn_from_merge(context, repo, pull)
-            elif pull.state == "closed":
-                await forget_heads(context, repo, pull.number)
+        case "closed":
+            await stop_checks(context, repo, pull.number, f"closed: {found.because}")
+            await (learn_from_merge(context, repo, pull) if pull.merged else forget_heads(context, repo, pull.number))
+        case "unwanted" | "own":
+            await stop_checks(context, repo, pull.number, f"withdrawn: {found.because}", asked=False)
+        case "filtered":
+            await stop_checks(context, repo, pull.number, f"withdrawn: {found.because}", asked=False)
+            if not await _is_checked(context, repo, pull):
+                await tell_filtered(context, repo, pull, policy)
         case "paused":
             pass
         case "awaiting":
             await stop_checks(context, repo, pull.number, f"withdrawn: {found.because}")
-            await tell_awaiting(context, repo, pull, policy, found.because)
+            if await speaker(context, repo, pull.number, pull.head_sha) == pull.number:
+                await tell_awaiting(context, repo, pull, policy, found.because)
         case "wanted":
             said = await _check_head(context, repo, pull, policy, found)
             await tell_approved(context, repo, pull, policy)
@@ -136,17 +152,32 @@ async def _permission(context: Context, repo: Repo, login: str) -> str | None:
         return None
 
 
+async def _is_checked(context: Context, repo: Repo, pull: Pull) -> bool:
+    row = await checks_at(context, repo, pull.number, pull.head_sha)
+    return row is not None and not withdrawn(row)
+
+
 async def _check_head(context: Context, repo: Repo, pull: Pull, policy: Policy, found: Judged) -> str:
-    latest = await context.stores.pulls.latest_of(repo, pull.number, pull.head_sha)
-    if latest is not None and not _withdrawn(latest):
-        return f"pull request #{pull.number}: {pull.head_sha[:12]} is checked already"
-    await start_checks(context, repo, pull, policy, because=found.because)
-    await judge_policy_of_pull(context, repo, pull, policy)
-    return f"pull request #{pull.number}: checks of {pull.head_sha[:12]} start, for {found.because}"
-
-
-def _withdrawn(row: PullRow) -> bool:
-    return row.cancel_because is not None and row.cancel_because.startswith(_AUTOMATIC)
+    """Check the head, unless this or another open request has it checked. What passed for another one, or against
+    another base branch, has passed; what did not is looked at against this base."""
+    number, sha = pull.number, pull.head_sha
+    already = f"pull request #{number}: {sha[:12]} is checked already"
+    async with context.control.lock(f"head:{repo.full_name.lower()}@{sha}"):
+        speaks = await speaker(context, repo, number, sha)
+        if speaks != number:
+            return f"{already}, for #{speaks}"
+        row = await checks_at(context, repo, number, sha)
+        order = Order(found.because)
+        if row is not None and not withdrawn(row):
+            only = await not_green(context, row) if row.spec.base_ref != pull.base_ref else ()
+            if not only:
+                return already
+            await stop_run(context, row, f"retargeted: its base is {pull.base_ref} now")
+            order = Order(found.because, only, await kept_of(context, row, only))
+        # first, as another look finds that the checks have started and does no more
+        await judge_policy_of_pull(context, repo, pull, policy)
+        await start_checks(context, repo, pull, policy, order)
+    return f"pull request #{number}: checks of {sha[:12]} start, for {found.because}"
 
 
 async def look_at_commit(context: Context, repo: Repo, sha: str, *, again: bool, because: str) -> str:
@@ -166,6 +197,7 @@ async def check_again(
 ) -> str:
     """Check a head once more, if it still is the head and its code may run: all of it, or the checks named, and then
     what the others came to is kept."""
+    number = await speaker(context, repo, number, sha)
     pull = await context.github.repository(repo).pull(number)
     policy, _ = await policy_of(context, repo)
     if pull.head_sha != sha or pull.state != "open":
@@ -174,7 +206,7 @@ async def check_again(
     found = trust(pull, await with_trust(context, repo, pull, PullFacts(login, repo.full_name)))
     if found.standing != "wanted":
         return found.because
-    latest = await context.stores.pulls.latest_of(repo, number, sha)
+    latest = await checks_at(context, repo, number, sha)
     kept = await kept_of(context, latest, only) if latest is not None and only else ()
-    run_id = await start_checks(context, repo, pull, policy, because=because, only=only, kept=kept)
+    run_id = await start_checks(context, repo, pull, policy, Order(because, only, kept, asked=True))
     return f"checks of {sha[:12]} start again" if run_id else f"{sha[:12]} is being checked already"

@@ -18,7 +18,7 @@ from bot.rules.pull_state import PullState, fold_pull
 from bot.store.outcomes import Outcome
 from bot.store.pulls import PullRow
 from bot.workflows.context import Context
-from bot.workflows.learn import place_hash
+from bot.workflows.learn import loosened, place_hash
 from bot.workspace import mirror as mirrors
 from bot.workspace.differences import changed, diff
 from bot.workspace.git import GitError
@@ -103,7 +103,8 @@ async def _move(context: Context, repo: Repo, pull: Pull, commit: str, past: Seq
         return
     history = context.stores.history
     found = await history.by_errors(errors, repo=repo.full_name, most=len(errors))
-    await history.landed([one.id for one in found if one.exact and one.resolution.pull_request == pull.number], commit)
+    own = [one.id for one in found if one.exact and one.resolution.pull_request == pull.number]
+    await history.landed(own, commit, repo=repo.full_name)
 
 
 async def _learn_closed(context: Context, repo: Repo, pull: Pull, past: Sequence[Outcome]) -> None:
@@ -153,15 +154,16 @@ async def record_change(
     context: Context, repo: Repo, errors: Sequence[str], span: tuple[str, str], told: Resolution, proof: str
 ) -> None:
     """Record that what changed between two commits resolved these errors, `proof` being the check that passes since.
-    What git no longer has, or holds a secret, is not recorded."""
+    What git no longer has, holds a secret, or takes force from tests and checks, is not recorded."""
     mirror = context.mirror(repo)
     try:
         patch = await diff(mirror, *span)
         paths = tuple(one.path for one in (await changed(mirror, *span))[:_PATHS_NAMED])
+        weaker = await loosened(mirror, *span)
     except (GitError, MendbotError) as error:
         log.warning("lesson_lost", repo=repo.full_name, because=str(error))
         return
-    if not patch or context.holds_secret(patch):
+    if not patch or weaker is not None or context.holds_secret(patch):
         return
     steps = (*(f"Edit {path}" for path in paths), context.mask(proof))
     resolution = told.model_copy(
@@ -172,14 +174,17 @@ async def record_change(
         await context.stores.history.record(text, resolution, paths=paths)
 
 
-async def learn_resolved(context: Context, repo: Repo, errors: Sequence[str], *, by: str, how: str, number: int) -> int:
-    """Record what a person says resolved these errors; how many were recorded."""
-    told = _by(Resolution(tool="person", how=how, repo=repo.full_name), by)
+async def learn_resolved(
+    context: Context, repo: Repo, errors: Sequence[str], *, by: str, how: str, key: str | None = None
+) -> int:
+    """Record what a person says resolved these errors; how many were recorded. Said again under the same `key`, it is
+    one use."""
+    told = _by(Resolution(tool="person", how=how, repo=repo.full_name, run_id=key), by)
     generic = await context.stores.outcomes.generic(repo.full_name, errors)
     recorded = [error for error in dict.fromkeys(errors) if error and error not in generic][:MOST_ERRORS]
     for error in recorded:
         await context.stores.history.record(error, told)
-    log.info("resolved_by_hand", repo=repo.full_name, number=number, errors=len(recorded))
+    log.info("resolved_by_hand", repo=repo.full_name, errors=len(recorded))
     return len(recorded)
 
 

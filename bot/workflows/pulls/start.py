@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 
 from bot.config import Policy
@@ -13,6 +14,17 @@ from bot.rules.pull_spec import PullSpec
 from bot.rules.pull_state import checks_of, fold_pull
 from bot.store.pulls import PullRow
 from bot.workflows.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Why a head is checked, whether somebody asked for it, and which checks: all, or those named while the others stay
+    as they came out before."""
+
+    because: str
+    only: Sequence[str] = ()
+    kept: Sequence[PullCheck] = ()
+    asked: bool = False
 
 
 def pull_job(run_id: str, spec: PullSpec) -> Job:
@@ -30,10 +42,7 @@ async def start_checks(
     repo: Repo,
     pull: Pull,
     policy: Policy,
-    *,
-    because: str,
-    only: Sequence[str] = (),
-    kept: Sequence[PullCheck] = (),
+    order: Order,
 ) -> str | None:
     """Make a run of checks of the pull request's head and have it worked on; its id, None where one is open already."""
     spec = PullSpec(
@@ -46,9 +55,10 @@ async def start_checks(
         head_repo=pull.head_repo,
         base_ref=pull.base_ref,
         policy=policy,
-        only=tuple(only),
-        kept=tuple(kept),
-        because=because,
+        only=tuple(order.only),
+        kept=tuple(order.kept),
+        because=order.because,
+        asked=order.asked,
     )
     pulls = context.stores.pulls
     generation = await pulls.count_of(repo, pull.number, pull.head_sha) + 1
@@ -61,11 +71,15 @@ async def start_checks(
     return run_id
 
 
-async def stop_checks(context: Context, repo: Repo, number: int, because: str, *, but: str = "") -> int:
-    """Stop what is being checked of a pull request, but for that head; how many runs were asked to stop."""
+async def stop_checks(
+    context: Context, repo: Repo, number: int, because: str, *, but: str = "", asked: bool = True
+) -> int:
+    """Stop what is being checked of a pull request, but for that head, and where not `asked`, but for what somebody
+    asked for; how many runs were asked to stop."""
     stopped = 0
     for row in await context.stores.pulls.open_of(repo, number):
-        if row.spec.head_sha != but and await stop_run(context, row, because):
+        spared = row.spec.head_sha == but or (row.spec.asked and not asked)
+        if not spared and await stop_run(context, row, because):
             stopped += 1
     return stopped
 

@@ -1,6 +1,7 @@
 """What GitHub is told of a pull request's checks: one check run each at the head, from queued to its verdict.
 
-Only the newest run of a head is told of; what an earlier one said is left as it is."""
+Only the newest run of a head is told of, whichever pull request it is for; what an earlier one said is left as it is,
+and what it did not say is not said after the newer one has spoken."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from bot.rules.pull_wanted import from_fork_name
 from bot.rules.verdict import fixable
 from bot.store.pulls import PullRow
 from bot.workflows.context import Context
+from bot.workflows.pulls.heads import newest_at
 from bot.workflows.pulls.pushes import may_push_more
 from bot.workflows.telling import CheckToTell, Saying, Telling, say_all, tell_check
 
@@ -29,15 +31,29 @@ async def tell_pulls_loop(context: Context) -> None:
 
 async def publish_pull(context: Context, row: PullRow) -> None:
     """Bring the head's check runs to this version of the run; its comments are for heads that wait, and for fixes."""
-    latest = await context.stores.pulls.latest_of(row.spec.repo, row.spec.number, row.spec.head_sha)
-    if latest is not None and latest.id != row.id and row.status in ("queued", "running"):
+    spec = row.spec
+    newest = await newest_at(context, spec.repo, spec.number, spec.head_sha)
+    newer = newest if newest is not None and newest.id != row.id else None
+    if newer is not None and row.status in ("queued", "running"):
         return  # its settle job is on its way, and the newer run speaks
     state = fold_pull(await context.stores.pulls.events(row.id))
     view = await pull_view(context, row, state)
     sayings: list[Saying] = [
-        partial(_tell_check, context, row, state, view, check) for check in view.checks if not check.kept_from
+        partial(_tell_check, context, row, state, view, check)
+        for check in view.checks
+        if not check.kept_from and (newer is None or not await _is_silent(context, row, newer, check.name))
     ]
     await say_all(row.id, sayings)
+
+
+async def _is_silent(context: Context, row: PullRow, newer: PullRow, name: str) -> bool:
+    """Whether a newer run of the head has that check run, and this one has none that would have to be completed: GitHub
+    shows the one that was made last."""
+    checks = checks_of(newer.spec, fold_pull(await context.stores.pulls.events(newer.id)))
+    if not any(check.name == name and not check.kept_from for check in checks):
+        return False
+    target = f"check:{row.spec.head_sha}:{name}:{row.id}"
+    return await context.stores.reports.told(row.spec.repo, target) is None
 
 
 async def _tell_check(context: Context, row: PullRow, state: PullState, view: PullView, check: PullCheck) -> None:
@@ -89,5 +105,5 @@ async def pull_view(context: Context, row: PullRow, state: PullState) -> PullVie
         past=await _past(context, row, state),
         sandbox=state.sandbox,
         duration_ms=int(span.total_seconds() * 1000) if span else 0,
-        fixable=bool(fixable(checks)) and await may_push_more(context, spec.repo, spec.number),
+        fixable=state.stop is None and bool(fixable(checks)) and await may_push_more(context, spec.repo, spec.number),
     )

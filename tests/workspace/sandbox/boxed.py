@@ -11,6 +11,7 @@ import bot
 from bot.model import Command
 from bot.proc import ProcResult
 from bot.workspace.sandbox import Grant, Sandbox
+from tests.machine import PATIENCE_S
 
 ROOT = Path(bot.__file__).parent.parent
 
@@ -19,7 +20,7 @@ def run(
     sandbox: Sandbox,
     tree: Path,
     *argv: str,
-    timeout_s: float = 30.0,
+    timeout_s: float = PATIENCE_S,
     grant: Grant | None = None,
     stdin: bytes | None = None,
 ) -> ProcResult:
@@ -48,7 +49,7 @@ def sleepers(seconds: str) -> list[str]:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.02)

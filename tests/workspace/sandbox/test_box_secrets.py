@@ -13,6 +13,7 @@ import pytest
 
 from bot.errors import UserError
 from bot.workspace.sandbox import Grant, Sandbox
+from tests.machine import PATIENCE_S
 from tests.workspace.sandbox.boxed import ROOT, passes, run
 
 SEARCH = """
@@ -58,7 +59,7 @@ def test_no_secret_of_the_bots_can_be_found(box: Sandbox, tree: Path, tmp_path: 
     (tree / "search").write_text(SEARCH)
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "PRIVATE_KEY": canary, "WEBHOOK_SECRET": canary}
     argv = (sys.executable, "-c", BOT, str(tree), canary)
-    done = subprocess.run(argv, env=env, cwd=ROOT, capture_output=True, text=True, timeout=90, check=True)
+    done = subprocess.run(argv, env=env, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     assert done.stdout.strip() == "searched; found []"
 
 

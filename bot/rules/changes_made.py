@@ -1,0 +1,35 @@
+"""The changes that a run made, in order, and when one of them is the same again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A change that an agent made: from one tree to another."""
+
+    attempt: int
+    agent: str
+    before: str
+    after: str
+    patch_hash: str
+    paths: tuple[str, ...]
+    tools: tuple[str, ...]
+    replays: str | None = None
+    """The diff hash of the known resolution that it repeats."""
+
+
+def tried(made: tuple[Made, ...], patch_hash: str) -> bool | None:
+    """See `RunState.tried`."""
+    last = next((at for at in reversed(range(len(made))) if made[at].patch_hash == patch_hash), None)
+    if last is None:
+        return False
+    return any(not {*made[last].paths}.isdisjoint(later.paths) for later in made[last + 1 :]) or None
+
+
+def own_hash(made: tuple[Made, ...]) -> str:
+    """The hash of the last change; empty where it says nothing, because the same lines changed in another place."""
+    if not made or tried(made[:-1], made[-1].patch_hash) is None:
+        return ""
+    return made[-1].patch_hash
