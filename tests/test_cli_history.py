@@ -64,7 +64,7 @@ def test_what_a_person_records_is_told_by_file_and_by_error(mendbot: Mendbot) ->
     assert (code, out, err) == (0, "Recorded as resolution 1.\n", "")
     assert mendbot("elsewhere/a.py")[:2] == (
         0,
-        "⚠️ Past error involving this file: a.py: boom in 5\n"
+        "⚠️ Past error involving this file: /home/x/src/a.py:3: boom in 5\n"
         "How it was resolved: ada (Edit): pinned it\n"
         "Path to the resolution: Read → Edit\n"
         f"Used 1×, last on {mendbot.json('a.py')[0]['lastUsed'][:10]} · octo/x@0123abc\n",

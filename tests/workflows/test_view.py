@@ -167,6 +167,6 @@ def test_a_comment_that_names_minutes_says_that_a_pause_is_not_among_them() -> N
     ended = Stop.of("max_duration", write("max_duration.paused", done="10", most="10", paused="20"))
     data = {"status": "failed", "stop": ended.model_dump(mode="json"), "salvageRef": None}
     state = fold([*begun(), event(3, "session_finished", **data)])
-    assert "(`max_duration`: 10min/10min, not counting 20min of pause)" in issue_comment(view_of(row(), state))
+    assert "The time limit (10min, not counting 20min of pause) was reached" in issue_comment(view_of(row(), state))
     korean = issue_comment(view_of(row(), state, language="ko"), "ko")
-    assert "(`max_duration`: 10분/10분, 일시 중지된 20분 제외)" in korean
+    assert "시간 제한(10분, 일시 중지된 20분 제외)에 도달했습니다" in korean
