@@ -43,8 +43,10 @@ class Process:
         return self.until(lambda calls: line in calls, timeout_s)
 
     def stop(self, grace_s: float) -> str:
-        (self.home / "stop").write_text(str(grace_s))
+        (self.home / "stop.half").write_text(str(grace_s))
+        (self.home / "stop.half").rename(self.home / "stop")  # it is read as soon as it is there
         self._process.wait(PATIENCE_S)
+        assert self.calls()[-1].startswith("drained"), (self.home / "err.txt").read_text()[-3000:]
         return self.calls()[-1]
 
     def kill(self) -> None:

@@ -56,7 +56,7 @@ REPLIES_ENGLISH: Mapping[str, str] = {
     "done.group show.plain": "This issue is fixed by itself.",
     "done.group split": "This issue gets a run of its own; it was together with {issues}.",
     "done.group split.plain": "This issue gets a run of its own.",
-    "done.group add": "Added to the group: {issues}.",
+    "done.group add": "Worked on together now: {issues}.",
     "done.group add.plain": "These issues are in the group already.",
     "done.group remove": "Taken out of the group: {issues}.",
     "done.group remove.plain": "These issues are not in the group.",

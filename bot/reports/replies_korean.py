@@ -70,7 +70,7 @@ REPLIES_KOREAN: Mapping[str, str] = {
     "done.group show.plain": "이 이슈는 따로 처리합니다.",
     "done.group split": "이 이슈를 따로 처리합니다. 함께 있던 이슈: {issues}.",
     "done.group split.plain": "이 이슈를 따로 처리합니다.",
-    "done.group add": "그룹에 추가한 이슈: {issues}.",
+    "done.group add": "이제 함께 처리하는 이슈: {issues}.",
     "done.group add.plain": "이미 그룹에 있는 이슈입니다.",
     "done.group remove": "그룹에서 뺀 이슈: {issues}.",
     "done.group remove.plain": "그룹에 없는 이슈입니다.",

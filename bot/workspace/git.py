@@ -23,6 +23,7 @@ STALE_LOCK_S = 60.0
 _MOST_OUTPUT = 64 << 20
 _LOCK_WAIT_S = 2.0
 _LOCK_TRIES = 4
+_LOOK_AGAIN_S = 0.05
 _SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -42,6 +43,11 @@ _FLAGS = tuple(part for setting in _SETTINGS for part in ("-c", setting))
 _LOCKED = re.compile(
     r"Unable to create '(?P<ref>/[^\n]+?\.lock)': File exists|lock config file (?P<config>/[^\n]+?): File exists"
 )
+_COMING_OR_GOING = re.compile(
+    rb"(?:failed to read|Invalid path) '?/[^\n]*/worktrees/[^/\n]+(?:/[a-z]+)?'?: (?:Success|No such)"
+)
+"""Of a worktree's record that is half written or just gone: git looks through all of them, and the next look finds
+another state."""
 
 
 class GitError(Exception):
@@ -99,7 +105,8 @@ async def git(
 
     `args` may begin with further `-c` pairs; `env` is added to the scrubbed environment. Raises GitError for an exit
     code not in `ok`, Transient for a time-out, a full disk or a live lock, ConfigError where git is not installed.
-    A lock file left by a dead process (older than `STALE_LOCK_S`) is deleted and the command run once more.
+    A lock file left by a dead process (older than `STALE_LOCK_S`) is deleted and the command run once more; so is one
+    that died of another's worktree, which was just being made or removed.
     """
     directory = cwd or work_tree or git_dir or Path("/")
     argv = ("git", *_FLAGS, *args)
@@ -107,9 +114,14 @@ async def git(
     deadline = time.monotonic() + timeout_s
     result = await _run(argv, directory, variables, stdin, deadline)
     for _ in range(_LOCK_TRIES):  # several stale locks, or an unlucky race, may follow each other
-        if result.exit_code in ok or (lock := _lock_named(result, git_dir)) is None:
+        if result.exit_code in ok:
             break
-        await _overcome(lock, common_dir(git_dir or directory), deadline)
+        if (lock := _lock_named(result, git_dir)) is not None:
+            await _overcome(lock, common_dir(git_dir or directory), deadline)
+        elif _COMING_OR_GOING.search(result.errors) is not None:
+            await asyncio.sleep(_LOOK_AGAIN_S)
+        else:
+            break
         result = await _run(argv, directory, variables, stdin, deadline)
     if result.exit_code not in ok:
         raise _failure(args, result, directory)

@@ -85,7 +85,9 @@ async def _recorded(common: Path) -> Mapping[str, Entry | None]:
 async def _listed(common: Path) -> tuple[Entry, ...]:
     out = decode(await git("worktree", "list", "--porcelain", "-z", git_dir=common))
     blocks = [block.split("\0") for block in out.split("\0\0") if block.strip("\0")]
-    return tuple(_entry(dict(_pair(line) for line in block)) for block in blocks[1:])
+    return tuple(
+        _entry({key: value for key, _, value in (line.partition(" ") for line in block)}) for block in blocks[1:]
+    )
 
 
 async def settled(common: Path, ours: Callable[[Path], bool]) -> tuple[Entry, ...]:
@@ -133,15 +135,20 @@ async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool)
 
 
 async def _checked_out(common: Path, path: Path, begun: _Begun) -> Tree:
-    """What `git worktree add -b` (or `--detach`) does, in its order, with one process instead of four, none of which
-    looks through all worktrees: their number makes no difference. The branch must be new, so nobody can have it."""
+    """What `git worktree add -b` (or `--detach`) does, by one process that looks through no other worktrees: their
+    number makes no difference. The branch must be new, so nobody can have it."""
     admin = _new_admin(common, path.name)
-    (admin / "locked").write_text(_INITIALIZING)  # git's own sign that this one is half made
+    try:
+        (admin / "locked").write_text(_INITIALIZING)  # git's own sign of one half made
+        (admin / "HEAD").write_text(f"{begun.start}\n")
+        (admin / "commondir").write_text("../..\n")
+        # the last: git passes over a record that lacks it, and dies of one that is half written
+        (admin / "gitdir").write_bytes(os.fsencode(f"{path}/.git\n"))
+    except OSError:
+        await remove_directory(admin, trash_in=common)
+        raise
     path.mkdir()
-    (admin / "gitdir").write_bytes(os.fsencode(f"{path}/.git\n"))
     (path / ".git").write_bytes(os.fsencode(f"gitdir: {admin}\n"))
-    (admin / "HEAD").write_text(f"{begun.start}\n")
-    (admin / "commondir").write_text("../..\n")
     at = ("--no-track", "-b", begun.branch) if begun.branch else ("--detach",)
     await _make(begun, "checkout", "--quiet", "--force", *at, begun.start, "--", git_dir=admin, work_tree=path)
     (admin / "locked").unlink()
@@ -273,11 +280,6 @@ def _records(common: Path, path: Path) -> list[Path]:
 def _is_at(place: str, path: Path) -> bool:
     # to resolve every place's links would take longer, with hundreds of them, than git's checkout
     return place.endswith(f"/{path.name}") and real(Path(place)) == path
-
-
-def _pair(line: str) -> tuple[str, str]:
-    key, _, value = line.partition(" ")
-    return key, value
 
 
 def _entry(fields: dict[str, str]) -> Entry:

@@ -140,7 +140,7 @@ def test_a_newer_head_stops_the_work_on_the_older_at_once(do: WithBot) -> None:
         assert process.exists()
         new = bot.push({"test.py": "pass\n"})
         await bot.until(lambda: bot.conclusions(old).get("test") == "cancelled", "the old head's end", 5)
-        await bot.until(lambda: not process.exists(), "the end of its process", 5)
+        await bot.until(lambda: not process.exists(), "the end of its process")
         await bot.quiet()
         assert bot.conclusions(old) == {"lint": "success", "test": "cancelled", "typecheck": "skipped"}
         assert new[:7] in bot.checks(old)["test"].title

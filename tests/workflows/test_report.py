@@ -161,7 +161,7 @@ def test_secrets_that_came_into_a_record_do_not_leave_it(at_desk: AtDesk) -> Non
     assert "***" in said
 
 
-@pytest.mark.parametrize("language", ["en", "ko"])
+@pytest.mark.parametrize("language", ["ko"])  # whose characters are three bytes each
 def test_the_report_of_a_huge_run_is_taken_by_github_whole_and_found_again(at_desk: AtDesk, language: str) -> None:
     """T39."""
     noise = "".join(f"{'`' * (line % 9)} </details> <!-- mendbot:issue --> @ann 😀 {line}\n" for line in range(4_000))

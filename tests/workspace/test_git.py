@@ -29,6 +29,21 @@ def test_an_error_carries_gits_own_sentence(tmp_path: Path) -> None:
     assert caught.value.exit_code == 128
 
 
+def test_a_worktree_that_is_just_being_made_by_another_is_no_reason_to_fail(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "r")
+    record = repo / ".git/worktrees/head"
+    record.mkdir(parents=True)
+    (record / "gitdir").write_text(f"{tmp_path}/head/.git\n")
+    (record / "HEAD").write_text("ref: refs/heads/main\n")
+    (record / "commondir").touch()
+
+    async def look() -> bytes:
+        asyncio.get_running_loop().call_later(0.02, (record / "commondir").write_text, "../..\n")
+        return await git("worktree", "list", "--porcelain", git_dir=repo / ".git")
+
+    assert f"worktree {tmp_path}/head\n".encode() in asyncio.run(look())
+
+
 def test_hooks_fsmonitor_and_pagers_of_a_repository_never_run(tmp_path: Path) -> None:
     repo, canary = make_repo(tmp_path / "r"), tmp_path / "canary"
     program = executable(tmp_path / "evil", canary)

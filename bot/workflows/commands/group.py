@@ -115,7 +115,7 @@ async def _together(context: Context, ask: Ask, row: RunRow | None) -> Said:
         because = f"{ask.by} said /mendbot group add"
         await make_candidate(context, ask.repo, number, because=because, quiet_ms=_SETTLING_MS, since=ask.order.at)
     context.wake["gather"].set()
-    return Said(True, done_reply("group add", _facts(more), ask.language))
+    return Said(True, done_reply("group add", _facts(sorted(members)), ask.language))
 
 
 async def _to_join(context: Context, ask: Ask, row: RunRow | None) -> tuple[list[int], list[RunRow]]:
