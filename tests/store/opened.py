@@ -8,8 +8,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
 import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
 
+from bot.store import database as database_module
 from bot.store.database import Database
 
 T = TypeVar("T")
@@ -27,6 +31,23 @@ def run(where: Path, work: Callable[[Database], Awaitable[T]]) -> T:
             database.close()
 
     return asyncio.run(inside())
+
+
+def migrated_to(where: Path, revision: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A database of that directory as an older release left it, by the schema's revision; gives its file."""
+
+    def upgrade(connection: sa.Connection) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(Path(database_module.__file__).parent / "migrations"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+
+    database = Database(f"sqlite:///{where / 'mendbot.db'}")
+    with monkeypatch.context() as patched:
+        patched.setattr(database_module, "_upgrade", upgrade)
+        database.migrate()
+    database.close()
+    return where / "mendbot.db"
 
 
 def together(where: Path, work: Callable[[Database, Database], Awaitable[T]]) -> T:

@@ -9,19 +9,16 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.model import Resolution
 from bot.reports.redact import Redactor
-from bot.store import database as database_module
 from bot.store.access import writing
 from bot.store.database import Database
 from bot.store.history import MOST_LOOKED_UP, History
 from bot.store.resolved import masked, read_resolution
+from tests.store.opened import migrated_to
 
 T = TypeVar("T")
 ONE, TWO, THREE = "octo/one", "octo/two", "octo/three"
@@ -258,17 +255,7 @@ def test_a_patch_with_a_secret_is_left_out_since_masked_it_would_be_another() ->
 def test_rows_from_before_know_their_repository_after_the_migration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def to_the_second(connection: sa.Connection) -> None:
-        config = Config()
-        config.set_main_option("script_location", str(Path(database_module.__file__).parent / "migrations"))
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0002")
-
-    database = Database(f"sqlite:///{tmp_path / 'mendbot.db'}")
-    with monkeypatch.context() as patched:
-        patched.setattr(database_module, "_upgrade", to_the_second)
-        database.migrate()
-    database.close()
+    migrated_to(tmp_path, "0002", monkeypatch)
     stored = ['{"repo": "Octo/One"}', '{"repo": 7}', "{", "by hand", '"text"', "5", "[]", None, "{}"]
     with sqlite3.connect(tmp_path / "mendbot.db") as old:
         rows = [(str(number), text) for number, text in enumerate(stored)]

@@ -13,18 +13,15 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from bot.store import database as databases
 from bot.store import retention
 from bot.store.database import Database
 from bot.store.retention import MOST_ROWS
 from bot.store.retention_runs import RunRetention
 from tests.store.aged import NOW, REPO, ago, commits, ids, left_by, on_threads, put, whole_run
-from tests.store.opened import run
+from tests.store.opened import migrated_to, run
 
 
 @pytest.fixture(autouse=True)
@@ -205,16 +202,7 @@ def test_a_kill_in_between_leaves_each_run_whole_or_gone_and_the_next_pass_goes_
 def test_a_database_of_the_last_version_is_brought_up_and_finds_runs_by_an_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def to_the_fourth(connection: sa.Connection) -> None:
-        config = Config()
-        config.set_main_option("script_location", str(Path(databases.__file__).parent / "migrations"))
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0004")
-
-    old = Database(f"sqlite:///{tmp_path / 'mendbot.db'}")
-    with monkeypatch.context() as patched:
-        patched.setattr(databases, "_upgrade", to_the_fourth)
-        old.migrate()
+    old = Database(f"sqlite:///{migrated_to(tmp_path, '0004', monkeypatch)}")
     asyncio.run(put(old, runs=[whole_run("run-1", 200)], run_issues=on_threads("run-1", 1, 2)))
     old.close()
     assert run(tmp_path, lambda database: database.problem()) is None

@@ -12,19 +12,16 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.model import KnownError, Resolution
-from bot.store import database as database_module
 from bot.store.access import writing
 from bot.store.database import Database
 from bot.store.exchange import export_lines, import_lines
 from bot.store.history import History
 from bot.store.snapshot import write_snapshot
+from tests.store.opened import migrated_to
 
 T = TypeVar("T")
 ONE, TWO, THREE = "octo/one", "octo/two", "octo/three"
@@ -230,17 +227,7 @@ def test_whatever_happens_elsewhere_figures_are_what_happened_here(
 def test_figures_that_several_repositories_made_together_are_told_to_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def to_the_fifth(connection: sa.Connection) -> None:
-        config = Config()
-        config.set_main_option("script_location", str(Path(database_module.__file__).parent / "migrations"))
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0005")
-
-    database = Database(f"sqlite:///{tmp_path / 'mendbot.db'}")
-    with monkeypatch.context() as patched:
-        patched.setattr(database_module, "_upgrade", to_the_fifth)
-        database.migrate()
-    database.close()
+    migrated_to(tmp_path, "0005", monkeypatch)
     with sqlite3.connect(tmp_path / "mendbot.db") as old:
         query = "INSERT INTO error_kb (id, ts, error_normalized, resolution, repo, use_count, shown) VALUES "
         old.execute(f"{query} (1, 't', 'alone', '{{}}', 'octo/one', 7, 2), (2, 't', 'both', '{{}}', 'octo/one', 9, 5)")
