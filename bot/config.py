@@ -7,16 +7,9 @@ import json
 import os
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import (
-    AliasChoices,
-    Field,
-    SecretStr,
-    ValidationError,
-    field_validator,
-)
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from bot.errors import ConfigError
 from bot.model import Language, SandboxMode
@@ -54,18 +47,19 @@ __all__ = [
 
 
 def _default_home() -> Path:
-    data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(data) / "mendbot"
+    data = os.environ.get("XDG_DATA_HOME", "")
+    # a relative path is to be ignored (XDG Base Directory Specification, *Environment variables*)
+    return (Path(data) if data.startswith("/") else Path.home() / ".local" / "share") / "mendbot"
 
 
-def _setting(name: str, default: Any, help_text: str, *aliases: str, ge: float | None = None) -> Any:
-    return Field(default, validation_alias=AliasChoices(name, *aliases), description=help_text, ge=ge)
+def _setting(name: str, default: Any, help_text: str, *, ge: float | None = None) -> Any:
+    return Field(default, validation_alias=name, description=help_text, ge=ge)
 
 
-class Settings(BaseSettings):
-    """The operator's settings; names are those of the contract (Probot's where it has one)."""
+class Settings(BaseModel):
+    """The operator's settings. Programs build them by field name; `load_settings` reads the contract's variables."""
 
-    model_config = SettingsConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     app_id: str | None = _setting("APP_ID", None, "the GitHub App's id")
     private_key: SecretStr | None = _setting("PRIVATE_KEY", None, "the App's private key, PEM")
@@ -76,7 +70,7 @@ class Settings(BaseSettings):
     log_format: str = _setting("LOG_FORMAT", "console", "console or json")
     home: Path = Field(
         default_factory=_default_home,
-        validation_alias=AliasChoices("MENDBOT_HOME"),
+        validation_alias="MENDBOT_HOME",
         description="database, mirrors, worktrees, artifacts",
     )
     database_url: str | None = _setting("MENDBOT_DATABASE_URL", None, "SQLite in the home by default")
@@ -87,28 +81,26 @@ class Settings(BaseSettings):
     quiet_seconds: float = _setting(
         "MENDBOT_QUIET_SECONDS", 10.0, "wait this long for more labels before grouping", ge=0
     )
-    agents: Annotated[tuple[str, ...], NoDecode] = _setting(
+    agents: tuple[str, ...] = _setting(
         "MENDBOT_AGENTS", ("fixers", "history", "command"), "agent specs, comma-separated, tried in order"
     )
-    agent_command: Annotated[tuple[str, ...], NoDecode] = _setting(
+    agent_command: tuple[str, ...] = _setting(
         "MENDBOT_AGENT_COMMAND", (), "the command agent's argv: a JSON array or a shell-quoted line"
     )
-    agent_env: Annotated[tuple[str, ...], NoDecode] = _setting(
+    agent_env: tuple[str, ...] = _setting(
         "MENDBOT_AGENT_ENV", (), "names of variables that the command agent alone receives"
     )
-    agent_binds: Annotated[tuple[Path, ...], NoDecode] = _setting(
-        "MENDBOT_AGENT_BINDS", (), "paths that the command agent alone may read"
-    )
+    agent_binds: tuple[Path, ...] = _setting("MENDBOT_AGENT_BINDS", (), "paths that the command agent alone may read")
     agent_network: bool = _setting("MENDBOT_AGENT_NETWORK", False, "give the command agent the network")
     sandbox: SandboxMode = _setting("MENDBOT_SANDBOX", "auto", "auto, bubblewrap or none")
-    toolchains: Annotated[tuple[Path, ...], NoDecode] = _setting(
+    toolchains: tuple[Path, ...] = _setting(
         "MENDBOT_TOOLCHAINS", (), "directories with a bin/ that checks may use, read-only, beside /usr"
     )
     allow_root: bool = _setting("MENDBOT_ALLOW_ROOT", False, "let `serve` run as uid 0")
     allow_private_api: bool = _setting(
         "MENDBOT_ALLOW_PRIVATE_API", False, "plain HTTP or private addresses for the API"
     )
-    workspace_roots: Annotated[tuple[Path, ...], NoDecode] = _setting(
+    workspace_roots: tuple[Path, ...] = _setting(
         "MENDBOT_WORKSPACE_ROOTS", (), "where local sessions over HTTP may work"
     )
     language: Language = _setting("MENDBOT_LANGUAGE", "en", "en or ko")
@@ -161,13 +153,21 @@ class Settings(BaseSettings):
             raise ConfigError("PRIVATE_KEY_PATH is not a PEM file: give the .pem that GitHub offered") from error
 
 
-def load_settings() -> Settings:
-    """Settings from the environment; a wrong value raises ConfigError naming the variable."""
+_OF_SERVE_ALONE = frozenset({"PORT"})
+"""Many other programs read this variable, so what it holds is no concern of a command that does not listen."""
+
+
+def load_settings(*, serving: bool = False) -> Settings:
+    """Settings from the environment: from variables of exactly these names, and an empty one is one that is not set.
+
+    PORT is read only when `serving`. A wrong value raises ConfigError naming the variable."""
+    names = {str(field.validation_alias) for field in Settings.model_fields.values()}
+    names -= frozenset() if serving else _OF_SERVE_ALONE
+    given = {name: value for name in names if (value := os.environ.get(name))}
     try:
-        return Settings()
-    except (ValidationError, ValueError) as error:
-        if isinstance(error, ValidationError):
-            first = error.errors(include_url=False, include_input=False)[0]
-            name = str(first["loc"][0]) if first["loc"] else "environment"
-            raise ConfigError(f"{name}: {first['msg']}") from None
-        raise ConfigError(f"environment: {error}") from None
+        return Settings.model_validate(given, by_alias=True, by_name=False)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise ConfigError(f"{first['loc'][0]}: {first['msg']}") from None
+    except RuntimeError:  # Path.home() knows of none
+        raise ConfigError("MENDBOT_HOME is not set, and this user has no home directory: name a directory") from None

@@ -202,7 +202,8 @@ def database() -> str:
         return path.partition("?")[0]
     home = os.environ.get("MENDBOT_HOME")
     if not home:
-        data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")  # noqa: PTH111
+        data = os.environ.get("XDG_DATA_HOME", "")
+        data = data if data.startswith("/") else os.path.expanduser("~/.local/share")  # noqa: PTH111
         home = f"{data}/mendbot"
     return f"{home}/mendbot.db"
 

@@ -47,7 +47,7 @@ def serve(
     from bot.app.server import serve as serve_app
     from bot.config import load_settings
 
-    settings = load_settings()
+    settings = load_settings(serving=port is None)
     if role != "all":
         raise UserError(f"--role {role} needs several processes on one Postgres, which this version does not offer yet")
     return serve_app(settings, host, port if port is not None else settings.port)
