@@ -23,6 +23,7 @@ from bot.workflows.fix import advance, bury
 from bot.workflows.local import attending
 from bot.workflows.runner import guarded
 from bot.workflows.sessions import new_id, read_session, spec_of
+from bot.workspace.home import claim_directories
 
 
 class Told(Noun):
@@ -34,6 +35,8 @@ class Told(Noun):
 
 
 _LAST_WORDS_S = 1.0
+_DIRECTORIES = ("artifacts", "kits", "sessions")
+"""What a session keeps in the home."""
 Listener = Callable[[RunEvent], None]
 
 
@@ -51,6 +54,7 @@ async def run_session(
     tree. Raises Rejected for a request that cannot be served, UserError for a repository's broken configuration,
     MendbotError where the database in MENDBOT_HOME cannot be used."""
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    claim_directories(settings.home, _DIRECTORIES)
     async with writing(database_url(settings)) as database:
         context = await build_context(settings, database, Changes(), _no_jobs(), None)
         await end_abandoned(context)

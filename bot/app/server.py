@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from bot.app.home import claim_home
 from bot.app.sessions import ServedSessions
 from bot.app.worker import Worker
 from bot.config import Settings
@@ -87,7 +88,6 @@ def check_settings(settings: Settings) -> None:
 def lock_home(home: Path) -> Any:
     """Hold the home for one server; raises ConfigError where another has it. Keep the result while serving."""
     try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = (home / "serve.lock").open("w")
     except OSError as error:
         raise ConfigError(f"MENDBOT_HOME: {home} cannot be used ({error.strerror}): name a directory of ours") from None
@@ -122,6 +122,7 @@ def serve(settings: Settings, host: str, port: int) -> int:
     share_memory()
     set_up_logs(settings.log_level, settings.log_format)
     check_settings(settings)
+    claim_home(settings.home)
     lock = lock_home(settings.home)
     listener = listen.bind(host, port)
     database = Database(database_url(settings))

@@ -3,20 +3,46 @@ and whatever is wrong with the file is a sentence (issue 3, *Bad input*)."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from urllib.parse import quote
 
 import sqlalchemy as sa
 
 from bot.config import Settings
 from bot.errors import ConfigError, MendbotError, Transient, UserError
-from bot.store.database import Database, newest_revision
+from bot.store.database import APPLICATION_ID, Database, newest_revision
+
+FILE = "mendbot.db"
+"""The store's name in the home."""
+_MAGIC = b"SQLite format 3\0"
+_ID_AT = slice(68, 72)  # sqlite.org/fileformat.html, 1.3.13
 
 
 def database_url(settings: Settings) -> str:
     """Where the store is: the operator's database, or a file in the home."""
-    return settings.database_url or f"sqlite:///{settings.home / 'mendbot.db'}"
+    return settings.database_url or f"sqlite:///{settings.home / FILE}"
+
+
+def application_id(path: Path) -> int | None:
+    """Which program an SQLite file belongs to, APPLICATION_ID for Mendbot; None for what is no such file or a new one.
+
+    The file stays as it is. Raises OSError where it is there and cannot be read."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except FileNotFoundError:
+        return None
+    if not header.startswith(_MAGIC):
+        return None
+    log = path.with_name(f"{path.name}-wal")
+    if not int.from_bytes(header[_ID_AT]) and log.exists() and log.stat().st_size:
+        # of a server that was killed before it moved its first page there
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("PRAGMA application_id").fetchone()[0])
+    return int.from_bytes(header[_ID_AT])
 
 
 @asynccontextmanager
@@ -95,11 +121,19 @@ async def _is_ready(database: Database, *, writes: bool) -> bool:
         )
     if not revision and not writes:
         return False
+    if not revision and tables and database.sqlite and application_id(_file(database.url)) != APPLICATION_ID:
+        raise MendbotError(
+            f"{_file(database.url)} is another program's database: give Mendbot one of its own by MENDBOT_HOME"
+        )
     try:
         database.migrate()
     except ConfigError as error:  # not the setting's fault, but the file's or the server's
         raise MendbotError(str(error)) from error
     return True
+
+
+def _file(url: str) -> Path:
+    return Path(sa.make_url(url).database or "")
 
 
 def _state(connection: sa.Connection) -> tuple[frozenset[str], str]:

@@ -50,8 +50,8 @@ def _parsed(url: str) -> sa.URL:
 
 def _sqlite_engine(url: sa.URL, begin: str, pool_size: int) -> sa.Engine:
     engine = sa.create_engine(url, poolclass=sa.QueuePool, pool_size=pool_size, max_overflow=0)
-    # a reader must write nothing, not even this, or it could not open while another process holds the lock
-    mark = (f"application_id={APPLICATION_ID}",) if begin == "BEGIN IMMEDIATE" else ()
+    # a reader must write nothing, not even this: the file may be another program's, or locked by another process
+    mark = (f"application_id={APPLICATION_ID}", "journal_mode=WAL") if begin == "BEGIN IMMEDIATE" else ()
 
     @sa.event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: object) -> None:
@@ -59,7 +59,6 @@ def _sqlite_engine(url: sa.URL, begin: str, pool_size: int) -> sa.Engine:
         cursor = connection.cursor()
         for pragma in (
             f"busy_timeout={BUSY_TIMEOUT_MS}",
-            "journal_mode=WAL",
             "synchronous=FULL",
             "wal_autocheckpoint=0",  # see checkpoints.py
             "foreign_keys=ON",

@@ -17,6 +17,7 @@ from bot.model import Repo
 from bot.store.pull_rows import OPEN
 from bot.workflows.context import Context
 from bot.workspace.git import GitError
+from bot.workspace.home import is_marked, own_entries
 from bot.workspace.mirror import tidy
 from bot.workspace.removal import remove_directory
 from bot.workspace.run_refs import drop_runs, open_pulls
@@ -70,7 +71,7 @@ async def forget_old(context: Context, now_ms: int) -> None:
 async def tidy_mirrors(context: Context, now_ms: int) -> None:
     """Have git pack each mirror once a week, and drop what nothing has named for long; the bot's git never does so by
     itself. One where a run has been going on for days waits."""
-    for mirror in sorted((context.settings.home / "mirrors").glob("*/*.git")):
+    for mirror in own_entries(context.settings.home, "mirrors", "*/*.git"):
         place = f"{mirror.parent.name}/{mirror.name.removesuffix('.git')}"
         marker = mirror / _TIDIED
         try:
@@ -111,7 +112,7 @@ async def _works_for_long(context: Context, place: str, now_ms: int) -> bool:
 async def _logs(context: Context, now_ms: int) -> int:
     """Remove the logs of runs that ended long ago, or of which nothing is known."""
     removed = 0
-    for where in await asyncio.to_thread(_untouched, context.settings.home / "artifacts", _before(now_ms, LOGS)):
+    for where in await asyncio.to_thread(_untouched, context.settings.home, _before(now_ms, LOGS)):
         if await _is_open(context, where.name):
             continue
         try:
@@ -128,10 +129,10 @@ async def _is_open(context: Context, run_id: str) -> bool:
     return (run is not None and not run.status.final) or (checks is not None and checks.status in OPEN)
 
 
-def _untouched(where: Path, before: int) -> list[Path]:
-    """The entries of a directory in which nothing was put since then."""
+def _untouched(home: Path, before: int) -> list[Path]:
+    """The runs in whose logs nothing was put since then."""
     found = []
-    for path in sorted(where.glob("*")):
+    for path in own_entries(home, "artifacts"):
         with suppress(FileNotFoundError):
             if path.lstat().st_mtime * 1000 < before:
                 found.append(path)
@@ -139,8 +140,8 @@ def _untouched(where: Path, before: int) -> list[Path]:
 
 
 def _mirror(context: Context, place: str) -> Path | None:
-    """A repository's mirror; a local session's tree has none."""
-    if place.startswith("/"):
+    """A repository's mirror; a local session's tree has none, and one in a directory of others' is not touched."""
+    if place.startswith("/") or not is_marked(context.settings.home / "mirrors"):
         return None
     owner, _, name = place.partition("/")
     return context.mirror(Repo(owner=owner, name=name, installation_id=0))

@@ -18,6 +18,7 @@ from bot.workflows.forgetting import forget_old, tidy_mirrors
 from bot.workflows.reconcile import reconcile
 from bot.workflows.runner import persistently
 from bot.workspace.git import GitError
+from bot.workspace.home import own_entries
 from bot.workspace.worktree import remove_worktree
 
 TEND_S = 60.0
@@ -50,7 +51,7 @@ async def tend_loop(context: Context) -> None:
 async def _sweep_checks(context: Context) -> int:
     """The same for the trees of checks, which hold nothing worth keeping."""
     removed = 0
-    for where in sorted((context.settings.home / "pulls").glob("*/*/*")):
+    for where in own_entries(context.settings.home, "pulls", "*/*/*"):
         owner, name, run_id = where.parts[-3:]
         row = await context.stores.pulls.get(run_id)
         if row is not None and row.status in ("queued", "running"):
@@ -71,7 +72,7 @@ async def sweep(context: Context) -> int:
     """Salvage and remove worktrees whose run is over, and their agents' kits; returns how many worktrees were removed.
     One that resists is left."""
     removed = 0
-    for path in sorted((context.settings.home / "worktrees").glob("*/*/*/*")):
+    for path in own_entries(context.settings.home, "worktrees", "*/*/*/*"):
         run_id, name, owner = path.parts[-2], path.parts[-3], path.parts[-4]
         row = await context.stores.runs.get(run_id)
         if row is not None and not row.status.final:
@@ -84,7 +85,7 @@ async def sweep(context: Context) -> int:
             continue
         removed += 1
     removed += await _sweep_checks(context)
-    for kit in (context.settings.home / "kits").glob("*"):
+    for kit in own_entries(context.settings.home, "kits"):
         row = await context.stores.runs.get(kit.name)
         if row is None or row.status.final:
             remove_kit(kit)

@@ -29,6 +29,7 @@ from bot.store.runs import RunRow, Runs
 from bot.workflows.agents import Bench
 from bot.workflows.context import Context, RunControl, Stores
 from bot.workflows.secrets import Masker
+from bot.workspace.home import claim_directories
 from bot.workspace.sandbox import Sandbox
 from tests.machine import PATIENCE_S
 
@@ -133,6 +134,7 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
     repo = Repo(owner="octo", name="tiny", installation_id=github.world.installation_id(NAME))
     path = {"PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"}
     sandbox = Sandbox("none", False, "none: a test", None, path, ())
+    claim_directories(home)
     database = Database(f"sqlite:///{home / 'mendbot.db'}")
     database.migrate()
     masker = Masker(known)

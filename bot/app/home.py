@@ -1,0 +1,42 @@
+"""The home that `serve` takes: a new one, or one that is Mendbot's already. It deletes what is old there, so somebody
+else's directory is refused before anything is written to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import structlog
+
+from bot.errors import ConfigError
+from bot.reports.limits import one_line
+from bot.store.access import FILE, application_id
+from bot.store.database import APPLICATION_ID
+from bot.workspace.home import claim_directories, is_marked, mark
+
+_OF_THE_SYSTEM = frozenset({"lost+found"})
+"""What a new file system holds."""
+
+log = structlog.get_logger()
+
+
+def claim_home(home: Path) -> None:
+    """Make the home and mark it and its directories as ours; an older version's is adopted.
+
+    Raises ConfigError for a home that holds others' files, that has another program's database, or that cannot be
+    used; nothing is changed then."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        found = application_id(home / FILE)
+        if found not in (None, APPLICATION_ID):
+            raise ConfigError(f"MENDBOT_HOME: {home / FILE} is another program's database: name another directory")
+        others = sorted({path.name for path in home.iterdir()} - _OF_THE_SYSTEM)
+        if others and found is None and not is_marked(home):
+            raise ConfigError(
+                f"MENDBOT_HOME: {home} is not Mendbot's, as it holds `{one_line(others[0], 80)}`: "
+                "name a new or an empty directory"
+            )
+        mark(home)
+        for where in claim_directories(home):
+            log.warning("directory_left", path=str(where), because="it holds what Mendbot did not make")
+    except OSError as error:
+        raise ConfigError(f"MENDBOT_HOME: {home} cannot be used ({error.strerror}): name a directory of ours") from None

@@ -1,0 +1,73 @@
+"""Which directories of the home are Mendbot's own: it marks those that it makes, and clears up by itself in marked ones
+alone. A home that an operator names by mistake may hold anybody's `artifacts`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+MARK = ".mendbot"
+"""A file in each directory that is ours."""
+DIRECTORIES = ("artifacts", "kits", "mirrors", "pulls", "sessions", "worktrees")
+_TEXT = "Mendbot made this directory and deletes what is old in it: keep no files of your own here.\n"
+_RUN = re.compile(r"\.?(?:run|pull|session|filtered)-[0-9a-f].*")
+_LAYOUT = {
+    "artifacts": (1, _RUN),
+    "kits": (1, _RUN),
+    "mirrors": (2, re.compile(r".+\.git(?:\..+)?")),
+    "pulls": (3, _RUN),
+    "sessions": (1, _RUN),
+    "worktrees": (3, _RUN),
+}
+"""How deep a directory's entries lie, and how Mendbot names them."""
+
+
+def mark(directory: Path) -> None:
+    """Say that this directory is ours; safe to repeat. Raises OSError, also where the name is taken."""
+    try:
+        with (directory / MARK).open("x", encoding="utf-8") as file:  # no link is followed
+            file.write(_TEXT)
+    except FileExistsError:
+        if not is_marked(directory):
+            raise
+
+
+def is_marked(directory: Path) -> bool:
+    return (directory / MARK).is_file() and not (directory / MARK).is_symlink()
+
+
+def claim_directories(home: Path, names: Iterable[str] = DIRECTORIES) -> tuple[Path, ...]:
+    """Make and mark these directories of the home; those that hold what is not ours are left as they are and returned.
+
+    What an older version made, which left no marks, is known by its entries' names. Raises OSError."""
+    left = []
+    for name in names:
+        where = home / name
+        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if is_marked(where):
+            continue
+        if not os.path.lexists(where / MARK) and _looks_ours(where, *_LAYOUT[name]):
+            mark(where)
+        else:
+            left.append(where)
+    return tuple(left)
+
+
+def own_entries(home: Path, name: str, pattern: str = "*") -> list[Path]:
+    """The entries of a directory of the home that may be cleared up, sorted; none where the directory is not marked.
+    `pattern` is relative to it; what a link leads to is not in it."""
+    where = home / name
+    if not is_marked(where):
+        return []
+    inside = where.resolve()
+    found = (path for path in where.glob(pattern) if path.name != MARK)
+    return sorted(path for path in found if path.parent.resolve() == inside / path.parent.relative_to(where))
+
+
+def _looks_ours(where: Path, depth: int, name: re.Pattern[str]) -> bool:
+    entries = list(where.iterdir())
+    if depth > 1:
+        return all(entry.is_dir() and _looks_ours(entry, depth - 1, name) for entry in entries)
+    return all(name.fullmatch(entry.name) for entry in entries)
