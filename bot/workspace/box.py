@@ -20,6 +20,12 @@ from bot.proc import COOKIE
 HOME_IN_BOX = "/home/bot"
 MIB = 1 << 20
 
+_HIDDEN_IN_PROC = (
+    *("acpi", "asound", "interrupts", "kcore", "keys", "latency_stats", "sched_debug", "scsi"),
+    *("timer_list", "timer_stats"),
+)
+"""Of the machine's hardware, its kernel's memory and the keys and timers of other processes (moby, oci/defaults.go)."""
+
 _MERGED_DIRS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 # not /etc/ssl or /etc/pki as a whole: they hold private keys
 _ETC = (
@@ -101,8 +107,9 @@ class Box:
             *("--unsetenv", COOKIE),
             *(word for pair in grant.env.items() if _for_the_loader(pair[0]) for word in ("--setenv", *pair)),
             *self._mounts(tree, grant),
-            # the root and /dev are file systems in memory without a limit, so nothing may be written there
-            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(tree), "--"),
+            # the root and /dev are file systems in memory without a limit, so nothing may be written there; in /proc
+            # root could change settings of the machine's kernel, as bubblewrap covers only directories it may write to
+            *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(tree), "--"),
             *(str(self.prlimit), *_limits(command.timeout_s), "--", *command.argv),
         )
 
@@ -172,10 +179,21 @@ def _system() -> Iterable[tuple[str, ...]]:
 
 def _scratch() -> Iterable[tuple[str, ...]]:
     yield ("--proc", "/proc")
+    yield from _hidden_in_proc()
     yield ("--dev", "/dev")
     yield ("--symlink", "../tmp", "/var/tmp")  # noqa: S108 - places inside the box, empty and its own
     for place, size in (("/tmp", 1024 * MIB), (HOME_IN_BOX, 256 * MIB), ("/dev/shm", 256 * MIB)):  # noqa: S108
         yield ("--size", str(size), "--tmpfs", place)
+
+
+def _hidden_in_proc() -> Iterable[tuple[str, ...]]:
+    """What Docker hides of /proc too. A mount needs a place to be, and not every kernel has all of these."""
+    for name in _HIDDEN_IN_PROC:
+        path = Path("/proc", name)
+        if path.is_dir():
+            yield ("--size", "4096", "--tmpfs", str(path), "--remount-ro", str(path))
+        elif path.exists():
+            yield ("--ro-bind", "/dev/null", str(path))
 
 
 def _bind(option: str, path: Path) -> tuple[str, ...]:

@@ -36,6 +36,40 @@ for top, directories, files in os.walk("/"):
 print("searched; found", found)
 """
 
+KERNEL = """
+import os
+writable, read = [], []
+def look(path):
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+        writable.append(path)
+    except OSError:
+        pass
+for top, directories, files in os.walk("/proc"):
+    if top == "/proc":
+        directories[:] = [name for name in directories if not name.isdigit()]
+    for name in files:
+        look(os.path.join(top, name))
+for top in ("/proc/acpi", "/proc/asound", "/proc/scsi", "/proc/bus", "/proc/irq", "/proc/sys", "/proc"):
+    try:
+        os.chmod(top, 0o755)
+    except OSError:
+        pass
+    try:
+        os.close(os.open(os.path.join(top, "made"), os.O_WRONLY | os.O_CREAT))
+        writable.append(top)
+    except OSError:
+        pass
+for name in ("kcore", "keys", "timer_list", "sched_debug", "latency_stats", "interrupts"):
+    try:
+        with open(f"/proc/{name}", "rb") as file:
+            if file.read(1):
+                read.append(name)
+    except OSError:
+        pass
+print("writable", writable, "read", read)
+"""
+
 BOT = """
 import asyncio, sys
 from pathlib import Path
@@ -72,6 +106,22 @@ def test_nothing_of_the_machine_is_there_that_need_not_be(box: Sandbox, tree: Pa
     shown = passes(box, tree, f"ls -A {home} 2>/dev/null || true").split()
     holders = (Path(sys.prefix), Path(sys.base_prefix))
     assert set(shown) <= {path.relative_to(home).parts[0] for path in holders if path.is_relative_to(home)}
+
+
+def test_the_kernel_cannot_be_set_from_within(box: Sandbox, tree: Path) -> None:
+    """As root the files of /proc/sys are the sandbox's own to write; sysrq-trigger would stop the machine."""
+    before = Path("/proc/sys/kernel/printk").read_text()
+    (tree / "look").write_text(KERNEL)
+    assert passes(box, tree, "python", "-I", "look") == "writable [] read []\n"
+    trigger = "for f in sys/kernel/printk sys/vm/drop_caches sysrq-trigger; do echo 7 > /proc/$f; done; true"
+    passes(box, tree, trigger)
+    assert Path("/proc/sys/kernel/printk").read_text() == before
+
+
+def test_programs_work_with_a_read_only_proc(box: Sandbox, tree: Path) -> None:
+    script = "echo out > /dev/stdout; echo err > /proc/self/fd/2; cat /proc/self/comm; exec 3> kept; echo x > /dev/fd/3"
+    assert passes(box, tree, script) == "out\nerr\ncat\n"
+    assert (tree / "kept").read_text() == "x\n"
 
 
 def test_home_and_root_are_never_given(box: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
