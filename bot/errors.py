@@ -5,6 +5,17 @@ that is none of these is a bug of ours, is recorded with its traceback and shown
 
 from __future__ import annotations
 
+import errno
+
+_SHORTAGES = {
+    errno.ENOSPC: "the disk is full: free some space",
+    errno.EDQUOT: "the disk quota is used up: free some space",
+    errno.EMFILE: "too many open files: raise the limit (ulimit -n)",
+    errno.ENFILE: "too many open files on this machine: raise the limit (sysctl fs.file-max)",
+    errno.ENOMEM: "the memory is used up: free some or add some",
+    errno.EAGAIN: "too many processes: raise the limit (ulimit -u)",
+}
+
 
 class MendbotError(Exception):
     """The base of the four; `str(error)` is one sentence fit for the person who must act."""
@@ -36,3 +47,10 @@ class Transient(MendbotError):
 
 class Stale(MendbotError):
     """The world moved on: the issue was closed, the head is newer, the object is gone. Drop the work quietly."""
+
+
+def shortage(number: int | None) -> str | None:
+    """What this machine lacks where the system gave this errno(3), and the remedy; None where it lacks nothing.
+
+    EAGAIN means that only where a process or a thread was to be started."""
+    return _SHORTAGES.get(number) if number is not None else None

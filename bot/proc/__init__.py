@@ -12,13 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.proc.bounds import Bounds, impose, started_as
 from bot.proc.capture import OutputLimit
 from bot.proc.child import Child
 from bot.proc.family import COOKIE
 
-__all__ = ["COOKIE", "OutputLimit", "ProcResult", "run"]
+__all__ = ["COOKIE", "Bounds", "OutputLimit", "ProcResult", "run"]
 
 _DEFAULT_LIMIT = OutputLimit()
+_UNBOUND = Bounds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class ProcResult:
     overflowed: bool = False
     dropped_bytes: int = 0
     spawn_error: str | None = None
+    spawn_errno: int | None = None
+    """Why the system could not start it (errno(3)), where it was the system."""
 
 
 async def run(
@@ -45,6 +49,7 @@ async def run(
     stdin: bytes | None = None,
     limit: OutputLimit = _DEFAULT_LIMIT,
     merge_stderr: bool = True,
+    bounds: Bounds = _UNBOUND,
 ) -> ProcResult:
     """Run `argv` (never a shell) with exactly `env` and the cookie; stderr joins `output` if `merge_stderr`.
 
@@ -57,9 +62,12 @@ async def run(
     began = time.monotonic()
     cookie = uuid.uuid4().hex
     try:
-        popen = _spawn(argv, cwd, {**env, COOKIE: cookie}, stdin is not None, merge_stderr)
+        bound = started_as(argv, env, bounds)
+        popen = _spawn(bound, cwd, {**env, COOKIE: cookie}, stdin is not None, merge_stderr)
     except (OSError, ValueError) as error:
-        return ProcResult(None, b"", b"", _ms_since(began), spawn_error=_sentence(error))
+        number = error.errno if isinstance(error, OSError) else None
+        return ProcResult(None, b"", b"", _ms_since(began), spawn_error=_sentence(error), spawn_errno=number)
+    impose(popen.pid, bounds)
     child = Child(popen, cookie, limit)
     try:
         child.serve(stdin)

@@ -69,7 +69,7 @@ async def _put_back(mirror: Path, entry: Entry, sha: str, *, as_is: bool) -> Tre
             await remove_directory(tree.git_dir / name, trash_in=mirror)
         await tree.restore(sha)
         await git("read-tree", "--reset", sha, git_dir=tree.git_dir)
-    except (GitError, Transient, OSError):
+    except (GitError, Refused, Transient, OSError):
         return None
     return tree
 

@@ -6,12 +6,16 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
 import time
-from collections.abc import Container, Mapping
+from collections.abc import Container, Coroutine, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, NoReturn
 
 from bot import proc
-from bot.errors import ConfigError, Transient
+from bot.errors import ConfigError, Refused, Transient, shortage
+from bot.workspace.hazards import costly_pattern, refuse_hazards
 from bot.workspace.mutex import POLL_S, common_dir, exclusive
 
 MINIMUM_VERSION = (2, 36)
@@ -24,6 +28,14 @@ _MOST_OUTPUT = 64 << 20
 _LOCK_WAIT_S = 2.0
 _LOCK_TRIES = 4
 _LOOK_AGAIN_S = 0.05
+_LONG_S = 1.0
+"""After this time a command in a working tree is looked after: it may wait at a pipe for ever."""
+_LEAST_CPU_S = 60.0
+_CPU_PART = 0.2
+"""Of its time limit a command in a working tree may compute a fifth, a minute at least: large repositories need
+seconds, and a pattern of 26 wildcards years."""
+_MEMORY = 2 << 30
+"""Bytes of data for git in a working tree; it streams large files and reads files of rules whole."""
 _SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -43,6 +55,7 @@ _FLAGS = tuple(part for setting in _SETTINGS for part in ("-c", setting))
 _LOCKED = re.compile(
     r"Unable to create '(?P<ref>/[^\n]+?\.lock)': File exists|lock config file (?P<config>/[^\n]+?): File exists"
 )
+_NO_MEMORY = re.compile(rb"[Oo]ut of memory|Cannot allocate memory|mmap failed")
 _COMING_OR_GOING = re.compile(
     rb"(?:failed to read|Invalid path) '?/[^\n]*/worktrees/[^/\n]+(?:/[a-z]+)?'?: (?:Success|No such)"
 )
@@ -104,7 +117,8 @@ async def git(
     """Run git with the settings of trust T18 and return its stdout, at most 64 MiB.
 
     `args` may begin with further `-c` pairs; `env` is added to the scrubbed environment. Raises GitError for an exit
-    code not in `ok`, Transient for a time-out, a full disk or a live lock, ConfigError where git is not installed.
+    code not in `ok`, Transient for a time-out, a full disk or a live lock, ConfigError where git is not installed,
+    Refused (`unreadable_tree`) where what `work_tree` holds would keep git busy or waiting for ever.
     A lock file left by a dead process (older than `STALE_LOCK_S`) is deleted and the command run once more; so is one
     that died of another's worktree, which was just being made or removed.
     """
@@ -112,7 +126,7 @@ async def git(
     argv = ("git", *_FLAGS, *args)
     variables = {**environment(git_dir, work_tree), **(env or {})}
     deadline = time.monotonic() + timeout_s
-    result = await _run(argv, directory, variables, stdin, deadline)
+    result = await _run(argv, directory, variables, stdin, deadline, work_tree)
     for _ in range(_LOCK_TRIES):  # several stale locks, or an unlucky race, may follow each other
         if result.exit_code in ok:
             break
@@ -122,7 +136,7 @@ async def git(
             await asyncio.sleep(_LOOK_AGAIN_S)
         else:
             break
-        result = await _run(argv, directory, variables, stdin, deadline)
+        result = await _run(argv, directory, variables, stdin, deadline, work_tree)
     if result.exit_code not in ok:
         raise _failure(args, result, directory)
     return result.output
@@ -139,21 +153,66 @@ async def require_git() -> str:
 
 
 async def _run(
-    argv: tuple[str, ...], cwd: Path, env: Mapping[str, str], stdin: bytes | None, deadline: float
+    argv: tuple[str, ...],
+    cwd: Path,
+    env: Mapping[str, str],
+    stdin: bytes | None,
+    deadline: float,
+    work_tree: Path | None,
 ) -> proc.ProcResult:
     limit = proc.OutputLimit(head=_MOST_OUTPUT, tail=0, total=_MOST_OUTPUT)
     left = max(0.1, deadline - time.monotonic())
-    result = await proc.run(argv, cwd=cwd, env=env, timeout_s=left, stdin=stdin, limit=limit, merge_stderr=False)
-    if result.spawn_error is not None:
-        if not cwd.is_dir():
-            raise Transient(f"the directory {cwd} is gone; it is made again when the work is taken up anew")
-        raise ConfigError(f"git could not be started ({result.spawn_error}): install git and put it on PATH")
+    bounds = proc.Bounds(with_parent=True)
+    if work_tree is not None:
+        bounds = replace(bounds, cpu_s=max(_LEAST_CPU_S, _CPU_PART * left), memory=_MEMORY)
+    running = proc.run(
+        argv, cwd=cwd, env=env, timeout_s=left, stdin=stdin, limit=limit, merge_stderr=False, bounds=bounds
+    )
+    result = await (running if work_tree is None else _looked_after(running, work_tree))
     verb = _verb(argv)
+    if result.spawn_error is not None:
+        _not_started(result, cwd)
+    if work_tree is not None and (result.timed_out or result.exit_code != 0):
+        await _blame(result, verb, work_tree)
     if result.timed_out:
         raise Transient(f"git {verb} did not end within its time limit")
     if result.overflowed or result.dropped_bytes:
         raise GitError(argv, result.exit_code, f"it printed more than {_MOST_OUTPUT >> 20} MiB")
     return result
+
+
+async def _looked_after(running: Coroutine[Any, Any, proc.ProcResult], work_tree: Path) -> proc.ProcResult:
+    """The command's result; Refused as soon as it takes long and the tree is seen to hold what git hangs at."""
+    task = asyncio.ensure_future(running)
+    try:
+        done, _ = await asyncio.wait({task}, timeout=_LONG_S)
+        if not done:
+            await asyncio.to_thread(refuse_hazards, work_tree)
+        return await task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task})  # until every process of it has ended
+
+
+def _not_started(result: proc.ProcResult, cwd: Path) -> NoReturn:
+    if (lacking := shortage(result.spawn_errno)) is not None:
+        raise Transient(f"git could not be started: {lacking}")
+    if not cwd.is_dir():
+        raise Transient(f"the directory {cwd} is gone; it is made again when the work is taken up anew")
+    raise ConfigError(f"git could not be started ({result.spawn_error}): install git and put it on PATH")
+
+
+async def _blame(result: proc.ProcResult, verb: str, work_tree: Path) -> None:
+    """Raises Refused where it was the tree's fault that git was stopped or ran out of memory."""
+    exhausted = result.exit_code == -signal.SIGXCPU
+    crashed = result.exit_code is None or result.exit_code < 0  # as some versions do of a huge file
+    if crashed or result.timed_out or _NO_MEMORY.search(result.errors):
+        await asyncio.to_thread(refuse_hazards, work_tree)
+    if exhausted:
+        pattern = await asyncio.to_thread(costly_pattern, work_tree)
+        hint = f"; the likeliest reason is the pattern at {pattern}: simplify it" if pattern else ""
+        raise Refused("unreadable_tree", f"git {verb} was stopped: it computed too long on the files here{hint}")
 
 
 def _lock_named(result: proc.ProcResult, git_dir: Path | None) -> Path | None:

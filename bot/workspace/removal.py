@@ -13,6 +13,7 @@ from bot.errors import Transient
 
 _TIMEOUT_S = 300.0
 _TRIES = 3
+_BOUND = proc.Bounds(with_parent=True)
 
 
 async def remove_directory(path: Path, *, trash_in: Path | None = None) -> None:
@@ -53,7 +54,7 @@ async def _delete(path: Path) -> None:
 async def _run(argv: tuple[str, ...], cwd: Path) -> str:
     """What the command said, at most a line."""
     env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
-    result = await proc.run(argv, cwd=cwd, env=env, timeout_s=_TIMEOUT_S)
+    result = await proc.run(argv, cwd=cwd, env=env, timeout_s=_TIMEOUT_S, bounds=_BOUND)
     if result.timed_out:
         return f"{argv[0]} did not end within {_TIMEOUT_S:.0f} seconds"
     with contextlib.suppress(IndexError):

@@ -1,0 +1,65 @@
+"""What the kernel itself holds a command to: processor seconds, memory, and the life of who started it.
+The bot's own git reads trees that untrusted code wrote, which can keep it busy for ever or blow it up."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import math
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+_SYSTEM = "/usr/bin:/bin:/usr/sbin:/sbin"
+_HELP_S = 10.0
+_AFTERWARDS_S = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """`cpu_s` seconds of processor time and `memory` bytes of data for each process; None is no limit of ours.
+
+    `with_parent`: the kernel kills the command when the thread that started it ends (Linux, PR_SET_PDEATHSIG)."""
+
+    cpu_s: float | None = None
+    memory: int | None = None
+    with_parent: bool = False
+
+
+def started_as(argv: Sequence[str], env: Mapping[str, str], bounds: Bounds) -> list[str]:
+    """The argv that runs `argv` bound to its parent. FileNotFoundError where its program is missing, as from Popen."""
+    if not bounds.with_parent or not argv or (setpriv := _setpriv()) is None:
+        return list(argv)
+    if shutil.which(argv[0], path=env.get("PATH", os.defpath)) is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), argv[0])
+    # by setpriv(1), because a preexec_fn may deadlock in a process with threads
+    return [setpriv, "--pdeathsig", "KILL", "--", *argv]
+
+
+def impose(pid: int, bounds: Bounds) -> None:
+    """Give a process that has just been started its limits; its children inherit them. Linux alone has prlimit(2)."""
+    wishes = [
+        (resource.RLIMIT_CPU, None if bounds.cpu_s is None else math.ceil(bounds.cpu_s), _AFTERWARDS_S),
+        (resource.RLIMIT_DATA, bounds.memory, 0),
+    ]
+    for kind, wish, more in wishes:
+        if wish is None or not hasattr(resource, "prlimit"):
+            continue
+        ceiling = resource.getrlimit(kind)[1]  # nobody without privilege may go above it
+        hard = wish + more if ceiling == resource.RLIM_INFINITY else min(wish + more, ceiling)
+        with contextlib.suppress(ProcessLookupError):  # it has ended already
+            resource.prlimit(pid, kind, (min(wish, hard), hard))
+
+
+@functools.cache
+def _setpriv() -> str | None:
+    """The program, where it is one that knows the option: util-linux 2.33 and later, not busybox."""
+    found = shutil.which("setpriv", path=_SYSTEM)
+    if found is None:
+        return None
+    helped = subprocess.run([found, "--help"], env={}, capture_output=True, timeout=_HELP_S, check=False)
+    return found if b"--pdeathsig" in helped.stdout + helped.stderr else None
