@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -40,3 +43,22 @@ def test_tokens_are_masked_at_any_depth_and_in_tracebacks(form: str) -> None:
     if form == "json":
         events = [json.loads(line) for line in done.stderr.splitlines()]
         assert [event["event"] for event in events] == ["top", "inside", "raised"]
+
+
+def log_calls(tree: ast.AST) -> Iterator[ast.Call]:
+    names = ("debug", "info", "warning", "error", "exception", "critical")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names:
+            yield node
+
+
+def test_no_field_of_a_log_line_takes_the_name_of_structlogs_own() -> None:
+    """`log.info("name", event=...)` raises TypeError: the line, and what is in the course of being handled, is lost."""
+    bot = Path(__file__).parents[1] / "bot"
+    wrong = [
+        f"{path.relative_to(bot)}:{call.lineno}"
+        for path in sorted(bot.rglob("*.py"))
+        for call in log_calls(ast.parse(path.read_text()))
+        if any(keyword.arg == "event" for keyword in call.keywords)
+    ]
+    assert wrong == []

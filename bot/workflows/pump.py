@@ -75,7 +75,7 @@ class Pump:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             # its row says `processing`, which the next start takes up again
-            log.error("delivery_not_marked", delivery=delivery_id, because=str(error))
+            log.error("delivery_not_marked", delivery=delivery_id, because=str(error), exc_info=error)
 
     async def _handle(self, delivery: Delivery) -> None:
         """Decide about one delivery and mark it."""
@@ -116,7 +116,7 @@ class Pump:
         except Transient:
             raise
         except Exception as error:
-            log.exception("pump_bug", delivery=delivery.id, event=delivery.event)
+            log.exception("pump_bug", delivery=delivery.id, kind=delivery.event)
             return "failed", f"a fault of Mendbot ({type(error).__name__}); the log has the rest"
 
     @asynccontextmanager

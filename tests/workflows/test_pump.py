@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
-from collections.abc import Callable, Coroutine
+import sys
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
+import structlog
 
+from bot.logs import set_up_logs
 from bot.model import Status
 from bot.store.database import now_ms
 from bot.store.deliveries import Delivery, DeliveryRow, Inbox
+from bot.store.tables import run_issues
 from bot.workflows import pump
 from bot.workflows.pump import Pump
 from tests.machine import PATIENCE_S
@@ -134,6 +140,35 @@ def test_a_404_of_githubs_is_an_answer(at_desk: AtDesk) -> None:
     row = do(at_desk, work)
     assert row.status == "done"
     assert "GitHub's answer" in row.because
+
+
+@pytest.fixture
+def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """The lines of the log so far, as `serve` writes them."""
+    written = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", written)
+    set_up_logs("info", "json")
+    yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
+    structlog.reset_defaults()
+
+
+def test_an_unexpected_error_fails_its_delivery_with_the_traceback_in_the_log_and_holds_up_no_other(
+    at_desk: AtDesk, logged: Callable[[], list[dict[str, Any]]]
+) -> None:
+    async def work(at: Desk) -> tuple[list[tuple[str, str]], tuple[int, ...]]:
+        damaged, fine = at.issue(), at.issue()
+        await at.run("run-1", damaged)
+        unreadable = sa.update(run_issues).values(since="no time")
+        await at.database.write(lambda connection: connection.execute(unreadable) and None)
+        rows = await deliver(at, event(at, "closed", damaged), event(at, "labeled", fine))
+        return [(row.status, row.because) for row in rows], await at.waiting()
+
+    (failed, done), waiting = do(at_desk, work)
+    assert failed == ("failed", "a fault of Mendbot (ValueError); the log has the rest")
+    assert (done[0], waiting) == ("done", (2,))
+    (line,) = [line for line in logged() if line["level"] == "error"]
+    assert (line["event"], line["delivery"], line["kind"]) == ("pump_bug", "guid-0", "issues")
+    assert "Traceback" in line["exception"] and "Invalid isoformat string: 'no time'" in line["exception"]
 
 
 def test_labels_put_off_and_on_again_at_once_end_as_they_were_put(at_desk: AtDesk) -> None:
