@@ -23,6 +23,7 @@ __all__ = [
     "NotSent",
     "Unclear",
     "check_api_url",
+    "leads_elsewhere",
     "open_client",
     "send",
 ]
@@ -130,6 +131,17 @@ def _refuse_private(host: str, resolve: Resolve, setting: str) -> None:
                 f"{setting}: {host} is a private or local address; "
                 "set MENDBOT_ALLOW_PRIVATE_API=1 if your GitHub server really lives there"
             )
+
+
+def leads_elsewhere(origin: str, target: str) -> bool:
+    """Whether a URL that a server named leads out of `origin`'s scheme, host and port, or is no URL at all.
+
+    A relative one is read against `origin`, the API's base URL."""
+    base = httpx2.URL(origin)
+    try:
+        return base.join(target).origin != base.origin
+    except (httpx2.InvalidURL, ValueError, TypeError):
+        return True
 
 
 def open_client(

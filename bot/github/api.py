@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import structlog
 from gidgethub.abc import GitHubAPI
 
 from bot import http
@@ -30,6 +31,7 @@ _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 
 Variables = Mapping[str, str | int]
 ResultT = TypeVar("ResultT")
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Door:
     client: AsyncClient
     base_url: str
     server: ServerClock
+    cut_short: set[str] = field(default_factory=set)
+    """The lists (path templates) whose `Link` led elsewhere: each is worth one line in the log."""
 
 
 class Api(GitHubAPI):
@@ -117,7 +121,8 @@ class Api(GitHubAPI):
     ) -> AsyncIterator[Any]:
         """The items of a list, page after page by `Link`; `key` names the member that holds them.
 
-        Raises UserError past `max_pages`, or where `Link` leads out of the API's origin."""
+        A `Link` that leads out of the API's origin is never followed: the list ends there. Raises UserError past
+        `max_pages`."""
         url: str = path
         filled: Variables | None = variables
         for _ in range(max_pages):
@@ -132,10 +137,20 @@ class Api(GitHubAPI):
                 raise Unclear(f"GitHub's answer has an unexpected shape: {path} is not a list")
             for item in items:
                 yield item
-            if more is None:
+            if more is None or self._leads_elsewhere(path, more):
                 return
             url, filled = more, None
         raise UserError(f"{path} has more than {max_pages} pages; that is more than Mendbot reads")
+
+    def _leads_elsewhere(self, path: str, link: str) -> bool:
+        """Whether a list's next page is not GitHub's. A proxy in between may write such links: what is there is used,
+        for a command that gets no answer helps nobody."""
+        if not http.leads_elsewhere(self._door.base_url, link):
+            return False
+        if path not in self._door.cut_short:
+            self._door.cut_short.add(path)
+            log.warning("next_page_elsewhere", path=path, link=link[:200], because="the list ends with this page")
+        return True
 
     async def _persist(self, once: Callable[[], Awaitable[ResultT]], may_repeat: bool) -> ResultT:
         for attempt in range(_TRIES - 1):

@@ -5,6 +5,7 @@ import itertools
 from typing import Any
 
 import pytest
+import structlog
 
 from bot.errors import Stale, Transient, UserError
 from bot.github.client import DEFAULT_AUTHOR
@@ -271,13 +272,22 @@ def test_an_hour_has_at_most_500_writes_at_githubs_pace(world: Any) -> None:
     assert writes[-1] - writes[0] >= 3600
 
 
-def test_links_to_another_host_are_refused_and_the_token_stays_home(world: Any) -> None:
-    link = '<https://evil.example/next>; rel="next"'
-    world.fail("GET .*/comments", 200, [{"id": 1, "body": "x"}], link=link)
-    with pytest.raises(UserError, match="outside"):
-        asyncio.run(world.github().repository(world.repo).upsert_comment(3, "k", "text"))
+@pytest.mark.parametrize(
+    "link", ["https://evil.example/next", "http://api.github.com/next", "//evil.example:443/next", "https://[oops/next"]
+)
+def test_a_list_ends_where_its_link_leads_to_another_origin_and_the_token_stays_home(world: Any, link: str) -> None:
+    world.fail("GET .*/comments", 200, [{"id": 1, "body": "x"}], times=2, link=f'<{link}>; rel="next"')
+    client = world.github().repository(world.repo)
+
+    async def go() -> None:
+        for number in (3, 4):
+            await client.upsert_comment(number, f"k{number}", "text")
+
+    with structlog.testing.capture_logs() as logged:
+        asyncio.run(go())
     assert {seen.host for seen in world.seen} == {"api.github.com"}
-    assert not world.comments
+    assert len(world.comments) == 2
+    assert [line["event"] for line in logged] == ["next_page_elsewhere"]
 
 
 def test_redirects_to_another_host_are_refused_and_the_token_stays_home(world: Any) -> None:

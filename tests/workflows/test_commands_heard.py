@@ -232,3 +232,17 @@ def test_a_run_that_waits_is_told_in_the_readers_language_and_since_when(at_desk
         assert "일시 중지: ada" in told and "paused" not in told
 
     on(at_desk, work, language="ko")
+
+
+def test_a_list_whose_link_leads_elsewhere_takes_no_answer_from_a_command(at_desk: AtDesk) -> None:
+    async def work(thread: Thread) -> None:
+        number = thread.at.issue(label="")
+        astray = {"Link": '<https://elsewhere.example/comments?page=2>; rel="next"'}
+        thread.world.faults.add(
+            "GET", f"/repos/{NAME}/issues/{number}/comments", status=200, body=[], headers=astray, times=9
+        )
+        comment = await thread.say(number, "/mendbot stauts")
+        assert "Did you mean `/mendbot status`?" in thread.told(number, "reply")
+        assert thread.reactions(number, comment) == NOT_DONE
+
+    on(at_desk, work)
