@@ -51,7 +51,9 @@ runs = sa.Table(
     sa.Column("reported", sa.BigInteger, nullable=False, server_default="0"),
     sa.UniqueConstraint("repo", "branch"),
     sa.Index("runs_status", "status"),
-)
+    sa.Index("runs_untold", "created_at", sqlite_where=sa.text("reported < version"),
+             postgresql_where=sa.text("reported < version")),
+)  # fmt: skip
 
 run_issues = sa.Table(
     "run_issues",

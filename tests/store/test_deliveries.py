@@ -14,6 +14,7 @@ from bot.errors import Transient
 from bot.store.database import Database
 from bot.store.deliveries import Deliveries, Delivery, Inbox
 from tests.machine import PATIENCE_S
+from tests.store.opened import plans
 
 
 @asynccontextmanager
@@ -116,3 +117,16 @@ def test_a_fault_of_ours_is_heard_by_everyone_who_waits(tmp_path: Path) -> None:
             return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), PATIENCE_S)
 
     assert all(isinstance(answer, Exception) for answer in asyncio.run(run()))
+
+
+def test_what_waits_is_found_by_an_index_of_its_own(tmp_path: Path) -> None:
+    """Weeks of deliveries are kept, and the pump looks again with each that comes."""
+
+    async def work(database: Database) -> None:
+        inbox = Deliveries(database)
+        await inbox.take(5)
+        await inbox.reopen()
+
+    found = plans(tmp_path, work)
+    assert [plan for plan in found if "INDEX deliveries_open" not in plan] == []
+    assert len(found) == 2

@@ -8,11 +8,16 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from bot.model import Issue, Repo, Status
 from bot.rules.course import RunSpec
 from bot.store.candidates import Candidate, Candidates
 from bot.store.database import Database
 from bot.store.runs import Draft, Runs
+from tests.store.aged import ids, put, whole_run
+from tests.store.opened import migrated_to, plans
+from tests.store.opened import run as opened
 
 REPO = Repo(owner="octo", name="pocket", installation_id=7)
 
@@ -73,9 +78,9 @@ def test_a_run_takes_its_issues_out_of_the_candidates(tmp_path: Path) -> None:
                 )
             await runs.create("run-1", spec(1))
             bursts = await candidates.bursts()
-            opened = await runs.open_run(REPO, 1)
-            assert opened is not None
-            return bursts[0].issues, opened[1]
+            found = await runs.open_run(REPO, 1)
+            assert found is not None
+            return bursts[0].issues, found[1]
 
     assert asyncio.run(run()) == ((2,), since)
 
@@ -113,3 +118,18 @@ def test_a_cancel_is_asked_once_and_never_of_an_ended_run(tmp_path: Path) -> Non
             return [*asked, await runs.request_cancel("run-2", "unlabelled")]
 
     assert asyncio.run(run()) == [True, False, False]
+
+
+def test_runs_of_which_github_has_not_heard_are_found_by_an_index(tmp_path: Path) -> None:
+    found = plans(tmp_path, lambda database: Runs(database).unreported())
+    assert found == ["SCAN runs USING INDEX runs_untold"]  # it holds those runs alone
+
+
+def test_a_database_of_the_last_version_gets_the_index_and_keeps_its_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = Database(f"sqlite:///{migrated_to(tmp_path, '0006', monkeypatch)}")
+    asyncio.run(put(old, runs=[whole_run("told", 2), whole_run("untold", 1, told=False)]))
+    old.close()
+    assert opened(tmp_path, lambda database: Runs(database).unreported()) == ("untold",)
+    assert ids(tmp_path, "SELECT name FROM sqlite_master WHERE name = 'runs_untold'") == ["runs_untold"]
