@@ -76,7 +76,7 @@ class Settings(BaseModel):
     database_url: str | None = _setting("MENDBOT_DATABASE_URL", None, "SQLite in the home by default")
     github_api_url: str = _setting("MENDBOT_GITHUB_API_URL", "https://api.github.com", "the REST API")
     github_url: str = _setting("MENDBOT_GITHUB_URL", "https://github.com", "pages and git over HTTP")
-    admin_token: SecretStr | None = _setting("MENDBOT_ADMIN_TOKEN", None, "authorises writes over HTTP")
+    admin_token: SecretStr | None = _setting("MENDBOT_ADMIN_TOKEN", None, "opens the HTTP routes")
     max_worktrees: int = _setting("MENDBOT_MAX_WORKTREES", 3, "worktrees at once per repository", ge=1)
     quiet_seconds: float = _setting(
         "MENDBOT_QUIET_SECONDS", 10.0, "wait this long for more labels before grouping", ge=0

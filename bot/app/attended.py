@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 
+from bot.app.admin_token import with_known_token
 from bot.app.build import Jobs, build_context
 from bot.config import Settings
 from bot.errors import ConfigError
@@ -55,6 +56,7 @@ async def run_session(
     MendbotError where the database in MENDBOT_HOME cannot be used."""
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     claim_directories(settings.home, _DIRECTORIES)
+    settings = with_known_token(settings)
     async with writing(database_url(settings)) as database:
         context = await build_context(settings, database, Changes(), _no_jobs(), None)
         await end_abandoned(context)

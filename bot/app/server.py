@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from bot.app.admin_token import with_admin_token
 from bot.app.home import claim_home
 from bot.app.sessions import ServedSessions
 from bot.app.worker import Worker
@@ -43,13 +44,13 @@ _M_ARENA_MAX = -8
 log = structlog.get_logger()
 
 
-def web(settings: Settings, database: Database, worker: Worker, host: str, streams: Streams) -> FrontDoor:
+def web(settings: Settings, database: Database, worker: Worker, streams: Streams) -> FrontDoor:
     """The routes, as a literal table, behind a door that lets deliveries through first."""
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
     inbox = Inbox(database, on_stored=lambda: worker.wake("pump"))
     webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id)
-    token = settings.admin_token.get_secret_value() if settings.admin_token else None
-    guard = api.Guard(token, host in ("127.0.0.1", "::1", "localhost"))
+    assert settings.admin_token is not None, "with_admin_token gives one"
+    guard = api.Guard(settings.admin_token.get_secret_value())
     sessions = ServedSessions(settings, database, worker)
     ready = health.readiness({"worker": worker.problem, "database": database.problem})
     alive = health.liveness()
@@ -124,13 +125,14 @@ def serve(settings: Settings, host: str, port: int) -> int:
     check_settings(settings)
     claim_home(settings.home)
     lock = lock_home(settings.home)
+    settings = with_admin_token(settings)
     listener = listen.bind(host, port)
     database = Database(database_url(settings))
     database.migrate()
     worker = Worker(settings, database)
     sandbox = worker.start()
     streams = Streams()
-    app = web(settings, database, worker, host, streams)
+    app = web(settings, database, worker, streams)
     log.info("serving", host=host, port=listener.getsockname()[1], home=str(settings.home), sandbox=sandbox)
     server = listen.server(app, streams.close)
     settle_memory()

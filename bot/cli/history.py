@@ -224,8 +224,10 @@ async def _import(settings: Settings, lines: BinaryIO) -> Imported:
 
 def _redactor(settings: Settings) -> Redactor:
     """Masks what this configuration holds in secrets, as far as it is there to be read."""
+    from bot.app.admin_token import with_known_token
     from bot.reports.redact import Redactor
 
+    settings = with_known_token(settings)
     secrets = [
         value.get_secret_value()
         for value in (settings.private_key, settings.webhook_secret, settings.admin_token)

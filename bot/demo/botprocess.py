@@ -16,6 +16,7 @@ import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from bot import proc
 from bot.demo.standin.server import StandIn
@@ -108,6 +109,25 @@ class BotProcess:
     def alive(self) -> bool:
         """Whether the process runs."""
         return self._thread.is_alive()
+
+    def ask(self, path: str) -> Any:
+        """The JSON that the bot answers to a GET. Raises OSError."""
+        key = {"Authorization": f"Bearer {self._token()}"}
+        request = urllib.request.Request(f"{self.url}{path}", headers=key)  # noqa: S310  # our own loopback
+        with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310
+            return json.load(answer)
+
+    def look(self, path: str) -> str:
+        """The command line by which a person sees the same."""
+        token = "$MENDBOT_ADMIN_TOKEN" if self._env.get("MENDBOT_ADMIN_TOKEN") else f"$(cat {self._token_file})"
+        return f'curl -H "Authorization: Bearer {token}" {self.url}{path}'
+
+    @property
+    def _token_file(self) -> Path:
+        return Path(self._env["MENDBOT_HOME"]) / "admin-token"
+
+    def _token(self) -> str:
+        return self._env.get("MENDBOT_ADMIN_TOKEN") or self._token_file.read_text(encoding="ascii").strip()
 
     def said(self, size: int = 4000) -> str:
         """The end of its log, in characters."""

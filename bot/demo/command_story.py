@@ -3,8 +3,6 @@ them, and that it keeps silent towards a stranger."""
 
 from __future__ import annotations
 
-import json
-import urllib.request
 from collections.abc import Mapping
 
 from bot.demo.scenarios import Filed, Scenario, diff, issues_scenario, sample
@@ -90,7 +88,7 @@ def _a_stranger(stage: Stage) -> None:
         lambda: _because(stage, "commands need write access"),
         unless=lambda: bool(stage.reactions(_DURATION, comment)),
     )
-    stage.story.say(f"  silence; {stage.bot.url}/api/deliveries says why")
+    stage.story.say("  silence; /api/deliveries says why")
     answered = (
         bool(stage.reactions(_DURATION, comment)) or len(stage.world.comments(stage.repo, _DURATION)) > before + 1
     )
@@ -99,8 +97,7 @@ def _a_stranger(stage: Stage) -> None:
 
 def _because(stage: Stage, words: str) -> bool:
     """Whether the bot says such a thing of a delivery."""
-    with urllib.request.urlopen(f"{stage.bot.url}/api/deliveries", timeout=10) as answer:  # noqa: S310  # our loopback
-        return any(words in row["because"] for row in json.load(answer))
+    return any(words in row["because"] for row in stage.bot.ask("/api/deliveries"))
 
 
 def _a_hand_lent(stage: Stage) -> None:

@@ -257,7 +257,7 @@ def what_is_missing(github: StandIn, scenario: Scenario, numbers: list[int]) -> 
 def _keep(github: StandIn, scenario: Scenario, bot: BotProcess, story: Story, stop: Stop) -> None:
     story.step("Still running; look at these, and press Ctrl-C to end")
     story.say(f"  {github.url}/{scenario.repo}")
-    story.say(f"  {bot.url}/api/deliveries")
+    story.say(f"  {bot.look('/api/deliveries')}")
     sys.stdout.flush()
     stop.wait()
     story.say("")

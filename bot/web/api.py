@@ -1,14 +1,12 @@
 """What all routes for programs share: who may call them, pages, bodies, and how errors are told; and the deliveries.
 
-Writes need the admin token always. Reads need it unless the server is bound to loopback (spec I), and then too where
-the request shows that it came through a name or a proxy: a page in somebody's browser must not read along (DNS
-rebinding), nor the world through a tunnel."""
+Reads and writes need the admin token wherever they come from. Loopback is no permission: a setup command with network
+reaches it, a proxy comes from there, and so does a page in a browser (DNS rebinding)."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
 import json
 import math
 import re
@@ -33,11 +31,10 @@ READ_TIMEOUT_S = 8.0
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
-_PROXIED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
 _NUMBER = re.compile(r"[0-9]{1,19}\Z", re.A)
-_KEY_WANTED = "give `Authorization: Bearer` with the value of MENDBOT_ADMIN_TOKEN"
-_LOOPBACK_ALONE = "without the token this is told under a loopback address alone: use http://127.0.0.1"
-_NO_WRITES = "nothing can be changed over HTTP yet: set MENDBOT_ADMIN_TOKEN for the server"
+_KEY_WANTED = (
+    "give `Authorization: Bearer TOKEN`: TOKEN is the server's MENDBOT_ADMIN_TOKEN, or in MENDBOT_HOME/admin-token"
+)
 
 
 class Unreadable(Exception):
@@ -138,56 +135,33 @@ def _no_constant(name: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Who may call what. `token` is the admin token; `open_reads` where the server is bound to loopback."""
+    """Lets those in who have the admin token, which is not empty."""
 
-    token: str | None
-    open_reads: bool
+    token: str
 
     def read(self, endpoint: Endpoint) -> Endpoint:
         async def guarded_read(request: Request) -> Response:
             if not self._known(request.headers):
-                if not self.open_reads or "authorization" in request.headers:
-                    return refusal(401, _KEY_WANTED, {"WWW-Authenticate": "Bearer"})
-                if not _local(request.headers):
-                    return refusal(403, f"{_LOOPBACK_ALONE}, or {_KEY_WANTED}")
+                return refusal(401, _KEY_WANTED, {"WWW-Authenticate": "Bearer"})
             return await _answered(endpoint, request)
 
         return guarded_read
 
     def write(self, endpoint: Endpoint) -> Endpoint:
+        read = self.read(endpoint)
+
         async def guarded_write(request: Request) -> Response:
             if _foreign(request.headers):
                 return refusal(403, "a page of another site asks for this: only pages of this server may")
-            if not self.token:
-                return refusal(403, f"{_NO_WRITES}, then {_KEY_WANTED}")
-            if not self._known(request.headers):
-                return refusal(401, _KEY_WANTED, {"WWW-Authenticate": "Bearer"})
-            return await _answered(endpoint, request)
+            return await read(request)
 
         return guarded_write
 
     def _known(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        if not self.token or scheme.lower() != "bearer":
-            return False
         # header text is the bytes that came, read as Latin-1
-        return hmac.compare_digest(given.strip().encode("latin-1"), self.token.encode())
-
-
-def guarded(endpoint: Endpoint, token: str | None, open_to_all: bool) -> Endpoint:
-    """`Guard.read`, for one route."""
-    return Guard(token, open_to_all).read(endpoint)
-
-
-def _local(headers: Headers) -> bool:
-    """Whether a request names this machine as itself, and no proxy says that it came from elsewhere."""
-    if any(name in headers for name in _PROXIED):
-        return False
-    host = _netloc(headers.get("host", "")).rstrip(".")
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+        same = hmac.compare_digest(given.strip().encode("latin-1"), self.token.strip().encode())
+        return same and scheme.lower() == "bearer"
 
 
 def _foreign(headers: Headers) -> bool:
@@ -202,14 +176,6 @@ def _foreign(headers: Headers) -> bool:
         return not theirs.hostname or (theirs.hostname, theirs.port or default) != (ours.hostname, ours.port or default)
     except ValueError:
         return True
-
-
-def _netloc(host: str) -> str:
-    """The name or address of a Host header, without port and brackets; empty where there is none."""
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
 
 
 async def _answered(endpoint: Endpoint, request: Request) -> Response:

@@ -87,6 +87,7 @@ def server(app: ASGIApp, on_stop: Callable[[], None] = lambda: None) -> uvicorn.
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=2,
+        workers=1,  # else uvicorn asks WEB_CONCURRENCY
         server_header=False,
         proxy_headers=False,
         date_header=False,

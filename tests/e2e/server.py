@@ -46,9 +46,16 @@ class Server:
             time.sleep(0.05)
         raise AssertionError(f"the bot was not ready within {PATIENCE_S} s:\n{self.tail()}")
 
+    @property
+    def token(self) -> str:
+        """As a program on this machine finds it; empty before the first start."""
+        path = self.home / "admin-token"
+        return self.env.get("MENDBOT_ADMIN_TOKEN") or (path.read_text().strip() if path.exists() else "")
+
     def get(self, path: str) -> tuple[int, object]:
+        request = urllib.request.Request(f"{self.url}{path}", headers={"Authorization": f"Bearer {self.token}"})
         try:
-            with urllib.request.urlopen(f"{self.url}{path}", timeout=PATIENCE_S) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, None

@@ -28,6 +28,7 @@ SECRET = "door-secret-0123456789-abcdefghijk"
 OLD_SECRET = "old-secret-ZYXWVUTSRQPONMLKJIHGFEDC"
 APP_ID = "1234"
 HOOKS = "/api/github/webhooks"
+TOKEN = "admin-token-0123456789"
 
 
 @dataclass(frozen=True)
@@ -62,17 +63,15 @@ def headers_for(body: bytes, guid: str = "guid-1", **changed: str | None) -> dic
 
 
 class Door:
-    """The server; `post` delivers, `rows` looks into the database file itself."""
+    """The server; `post` delivers, `get` has the token, `rows` looks into the database file itself."""
 
-    def __init__(self, home: Path, host: str = "127.0.0.1", admin_token: str | None = None) -> None:
+    def __init__(self, home: Path) -> None:
         self.home = home
-        settings = Settings(
-            app_id=APP_ID, webhook_secret=f"{SECRET}, {OLD_SECRET}", home=home, admin_token=admin_token
-        )  # fmt: skip
+        settings = Settings(app_id=APP_ID, webhook_secret=f"{SECRET}, {OLD_SECRET}", home=home, admin_token=TOKEN)
         self.database = Database(f"sqlite:///{home / 'mendbot.db'}")
         self.database.migrate()
         streams = Streams()
-        app = web(settings, self.database, Worker(settings, self.database), host, streams)
+        app = web(settings, self.database, Worker(settings, self.database), streams)
         self._server = server(app, streams.close)
         self._listener = bind("127.0.0.1", 0)
         self.port = self._listener.getsockname()[1]
@@ -91,8 +90,10 @@ class Door:
     def post(self, body: bytes, headers: Mapping[str, str] | None = None, path: str = HOOKS) -> Answer:
         return self.request("POST", path, body, headers_for(body) if headers is None else headers)
 
-    def get(self, path: str, **headers: str) -> Answer:
-        return self.request("GET", path, None, headers)
+    def get(self, path: str, **headers: str | None) -> Answer:
+        """None leaves a header out, the token's too."""
+        known = {"Authorization": f"Bearer {TOKEN}", **headers}
+        return self.request("GET", path, None, {name: value for name, value in known.items() if value is not None})
 
     def request(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)

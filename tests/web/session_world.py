@@ -171,10 +171,10 @@ class Stored(World):
 class Desk:
     """The server, as `serve` makes it, with a world behind it."""
 
-    def __init__(self, world: Sessions, *, token: str | None = TOKEN, loopback: bool = True, **streams: Any) -> None:
+    def __init__(self, world: Sessions, **streams: Any) -> None:
         self.streams = Streams(**streams)
         self.trees: list[dict[str, Any]] = []
-        guard = Guard(token, loopback)
+        guard = Guard(TOKEN)
 
         async def every() -> list[dict[str, Any]]:
             return self.trees
@@ -225,7 +225,8 @@ class Stream:
     def __init__(self, port: int, path: str, headers: Mapping[str, str]) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
         plain = {name.replace("_", "-"): value for name, value in headers.items()}
-        self._connection.request("GET", path, None, {"Accept": "text/event-stream", **plain})
+        known = {"Accept": "text/event-stream", "Authorization": f"Bearer {TOKEN}"}
+        self._connection.request("GET", path, None, {**known, **plain})
         self._answer = self._connection.getresponse()
         self.status = self._answer.status
         self.headers = {name.lower(): value for name, value in self._answer.getheaders()}

@@ -22,18 +22,19 @@ from bot.web.api import Guard
 from bot.web.history import history
 from bot.web.listen import bind, server
 from tests.machine import PATIENCE_S
+from tests.web.conftest import TOKEN
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """A server of this one route, as the app has it on loopback, with twelve errors of `a.py`."""
+    """A server of this one route, as the app has it, with twelve errors of `a.py`."""
     where: Path = tmp_path_factory.mktemp("history")
     database = Database(f"sqlite:///{where / 'mendbot.db'}")
     database.migrate()
     for number in range(12):
         resolution = Resolution(resolved_by="ada", how=f"how {number}", patch="--- a\n")
         asyncio.run(History(database).record(f"src/a.py:3: boom {number}", resolution))
-    guarded = Guard(None, open_reads=True).read(history(History(database)))
+    guarded = Guard(TOKEN).read(history(History(database)))
     serving = server(Starlette(routes=[Route("/api/history", guarded)]))
     listener = bind("127.0.0.1", 0)
     thread = threading.Thread(target=serving.run, kwargs={"sockets": [listener]}, daemon=True)
@@ -48,7 +49,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 def get(port: int, query: str) -> tuple[int, Any]:
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     try:
-        connection.request("GET", f"/api/history{query}")
+        connection.request("GET", f"/api/history{query}", headers={"Authorization": f"Bearer {TOKEN}"})
         answer = connection.getresponse()
         return answer.status, json.loads(answer.read())
     finally:

@@ -13,17 +13,16 @@ from bot.model import Artifact, Issue, Phase, Repo, Validation
 from bot.rules.run_spec import RunSpec
 from bot.store.runs import Draft, Runs
 from bot.workspace.artifacts import write_log
-from tests.web.conftest import Door
+from tests.web.conftest import TOKEN, Door
 from tests.web.session_world import Stream
 
-TOKEN = "admin-token-0123456789"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
 def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
     """With one run of GitHub's and two of somebody's own trees, the last of which has ended."""
-    with Door(tmp_path_factory.mktemp("served"), admin_token=TOKEN) as door:
+    with Door(tmp_path_factory.mktemp("served")) as door:
         asyncio.run(_fill(door))
         write_log(door.home, "run-1", "1-0-lint.log", b"all of it")
         yield door
@@ -98,9 +97,33 @@ def test_worktrees_are_none_and_unknown_paths_are_told_in_json(door: Door) -> No
     assert door.get("/api/nothing").json == {"error": "there is nothing at this path"}
 
 
-def test_writes_want_the_token_and_reads_a_local_name(door: Door) -> None:
-    for path in ("/api/sessions", "/api/sessions/run-1/cancel"):
-        assert door.request("POST", path, b"{}", {"Content-Type": "application/json"}).status == 401
-    for path in ("/api/sessions", "/api/sessions/run-1", "/api/worktrees", "/api/deliveries", "/api/history?file=a"):
-        assert door.get(path, Host="evil.example").status == 403
-        assert door.get(path, Host="evil.example", Authorization=f"Bearer {TOKEN}").status == 200
+OF_RUN_1 = ("", "/events", "/artifacts", "/logs/1-0-lint.log")
+READS = (
+    *(f"/api/sessions/run-1{part}" for part in OF_RUN_1),
+    *("/api/sessions", "/api/worktrees", "/api/deliveries", "/api/history?file=a"),
+)
+FROM = ({}, {"Host": "127.0.0.1"}, {"Host": "localhost"}, {"Host": "evil.example"}, {"X-Forwarded-For": "10.0.0.1"})
+
+
+@pytest.mark.parametrize("path", READS)
+def test_reads_want_the_token_wherever_they_come_from(door: Door, path: str) -> None:
+    for headers in FROM:
+        refused = door.get(path, Authorization=None, **headers)
+        assert (refused.status, refused.headers["www-authenticate"]) == (401, "Bearer")
+        assert "MENDBOT_HOME/admin-token" in refused.json["error"]
+        assert door.get(path, **headers).status == 200
+
+
+@pytest.mark.parametrize("path", ["/api/sessions", "/api/sessions/run-1/cancel"])
+def test_writes_want_the_token_wherever_they_come_from(door: Door, path: str) -> None:
+    for headers in FROM:
+        sent = {"Content-Type": "application/json", **headers}
+        assert door.request("POST", path, b"{}", sent).status == 401
+        wrong = {**sent, "Authorization": f"Bearer {TOKEN[:-1]}"}
+        assert door.request("POST", path, b"{}", wrong).status == 401
+
+
+@pytest.mark.parametrize("path", ["/ping", "/healthz", "/readyz", "/api/health"])
+def test_whether_it_lives_is_open_to_all(door: Door, path: str) -> None:
+    """Without a worker it is not ready, and says so."""
+    assert door.get(path, Authorization=None, Host="evil.example").status == (503 if path == "/readyz" else 200)
