@@ -26,7 +26,7 @@ Learn = Callable[[str, Sequence[ToolError]], Awaitable[None]]
 TAIL_BYTES = 1_000_000
 _MAX_TRIES = 20
 # a string ends at its line's end at the latest, so that a stray quote in prose costs one line
-_TOKEN = re.compile(r'[{}]|(?P<key>"changes"\s*+:)|"(?:[^"\\\n]++|\\.)*+"?')
+_TOKEN = re.compile(r'[{}]|(?P<key>"changes"\s*+:)|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"?')
 _CHANGES = TypeAdapter(tuple[Change, ...])
 
 

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote, quote_plus
 
+from bot.reports import pem
+
 MASK = "***"
 SHORTEST = 8
 """Shorter secrets are not looked for: masking every `true` or `3000` would make logs unreadable and protect nothing."""
@@ -27,11 +29,6 @@ _BLOCK = 1 << 16
 
 _GAP = 64
 _BLANK = frozenset(" \t\r\n")
-_PEM = (
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
-    r"(?:(?:[^-]|-(?!----)){0,16384}+-----END [A-Z ]{0,40}PRIVATE KEY-----"
-    r"|(?:(?:\\[nr]|[\s\"'|>]){0,64}+[A-Za-z0-9+/=]{16,}+)*+)"
-)
 _PATTERNS = tuple(
     re.compile(pattern)
     for pattern in (
@@ -45,7 +42,6 @@ _PATTERNS = tuple(
         r"AKIA[A-Z0-9]{16}",
         r"ASIA[A-Z0-9]{16}",
         r"sk-(?<![A-Za-z0-9_-]sk-)[A-Za-z0-9_-]{20,}",
-        _PEM,
         r"://[^\s/:@]{0,64}:(?P<value>[^\s/@]{3,})@",
         r"[Aa](?i:uthorization)[\"']?\s{0,8}[:=]\s{0,8}[\"']?(?i:(?:basic|bearer|token)\s{1,8})(?P<value>[^\s\"']{4,})",
     )
@@ -206,6 +202,7 @@ def _walk(text: str, at: int, form: str, place: int, step: int) -> tuple[int, in
 
 
 def _looks_secret(text: str) -> Iterator[Span]:
+    yield from pem.key_spans(text)
     for pattern in _PATTERNS:
         group = "value" if "value" in pattern.groupindex else 0
         for match in pattern.finditer(text):
@@ -231,24 +228,33 @@ class StreamRedactor:
         self._redactor = redactor
         self._held: list[str] = []
         self._size = 0
+        self._due = 2 * redactor.reach
 
     def feed(self, piece: str) -> str:
         """Takes a piece and returns the masked text that no later piece can change, often none."""
         self._held.append(piece)
         self._size += len(piece)
-        reach = self._redactor.reach
-        if self._size < 2 * reach:  # so that tiny pieces do not have the same text searched again and again
+        if self._size < self._due:  # so that tiny pieces do not have the same text searched again and again
             return ""
-        text = "".join(self._held)
-        spans, cut = self._redactor.spans(text), len(text) - reach
+        text, reach = "".join(self._held), self._redactor.reach
+        spans, key = self._redactor.spans(text), pem.unended(text)
+        cut, begin = len(text) - reach, ""
+        if key is not None and len(text) - key <= pem.LIMIT + reach:
+            cut = min(cut, pem.line_of(text, key))  # its end may still come, and decides what of it is shown
         for start, end in spans:
             if start < cut < end:
-                # what is longer than any credential is let go, or an endless one would fill the memory
-                cut = start if end - start <= 4 * reach else end
-        self._held, self._size = [text[cut:]], len(text) - cut
-        return _replace(text[:cut], [(start, end) for start, end in spans if end <= cut])
+                if end - start <= 4 * reach:
+                    cut = start
+                elif key is not None and start <= key < end:
+                    # no key is that long: it is let go by and by, and what follows goes on as a key
+                    cut, begin = text.rfind("\n", start, cut) + 1 or cut, pem.HEADER
+                else:
+                    cut = end  # what is longer than any credential is let go, or an endless one would fill the memory
+        self._held, self._size = [begin + text[cut:]], len(begin) + len(text) - cut
+        self._due = max(2 * reach, self._size + reach)
+        return _replace(text[:cut], [(start, min(end, cut)) for start, end in spans if start < cut])
 
     def flush(self) -> str:
         """The rest, masked; the stream may be fed anew."""
-        text, self._held, self._size = "".join(self._held), [], 0
+        text, self._held, self._size, self._due = "".join(self._held), [], 0, 2 * self._redactor.reach
         return self._redactor.mask(text)

@@ -42,25 +42,27 @@ _FAMILIES: Mapping[str, str] = {
     "php": "php",
 }
 
-_LINE_STRINGS = r"\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n])*+'?"
+_LINE_STRINGS = r"\"[^\"\\\n]*+(?:\\.[^\"\\\n]*+)*\"?|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*'?"
 # comments as group 1; strings are matched too, so that no comment is seen inside them
 _HASHES = re.compile(
     rf"'''[\s\S]*?(?:'''|\Z)|\"\"\"[\s\S]*?(?:\"\"\"|\Z)|{_LINE_STRINGS}|(\#[^\n]*)",
 )
-_SLASHES = re.compile(rf"{_LINE_STRINGS}|`(?:\\[\s\S]|[^`\\])*+(?:`|\Z)|(//[^\n]*|/\*[\s\S]*?(?:\*/|\Z))")
+_SLASHES = re.compile(rf"{_LINE_STRINGS}|`[^`\\]*+(?:\\[\s\S][^`\\]*+)*(?:`|\\?\Z)|(//[^\n]*|/\*[\s\S]*?(?:\*/|\Z))")
 
 _PROLOGUE = r"(?:[ \t]*(?:export|public|private|internal|protected|static|async|suspend|override|final|pub)[ \t]+)*"
 _HEADS: Mapping[str, re.Pattern[str]] = {
     "python": re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(test\w*)", re.MULTILINE),
     "javascript": re.compile(
-        r"^[ \t]*(?:[xf]?it|x?test|specify|Deno\.test)\b(?:\.\w+)*[ \t]*(?=[(`])(?:[^'\"`\n]|`[^`\n]*`\s*\()*+"
+        r"^[ \t]*(?:[xf]?it|x?test|specify|Deno\.test)\b(?:\.\w+)*[ \t]*(?=[(`])"
+        # a table before the title, which isn't the title itself
+        r"[^'\"`\n]*+(?:`[^`\n]*+`\s*+\([^'\"`\n]*+)*(?!`[^`\n]*+`\s*+\()"
         r"\s*(?:'((?:\\.|[^'\\\n])*)'|\"((?:\\.|[^\"\\\n])*)\"|`([^`]*)`)",
         re.MULTILINE,
     ),
     "go": re.compile(r"^func[ \t]+((?:Test|Fuzz|Example)\w*)", re.MULTILINE),
     "rust": re.compile(
         rf"#\[(?:\w+::)*(?:test|rstest|test_case)\b[^\]\n]*\]"
-        rf"\s*(?:#\[[^\]\n]*\]\s*){{0,9}}+{_PROLOGUE}[ \t]*fn[ \t]+(\w+)"
+        rf"\s*(?:#\[[^\]\n]*+\]\s*+){{0,9}}{_PROLOGUE}[ \t]*fn[ \t]+(\w+)"
     ),
     "annotated": re.compile(
         r"(?:@(?:\w*Test|TestFactory)\b|\[(?:Fact|Theory|Test|TestMethod|TestCase)\b)[^{};=]{0,300}?"

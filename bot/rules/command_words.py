@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 _OPTION = re.compile(r"[A-Za-z][\w-]*(?==)")
 # one piece of a word: each is tried where the one before it ended, and none can give back what it took
 _PIECE = re.compile(
-    r"""(?P<bare>[^ '"\\]++)|'(?P<single>[^']*+)'|"(?P<double>(?:[^"\\]++|\\.)*+)"|\\(?P<escaped>.)""", re.S
+    r"""(?P<bare>[^ '"\\]++)|'(?P<single>[^']*+)'|"(?P<double>[^"\\]*+(?:\\.[^"\\]*+)*)"|\\(?P<escaped>.)""", re.S
 )
 _ESCAPED = re.compile(r'\\(["\\])')
 _SHOWN_QUOTE = 20

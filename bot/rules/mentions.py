@@ -20,7 +20,7 @@ _PRODUCTS = frozenset(_PRODUCT_NAMES.split())
 # a token starts where no other does, and its first part can't be given back: one pass, whatever is written
 _TOKEN = re.compile(
     r"(?<![\w@+~/\\.-])[\w@+~/\\-]*+\.[\w@+~/\\.-]++(?:[:(](\d{1,7})|\", line (\d{1,7}))?"
-    r"|(?<![\w/\\.-])(?:[\w-]++/)*+\w*file\b",
+    r"|(?<![\w/\\.-])(?:[\w-]++/)*(?![\w-]++/)\w*file\b",
     re.I,
 )
 _POSITION = re.compile(r"[:(\"].*", re.S)
