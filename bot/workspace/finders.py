@@ -22,6 +22,9 @@ SCRIPTS: dict[CheckName, tuple[str, ...]] = {
 }
 """Names of scripts and targets, in the order in which they are tried."""
 
+_NO_FIX = "--no-fix"
+"""A check looks and does not rewrite, whatever the project's `fix = true` says (ruff's settings, `fix`)."""
+
 _LOCK_FILES = (
     ("pnpm-lock.yaml", "pnpm"),
     ("yarn.lock", "yarn"),
@@ -134,7 +137,7 @@ def _python_types(project: Project) -> Argv | None:
 
 def _python_lint(project: Project) -> Argv | None:
     if project.has("ruff.toml", ".ruff.toml") or section(project.toml("pyproject.toml"), "tool", "ruff") is not None:
-        return (_tool(project, "ruff"), "check")
+        return (_tool(project, "ruff"), "check", _NO_FIX)
     project.missing("a configuration of ruff")
     return None
 
@@ -146,7 +149,7 @@ def _ruff_unasked(project: Project, check: CheckName) -> Argv | None:
         return None
     is_python = project.has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
     if is_python and not _lints_otherwise(project) and _can_run(project, "ruff"):
-        return (_tool(project, "ruff"), "check", "--select", "E4,E7,E9,F")
+        return (_tool(project, "ruff"), "check", _NO_FIX, "--select", "E4,E7,E9,F")
     project.missing("a Python project without another linter, and ruff installed")
     return None
 
@@ -172,7 +175,7 @@ def _go(project: Project, check: CheckName) -> Argv | None:
         project.missing("go.mod")
         return None
     if check == "lint" and project.has(".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"):
-        return ("golangci-lint", "run")
+        return ("golangci-lint", "run", "--fix=false")
     # without -o a module of one program would have it written into the tree (`go help build`)
     return {
         "test": ("go", "test", "./..."),

@@ -161,11 +161,11 @@ def test_the_type_checker_is_the_configured_one(tmp_path: Path, files: dict[str,
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        ({"ruff.toml": ""}, "ruff check"),
-        ({"pyproject.toml": "[tool.ruff]\n"}, "ruff check"),
+        ({"ruff.toml": ""}, "ruff check --no-fix"),
+        ({"pyproject.toml": "[tool.ruff]\n"}, "ruff check --no-fix"),
         (
             {"pyproject.toml": "[project]\nname = 'a'\n"},
-            "ruff check --select E4,E7,E9,F",
+            "ruff check --no-fix --select E4,E7,E9,F",
         ),  # these tests' own environment has ruff
         ({"setup.cfg": "[flake8]\nmax-line-length = 99\n"}, "missing"),
         ({"scripts/one.py": ""}, "missing"),

@@ -110,7 +110,7 @@ def test_files_of_different_projects_mean_the_top_or_else_the_first(tmp_path: Pa
 
 def test_a_tools_own_file_makes_no_project(tmp_path: Path) -> None:
     write(tmp_path, "tests/ruff.toml", "tests/test_a.py", **{"pyproject.toml": "[tool.ruff]\n"})
-    assert found(tmp_path, "lint", "tests/test_a.py") == "ruff check"
+    assert found(tmp_path, "lint", "tests/test_a.py") == "ruff check --no-fix"
 
 
 def test_the_repositorys_own_command_wins_and_runs_at_the_top(tmp_path: Path) -> None:

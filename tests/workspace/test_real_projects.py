@@ -31,7 +31,7 @@ ALL = ["test", "lint", "typecheck"]
 COMMANDS = {
     "npm": ["npm run type-check", "npm run lint", "npm test"],
     "pnpm": ["pnpm run typecheck", "eslint .", "pnpm test"],
-    "pytest": ["mypy .", "ruff check", "pytest -o pythonpath=."],
+    "pytest": ["mypy .", "ruff check --no-fix", "pytest -o pythonpath=."],
 }
 BROKEN = {
     "node": {
