@@ -36,6 +36,7 @@ from bot.model.nouns import (
     WorktreeInfo,
 )
 from bot.model.sessions import Problem, Session, SessionRequest, ShellOrArgv
+from bot.model.unable import CouldNotRun
 from bot.model.views import (
     CheckOutput,
     Conflict,
@@ -60,6 +61,7 @@ __all__ = [
     "Classification",
     "Command",
     "Conflict",
+    "CouldNotRun",
     "Group",
     "GroupBy",
     "Issue",

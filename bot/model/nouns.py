@@ -6,8 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import Field
+
+from bot.model.base import Noun as Noun
+from bot.model.base import Wire as Wire
+from bot.model.unable import CouldNotRun
 
 CheckName = Literal["typecheck", "lint", "test"]
 Classification = Literal["lint", "type", "test", "runtime", "unknown"]
@@ -18,18 +21,6 @@ GroupBy = Literal["component", "file", "label", "similarity"]
 
 CHECK_ORDER: tuple[CheckName, ...] = ("typecheck", "lint", "test")
 """The order of `run_checks` (REQ-CHECK-004), quickest feedback first."""
-
-
-class Noun(BaseModel):
-    """A frozen value; a misspelt field is an error, not a silent extra."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Wire(Noun):
-    """A noun whose JSON is camelCase (REQ-RUN-001); snake_case is accepted too."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
 
 class Repo(Noun):
@@ -111,6 +102,14 @@ class CheckResult(Noun):
     flaky: bool = False
     classification: Classification | None = None
     annotations: tuple[Annotation, ...] = ()
+    restored: tuple[str, ...] = ()
+    """Files that the check had changed and that were restored after it; the first ones of `restored_count`."""
+    restored_count: int = 0
+    not_restored: tuple[str, ...] = ()
+    """Files that it had changed and that are too large, or too many, to be restored."""
+    found_in: str = ""
+    """The directory that keeps what was found in the restored files."""
+    could_not_run: CouldNotRun | None = None
 
 
 class PreviousError(Noun):
@@ -215,6 +214,11 @@ class ValidationStep(Wire):
     output: str = ""
     classification: Classification | None = None
     annotations: tuple[Annotation, ...] = ()
+    restored: tuple[str, ...] = ()
+    """Files that the check had changed and that were restored after it; the first ones of `restored_count`."""
+    restored_count: int = 0
+    could_not_run: CouldNotRun | None = None
+    """Why the command never got to judge anything; it failed then."""
 
 
 class Validation(Wire):

@@ -14,7 +14,15 @@ from bot.reports.footer import footer
 from bot.reports.known import annotation_line
 from bot.reports.limits import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
 from bot.reports.text import count, duration, say
-from bot.reports.validation import attempts_table, checks_table, failed_step, how_it_ended, latest, tests_counted
+from bot.reports.validation import (
+    attempts_table,
+    checks_table,
+    failed_step,
+    how_it_ended,
+    latest,
+    restored_note,
+    tests_counted,
+)
 
 MAX_ANNOTATIONS = 200
 """The client sends them 50 per request, GitHub's limit; more than 200 help nobody (T40)."""
@@ -80,6 +88,7 @@ def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, 
     passed = step.passed and not step.tolerated
     how = say(language, "result.passed") if passed else how_it_ended(step, language)
     parts = [say(language, "check.ran", command=inline_code(step.command, 400), time=time, how=how)]
+    parts.append(restored_note(step, language))
     if len(step.annotations) > len(annotations):
         parts.append(say(language, "check.more", shown=len(annotations), all=len(step.annotations)))
     if step.passed and (step.flaky or step.tolerated):
@@ -96,6 +105,8 @@ def _title(step: ValidationStep, time: str, language: Language) -> str:
         if step.flaky or step.tolerated:
             return say(language, "check.tolerated" if step.tolerated else "check.flaky")
         return say(language, "check.tests", count=passed) if passed else say(language, "check.passed", time=time)
+    if step.could_not_run is not None:
+        return say(language, "result.unable")
     if step.timed_out:
         return say(language, "check.timed_out", time=time)
     failed = tests_counted("failed", step)

@@ -22,7 +22,7 @@ from bot.reports.pull_heads import (
 from bot.reports.pull_words import WORDS, reason, tell, tell_count
 from bot.reports.text import duration, joined, say
 from bot.reports.validation import evidence as error_block
-from bot.reports.validation import how_it_ended, tests_counted
+from bot.reports.validation import how_it_ended, restored_note, tests_counted
 
 __all__ = [
     "awaiting_output",
@@ -131,6 +131,8 @@ def _ran(view: PullView, check: PullCheck, step: ValidationStep, language: Langu
     how = say(language, "result.passed") if step.passed else how_it_ended(step, language)
     parts = [
         say(language, "check.ran", command=inline_code(step.command, 400), time=time, how=how),
+        _unable(view, check, step, language),
+        restored_note(step, language),
         failures_list(view, check, language),
         _stands(check, language) or _kept(view, language),
         past_errors(view, check, language) if check.new else "",
@@ -186,9 +188,23 @@ def _lowered(check: PullCheck, findings: tuple[Annotation, ...]) -> tuple[Annota
     return tuple(one.model_copy(update={"level": "notice"}) if low(one) else one for one in findings)
 
 
+def _unable(view: PullView, check: PullCheck, step: ValidationStep, language: Language) -> str:
+    """What to do where the check could not run, and whether the base is any better; empty where it ran."""
+    if step.could_not_run is None:
+        return ""
+    told = [say(language, "unable.remedy", stage=step.stage)]
+    if check.because == "base_not_run":
+        told.append(tell(language, "unable.base_too"))
+    elif not check.because and view.base_sha:
+        told.append(tell(language, "unable.base_ran", base=commit_link(view, view.base_sha)))
+    return " ".join(told)
+
+
 def _title(check: PullCheck, step: ValidationStep, language: Language) -> str:
     time = duration(language, step.duration_ms)
     counts = _counts(check, language)
+    if step.could_not_run is not None and not check.failures:
+        return say(language, "result.unable")
     if step.timed_out and not step.passed:
         timed_out = say(language, "check.timed_out", time=time)
         unsaid = check.new == check.failures and len(check.failures) < 2

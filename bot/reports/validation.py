@@ -6,17 +6,18 @@ import re
 import signal
 from typing import Literal
 
-from bot.model import Language, RunView, Validation, ValidationStep
+from bot.model import CouldNotRun, Language, RunView, Validation, ValidationStep
 from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
-from bot.reports.prose import table
+from bot.reports.prose import escape, table
 from bot.reports.readable import readable
-from bot.reports.text import count, duration, say
+from bot.reports.text import count, duration, joined, say
 
 EVIDENCE_LINES = 40
 """Spec G.4: the first error block, at most 40 lines."""
 
 _EVIDENCE_CHARS = 12_000
 _ROWS = 20
+_RESTORED = 5
 _ERROR_CHARS = 160
 _KINDS: tuple[Literal["introduced", "remaining", "fixed"], ...] = ("introduced", "remaining", "fixed")
 _COUNTS = {"passed": re.compile(r"\b(\d{1,9}) passed\b"), "failed": re.compile(r"\b(\d{1,9}) failed\b")}
@@ -35,7 +36,9 @@ def failed_step(validation: Validation | None) -> ValidationStep | None:
 
 
 def how_it_ended(step: ValidationStep, language: Language) -> str:
-    """`exit code 1`, `timed out`, `killed by signal SIGKILL`, `could not be started`."""
+    """`exit code 1`, `timed out`, `killed by signal SIGKILL`, `could not run: pytest was not found`."""
+    if step.could_not_run is not None:
+        return say(language, "failure.unable", why=hindrance(step.could_not_run, language))
     if step.timed_out:
         return say(language, "failure.timed_out")
     if step.exit_code is None:
@@ -53,6 +56,8 @@ def verdict(step: ValidationStep, language: Language) -> str:
     if step.passed:
         key = "result.tolerated" if step.tolerated else "result.flaky" if step.flaky else "result.passed"
         return say(language, key)
+    if step.could_not_run is not None:
+        return say(language, "result.unable")
     if step.timed_out:
         return say(language, "result.timed_out")
     failed = tests_counted("failed", step)
@@ -75,7 +80,7 @@ def is_flaky(validation: Validation | None) -> bool:
 
 
 def checks_table(validation: Validation, language: Language) -> str:
-    """A row for each step that ran or was skipped, with its command and duration."""
+    """A row for each step that ran or was skipped, with its command and duration; below them what checks altered."""
     head = [say(language, key) for key in ("check", "command", "result", "time")]
     rows = [
         [
@@ -86,7 +91,24 @@ def checks_table(validation: Validation, language: Language) -> str:
         ]
         for step in validation.steps[:_ROWS]
     ]
-    return table(head, rows)
+    notes = [restored_note(step, language) for step in validation.steps[:_ROWS]]
+    return "\n\n".join(part for part in (table(head, rows), *notes) if part)
+
+
+def restored_note(step: ValidationStep, language: Language) -> str:
+    """Which files the check had altered, and that they were restored; empty where it altered none."""
+    if not step.restored:
+        return ""
+    shown = [inline_code(path, 120) for path in step.restored[:_RESTORED]]
+    left = max(step.restored_count, len(step.restored)) - len(shown)
+    paths = joined(language, [*shown, say(language, "more.files", count=left)] if left else shown)
+    return say(language, "restored", stage=inline_code(step.stage, 40), paths=paths)
+
+
+def hindrance(unable: CouldNotRun, language: Language) -> str:
+    """Why a check could not run, as a fragment of a sentence."""
+    what = escape(unable.what) if unable.hindrance == "not_started" else inline_code(unable.what, 120)
+    return say(language, f"unable.{unable.hindrance}", what=what)
 
 
 def attempts_table(view: RunView, language: Language) -> str:

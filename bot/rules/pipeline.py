@@ -82,7 +82,13 @@ def close(steps: Sequence[ValidationStep]) -> Validation:
         ran = [step.stage for step in steps if not step.skipped]
         return Validation(passed=True, summary=f"passed: {', '.join(ran) or 'nothing to run'}", steps=tuple(steps))
     how = (
-        "timed out" if failed.timed_out else "did not start" if failed.exit_code is None else f"exit {failed.exit_code}"
+        "could not run"
+        if failed.could_not_run
+        else "timed out"
+        if failed.timed_out
+        else "did not start"
+        if failed.exit_code is None
+        else f"exit {failed.exit_code}"
     )
     return Validation(
         passed=False, summary=f"{failed.stage} failed: {how}", classification=failed.classification, steps=tuple(steps)

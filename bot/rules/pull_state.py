@@ -173,13 +173,15 @@ def needs_base(ran: Ran) -> bool:
     """Whether something failed that luck does not explain."""
     if ran.step.passed:
         return False
+    if ran.step.could_not_run is not None:
+        return True  # to say whether the change took away what the check needs
     return any(one.verdict == "new" for one in verdict.judge(ran.first, ran.again, None))
 
 
 def failures_of(state: PullState, index: int) -> tuple[Failure, ...]:
-    """The verdicts on what an executed stage showed; none where it passed at once."""
+    """The verdicts on what an executed stage showed; none where it passed at once, or could not run at all."""
     ran = state.ran[index]
-    if ran.step.passed and not ran.step.flaky:
+    if (ran.step.passed and not ran.step.flaky) or ran.step.could_not_run is not None:
         return ()
     return verdict.judge(ran.first, ran.again, state.base.get(index))
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.errors import Refused
-from bot.model import Annotation, Classification, Command, ValidationStep
+from bot.model import Annotation, Classification, Command, CouldNotRun, ValidationStep
 from bot.proc import ProcResult
 from bot.reports.limits import cut_middle, one_line, strip_control
 from bot.rules import failures
 from bot.rules.locations import Unreadable
+from bot.rules.unable import could_not_run
 from bot.workspace.contents import file_names
 from bot.workspace.nofollow import read_state
 from bot.workspace.reports import ReportFile
@@ -38,7 +39,8 @@ async def run_step(
     """Run `command` in `tree` (absolute); the step, and its log as UTF-8: all that was kept, without secrets and ANSI.
 
     A success carries a short summary as output, a failure at most 5,000 characters, head and tail, the cut marked.
-    A time-out, a missing program or a signal is a failed step of class `runtime`. Places come from the report that the
+    A time-out, a missing program or a signal is a failed step of class `runtime`; one that never got to judge anything
+    has `could_not_run`. Places come from the report that the
     command writes, else from its output; why a report could not be used ends the output. Telling flaky is for who runs
     it twice. Raises UserError where the sandbox lets nothing run."""
     report = ReportFile.before_the_run(tree, command.report)
@@ -65,6 +67,7 @@ def _digest(ended: _Ended, mask: Callable[[str], str]) -> tuple[ValidationStep, 
     log = mask(strip_control(result.output.decode("utf-8", "replace")))
     note = mask(_note(command, result))
     passed = result.exit_code == 0 and not note
+    unable = None if passed or result.timed_out or result.overflowed else _unable(ended, log, mask)
     found, about_report = _places(ended, log, passed, mask)
     notes = "\n\n".join(filter(None, (note, about_report)))
     step = ValidationStep(
@@ -75,10 +78,19 @@ def _digest(ended: _Ended, mask: Callable[[str], str]) -> tuple[ValidationStep, 
         timed_out=result.timed_out,
         duration_ms=result.duration_ms,
         output=_evidence(_summary(log) if passed else log, notes),
-        classification=None if passed else _kind(stage, result, log),
+        classification=None if passed else "runtime" if unable else _kind(stage, result, log),
         annotations=found,
+        could_not_run=unable,
     )
     return step, "\n".join(part for part in (log, notes) if part).encode("utf-8", "replace")
+
+
+def _unable(ended: _Ended, log: str, mask: Callable[[str], str]) -> CouldNotRun | None:
+    result = ended.result
+    found = could_not_run(ended.command.text, result.exit_code, log, spawn_error=result.spawn_error)
+    if found is None:
+        return None
+    return found.model_copy(update={"what": mask(one_line(found.what).removeprefix(f"{ended.tree}/"))})
 
 
 def _places(ended: _Ended, log: str, passed: bool, mask: Callable[[str], str]) -> tuple[tuple[Annotation, ...], str]:

@@ -1,0 +1,17 @@
+"""Why a check could not run at all, which is another thing than that it failed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from bot.model.base import Wire
+
+Hindrance = Literal["not_found", "not_executable", "no_module", "no_script", "no_target", "no_file", "not_started"]
+
+
+class CouldNotRun(Wire):
+    """What kept a command from starting; `what` names it: the program, the Python module, the package script, the make
+    target, the file, or for `not_started` the system's own words."""
+
+    hindrance: Hindrance
+    what: str = ""
