@@ -17,6 +17,7 @@ from bot.rules.course import RunState, fold
 from bot.rules.failures import first_error_block
 from bot.rules.sayings import write
 from bot.store.runs import Draft, RunRow
+from bot.workflows.altered import MOST_RESTORED, with_restored
 from bot.workflows.context import Context
 from bot.workflows.local import open_local
 from bot.workflows.stages import stages_of
@@ -168,6 +169,7 @@ async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
     if not ready.exists():
         if state.set_up:
             await _set_up_again(context, row, tree)
+            await tree.after_setup(state.base_sha)
         await tree.restore(state.snapshot)
         ready.touch()
     return tree
@@ -185,12 +187,16 @@ async def set_up(context: Context, row: RunRow, state: RunState) -> None:
     runs, tree = context.stores.runs, await open_tree(context, row, state)
     await runs.append(row.id, [Draft(type="setup_started", key="setup", data={"command": text})])
     result, log = await _run(context, row, tree, command)
+    assert state.base_sha is not None
+    # a file of the base that setup rewrote would be checked as what it is not pushed as
+    snapshot, restored = await tree.after_setup(state.base_sha)
     data = {
         "command": text,
         "exitCode": result.exit_code,
         "durationMs": result.duration_ms,
-        "log": write_log(context.settings.home, row.id, "setup.log", log.encode()),
-        "snapshot": await tree.snapshot(),
+        "log": write_log(context.settings.home, row.id, "setup.log", with_restored(log, restored).encode()),
+        "snapshot": snapshot,
+        "restored": restored[:MOST_RESTORED],
     }
     if result.exit_code == 0:
         await runs.append(row.id, [Draft(type="setup_completed", key="setup_done", data=data)])

@@ -33,14 +33,19 @@ def _tree(context: Context, row: RunRow) -> Tree:
     return Tree(context.tree_path(row), context.git_dir(row.id, row.spec))
 
 
-async def keep_found(context: Context, row: RunRow, state: RunState, tree: Tree) -> None:
-    """Before the tree is put back: what is there beside what the session wrote (a person may edit meanwhile, checks
-    write files, a crash leaves half a change) is kept as a diff."""
+async def keep_found(context: Context, row: RunRow, state: RunState, tree: Tree, *, after: str = "") -> None:
+    """Before the tree is restored: what is there beside what the session wrote (a person may edit meanwhile, checks
+    write files, a crash leaves half a change) is kept as a diff. `after` names the check that has just run, if any."""
     assert state.snapshot is not None
     found = await tree.snapshot()
     if found != state.snapshot:
         patch = context.mask(await tree.diff(state.snapshot, found))
-        write_log(context.settings.home, row.id, FOUND.format(state.attempt), patch.encode())
+        write_log(
+            context.settings.home,
+            row.id,
+            FOUND.format(f"{state.attempt}-{after}" if after else state.attempt),
+            patch.encode(),
+        )
 
 
 async def close_local(context: Context, row: RunRow, state: RunState, *, succeeded: bool) -> str | None:

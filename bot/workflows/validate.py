@@ -15,9 +15,11 @@ from bot.rules.verdict import WHOLE
 from bot.store.database import now_ms
 from bot.store.outcomes import Outcome
 from bot.store.runs import Draft, RunRow
+from bot.workflows.altered import judged
 from bot.workflows.begin import git_grant, open_tree
 from bot.workflows.context import Context
 from bot.workflows.learn import judge_guidance, remember_failure
+from bot.workflows.local import keep_found
 from bot.workspace.artifacts import write_log
 from bot.workspace.checks import run_step
 from bot.workspace.tree import Tree
@@ -100,21 +102,33 @@ async def _run(
     if stage.command is None:
         return skipped_step(stage), b""
     tree = await open_tree(context, row, state)
-    step, log = await _once(context, row, stage, tree)
-    if step.passed or step.timed_out or step.exit_code is None or not attempt:
+    step, log = await _once(context, row, state, stage, tree)
+    if step.passed or step.timed_out or step.exit_code is None or step.could_not_run or not attempt:
         return step, log
     # once more, to tell flaky from broken (REQ-RUN-002); a time-out or a missing command is not a matter of luck
-    again, log_again = await _once(context, row, stage, tree)
+    again, log_again = await _once(context, row, state, stage, tree)
     if again.passed:
         note = f"{again.output}\n(failed once before, on the same tree: flaky)".strip()
         return again.model_copy(update={"flaky": True, "output": note}), log + log_again
     return step, log
 
 
-async def _once(context: Context, row: RunRow, stage: Stage, tree: Tree) -> tuple[ValidationStep, bytes]:
-    assert stage.command is not None
+async def _once(
+    context: Context, row: RunRow, state: RunState, stage: Stage, tree: Tree
+) -> tuple[ValidationStep, bytes]:
+    command, snapshot = stage.command, state.snapshot
+    assert command is not None and snapshot is not None
     grant = git_grant(context, row)
-    return await run_step(stage.name, stage.command, tree.path, context.sandbox, grant=grant, mask=context.mask)
+
+    async def run() -> tuple[ValidationStep, bytes]:
+        return await run_step(stage.name, command, tree.path, context.sandbox, grant=grant, mask=context.mask)
+
+    async def keep() -> None:
+        await keep_found(context, row, state, tree, after=stage.name)
+
+    # in somebody's own tree what was altered may be that person's edit, of which the diff is then all that is left
+    keeps = keep if row.spec.workspace is not None else None
+    return await judged(tree, snapshot, run, mask=context.mask, before_restoring=keeps)
 
 
 def _closing(row: RunRow, attempt: int, steps: tuple[ValidationStep, ...]) -> tuple[list[Draft], Artifact]:

@@ -9,12 +9,13 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-_MADE_BY_TOOLS = frozenset(
+MADE_BY_TOOLS = frozenset(
     (
         *(".git", "node_modules", ".venv", "venv", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"),
         *(".tox", ".nox", ".hypothesis", ".cache", ".turbo", ".nyc_output", "coverage", "htmlcov", ".eggs"),
     )
 )
+"""Names of directories that tools fill, wherever they lie."""
 _MADE_FILES = (".coverage", ".eslintcache", ".tsbuildinfo", ".pyc")
 _HASHED = 4_000_000
 """Bytes up to which a file's content counts; of a larger one its size and time."""
@@ -23,7 +24,7 @@ _HASHED = 4_000_000
 def file_names(tree: Path) -> Iterator[str]:
     """Relative paths of the files, in a fixed order, with `/`; directories that tools fill are left out."""
     for directory, below, files in os.walk(tree):
-        below[:] = sorted(name for name in below if name not in _MADE_BY_TOOLS)
+        below[:] = sorted(name for name in below if name not in MADE_BY_TOOLS)
         here = os.path.relpath(directory, tree)
         for name in sorted(files):
             if not name.endswith(_MADE_FILES):

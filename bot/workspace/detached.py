@@ -12,13 +12,15 @@ from bot.workspace.git import GitError, git
 from bot.workspace.mutex import exclusive
 from bot.workspace.objects import commits
 from bot.workspace.removal import remove_directory
+from bot.workspace.setup_products import RECORD
 from bot.workspace.slots import Entry, add, drop, opened, real, settled
 from bot.workspace.tree import Tree
 from bot.workspace.worktree import write_link
 
-__all__ = ["ensure_detached"]
+__all__ = ["begin_with", "begun_with", "ensure_detached"]
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_BEGUN = "mendbot-begun-with"
 _INDEXES = ("index", "index.lock", "mendbot-index", "mendbot-tree")
 
 
@@ -28,7 +30,8 @@ async def ensure_detached(mirror: Path, path: Path, sha: str, *, as_is: bool = F
     `path`'s parent must be the run's alone: what else lies at `path` is the remains of a crash and is deleted. The
     files of one that is there are made the commit's again, whatever was changed, committed or switched in it. What is
     ignored stays (`node_modules` from the set-up, caches), and so do repositories within it; `remove_worktree` first
-    gives a tree without them. `as_is` leaves the files too where HEAD still is `sha`: to go on after a crash, and for
+    gives a tree without them. Once checks have begun there (`begin_with`), what else they made stays, too, for the
+    checks that follow. `as_is` leaves the files too where HEAD still is `sha`: to go on after a crash, and for
     a caller that puts back a snapshot of its own (`Tree.restore`).
 
     UserError where the mirror has no such commit, Refused (`wrong_commit`) where HEAD would be any other than `sha`
@@ -52,6 +55,21 @@ async def ensure_detached(mirror: Path, path: Path, sha: str, *, as_is: bool = F
         return tree
 
 
+def begin_with(tree: Tree, snapshot: str) -> None:
+    """From here on checks run in the tree, which begins as `snapshot`: its commit, and what setup left beside it."""
+    half = tree.git_dir / f"{_BEGUN}.new"
+    half.write_text(snapshot, "ascii")
+    half.replace(tree.git_dir / _BEGUN)
+
+
+def begun_with(tree: Tree) -> str | None:
+    """The snapshot that `begin_with` was given for this tree, None before."""
+    try:
+        return (tree.git_dir / _BEGUN).read_text("ascii")
+    except FileNotFoundError:
+        return None
+
+
 async def _put_back(mirror: Path, entry: Entry, sha: str, *, as_is: bool) -> Tree | None:
     """The tree with HEAD and files as `sha` has them; None if it resists, so that it must be made anew."""
     tree = opened(mirror, entry.path)
@@ -64,10 +82,13 @@ async def _put_back(mirror: Path, entry: Entry, sha: str, *, as_is: bool) -> Tre
         else:
             # written as `add` writes it: what HEAD was made to be must not decide what git does to it
             await remove_directory(head, trash_in=mirror)
+            for name in (_BEGUN, RECORD):  # of another commit, or of one that a check made
+                await remove_directory(tree.git_dir / name, trash_in=mirror)
             head.write_text(f"{sha}\n", "ascii")
         for name in _INDEXES:  # a check may have had files marked in them as not to be looked at
             await remove_directory(tree.git_dir / name, trash_in=mirror)
-        await tree.restore(sha)
+        begun = begun_with(tree)
+        await (tree.restore(sha) if begun is None else tree.restore_altered(begun))
         await git("read-tree", "--reset", sha, git_dir=tree.git_dir)
     except (GitError, Refused, Transient, OSError):
         return None

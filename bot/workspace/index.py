@@ -12,14 +12,18 @@ from pathlib import Path
 
 from bot.workspace.git import GitError, git
 from bot.workspace.objects import decode
+from bot.workspace.setup_products import patterns, within
 
 _SETTINGS = (
     # the policy names and refuses `git~1` and its like; an index that left them out could not even show them
     "-c", "core.protectNTFS=false", "-c", "core.protectHFS=false",
     "-c", "core.splitIndex=false",
 )  # fmt: skip
+_BY_CONTENT = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
 _TIMEOUT_S = 300.0
 _HASH = 20
+_MOST_PATTERNS = 500
+"""As many as surely fit a command line; what lies in further directories is sorted out afterwards."""
 
 
 def checkout_settings() -> tuple[str, ...]:
@@ -35,10 +39,31 @@ class Index:
     path: Path
     git_dir: Path
     file: Path
+    apart: tuple[bytes, ...] = ()
+    """Directories of the work tree that count as ignored (`setup_products`)."""
 
     async def clean(self) -> bool:
         """Whether the work tree is what the index holds already, but for what is ignored; one git process."""
         return not await self._differing()
+
+    async def hold(self, tree: str) -> None:
+        """Make the index hold `tree`, whatever the work tree is; what is unchanged stays warm."""
+        await self._anew("read-tree", "--reset", tree)
+
+    async def untracked(self) -> tuple[bytes, ...]:
+        """Names that the index does not have, but for what is ignored; of a directory that it has nothing of only the
+        directory's, with a slash at the end."""
+        asked = ("--others", "--exclude-standard", "--directory", "--no-empty-directory")
+        listed = await self._git("ls-files", "-z", *asked)
+        return tuple(name for name in listed.split(b"\0") if name)
+
+    async def altered(self) -> tuple[bytes, ...]:
+        """The names that the index has and the work tree has otherwise or no longer, in git's order; one git process.
+
+        Files that the index does not have are not looked for, so large directories beside them cost nothing."""
+        # `git diff` and not `ls-files --modified`, which follows a link that took a directory's place
+        listed = await self._git("diff", "--name-only", "-z", "--ignore-submodules=all", *_BY_CONTENT)
+        return tuple(name for name in listed.split(b"\0") if name)
 
     async def follow(self, tree: str) -> str:
         """As `fill`, for an index that `fill` made and that holds `tree`: only what differs is looked at."""
@@ -59,13 +84,7 @@ class Index:
         """Make the index hold the work tree without what is ignored, and return the id of its tree object.
 
         Files named in `also` are in it even if they are ignored."""
-        try:
-            await self._begin()
-        except GitError as error:
-            if "index" not in error.stderr:
-                raise
-            self.file.unlink(missing_ok=True)  # a cache, and a damaged one
-            await self._begin()
+        await self._begin()
         return await self._take({**await self._differing(), **dict.fromkeys(also)})
 
     async def _take(self, names: Mapping[bytes, None]) -> str:
@@ -80,9 +99,11 @@ class Index:
 
     async def _differing(self) -> dict[bytes, None]:
         """The names whose files the index does not hold as they are, in git's order."""
-        listed = await self._git("ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard")
+        apart = patterns(self.apart[:_MOST_PATTERNS])
+        listed = await self._git("ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard", *apart)
         # a name that ends with a slash is a nested repository
-        return dict.fromkeys(name for name in listed.split(b"\0") if name and not name.endswith(b"/"))
+        names = (name for name in listed.split(b"\0") if name and not name.endswith(b"/"))
+        return dict.fromkeys(name for name in names if not within(name, self.apart))
 
     async def tree(self) -> str:
         """The id of the tree object that the index describes; it is written if it is new."""
@@ -106,11 +127,21 @@ class Index:
     async def _begin(self) -> None:
         """HEAD's files, so that what the index held before decides nothing; what is unchanged stays warm."""
         try:
-            await self._git("read-tree", "--reset", "HEAD^{tree}")
+            await self._anew("read-tree", "--reset", "HEAD^{tree}")
         except GitError as error:
             if "Not a valid object name" not in error.stderr:
                 raise
-            await self._git("read-tree", "--empty")  # no commit yet
+            await self._anew("read-tree", "--empty")  # no commit yet
+
+    async def _anew(self, *args: str) -> None:
+        """Run what fills the index from a tree; a damaged index, which is a cache, is deleted first."""
+        try:
+            await self._git(*args)
+        except GitError as error:
+            if "index" not in error.stderr:
+                raise
+            self.file.unlink(missing_ok=True)
+            await self._git(*args)
 
     def _gone(self, names: Iterable[bytes]) -> frozenset[bytes]:
         """Those whose place is taken by nothing, or by what git can't hold, or that lie beyond a symbolic link."""

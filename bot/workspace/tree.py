@@ -20,6 +20,7 @@ from bot.workspace.git import GitError, git
 from bot.workspace.index import Index
 from bot.workspace.objects import decode, encode, ids
 from bot.workspace.removal import make_writable
+from bot.workspace.setup_products import products, record_products
 
 __all__ = ["PathChange", "Tree"]
 
@@ -98,6 +99,49 @@ class Tree:
             if present != wanted:
                 raise Transient(f"{self.path} could not be put back to {wanted[:12]}: {trouble}")
 
+    async def restore_altered(self, snapshot: str) -> tuple[str, ...]:
+        """Restore the snapshot's files that were changed, replaced or deleted since; their paths, in git's order.
+
+        Files that the snapshot does not have stay, but for what lies where one of its files belongs. Where nothing was
+        altered this is one look. Transient if something keeps a file from being restored."""
+        async with self._index() as index:
+            snapshot = await self._held(index, snapshot)
+            altered = found = await self._altered(index)
+            trouble = "it keeps changing"
+            # more than once, because `.gitattributes` may have changed too, and rights may have been taken away
+            for again in range(_PASSES):
+                if not found:
+                    break
+                if again:
+                    await make_writable(self.path)
+                try:
+                    await index.check_out(snapshot)
+                    self._note(index, snapshot)
+                except GitError as error:
+                    trouble = error.reason
+                found = await self._altered(index)
+                altered = (*altered, *found)
+            if found:
+                raise Transient(f"{self.path}: {decode(found[0])} could not be restored: {trouble}")
+            return tuple(map(decode, dict.fromkeys(altered)))
+
+    async def altered(self, snapshot: str) -> tuple[str, ...]:
+        """What `restore_altered` would restore; nothing is changed."""
+        async with self._index() as index:
+            await self._held(index, snapshot)
+            return tuple(map(decode, await self._altered(index)))
+
+    async def after_setup(self, base: str) -> tuple[str, tuple[str, ...]]:
+        """Take what the setup command left for the state that work begins with: its snapshot, and the base's files that
+        setup had changed and that are restored.
+
+        Directories that only tools fill are put on record, and count as ignored from then on (`setup_products`)."""
+        restored = await self.restore_altered(base)
+        async with self._index() as index:
+            untracked = await index.untracked()
+        await record_products(self.path, self.git_dir, untracked)
+        return await self.snapshot(), restored
+
     async def changed(self, before: str, after: str) -> tuple[PathChange, ...]:
         """What differs between two snapshots, by path; a rename is a deletion and an addition."""
         return await changed(self.git_dir, before, after)
@@ -148,6 +192,24 @@ class Tree:
             self._note(index, tree)
         return tree
 
+    async def _held(self, index: Index, snapshot: str) -> str:
+        """Make the index hold the snapshot; the id of its tree object."""
+        if self._noted(index) != snapshot:
+            snapshot = await self._id(f"{snapshot}^{{tree}}")
+            if self._noted(index) != snapshot:
+                await index.hold(snapshot)
+                self._note(index, snapshot)
+        return snapshot
+
+    async def _altered(self, index: Index) -> tuple[bytes, ...]:
+        try:
+            return await index.altered()
+        except GitError as error:
+            if "Permission denied" not in error.stderr:
+                raise
+            await make_writable(self.path)
+            return await index.altered()
+
     def _noted(self, index: Index) -> str | None:
         """The tree object that this very index is known to hold."""
         try:
@@ -184,7 +246,7 @@ class Tree:
                 if source.is_file():
                     _copy(source, scratch)
                     break
-            yield Index(self.path, self.git_dir, scratch)
+            yield Index(self.path, self.git_dir, scratch, products(self.git_dir))
             if scratch.exists():
                 scratch.replace(warm)
         finally:

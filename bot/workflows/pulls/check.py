@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, assert_never
 
 from bot.errors import Refused, UserError
-from bot.model import CHECK_ORDER, Command, StopReason
+from bot.model import CHECK_ORDER, Command, StopReason, ValidationStep
 from bot.model.jobs import Outcome
 from bot.rules.pull_state import (
     BeginPull,
@@ -27,9 +27,10 @@ from bot.rules.verdict import shown
 from bot.store.outcomes import BaseResult
 from bot.store.pulls import PullRow
 from bot.store.run_rows import Draft
+from bot.workflows.altered import judged
 from bot.workflows.context import Context
 from bot.workflows.pulls.judge import judge_check
-from bot.workflows.pulls.trees import grant_of, head_tree, ready_tree, remove_trees
+from bot.workflows.pulls.trees import Ready, grant_of, head_tree, ready_tree, remove_trees
 from bot.workflows.stages import default_stages
 from bot.workflows.transfer import transfer
 from bot.workspace import mirror as mirrors
@@ -37,7 +38,6 @@ from bot.workspace.artifacts import write_log
 from bot.workspace.differences import changed
 from bot.workspace.pull_refs import fetch_head, merge_base
 from bot.workspace.step import run_step
-from bot.workspace.tree import Tree
 
 _STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "retargeted", "stale"})
 _ASKED = 20
@@ -121,15 +121,15 @@ async def _run_check(context: Context, row: PullRow, state: PullState, index: in
     started = Draft(type="pull_check_started", key=f"check:{index}", data={"index": index, "stage": stage.name})
     await pulls.append(row.id, [started])
     context.wake["tell_pulls"].set()
-    tree = await ready_tree(context, row, row.spec.head_sha, "head")
-    step, log = await _execute(context, row, stage.command, tree, stage.name)
+    ready = await ready_tree(context, row, row.spec.head_sha, "head")
+    step, log = await _execute(context, row, stage.command, ready, stage.name)
     write_log(context.settings.home, row.id, f"{stage.name}.log", log)
     first = await _errors(log) if not step.passed else ()
     again: tuple[str, ...] | None = None
     # a time-out or a missing command is not a matter of luck
-    if not step.passed and not step.timed_out and step.exit_code is not None:
-        tree = await ready_tree(context, row, row.spec.head_sha, "head")
-        second, log = await _execute(context, row, stage.command, tree, stage.name)
+    if not step.passed and not step.timed_out and step.exit_code is not None and step.could_not_run is None:
+        ready = await ready_tree(context, row, row.spec.head_sha, "head")
+        second, log = await _execute(context, row, stage.command, ready, stage.name)
         write_log(context.settings.home, row.id, f"{stage.name}-again.log", log)
         again = () if second.passed else await _errors(log)
         if second.passed:
@@ -171,22 +171,31 @@ async def _base_result(
 ) -> BaseResult | str:
     """What the check comes to there, or why that cannot be told, by its name in `reports.pull_words`."""
     try:
-        tree = await ready_tree(context, row, state.base_sha, "base")
+        ready = await ready_tree(context, row, state.base_sha, "base")
     except Refused:
         return "base_setup"
-    if command.directory and not (tree.path / command.directory).is_dir():
+    if command.directory and not (ready.tree.path / command.directory).is_dir():
         return "base_absent"
-    step, log = await _execute(context, row, command, tree, name)
+    step, log = await _execute(context, row, command, ready, name)
     write_log(context.settings.home, row.id, f"{name}-base.log", log)
     if step.passed:
         return BaseResult(passed=True)
+    if step.could_not_run is not None:
+        return "base_not_run"
     if step.exit_code is None and not step.timed_out:
         return "base_unknown"
     return BaseResult(passed=False, errors=await _errors(log))
 
 
-async def _execute(context: Context, row: PullRow, command: Command, tree: Tree, name: str) -> tuple[Any, bytes]:
-    return await run_step(name, command, tree.path, context.sandbox, grant=grant_of(context, row), mask=context.mask)
+async def _execute(
+    context: Context, row: PullRow, command: Command, ready: Ready, name: str
+) -> tuple[ValidationStep, bytes]:
+    path, grant = ready.tree.path, grant_of(context, row)
+
+    async def run() -> tuple[ValidationStep, bytes]:
+        return await run_step(name, command, path, context.sandbox, grant=grant, mask=context.mask)
+
+    return await judged(ready.tree, ready.snapshot, run, mask=context.mask)
 
 
 async def _errors(log: bytes) -> tuple[str, ...]:

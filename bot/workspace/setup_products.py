@@ -1,0 +1,80 @@
+"""What the setup command made in a tree: directories that only tools fill, such as `node_modules` and `.venv`.
+They count as if `.gitignore` named them: no snapshot has them, no restore deletes them, nothing of them is pushed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from bot.workspace.contents import MADE_BY_TOOLS
+
+RECORD = "mendbot-setup-products"
+"""The file in a tree's git directory that names them."""
+
+_MOST_FILES = 2_000
+"""Files of a directory that setup made, beyond which it is taken for a tool's, whatever its name is."""
+
+_SPECIAL = re.compile(rb"([\\*?\[\] ])")
+
+
+def products(git_dir: Path) -> tuple[bytes, ...]:
+    """The directories on record, relative to the work tree, `/`-separated and without a slash at the end."""
+    try:
+        return tuple(name for name in (git_dir / RECORD).read_bytes().split(b"\0") if name)
+    except FileNotFoundError:
+        return ()
+
+
+async def record_products(tree: Path, git_dir: Path, untracked: Iterable[bytes]) -> None:
+    """Put on record what setup made in `tree`. `untracked` are the names there that no commit has, those of whole
+    directories with a slash at the end."""
+    found = await asyncio.to_thread(lambda: sorted(_of_tools(tree, untracked)))
+    half = git_dir / f"{RECORD}.new"
+    half.write_bytes(b"".join(os.fsencode(name) + b"\0" for name in found))
+    half.replace(git_dir / RECORD)
+
+
+def patterns(names: Iterable[bytes]) -> list[str]:
+    """The same directories as options of `git ls-files`, so that it need not look into them (gitignore(5))."""
+    return [os.fsdecode(b"--exclude=/" + _SPECIAL.sub(rb"\\\1", name) + b"/") for name in names]
+
+
+def within(name: bytes, directories: Iterable[bytes]) -> bool:
+    """Whether a name is one of the directories or lies below one."""
+    return any(name == directory or name.startswith(directory + b"/") for directory in directories)
+
+
+def _of_tools(tree: Path, untracked: Iterable[bytes]) -> Iterator[Path]:
+    for name in map(os.fsdecode, untracked):
+        directory = Path(name)
+        if not name.endswith("/") or (tree / directory).is_symlink():
+            continue
+        if _is_of_tools(tree, directory):
+            yield directory
+        else:
+            yield from _below(tree, directory)
+
+
+def _below(tree: Path, directory: Path) -> list[Path]:
+    """Those below a directory that setup made, or the directory itself where it holds too many files to be sources."""
+    found: list[Path] = []
+    files = 0
+    for where, names, plain in os.walk(tree / directory):
+        here = Path(where).relative_to(tree)
+        for name in tuple(names):
+            if _is_of_tools(tree, here / name) and not (tree / here / name).is_symlink():
+                found.append(here / name)
+                names.remove(name)
+        files += len(plain)
+        if files > _MOST_FILES:
+            return [directory]
+    return found
+
+
+def _is_of_tools(tree: Path, directory: Path) -> bool:
+    if any(part in MADE_BY_TOOLS or part.endswith(".egg-info") for part in directory.parts):
+        return True
+    return (tree / directory / "pyvenv.cfg").exists()  # a virtual environment of any name (PEP 405)

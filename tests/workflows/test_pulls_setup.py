@@ -1,0 +1,106 @@
+"""Checks of a pull request in the tree that setup prepared: what it made stays, what a check alters is restored, and a
+check that could not run is said to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.demo.standin.server import StandIn
+from tests.workflows.pull_bot import Bot, WithBot, with_bot
+
+SETUP = (
+    "mkdir -p .venv/bin node_modules/left && printf '#!/bin/sh\\nexit 0\\n' > .venv/bin/tool && "
+    "chmod +x .venv/bin/tool && echo x > node_modules/left/index.js && echo made > generated.txt && "
+    "echo rewritten >> style.txt"
+)
+NEEDS = "\n".join(
+    (
+        "import os, pathlib, subprocess",
+        "subprocess.run(['.venv/bin/tool'], check=True)",
+        "assert pathlib.Path('node_modules/left/index.js').exists() and pathlib.Path('generated.txt').exists()\n",
+    )
+)
+
+
+@pytest.fixture
+def do(github: StandIn, tmp_path: Path) -> WithBot:
+    return with_bot(github, tmp_path)
+
+
+def test_what_setup_made_is_there_for_every_check_of_head_and_base(do: WithBot) -> None:
+    """Though no `.gitignore` names it."""
+
+    async def work(bot: Bot) -> None:
+        files = {"lint.py": f"{NEEDS}import sys\nsys.exit(pathlib.Path('style.txt').read_text() != 'fine\\n')\n"}
+        base = bot.furnish({**files, "wrong.txt": "old trouble\n"}, setup=SETUP)
+        test = f"{NEEDS}print('wrong.txt:1: error: old trouble')\nraise SystemExit(1)\n"
+        _, sha = bot.open({"test.py": test})
+        await bot.quiet()
+        assert bot.conclusions(sha) == {"lint": "success", "test": "neutral", "typecheck": "skipped"}
+        assert bot.executed(sha) == ["lint", "test", "test"] and bot.executed(base) == ["test"]
+
+    do(work)
+
+
+def test_what_one_check_builds_is_there_for_the_next_and_what_it_alters_is_restored_and_told(do: WithBot) -> None:
+    """REQ-PROOF-003."""
+    rewrites = "import pathlib\npathlib.Path('dist').mkdir()\npathlib.Path('dist/out').touch()\n"
+    rewrites += "pathlib.Path('style.txt').write_text('linted')\npathlib.Path('notes.txt').unlink()\n"
+    uses = "import pathlib\nassert pathlib.Path('dist/out').exists()\n"
+    uses += "assert pathlib.Path('style.txt').read_text() == 'fine\\n' and pathlib.Path('notes.txt').exists()\n"
+
+    async def work(bot: Bot) -> None:
+        bot.furnish({"lint.py": rewrites, "test.py": uses})
+        _, sha = bot.open({"notes.txt": "new\n"})
+        await bot.quiet()
+        assert bot.conclusions(sha) == {"lint": "success", "test": "success", "typecheck": "skipped"}
+        assert "The check `lint` changed `notes.txt` and `style.txt` while it ran" in bot.checks(sha)["lint"].summary
+        assert "while it ran" not in bot.checks(sha)["test"].summary
+
+    do(work)
+
+
+def test_a_check_whose_tool_the_pull_request_took_away_could_not_run(do: WithBot) -> None:
+    """REQ-PROOF-004: it is neither new nor the base's."""
+
+    async def work(bot: Bot) -> None:
+        checks = {"test": {"command": ".venv/bin/judge"}, "lint": {"command": "python3 -m judging"}}
+        made = "echo '#!/bin/sh' > .venv/bin/judge; chmod +x .venv/bin/judge"
+        setup = f"mkdir -p .venv/bin; test ! -e requirements.txt || {{ {made}; }}"
+        base = bot.furnish({"requirements.txt": "judge\n", "judging.py": ""}, checks=checks, setup=setup)
+        _, sha = bot.open({"requirements.txt": None, "judging.py": None})
+        await bot.quiet()
+        for name, what in (("test", "`.venv/bin/judge` was not found"), ("lint", "Python module `judging`")):
+            run = bot.checks(sha)[name]
+            assert (run.conclusion, run.title) == ("failure", "could not run")
+            assert what in run.summary and "Install what it needs with `setup`" in run.summary
+            assert f"On [`{base[:7]}`]" in run.summary and "it ran" in run.summary
+            assert "fix" not in {action["identifier"] for action in run.actions}
+
+    do(work)
+
+
+def test_a_check_that_can_run_neither_here_nor_on_the_base_is_no_failure_of_the_bases(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        bot.furnish(checks={"test": {"command": "no-such-runner"}})
+        _, sha = bot.open({"notes.txt": "1\n"})
+        await bot.quiet()
+        run = bot.checks(sha)["test"]
+        assert (run.conclusion, run.title) == ("failure", "could not run")
+        assert "It could not run on the base commit either" in run.summary
+
+    do(work)
+
+
+def test_what_fails_where_the_base_could_not_run_is_new_and_says_why(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        bot.furnish(checks={"test": {"command": "sh ./judge.sh"}})
+        _, sha = bot.open({"judge.sh": "echo 'wrong.txt:1: error: it is wrong'; exit 1\n", "wrong.txt": "x\n"})
+        await bot.quiet()
+        run = bot.checks(sha)["test"]
+        assert (run.conclusion, run.title) == ("failure", "1 new failure")
+        assert "the check could not run on the base commit, so this counts as new" in run.summary
+
+    do(work)
