@@ -16,6 +16,7 @@ from bot.cli.exits import BAD_INPUT, NOT_PASSED, PASSED
 from bot.cli.output import complain, print_json, say
 from bot.errors import UserError
 from bot.model import RunChecksResult
+from bot.reports.altered import altered_lines
 from bot.reports.limits import one_line
 
 __all__ = ["Check", "Flag", "check", "group", "hook", "print_json", "worktree"]
@@ -90,6 +91,8 @@ def _tell(result: RunChecksResult) -> None:
         say(f"{'✓' if one.passed else '✗'} {one.check}: {how}")
         if not one.passed and one.error:
             say(one.error)
+        for line in altered_lines(one):
+            say(line)
 
 
 def _no_tree(tree: Path) -> str | None:

@@ -18,6 +18,7 @@ from bot.reports.redact import Redactor
 from bot.rules.failures import first_error_block
 from bot.workspace.contents import digest
 from bot.workspace.detect import Missing, detect
+from bot.workspace.kept_files import KeptFiles, Restored, keep_files
 from bot.workspace.monorepo import situated
 from bot.workspace.sandbox import Grant, Sandbox, open_sandbox
 from bot.workspace.step import OUTPUT_LIMIT, run_step
@@ -26,6 +27,9 @@ __all__ = ["MAX_ATTEMPTS", "BeforeRetry", "run_checks", "run_step"]
 
 MAX_ATTEMPTS = 3
 """The most executions of a check in one call (REQ-CHECK-007)."""
+
+_MOST_NAMED = 20
+"""Paths of altered files that a result names."""
 
 BeforeRetry = Callable[[tuple[PreviousError, ...]], Awaitable[object] | object]
 """Called between two attempts with all failures so far, the latest last; it may change the tree."""
@@ -48,7 +52,7 @@ async def run_checks(
     commands, and tree and paths are the repository's. Bad input and a missing worktree are a result with `error`, and
     nothing is run. A check that passes on the very tree on which it failed before is `flaky`. By default commands are
     detected, the sandbox is the one that the environment's settings ask for, and whatever looks like a credential is
-    masked.
+    masked. Files that a check alters are restored after it, uncommitted edits and all; its new files stay.
     Raises UserError where the settings are wrong or nothing may run here; what `before_retry` raises goes on."""
     problem = _problem_with(worktree_path, checks, max_attempts)
     if problem is not None:
@@ -78,10 +82,11 @@ class _Bench:
     sandbox: Sandbox
     mask: Callable[[str], str]
 
-    async def attempt(self) -> tuple[CheckResult, ...]:
+    async def attempt(self, kept: KeptFiles) -> tuple[CheckResult, ...]:
         results: list[CheckResult] = []
         for check in self.checks:
-            results.append(await self._check(check))
+            result = await self._check(check)
+            results.append(_noting(result, await kept.restore(), self.mask) if result.command else result)
             if self.fail_fast and not results[-1].passed:
                 break
         return tuple(results)
@@ -103,6 +108,7 @@ class _Bench:
             timed_out=step.timed_out,
             classification=step.classification,
             annotations=step.annotations,
+            could_not_run=step.could_not_run,
         )
 
 
@@ -133,11 +139,25 @@ class _History:
                 self.errors.append(error)
 
 
+def _noting(result: CheckResult, restored: Restored, mask: Callable[[str], str]) -> CheckResult:
+    shown = {
+        "restored": tuple(mask(path) for path in restored.paths[:_MOST_NAMED]),
+        "restored_count": len(restored.paths),
+        "not_restored": tuple(mask(path) for path in restored.not_restored[:_MOST_NAMED]),
+        "found_in": restored.found_in,
+    }
+    return result.model_copy(update=shown)
+
+
 async def _attempts(bench: _Bench, max_attempts: int, before_retry: BeforeRetry | None) -> RunChecksResult:
     history = _History()
     attempt = 1
     while True:
-        results = history.judge(await bench.attempt())
+        kept = await keep_files(bench.tree)  # again in each, as the caller may have changed something in between
+        try:
+            results = history.judge(await bench.attempt(kept))
+        finally:
+            kept.close()
         passed = all(result.passed for result in results)
         # what has no command will have none the next time, unless somebody gives it one in between
         pointless = before_retry is None and all(result.passed or not result.command for result in results)
