@@ -26,6 +26,16 @@ REASONS_KOREAN: Mapping[str, str] = {
     "stop.asked": "중단 요청을 받았습니다",
     "given_up.tries": "{count}번 시도했지만 계속 실패했습니다: {error}",
     "fault": "{error}: Mendbot의 결함입니다. 자세한 내용은 로그에 있습니다",
+    "tests.only": "변경한 파일이 실패한 테스트({names})뿐입니다. 테스트가 아니라 테스트 대상 코드를 고쳐야 합니다",
+    "tests.not_run": "이전에 실패한 테스트 {count}개가 변경 후 실행되어 통과하지 않았습니다: {names}."
+    " 테스트는 그대로 두고 코드를 고쳐야 합니다",
+    "tests.not_run.one": "이전에 실패한 테스트가 변경 후 실행되어 통과하지 않았습니다: {names}."
+    " 테스트는 그대로 두고 코드를 고쳐야 합니다",
+    "tests.gone": "이전에 통과한 테스트 {count}개가 변경 후 실행되지 않았습니다: {names}."
+    " 테스트를 그대로 두어야 합니다",
+    "tests.gone.one": "이전에 통과한 테스트가 변경 후 실행되지 않았습니다: {names}. 테스트를 그대로 두어야 합니다",
+    "tests.fewer": "실행된 테스트가 {before}개에서 {after}개로 줄었습니다. 모든 테스트를 그대로 두어야 합니다: {names}",
+    "tests.fewer.unnamed": "실행된 테스트가 {before}개에서 {after}개로 줄었습니다. 모든 테스트를 그대로 두어야 합니다",
     "max_iterations": "최대 시도 횟수에 도달했습니다 ({done}/{most})",
     "max_duration": "최대 시간에 도달했습니다 ({done}분/{most}분)",
     "max_duration.paused": "최대 시간에 도달했습니다 ({done}분/{most}분, 일시 중지된 {paused}분 제외)",

@@ -18,6 +18,8 @@ class Made:
     tools: tuple[str, ...]
     replays: str | None = None
     """The diff hash of the known resolution that it repeats."""
+    undone: bool = False
+    """It was refused after its checks, so it is no longer in the tree."""
 
 
 def tried(made: tuple[Made, ...], patch_hash: str) -> bool | None:
@@ -25,7 +27,8 @@ def tried(made: tuple[Made, ...], patch_hash: str) -> bool | None:
     last = next((at for at in reversed(range(len(made))) if made[at].patch_hash == patch_hash), None)
     if last is None:
         return False
-    return any(not {*made[last].paths}.isdisjoint(later.paths) for later in made[last + 1 :]) or None
+    undone = made[last].undone or any(not {*made[last].paths}.isdisjoint(later.paths) for later in made[last + 1 :])
+    return undone or None
 
 
 def own_hash(made: tuple[Made, ...]) -> str:

@@ -4,6 +4,7 @@ There is no standard; what is read is what pytest, jest, vitest, node, mypy, PHP
 # `from __future__ import annotations` would take the name of the function that other modules know
 import re
 from dataclasses import dataclass, field
+from typing import Protocol
 from xml.parsers import expat
 
 from bot.model import Annotation, AnnotationLevel
@@ -51,18 +52,9 @@ def junit_annotations(text: str, stage: str, tree: str, limit: int = MOST) -> tu
     Paths are relative with `/`, lines count from 1, titles are the tests' names. Never raises: what is no XML, is no
     JUnit report, has a document type (entities may grow without end) or is nested too deeply is `Unreadable`."""
     reader = _Reader()
-    parser = expat.ParserCreate(encoding="utf-8")
-    parser.buffer_text = True
-    parser.StartDoctypeDeclHandler = _refuse_document_type
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.data
-    try:
-        parser.Parse(_ILLEGAL.sub("", plain(text)).lstrip().encode("utf-8", "replace"), True)
-    except expat.ExpatError as error:
-        return Unreadable(f"it is no complete XML: {error}")
-    except _Refused as refused:
-        return Unreadable(str(refused))
+    problem = read_junit(text, reader)
+    if problem is not None:
+        return problem
     found: dict[tuple[str, int, str], Annotation] = {}
     for case in reader.failed:
         for note in _of_case(case, stage, tree):
@@ -72,8 +64,56 @@ def junit_annotations(text: str, stage: str, tree: str, limit: int = MOST) -> tu
     return tuple(found.values())
 
 
+class Reader(Protocol):
+    """Is given the elements of a report in their order."""
+
+    def start(self, name: str, values: dict[str, str]) -> None: ...
+
+    def end(self, name: str) -> None: ...
+
+    def data(self, text: str) -> None: ...
+
+
+def read_junit(text: str, reader: Reader) -> Unreadable | None:
+    """Give the reader all elements of a JUnit report; why that was not possible, else None. Never raises."""
+    guard = _Guard(reader)
+    parser = expat.ParserCreate(encoding="utf-8")
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = _refuse_document_type
+    parser.StartElementHandler = guard.start
+    parser.EndElementHandler = guard.end
+    parser.CharacterDataHandler = reader.data
+    try:
+        parser.Parse(_ILLEGAL.sub("", plain(text)).lstrip().encode("utf-8", "replace"), True)
+    except expat.ExpatError as error:
+        return Unreadable(f"it is no complete XML: {error}")
+    except _Refused as refused:
+        return Unreadable(str(refused))
+    return None
+
+
 def _refuse_document_type(*_: object) -> None:
     raise _Refused("it declares a document type, which no report needs; write it without `<!DOCTYPE …>`")
+
+
+class _Guard:
+    """Lets only a report of sound depth through to its reader."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._depth = 0
+
+    def start(self, name: str, values: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise _Refused(f"its elements are nested more than {_DEEPEST} deep")
+        if self._depth == 1 and name not in ("testsuites", "testsuite"):
+            raise _Refused(f"it is XML, but no JUnit report: it begins with `<{name[:40]}>`, not `<testsuites>`")
+        self._reader.start(name, values)
+
+    def end(self, name: str) -> None:
+        self._depth -= 1
+        self._reader.end(name)
 
 
 class _Reader:
@@ -84,14 +124,8 @@ class _Reader:
         self._suites: list[dict[str, str]] = []
         self._case: _Case | None = None
         self._kept: int | None = None  # characters kept of the failure that is open
-        self._depth = 0
 
     def start(self, name: str, values: dict[str, str]) -> None:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            raise _Refused(f"its elements are nested more than {_DEEPEST} deep")
-        if self._depth == 1 and name not in ("testsuites", "testsuite"):
-            raise _Refused(f"it is XML, but no JUnit report: it begins with `<{name[:40]}>`, not `<testsuites>`")
         if name == "testsuite":
             self._suites.append(values)
         elif name == "testcase":
@@ -101,7 +135,6 @@ class _Reader:
             self._kept = 0
 
     def end(self, name: str) -> None:
-        self._depth -= 1
         if name == "testsuite" and self._suites:
             self._suites.pop()
         elif name in ("failure", "error"):

@@ -75,8 +75,11 @@ def next_index(stages: Sequence[Stage], steps: Sequence[ValidationStep]) -> int 
     return len(steps) if len(steps) < len(stages) else None
 
 
-def close(steps: Sequence[ValidationStep]) -> Validation:
-    """What the steps amount to: passed only if none failed; the first failure classifies the whole."""
+def close(steps: Sequence[ValidationStep], refused: str = "") -> Validation:
+    """What the steps amount to: passed only if none failed; the first failure classifies the whole. `refused` says why
+    a change is refused although its checks passed."""
+    if refused:
+        return Validation(passed=False, summary=f"refused: {refused}", classification="test", steps=tuple(steps))
     failed = next((step for step in steps if not step.passed), None)
     if failed is None:
         ran = [step.stage for step in steps if not step.skipped]

@@ -14,6 +14,7 @@ from bot.rules import progress, trajectory
 from bot.rules.changes_made import Made, own_hash, tried
 from bot.rules.lessons import Lesson, Shown, learn, note
 from bot.rules.pipeline import Stage, close, next_index
+from bot.rules.suites_seen import BeforeAttempt, SuiteSeen, WhatRan, attempted, refused, with_suite
 
 __all__ = ["NOTHING_OFFERED", "SAME_PATCH", "Made", "RunState", "fold"]
 
@@ -36,6 +37,10 @@ class RunState:
     steps: tuple[ValidationStep, ...] = ()
     """Of the validation under way; empty between two."""
     baseline: Validation | None = None
+    suites: tuple[SuiteSeen, ...] = ()
+    """For each stage that named or counted tests, its first execution: what later ones are compared with."""
+    what_ran: tuple[WhatRan, ...] = ()
+    """How the current attempt's tests compare with those, for each stage that runs tests."""
     attempt: int = 0
     implemented: bool = False
     """The current attempt's change is in the tree, so its validation may run."""
@@ -64,6 +69,7 @@ class RunState:
     """What the history told before the latest attempt."""
     shown: tuple[Shown, ...] = ()
     lessons: tuple[Lesson, ...] = ()
+    before: tuple[BeforeAttempt, ...] = ()
     stop: StopReason | None = None
     paused_at: datetime | None = None
     paused_ms: int = 0
@@ -145,9 +151,7 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
         case "artifact_created", (Phase() as phase):
             return replace(state, artifact_refs={**state.artifact_refs, phase: data["artifact"]})
         case "attempt_started", _:
-            told = tuple(KnownError.model_validate(item) for item in data.get("guidance", ()))
-            attempt = event.iteration or 0
-            return replace(state, attempt=attempt, attempt_over=False, implemented=False, steps=(), guidance=told)
+            return attempted(state, event)
         case "changes_applied", _:
             return _applied(state, event)
         case "phase_failed", Phase.IMPLEMENTATION:
@@ -217,8 +221,10 @@ def _not_applied(state: RunState, event: RunEvent) -> RunState:
 
 def _stepped(state: RunState, event: RunEvent) -> RunState:
     index, step = len(state.steps), ValidationStep.model_validate(event.data["step"])
-    state = _with_errors(state, event, index, step)
     steps = (*state.steps, step)
+    if event.data.get("refused"):
+        return refused(state, event, steps)
+    state = with_suite(_with_errors(state, event, index, step), event, index, step)
     if next_index(state.stages, steps) is not None:
         return replace(state, steps=steps)
     return _validated(state, event, steps)

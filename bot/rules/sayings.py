@@ -34,8 +34,18 @@ ROWS: Mapping[str, str] = {
     "stop.asked": "asked to stop",
     "given_up.tries": "still failing after {count} tries: {error}",
     "fault": "{error}: this is a fault of Mendbot; the log has the rest",
+    "tests.only": "the change touches nothing but the tests that failed ({names}); change the code that they test",
+    "tests.not_run": "{count} tests that failed before did not run and pass afterwards: {names}; keep them and"
+    " change the code",
+    "tests.not_run.one": "a test that failed before did not run and pass afterwards: {names}; keep it and change"
+    " the code",
+    "tests.gone": "{count} tests that passed before did not run afterwards: {names}; keep them",
+    "tests.gone.one": "a test that passed before did not run afterwards: {names}; keep it",
+    "tests.fewer": "{after} tests ran afterwards instead of {before}; keep every test, these too: {names}",
+    "tests.fewer.unnamed": "{after} tests ran afterwards instead of {before}; keep every test",
 }
-"""What rows keep. Those of `stop.` are the reasons that `rules.triage` and the workflows give for cancelling."""
+"""What rows keep. Those of `stop.` are the reasons that `rules.triage` and the workflows give for cancelling, those of
+`tests.` why a change is refused after which other tests ran."""
 
 SENTENCES: Mapping[str, str] = {
     **ROWS,

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from bot.model import Artifact, Phase, ValidationStep
 from bot.rules.course import RunSpec, RunState, Validate
 from bot.rules.failures import fingerprints
 from bot.rules.pipeline import Stage, close, next_index, skipped_step
+from bot.rules.suites_seen import goes_back_to
 from bot.rules.verdict import WHOLE
+from bot.rules.weakened import WEAKENED_TESTS
 from bot.store.database import now_ms
 from bot.store.outcomes import Outcome
 from bot.store.runs import Draft, RunRow
@@ -20,8 +24,10 @@ from bot.workflows.begin import git_grant, open_tree
 from bot.workflows.context import Context
 from bot.workflows.learn import judge_guidance, remember_failure
 from bot.workflows.local import keep_found
+from bot.workflows.suites import Executed, Run, compare, execute, keep, runs_tests
 from bot.workspace.artifacts import write_log
 from bot.workspace.checks import run_step
+from bot.workspace.sandbox import Grant
 from bot.workspace.tree import Tree
 
 
@@ -40,14 +46,17 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
         opening.append(Draft(type="validation_command_started", key=f"command:{name}", data=data, **facts))
     if opening:
         await runs.append(row.id, opening)
-    step, log = await _run(context, row, state, stage, attempt)
+    executed = await _run(context, row, state, stage, attempt)
+    step, log = executed.step, executed.log
     prints = () if step.passed else await asyncio.to_thread(fingerprints, log.decode("utf-8", "replace"))
     if not_its_own(row.spec, stage.name, step, prints):
         step, prints = step.model_copy(update={"passed": True, "tolerated": True, "annotations": ()}), ()
     data = {"stage": stage.name, "step": step.model_dump(mode="json", by_alias=True), "fingerprints": prints}
     if log:
         data["log"] = write_log(context.settings.home, row.id, f"{attempt}-{index}-{stage.name}.log", log)
+    data |= keep(context, row, f"{attempt}-{index}-{stage.name}", executed.suite)
     await _count(context, row, state, step, prints)
+    refused = await _compared(context, row, state, action, replace(executed, step=step), data)
     drafts = [
         Draft(
             type=f"validation_command_{'completed' if step.passed else 'failed'}",
@@ -59,15 +68,36 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     ]
     steps = (*state.steps, step)
     made: list[Artifact] = []
-    if next_index(state.stages, steps) is None and attempt:
+    if (next_index(state.stages, steps) is None or refused) and attempt:
         by_luck = any(one.flaky for one in steps)
-        await judge_guidance(context, state, passed=step.passed and not by_luck)
-        if not step.passed:
-            await remember_failure(context, state, prints)
-        closing, artifact = _closing(row, attempt, steps)
+        await judge_guidance(context, state, passed=step.passed and not by_luck and not refused)
+        if not step.passed or (refused and goes_back_to(state) is state.before[-1]):
+            await remember_failure(context, state, prints or state.failing)
+        closing, artifact = _closing(row, attempt, steps, refused)
         drafts += closing
         made.append(artifact)
     await runs.append(row.id, drafts, made)
+    if refused:
+        await (await open_tree(context, row, state)).restore(goes_back_to(state).snapshot)
+
+
+async def _compared(
+    context: Context, row: RunRow, state: RunState, action: Validate, executed: Executed, data: dict[str, Any]
+) -> str:
+    """Why the change is refused although the stage passed after it: other tests ran. Empty where it is not; `data` of
+    the stage's event is given both."""
+    stage = state.stages[action.index]
+    if not action.attempt or not executed.step.passed or executed.step.skipped or not runs_tests(stage):
+        return ""
+    found = await compare(context, row, state, await open_tree(context, row, state), action.index, executed)
+    if found is None:
+        return ""
+    data["whatRan"] = found.what_ran
+    if found.refused is None:
+        return ""
+    data["refused"] = context.mask(found.refused.text)
+    data["reason"] = WEAKENED_TESTS
+    return str(data["refused"])
 
 
 async def _count(context: Context, row: RunRow, state: RunState, step: ValidationStep, prints: tuple[str, ...]) -> None:
@@ -96,43 +126,46 @@ def not_its_own(spec: RunSpec, stage: str, step: ValidationStep, prints: Sequenc
     return bool(tolerated) and set(prints or (WHOLE,)) <= set(tolerated)
 
 
-async def _run(
-    context: Context, row: RunRow, state: RunState, stage: Stage, attempt: int
-) -> tuple[ValidationStep, bytes]:
+async def _run(context: Context, row: RunRow, state: RunState, stage: Stage, attempt: int) -> Executed:
     if stage.command is None:
-        return skipped_step(stage), b""
-    tree = await open_tree(context, row, state)
-    step, log = await _once(context, row, state, stage, tree)
+        return Executed(skipped_step(stage), b"")
+    tree, grant = await open_tree(context, row, state), git_grant(context, row)
+    run = _guarded(context, row, state, stage, tree)
+    first = await execute(context, row, stage, tree, grant, run)
+    step = first.step
     if step.passed or step.timed_out or step.exit_code is None or step.could_not_run or not attempt:
-        return step, log
+        return first
     # once more, to tell flaky from broken (REQ-RUN-002); a time-out or a missing command is not a matter of luck
-    again, log_again = await _once(context, row, state, stage, tree)
-    if again.passed:
-        note = f"{again.output}\n(failed once before, on the same tree: flaky)".strip()
-        return again.model_copy(update={"flaky": True, "output": note}), log + log_again
-    return step, log
+    again = await execute(context, row, stage, tree, grant, run)
+    if again.step.passed:
+        note = f"{again.step.output}\n(failed once before, on the same tree: flaky)".strip()
+        flaky = again.step.model_copy(update={"flaky": True, "output": note})
+        return Executed(flaky, first.log + again.log, again.suite)
+    return first
 
 
-async def _once(
-    context: Context, row: RunRow, state: RunState, stage: Stage, tree: Tree
-) -> tuple[ValidationStep, bytes]:
+def _guarded(context: Context, row: RunRow, state: RunState, stage: Stage, tree: Tree) -> Run:
+    """The stage's command, run on exactly the files of the snapshot, which are so again afterwards."""
     command, snapshot = stage.command, state.snapshot
     assert command is not None and snapshot is not None
-    grant = git_grant(context, row)
 
-    async def run() -> tuple[ValidationStep, bytes]:
-        return await run_step(stage.name, command, tree.path, context.sandbox, grant=grant, mask=context.mask)
-
-    async def keep() -> None:
+    async def keep_edits() -> None:
         await keep_found(context, row, state, tree, after=stage.name)
 
     # in somebody's own tree what was altered may be that person's edit, of which the diff is then all that is left
-    keeps = keep if row.spec.workspace is not None else None
-    return await judged(tree, snapshot, run, mask=context.mask, before_restoring=keeps)
+    keeps = keep_edits if row.spec.workspace is not None else None
+
+    async def run(grant: Grant) -> tuple[ValidationStep, bytes]:
+        once = partial(run_step, stage.name, command, tree.path, context.sandbox, grant=grant, mask=context.mask)
+        return await judged(tree, snapshot, once, mask=context.mask, before_restoring=keeps)
+
+    return run
 
 
-def _closing(row: RunRow, attempt: int, steps: tuple[ValidationStep, ...]) -> tuple[list[Draft], Artifact]:
-    outcome = close(steps)
+def _closing(
+    row: RunRow, attempt: int, steps: tuple[ValidationStep, ...], refused: str
+) -> tuple[list[Draft], Artifact]:
+    outcome = close(steps, refused)
     artifact = Artifact(
         id=f"{row.id}.validation.{attempt}",
         session_id=row.id,
@@ -147,10 +180,11 @@ def _closing(row: RunRow, attempt: int, steps: tuple[ValidationStep, ...]) -> tu
         "classification": outcome.classification,
     }
     verdict = "passed" if outcome.passed else "failed"
+    why = {"summary": outcome.summary, **({"reason": WEAKENED_TESTS} if refused else {})}
     phase_end = "phase_completed" if outcome.passed else "phase_failed"
     drafts = [
         Draft(type="artifact_created", key=f"artifact:{artifact.id}", data={"artifact": artifact.id}, **facts),
-        Draft(type=f"tests_{verdict}", key=f"tests:{attempt}", data={"summary": outcome.summary}, **facts),
-        Draft(type=phase_end, key=f"validation_done:{attempt}", data={"summary": outcome.summary}, **facts),
+        Draft(type=f"tests_{verdict}", key=f"tests:{attempt}", data=why, **facts),
+        Draft(type=phase_end, key=f"validation_done:{attempt}", data=why, **facts),
     ]
     return drafts, artifact

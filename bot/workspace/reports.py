@@ -15,6 +15,8 @@ from bot.reports.limits import cut_middle, strip_control
 from bot.rules.junit import junit_annotations
 from bot.rules.locations import MOST, NO_MESSAGE, Unreadable
 from bot.rules.sarif import sarif_annotations
+from bot.rules.suite_result import SuiteResult
+from bot.rules.tests_listed import read_junit_tests
 from bot.workspace.nofollow import read_state
 
 MAX_REPORT_BYTES = 20_000_000
@@ -50,6 +52,11 @@ class ReportFile:
         read = junit_annotations if text.lstrip().startswith("<") else sarif_annotations
         found = read(text, stage, str(self.tree), MOST)
         return found if isinstance(found, Unreadable) else tuple(_shown(note, mask) for note in found)
+
+    def tests(self, mask: Callable[[str], str]) -> SuiteResult:
+        """The tests that a JUnit report names; without names where there is none to read. Never blocks, as `read`."""
+        text = self._text()
+        return SuiteResult() if isinstance(text, Unreadable) else read_junit_tests(mask(text))
 
     def _text(self) -> str | Unreadable:
         problem = _problem_with(self.path)
