@@ -45,6 +45,10 @@ class Transient(MendbotError):
         self.retry_after_s = retry_after_s
 
 
+class Shortage(Transient):
+    """This machine lacks something that people can give it: disk, memory, open files; the message names the remedy."""
+
+
 class Stale(MendbotError):
     """The world moved on: the issue was closed, the head is newer, the object is gone. Drop the work quietly."""
 

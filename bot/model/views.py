@@ -90,6 +90,15 @@ class Conflict(Noun):
     paths: tuple[str, ...] = ()
 
 
+class Loss(Noun):
+    """What of a run's unfinished change could not be kept: `files`, printable, and how many `more`; none named is all
+    of it. `because` is English, for the log."""
+
+    files: tuple[str, ...] = ()
+    more: int = 0
+    because: str = ""
+
+
 class RunView(Noun):
     """All that a report may tell about one run; made from its facts by `store.runs`."""
 
@@ -119,6 +128,7 @@ class RunView(Noun):
     mends: Literal["", "branch", "fork"] = ""
     """Whose pull request's branch it is for, the repository's own or a fork's; empty where it opens one of its own."""
     salvage_ref: str | None = None
+    loss: Loss | None = None
     sandbox: str = ""
     trigger_label: str = "auto-fix"
     duration_ms: int = 0

@@ -98,5 +98,17 @@ def again(view: RunView, language: Language) -> str:
 
 
 def salvage(view: RunView, language: Language) -> list[str]:
-    """Where the unfinished change is kept, if there is one."""
-    return [say(language, "next.salvage", ref=inline_code(view.salvage_ref))] if view.salvage_ref else []
+    """Where the unfinished change is kept, if there is one, and what of it could not be kept."""
+    kept = [say(language, "next.salvage", ref=inline_code(view.salvage_ref))] if view.salvage_ref else []
+    return [*kept, *_lost(view, language)]
+
+
+def _lost(view: RunView, language: Language) -> list[str]:
+    if view.loss is None:
+        return []
+    if not view.loss.files:
+        return [say(language, "next.lost.all")]
+    files = ", ".join(inline_code(name, 100) for name in view.loss.files)
+    if view.loss.more:
+        return [say(language, "next.lost.more", files=files, count=view.loss.more)]
+    return [say(language, "next.lost", files=files)]

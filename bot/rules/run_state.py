@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.model import Conflict, KnownError, Phase, PullRequest, RunEvent, Status, StopReason, Validation, ValidationStep
 from bot.model.said import Said, Stop
+from bot.model.views import Loss
 from bot.rules import progress, trajectory
 from bot.rules.changes_made import Made, own_hash, tried
 from bot.rules.lessons import Lesson, Shown, learn, note
@@ -84,6 +85,7 @@ class RunState:
     conflicts: tuple[Conflict, ...] = ()
     """Other open groups whose change would not merge with this one's."""
     salvage_ref: str | None = None
+    loss: Loss | None = None
     finished: Status | None = None
     ended_at: datetime | None = None
     last_event: int = 0
@@ -169,6 +171,8 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
             return replace(state, conflicts=tuple(Conflict.model_validate(item) for item in data["conflicts"]))
         case "phase_failed", (Phase.REVIEW | Phase.PACKAGING):
             return replace(state, stop=_stop(data))
+        case "change_lost", _:
+            return replace(state, loss=Loss.model_validate(data["loss"]))
         case "session_finished", _:
             return _finished(state, event)
         case _:
@@ -296,4 +300,5 @@ def _finished(state: RunState, event: RunEvent) -> RunState:
         stop=_stop(data["stop"]) if data.get("stop") else None,
         ended_at=event.ts,
         salvage_ref=data.get("salvageRef"),
+        loss=Loss.model_validate(data["loss"]) if data.get("loss") else state.loss,
     )

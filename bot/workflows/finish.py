@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import structlog
+
 from bot.agent.hook_kit import remove_kit
-from bot.model import Artifact, Phase, Status, StopReason
+from bot.model import Artifact, Loss, Phase, Status, StopReason
 from bot.model.jobs import Job
 from bot.model.said import Stop
 from bot.rules.certificate import certificate
@@ -20,7 +22,10 @@ from bot.workflows.context import Context
 from bot.workflows.learn import learn
 from bot.workflows.local import close_local
 from bot.workspace import mirror as mirrors
-from bot.workspace.worktree import remove_worktree, reopen_worktree, salvage
+from bot.workspace.rescue import rescue
+from bot.workspace.worktree import remove_worktree
+
+log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,8 @@ class Left:
 
     salvage_ref: str | None = None
     diff: str | None = None
+    loss: Loss | None = None
+    """What could not be kept."""
 
 
 async def finish(context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None) -> None:
@@ -53,6 +60,7 @@ async def record_end(
         "salvageRef": left.salvage_ref,
         "diff": left.diff,
         "bestAttempt": state.best_attempt,
+        "loss": left.loss.model_dump(mode="json") if left.loss else None,
     }
     ended = Draft(type="session_finished", key="session_finished", data=data)
     await context.stores.runs.append(row.id, [*drafts, ended], [_certified(context, row, state, status, stop)])
@@ -75,20 +83,24 @@ async def clear(context: Context, row: RunRow, state: RunState, status: Status) 
     if row.spec.workspace is not None:
         return Left(diff=await close_local(context, row, state, succeeded=status is Status.SUCCESS))
     mirror, ref = context.mirror(row.spec.on_github), f"refs/mendbot/salvage/{row.id}"
-    await clear_tree(mirror, context.tree_path(row), ref)
+    loss = await clear_tree(mirror, context.tree_path(row), ref)
     # asked of git, because a crash may have come between the salvage and the record of it
     kept = mirror.is_dir() and await mirrors.resolve(mirror, ref)
-    return Left(salvage_ref=ref if kept else None)
+    return Left(salvage_ref=ref if kept else None, loss=loss)
 
 
-async def clear_tree(mirror: Path, path: Path, ref: str) -> None:
-    """Keep at `ref` what a worktree holds beside its commits, and remove it with the run's own directory."""
-    tree = await reopen_worktree(mirror, path) if mirror.is_dir() else None
-    if tree is not None:
-        await salvage(tree, ref)
+async def clear_tree(mirror: Path, path: Path, ref: str) -> Loss | None:
+    """Keep at `ref` what a worktree holds beside its commits, and remove it with the run's own directory.
+
+    Its slot is free then, whatever the tree held: what could not be kept is logged and returned. Raises Transient
+    where the machine lacks something, or where the directory resists deletion (its slot is free even then)."""
+    loss = await rescue(mirror, path, ref)
+    if loss is not None:
+        log.warning("change_lost", path=str(path), files=loss.files, more=loss.more, because=loss.because)
     await remove_worktree(mirror, path)
     with suppress(OSError):  # what else somebody put there keeps it
         path.parent.rmdir()
+    return loss
 
 
 async def settle(context: Context, run_id: str) -> None:

@@ -49,6 +49,7 @@ def view_of(
         pull=state.pull,
         mends="" if spec.pull is None else "fork" if spec.pull.from_fork else "branch",
         salvage_ref=state.salvage_ref,
+        loss=state.loss,
         sandbox=state.sandbox,
         trigger_label=spec.policy.trigger_label,
         duration_ms=_duration_ms(state),

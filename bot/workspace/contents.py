@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,14 +22,42 @@ _HASHED = 4_000_000
 """Bytes up to which a file's content counts; of a larger one its size and time."""
 
 
+class Walk:
+    """Relative paths of the files below `tree`, in a fixed order, with `/`; directories that tools fill are left out.
+
+    It ends after `most` names. `unread` then has the directories that could not be listed or were not come to. Deep
+    trees do no harm: it is no recursion, as `os.walk` is in Python 3.11, and follows no link."""
+
+    def __init__(self, tree: Path, most: int | None = None) -> None:
+        self._tree = os.fspath(tree)
+        self._left = sys.maxsize if most is None else most
+        self.unread: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        waiting = [""]
+        while waiting:
+            here = waiting.pop()
+            prefix = f"{here}/" if here else ""
+            try:
+                with os.scandir(f"{self._tree}/{here}") as found:
+                    entries = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in found)
+            except OSError:
+                self.unread.append(here or ".")
+                continue
+            for name, below in entries:
+                if below or name.endswith(_MADE_FILES):
+                    continue
+                if self._left <= 0:
+                    self.unread += [here or ".", *waiting]
+                    return
+                self._left -= 1
+                yield prefix + name
+            waiting += [prefix + name for name, below in reversed(entries) if below and name not in MADE_BY_TOOLS]
+
+
 def file_names(tree: Path) -> Iterator[str]:
-    """Relative paths of the files, in a fixed order, with `/`; directories that tools fill are left out."""
-    for directory, below, files in os.walk(tree):
-        below[:] = sorted(name for name in below if name not in MADE_BY_TOOLS)
-        here = os.path.relpath(directory, tree)
-        for name in sorted(files):
-            if not name.endswith(_MADE_FILES):
-                yield name if here == "." else f"{here}/{name}"
+    """All of `Walk`."""
+    return iter(Walk(tree))
 
 
 def digest(tree: Path) -> str:

@@ -4,6 +4,7 @@ A repository's own files must never make the bot run something (trust T18), nor 
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
 import signal
@@ -14,7 +15,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bot import proc
-from bot.errors import ConfigError, Refused, Transient, shortage
+from bot.errors import ConfigError, Refused, Shortage, Transient, shortage
+from bot.reports.limits import one_line
 from bot.workspace.hazards import costly_pattern, refuse_hazards
 from bot.workspace.mutex import POLL_S, common_dir, exclusive
 
@@ -56,6 +58,13 @@ _LOCKED = re.compile(
     r"Unable to create '(?P<ref>/[^\n]+?\.lock)': File exists|lock config file (?P<config>/[^\n]+?): File exists"
 )
 _NO_MEMORY = re.compile(rb"[Oo]ut of memory|Cannot allocate memory|mmap failed")
+_ERRNO = {
+    os.strerror(number): number
+    for number in (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+}
+_LACKING = re.compile("|".join(sorted(map(re.escape, _ERRNO), key=len, reverse=True)))
+_TOO_DEEP = os.strerror(errno.ENAMETOOLONG).encode()
+_OF_THE_TREE = re.compile(r"(?:failed to encode|failed to decode|BOM is (?:required|prohibited) in) '[^\n]*")
 _COMING_OR_GOING = re.compile(
     rb"(?:failed to read|Invalid path) '?/[^\n]*/worktrees/[^/\n]+(?:/[a-z]+)?'?: (?:Success|No such)"
 )
@@ -138,7 +147,9 @@ async def git(
             break
         result = await _run(argv, directory, variables, stdin, deadline, work_tree)
     if result.exit_code not in ok:
-        raise _failure(args, result, directory)
+        raise _failure(args, result, directory, work_tree)
+    if work_tree is not None and _TOO_DEEP in result.errors:  # git would say nothing of what lies there
+        raise Refused("tree_too_deep", "the working tree has directories deeper than a path can be long; remove them")
     return result.output
 
 
@@ -197,7 +208,7 @@ async def _looked_after(running: Coroutine[Any, Any, proc.ProcResult], work_tree
 
 def _not_started(result: proc.ProcResult, cwd: Path) -> NoReturn:
     if (lacking := shortage(result.spawn_errno)) is not None:
-        raise Transient(f"git could not be started: {lacking}")
+        raise Shortage(f"git could not be started: {lacking}")
     if not cwd.is_dir():
         raise Transient(f"the directory {cwd} is gone; it is made again when the work is taken up anew")
     raise ConfigError(f"git could not be started ({result.spawn_error}): install git and put it on PATH")
@@ -250,10 +261,13 @@ def _age_s(lock: Path) -> float | None:
         return None
 
 
-def _failure(args: tuple[str, ...], result: proc.ProcResult, directory: Path) -> Exception:
+def _failure(args: tuple[str, ...], result: proc.ProcResult, directory: Path, work_tree: Path | None) -> Exception:
     stderr = result.errors.decode("utf-8", "replace")
-    if "No space left on device" in stderr or "Disk quota exceeded" in stderr:
-        return Transient(f"the disk is full near {directory}: free some space; the work goes on by itself then")
+    if (said := _LACKING.search(stderr)) is not None:
+        lacking = shortage(_ERRNO[said[0]])
+        return Shortage(f"git {_verb(args)} failed near {directory}: {lacking}; the work goes on by itself then")
+    if work_tree is not None and (said := _OF_THE_TREE.search(stderr)) is not None:
+        return Refused("unreadable_tree", f"git cannot read this working tree: {one_line(said[0], 300)}")
     return GitError(("git", *args), result.exit_code, stderr, result.output.decode("utf-8", "replace"))
 
 

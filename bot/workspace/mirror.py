@@ -27,6 +27,7 @@ __all__ = [
     "read_file",
     "refusal",
     "resolve",
+    "sound",
     "standing",
     "tidy",
 ]
@@ -48,7 +49,7 @@ async def ensure_mirror(path: Path) -> None:
     """Make `path` a bare repository: a fresh one appears all at once, a half-made or damaged one is completed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     async with exclusive(path, "mirror"):
-        if _sound(path):
+        if sound(path):
             return
         if path.is_dir() and any(path.iterdir()):
             for name in ("HEAD", "config"):
@@ -148,7 +149,8 @@ async def tidy(mirror: Path) -> None:
         await git("gc", "--quiet", "--prune=2.weeks.ago", git_dir=mirror, timeout_s=1800)
 
 
-def _sound(path: Path) -> bool:
+def sound(path: Path) -> bool:
+    """Whether `path` is a mirror with all its parts, as far as a look at a few files tells."""
     try:
         head, config = (path / "HEAD").read_text("utf-8"), (path / "config").read_text("utf-8")
     except (OSError, UnicodeDecodeError):

@@ -13,12 +13,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.errors import Refused
+from bot.errors import Refused, Shortage, shortage
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 MAX_FILE_BYTES = 50_000_000
+_DEEPEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +43,22 @@ class Replacement:
     executable: bool | None = None
 
 
-def read_state(root: Path, path: str) -> FileState | None:
+def read_state(root: Path, path: str, *, most: int = MAX_FILE_BYTES) -> FileState | None:
     """The regular file at `path` below `root`, or None where there is none.
 
-    Raises Refused(`through_symlink`) where a part is a link, OSError for what is no regular file, too large
-    or not readable. A FIFO does not block it."""
-    with ExitStack() as held:
-        try:
-            parent, name = _open_parent(_open_root(root, held), path, held)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        return _read_at(parent, name, path)
+    Raises Refused(`through_symlink`) where a part is a link, OSError for what is no regular file, larger than `most`
+    bytes or not readable, Shortage where this machine has no descriptor or memory left. A FIFO does not block it."""
+    try:
+        with ExitStack() as held:
+            try:
+                parent, name = _open_parent(_open_root(root, held), path, held)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+            return _read_at(parent, name, path, most)
+    except OSError as error:
+        if lacking := shortage(error.errno):
+            raise Shortage(f"{path} could not be read: {lacking}") from error
+        raise
 
 
 def replace_all(root: Path, wanted: Sequence[Replacement]) -> None:
@@ -86,19 +92,25 @@ def _open_root(root: Path, held: ExitStack) -> int:
 def _open_parent(top: int, path: str, held: ExitStack, undo: ExitStack | None = None) -> tuple[int, str]:
     """The directory that holds the path's last part, and that part; with `undo` it makes what is missing."""
     *parents, name = path.split("/")
+    if undo is not None and len(parents) > _DEEPEST:
+        raise Refused("tree_too_deep", f"{path[:200]}…: more than {_DEEPEST} directories in each other; use fewer")
     at = top
+    passed = held.enter_context(ExitStack())
     for part in parents:
         if undo is not None:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(part, dir_fd=at)
                 undo.callback(os.rmdir, part, dir_fd=at)
+                held.push(passed.pop_all())  # to undo it takes the directory that it was made in
         try:
-            at = os.open(part, _DIRECTORY, dir_fd=at)
+            below = os.open(part, _DIRECTORY, dir_fd=at)
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP):
                 _refuse_link(at, part, path)
             raise
-        held.callback(os.close, at)
+        passed.close()  # one descriptor at a time, for a path may be as deep as the limit on them
+        passed.callback(os.close, below)
+        at = below
     return at, name
 
 
@@ -107,7 +119,7 @@ def _refuse_link(directory: int, name: str, path: str) -> None:
         raise Refused("through_symlink", f"{path!r}: {name!r} is a symbolic link; change the file it points to instead")
 
 
-def _read_at(directory: int, name: str, path: str) -> FileState | None:
+def _read_at(directory: int, name: str, path: str, most: int) -> FileState | None:
     try:
         opened = os.open(name, _READ, dir_fd=directory)
     except FileNotFoundError:
@@ -120,9 +132,9 @@ def _read_at(directory: int, name: str, path: str) -> FileState | None:
         status = os.fstat(opened)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", path)
-        if status.st_size > MAX_FILE_BYTES:
-            raise OSError(errno.EFBIG, f"larger than {MAX_FILE_BYTES:,} bytes", path)
-        return FileState(file.read(MAX_FILE_BYTES + 1), stat.S_IMODE(status.st_mode) & 0o777)
+        if status.st_size > most:
+            raise OSError(errno.EFBIG, f"larger than {most:,} bytes", path)
+        return FileState(file.read(most), stat.S_IMODE(status.st_mode) & 0o777)
 
 
 @contextlib.contextmanager

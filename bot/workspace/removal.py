@@ -13,6 +13,7 @@ from bot.errors import Transient
 
 _TIMEOUT_S = 300.0
 _TRIES = 3
+_TRASH = ".trash-"
 _BOUND = proc.Bounds(with_parent=True)
 
 
@@ -25,14 +26,17 @@ async def remove_directory(path: Path, *, trash_in: Path | None = None) -> None:
     parent = trash_in or path.parent
     if not parent.is_dir():
         return
-    trash = parent / f".{path.name}.trash-{uuid.uuid4().hex}"
+    if _TRASH in path.name:  # what resisted an earlier time
+        await _delete(path)
+        return
+    trash = parent / f".{path.name}{_TRASH}{uuid.uuid4().hex}"
     try:
         path.rename(trash)
     except FileNotFoundError:
         pass
     except OSError as error:
         raise Transient(f"{path} cannot be moved away for deletion ({error.strerror}): mend its directory") from error
-    for leftover in sorted(parent.glob(f".{path.name}.trash-*")):
+    for leftover in sorted(parent.glob(f".{path.name}{_TRASH}*")):
         await _delete(leftover)
 
 
@@ -43,6 +47,8 @@ async def make_writable(path: Path) -> None:
 
 async def _delete(path: Path) -> None:
     told = ""
+    if not os.path.lexists(path):
+        return
     for _ in range(_TRIES):
         told = await _run(("rm", "-rf", "--", str(path)), path.parent)
         if not os.path.lexists(path):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bot.errors import MendbotError, Transient, UserError
+from bot.errors import MendbotError, Shortage, Transient, UserError, shortage
 from bot.workspace.git import GitError, git
 from bot.workspace.index import checkout_settings
 from bot.workspace.objects import commits, decode, encode
@@ -125,10 +125,8 @@ async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool)
             tree = opened(common, path)
     except (GitError, MendbotError, OSError) as error:
         await undo(common)
-        if _of_a_full_disk(error):
-            raise Transient(
-                f"the disk is full near {path}: free some space; the work goes on by itself then"
-            ) from error
+        if (lacking := _lacking(error)) is not None:
+            raise Shortage(f"{path} could not be made: {lacking}; the work goes on by itself then") from error
         raise
     (common / _JOURNAL).unlink()
     return tree
@@ -155,11 +153,10 @@ async def _checked_out(common: Path, path: Path, begun: _Begun) -> Tree:
     return Tree(path, admin)
 
 
-def _of_a_full_disk(error: Exception) -> bool:
-    # of a file that it checks out git says no more than this
-    if isinstance(error, GitError):
-        return "unable to write file" in error.stderr
-    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+def _lacking(error: Exception) -> str | None:
+    if isinstance(error, GitError) and "unable to write file" in error.stderr:
+        return shortage(errno.ENOSPC)  # of a file that it checks out git says no more than this
+    return shortage(error.errno) if isinstance(error, OSError) else None
 
 
 def _usual(common: Path) -> bool:
@@ -209,9 +206,11 @@ async def undo(common: Path) -> bool:
 
 async def drop(common: Path, path: Path) -> None:
     """Delete the directory of a worktree and git's record of it, in whatever state; the branch stays."""
-    await remove_directory(path)
-    for admin in _records(common, path):
-        await remove_directory(admin, trash_in=common)
+    try:
+        await remove_directory(path)
+    finally:  # what resists lies under another name by now, and must not take a slot for ever
+        for admin in _records(common, path):
+            await remove_directory(admin, trash_in=common)
 
 
 def opened(common: Path, path: Path) -> Tree:
@@ -263,7 +262,9 @@ def _record(admin: str, name: str) -> str | None:
     """What one of a worktree's records says; None where there is no such record."""
     try:
         file = os.open(f"{admin}/{name}", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
+    except OSError as error:
+        if shortage(error.errno):
+            raise  # else the record of a worktree would be taken for one that says nothing, and be removed
         return None
     try:
         return os.fsdecode(os.read(file, _LONGEST_RECORD)).rstrip("\n")

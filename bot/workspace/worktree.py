@@ -13,7 +13,7 @@ from bot.workspace.manage import manage_worktree
 from bot.workspace.mirror import meanings
 from bot.workspace.mutex import exclusive
 from bot.workspace.objects import commits
-from bot.workspace.removal import remove_directory
+from bot.workspace.removal import make_writable, remove_directory
 from bot.workspace.slots import Entry, add, drop, opened, real, settled, whole
 from bot.workspace.tree import Tree
 
@@ -114,6 +114,8 @@ async def _taken_up(mirror: Path, entry: Entry, branch: str) -> Tree:
 async def write_link(tree: Tree) -> None:
     """Write the tree's `.git` file anew where code in the tree changed it: agents and checks go by it (we don't)."""
     link, text = tree.path / ".git", os.fsencode(f"gitdir: {tree.git_dir}\n")
+    if not os.access(tree.path, os.R_OK | os.W_OK | os.X_OK):
+        await make_writable(tree.path)
     try:
         if stat.S_ISREG(link.lstat().st_mode):
             with link.open("rb") as file:
