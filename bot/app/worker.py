@@ -24,7 +24,7 @@ from bot.store.changes import Changes
 from bot.store.database import Database
 from bot.workflows.context import Context
 from bot.workflows.gather import gather_loop
-from bot.workflows.janitor import sweep, tend_loop
+from bot.workflows.janitor import tend_loop
 from bot.workflows.missed import catch_up_loop
 from bot.workflows.pulls.tell import tell_pulls_loop
 from bot.workflows.pump import pump_loop
@@ -131,7 +131,6 @@ class Worker:
         context, engine = await self._build()
         self._context = context
         await context.stores.deliveries.reopen()
-        await sweep(context)
         engine.start()
         quiet_logs()
         await engine.listen()
