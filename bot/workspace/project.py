@@ -4,6 +4,7 @@ They are untrusted (T33), and whoever detects commands must never stop at a synt
 from __future__ import annotations
 
 import configparser
+import errno
 import json
 import os
 import re
@@ -114,16 +115,12 @@ class Project:
 
     def _read(self, path: str) -> str | None:
         try:
-            state = read_state(self.tree, f"{self.directory}/{path}" if self.directory else path)
+            state = read_state(self.tree, f"{self.directory}/{path}" if self.directory else path, most=_LARGEST)
         except (OSError, Refused) as error:
-            self.missing(f"{path} cannot be read: {_first_line(error)}")
+            large = isinstance(error, OSError) and error.errno == errno.EFBIG
+            self.missing(f"{path} is too large to read" if large else f"{path} cannot be read: {_first_line(error)}")
             return None
-        if state is None:
-            return None
-        if len(state.content) > _LARGEST:
-            self.missing(f"{path} is too large to read ({len(state.content)} bytes)")
-            return None
-        return state.content.decode("utf-8-sig", "replace")
+        return None if state is None else state.content.decode("utf-8-sig", "replace")
 
     def _parsed(self, path: str, parse: Any) -> Mapping[str, Any]:
         text = self.text(path)

@@ -4,6 +4,7 @@ Only what this very run wrote counts: yesterday's report says nothing about toda
 from __future__ import annotations
 
 import codecs
+import errno
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -68,15 +69,15 @@ class ReportFile:
         if after == self.before:
             return Unreadable("it is an old one, which this run of the check did not write")
         try:
-            state = read_state(self.tree, str(PurePosixPath(self.path)))
+            state = read_state(self.tree, str(PurePosixPath(self.path)), most=MAX_REPORT_BYTES)
         except Refused:
             return Unreadable("it or a directory above it is a symbolic link, which is never followed")
         except OSError as error:
+            if error.errno == errno.EFBIG:
+                return Unreadable(f"it is larger than {MAX_REPORT_BYTES:,} bytes; write the failures alone")
             return Unreadable(error.strerror or str(error))
         if state is None:
             return Unreadable("the check wrote no such file")
-        if len(state.content) > MAX_REPORT_BYTES:
-            return Unreadable(f"it is larger than {MAX_REPORT_BYTES:,} bytes; write the failures alone")
         return _decoded(state.content)
 
 

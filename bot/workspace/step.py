@@ -8,15 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.errors import Refused
 from bot.model import Annotation, Classification, Command, CouldNotRun, ValidationStep
 from bot.proc import ProcResult
 from bot.reports.limits import cut_middle, one_line, strip_control
 from bot.rules import failures
 from bot.rules.locations import Unreadable
 from bot.rules.unable import could_not_run
-from bot.workspace.contents import file_names
-from bot.workspace.nofollow import read_state
+from bot.workspace.contents import Walk
+from bot.workspace.lines import LineCounts
 from bot.workspace.reports import ReportFile
 from bot.workspace.sandbox import Grant, Sandbox
 
@@ -25,8 +24,8 @@ OUTPUT_LIMIT = 5_000
 
 _SUMMARY_LINES = 3
 _SUMMARY_LIMIT = 500
-_IN_LOOP = 65_536
-"""Bytes that may be digested on the event loop; more would be felt by whoever waits for an answer."""
+_MOST_NAMES = 200_000
+"""Names of a tree that are looked through for the one that a tool left its directory out of."""
 
 _ENVIRONMENT: Mapping[str, str] = {"PYTHONDONTWRITEBYTECODE": "1"}
 """Python takes compiled code for fresh if the source has its size and its second (PEP 552), and
@@ -46,8 +45,7 @@ async def run_step(
     report = ReportFile.before_the_run(tree, command.report)
     result = await sandbox.run(command, tree, grant=replace(grant, env={**_ENVIRONMENT, **grant.env}))
     ended = _Ended(stage, command, tree, result, report)
-    if len(result.output) <= _IN_LOOP and report is None:
-        return _digest(ended, mask)
+    # never on the event loop: even a short log may name hundreds of large files
     return await asyncio.to_thread(_digest, ended, mask)
 
 
@@ -151,40 +149,26 @@ def _placed(found: tuple[Annotation, ...], tree: Path, directory: str) -> tuple[
 
     Tools name files from where they run, `directory`, or from the tree. Those that name a file without its directory
     (`go test` does) mean the one file of that name, if there is one."""
-    lengths: dict[str, int | None] = {}
+    lengths = LineCounts(tree)
     names: dict[str, list[str]] | None = None
     placed = []
     for item in found:
         path = item.path
         nearer = f"{directory}/{path}" if directory else path
-        if nearer not in lengths:
-            lengths[nearer] = _line_count(tree, nearer)
-        path = nearer if lengths[nearer] is not None else path
-        if path not in lengths:
-            lengths[path] = _line_count(tree, path)
-        if lengths[path] is None and "/" not in path:
+        path = nearer if lengths.of(nearer) is not None else path
+        if lengths.of(path) is None and "/" not in path:
             names = _by_base_name(tree) if names is None else names
             same = names.get(path, [])
             path = same[0] if len(same) == 1 else path
-            lengths.setdefault(path, _line_count(tree, path))
-        length = lengths[path]
+        length = lengths.of(path)
         if length is not None:
             start, end = min(item.start_line, length), min(item.end_line, length)
             placed.append(item.model_copy(update={"path": path, "start_line": start, "end_line": end}))
     return tuple(placed)
 
 
-def _line_count(tree: Path, path: str) -> int | None:
-    """Lines of the file, at least 1; None where there is no such file in the tree."""
-    try:
-        state = read_state(tree, path)
-    except (OSError, Refused):
-        return None
-    return None if state is None else max(1, state.content.count(b"\n") + (not state.content.endswith(b"\n")))
-
-
 def _by_base_name(tree: Path) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
-    for path in file_names(tree):
+    for path in Walk(tree, most=_MOST_NAMES):
         names.setdefault(path.rpartition("/")[2], []).append(path)
     return names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -156,3 +157,39 @@ def test_a_command_in_a_directory_below_names_files_from_there_or_from_the_tree(
 
     notes = asyncio.run(run()).annotations
     assert [(note.path, note.start_line) for note in notes] == [("pkg/a.py", 2), ("pkg/a.py", 1)]
+
+
+def _read_so_far() -> int:
+    return int(re.search(r"rchar: (\d+)", Path("/proc/self/io").read_text())[1])  # type: ignore[index]
+
+
+def test_hundreds_of_sparse_files_named_in_a_log_are_not_read(tmp_path: Path) -> None:
+    for number in range(300):
+        with (tmp_path / f"f{number}.py").open("wb") as file:
+            file.truncate((45 << 20) if number % 2 else (10 << 30))
+    (tmp_path / "real.py").write_text("one\ntwo\n")
+    names = "; ".join(f"echo f{number}.py:1:1: E501 long" for number in range(300))
+    before = _read_so_far()
+    result, _ = step(tmp_path, f"echo real.py:2:1: E501 long; {names}; exit 1", stage="lint")
+    assert _read_so_far() - before < 100 << 20
+    assert {note.path for note in result.annotations} == {"real.py"}
+
+
+def test_many_files_of_some_size_are_read_up_to_a_bound(tmp_path: Path) -> None:
+    for number in range(40):
+        (tmp_path / f"f{number}.py").write_bytes(b"x = 1\n" * 1_000_000)
+    names = "; ".join(f"echo f{number}.py:900000:1: E501 long" for number in range(40))
+    result, _ = step(tmp_path, f"{names}; exit 1", stage="lint")
+    assert 5 <= len(result.annotations) <= 11
+
+
+def test_what_is_made_of_a_log_is_never_made_on_the_event_loop(tmp_path: Path) -> None:
+    """A short one too: the files that it names may be hundreds."""
+    threads = []
+
+    def mask(text: str) -> str:
+        threads.append(threading.current_thread())
+        return text
+
+    step(tmp_path, "echo a.py:1:1: E501 long; exit 1", stage="lint", mask=mask)
+    assert threads and threading.main_thread() not in threads
