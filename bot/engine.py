@@ -2,7 +2,8 @@
 again until it says it is done; each call is a recorded step, so a crash costs at most the call under way.
 
 The rules it keeps are those of DBOS 3.4: a pinned application version, a stable executor id, WAL before launch,
-workflow ids made from the intent, JSON instead of pickle, few recovery attempts."""
+workflow ids made from the intent, JSON instead of pickle, few recovery attempts. A job that waits holds no place in its
+queue: what is left of it is a record of its own, a turn, which is due when the wait is over."""
 
 from __future__ import annotations
 
@@ -23,14 +24,20 @@ from bot.model.jobs import Job, JobArgs, JobState, JobStep, Outcome, Queue
 APPLICATION_VERSION = "1"
 _MAX_RECOVERIES = 30
 """Starts of the process that one job may live through. A job that kills the process must be given up some day, but
-dbos counts every restart alike, also those of a run that waits for a slot or goes on well in between."""
+dbos counts every restart alike, also those between which it goes on well; each turn of a job counts anew."""
 
 _STEP_LIMIT_S = 8 * 3600.0
 """Far above the sum of the limits that the processes of one call have themselves: a job past it is given up."""
 
 
+_ALIVE = ["PENDING", "ENQUEUED", "DELAYED"]
 _ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 _FORGOTTEN_AT_ONCE = 500
+_FRESH = 1
+"""The priority of a job that begins. One that has waited comes first (0): it may hold what others wait for."""
+
+_TURN = "~"
+"""Before the number of a job's turn, in the id of the engine's record of it; the first turn's is the job's own."""
 
 
 class Engine:
@@ -82,8 +89,7 @@ class Engine:
                     self._idle.set()
 
         @DBOS.workflow(name=kind, max_recovery_attempts=_MAX_RECOVERIES)
-        async def loop(args: JobArgs) -> None:
-            faults = 0
+        async def loop(args: JobArgs, faults: int = 0, partition: str = "") -> None:
             while True:
                 if self._stopping:
                     await asyncio.Event().wait()  # the process is leaving; this workflow goes on after the restart
@@ -91,8 +97,29 @@ class Engine:
                 if outcome.done:
                     return
                 faults = faults + 1 if outcome.fault else 0
-                if outcome.wait_s > 0:
-                    await DBOS.sleep_async(outcome.wait_s)
+                if outcome.wait_s <= 0:
+                    continue
+                if partition:
+                    await self._hand_over(kind, args, faults, partition, outcome.wait_s)
+                    return
+                # put in its queue by a release that knew no turns: its record goes on as it was begun
+                await DBOS.sleep_async(outcome.wait_s)
+
+    async def _hand_over(self, kind: str, args: JobArgs, faults: int, partition: str, wait_s: float) -> None:
+        """Leave the rest of a job to its next turn, so that it holds no place in its queue while it waits. The turn's
+        id makes it one turn, however often a crash has this done again."""
+        await DBOS.enqueue_workflow_with_options_async(
+            {
+                "workflow_name": kind,
+                "queue_name": self._kinds[kind],
+                "workflow_id": _next_turn(str(DBOS.workflow_id)),
+                "queue_partition_key": partition,
+                "delay_seconds": wait_s,
+            },
+            args,
+            faults,
+            partition,
+        )
 
     def start(self) -> None:
         """Launch, recover what this executor had under way, and listen to the queues."""
@@ -123,31 +150,62 @@ class Engine:
                     "queue_name": self._kinds[job.kind],
                     "workflow_id": job.id,
                     "queue_partition_key": job.partition,
+                    "priority": _FRESH,
                 },
                 job.args,
+                0,
+                job.partition,
             )
 
     async def cancel(self, job_id: str) -> None:
         """Stop a job: one that waits never starts, one that runs is interrupted within about a second."""
-        await DBOS.cancel_workflow_async(job_id)
+        for turn in {job_id: "", **await self._alive(job_id)}:
+            await DBOS.cancel_workflow_async(turn)
+
+    async def wake(self, job_id: str) -> None:
+        """Let a job that waits between two calls go on within about a second; any other stays as it is."""
+        for turn, status in (await self._alive(job_id)).items():
+            if status == "DELAYED":
+                await DBOS.set_workflow_delay_async(turn, delay_seconds=0)
 
     async def status(self, job_id: str) -> JobState:
         """What has become of a job; `ended` is also what the engine gave up after too many crashes."""
-        found = await DBOS.list_workflows_async(workflow_ids=[job_id], load_input=False, load_output=False)
-        if not found:
-            return "unknown"
-        status = str(found[0].status)
-        return "waiting" if status in ("ENQUEUED", "DELAYED") else "running" if status == "PENDING" else "ended"
+        known = await DBOS.list_workflows_async(workflow_ids=[job_id], load_input=False, load_output=False)
+        # asked second: a turn is there before the one that handed over to it has ended
+        alive = {one.workflow_id: str(one.status) for one in known if str(one.status) in _ALIVE}
+        alive = alive or await self._alive(job_id)
+        if alive:
+            return "running" if "PENDING" in alive.values() else "waiting"
+        return "ended" if known else "unknown"
+
+    async def _alive(self, job_id: str) -> dict[str, str]:
+        """The turns of a job that have not ended, but for the first, with their status."""
+        found = await DBOS.list_workflows_async(
+            workflow_id_prefix=job_id + _TURN, status=_ALIVE, load_input=False, load_output=False
+        )
+        return {one.workflow_id: str(one.status) for one in found if _job_of(one.workflow_id) == job_id}
 
     async def forget(self, ended_before: timedelta) -> int:
-        """Delete the records of jobs that ended longer ago than that; how many. By itself dbos keeps them for ever."""
+        """Delete the records of jobs that ended longer ago than that; how many. By itself dbos keeps them for ever.
+
+        A job's first record stays while one of its turns goes on: by it the job is known."""
         before = (datetime.now(UTC) - ended_before).isoformat()
-        gone = 0
+        alive = await DBOS.list_workflows_async(status=_ALIVE, load_input=False, load_output=False)
+        known = {_job_of(one.workflow_id) for one in alive}
+        gone = kept = 0
         while found := await DBOS.list_workflows_async(
-            completed_before=before, status=_ENDED, limit=_FORGOTTEN_AT_ONCE, load_input=False, load_output=False
+            completed_before=before,
+            status=_ENDED,
+            limit=_FORGOTTEN_AT_ONCE,
+            offset=kept,
+            load_input=False,
+            load_output=False,
         ):
-            await DBOS.delete_workflows_async([one.workflow_id for one in found])
-            gone += len(found)
+            over = [one.workflow_id for one in found if one.workflow_id not in known]
+            kept += len(found) - len(over)
+            if over:
+                await DBOS.delete_workflows_async(over)
+            gone += len(over)
         return gone
 
     async def drain(self, grace_s: float) -> bool:
@@ -159,6 +217,17 @@ class Engine:
         except TimeoutError:
             return False
         return True
+
+
+def _job_of(turn: str) -> str:
+    job_id, _, number = turn.rpartition(_TURN)
+    return job_id if job_id and number.isdecimal() else turn
+
+
+def _next_turn(turn: str) -> str:
+    job_id = _job_of(turn)
+    number = int(turn[len(job_id) + len(_TURN) :]) if turn != job_id else 0
+    return f"{job_id}{_TURN}{number + 1}"
 
 
 def _prepare_sqlite(path: Path) -> None:

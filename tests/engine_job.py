@@ -2,7 +2,9 @@
 
 Usage: python -m tests.engine_job HOME JOB... ; a job is ID, PARTITION, CALLS and seconds per call, joined by commas.
 -1 seconds kill the process; in place of seconds, a call may last until there is a file of that name, or of that
-name and the call's number, in HOME. Two recoveries are enough here, so that a test need not wait for thirty."""
+name and the call's number, in HOME. `wait_NAME` and `rest_NAME` ask, until there is a file of that NAME, to be called
+again after a tenth of a second or ten minutes; a file `wake` wakes the first job, and `at_once` says how many may run.
+Two recoveries are enough here, so that a test need not wait for thirty."""
 
 from __future__ import annotations
 
@@ -15,8 +17,10 @@ from pathlib import Path
 
 from bot import engine as engines
 from bot.engine import Engine, quiet_logs
-from bot.model.jobs import Job, JobArgs, Outcome, Queue
+from bot.model.jobs import Job, JobArgs, JobState, Outcome, Queue
 from tests.machine import PATIENCE_S
+
+WAITS = {"wait": 0.1, "rest": 600.0}
 
 
 async def main(home: Path, jobs: list[Job]) -> None:
@@ -28,21 +32,26 @@ async def main(home: Path, jobs: list[Job]) -> None:
         name, calls = args["name"], args["calls"]
         done = home / f"{name}_done"
         count = int(done.read_text()) if done.exists() else 0
-        note(f"{name} began {count + 1}")
+        note(f"{name} began {count + 1}" + (f" after {faults} faults" if faults else ""))
         if args["lasts"] == "-1":
             os.kill(os.getpid(), signal.SIGKILL)
-        if args["lasts"].isidentifier():
+        how, _, until = args["lasts"].partition("_")
+        if how in WAITS and not (home / until).exists():
+            note(f"{name} waits")
+            return Outcome(done=False, wait_s=WAITS[how], fault=how == "wait")
+        if how not in WAITS and args["lasts"].isidentifier():
             ends = home / args["lasts"], home / f"{args['lasts']}{count + 1}"
             while not any(end.exists() for end in ends):  # noqa: ASYNC110  # made by another process or another job
                 await asyncio.sleep(0.02)
-        else:
+        elif how not in WAITS:
             await asyncio.sleep(float(args["lasts"]))
         done.write_text(str(count + 1))
         note(f"{name} ended {count + 1}")
         return Outcome(done=count + 1 >= calls)
 
     engines._MAX_RECOVERIES = 2
-    queue = Queue(name="fix", at_once=4, per_partition=2, poll_s=0.05)
+    at_once = int((home / "at_once").read_text()) if (home / "at_once").exists() else 4
+    queue = Queue(name="fix", at_once=at_once, per_partition=2, poll_s=0.05)
     engine = Engine(f"sqlite:///{home / 'engine.db'}", "test-1", [queue], {"fix": ("fix", step)})
     engine.start()
     quiet_logs()
@@ -50,8 +59,11 @@ async def main(home: Path, jobs: list[Job]) -> None:
     for job in jobs:
         await engine.enqueue(job)
     note("ready")
-    while not (home / "stop").exists():  # noqa: ASYNC110  # asked from another process
+    while not (home / "stop").exists():  # asked from another process
         await asyncio.sleep(0.02)
+        if (home / "wake").exists():
+            (home / "wake").unlink()
+            await engine.wake(jobs[0].id)
     draining = asyncio.create_task(engine.drain(float((home / "stop").read_text())))
     await asyncio.sleep(0)
     (home / "draining").touch()
@@ -59,7 +71,9 @@ async def main(home: Path, jobs: list[Job]) -> None:
     for job in jobs:
         done = home / f"{job.args['name']}_done"
         if done.exists() and int(done.read_text()) >= job.args["calls"]:
-            await ended(engine, job)
+            await until(engine, job, "ended")
+        elif job.args["lasts"].startswith("rest_"):
+            await until(engine, job, "waiting")
     states = [await engine.status(job.id) for job in jobs]
     if (home / "forget").exists():
         gone = await engine.forget(timedelta())
@@ -68,10 +82,10 @@ async def main(home: Path, jobs: list[Job]) -> None:
     os._exit(0)
 
 
-async def ended(engine: Engine, job: Job) -> None:
-    """The engine writes down that a job has ended a moment after its last call has."""
+async def until(engine: Engine, job: Job, state: JobState) -> None:
+    """The engine writes down what a call came to a moment after it has ended."""
     async with asyncio.timeout(PATIENCE_S):
-        while await engine.status(job.id) != "ended":  # noqa: ASYNC110  # dbos tells nobody
+        while await engine.status(job.id) != state:  # noqa: ASYNC110  # dbos tells nobody
             await asyncio.sleep(0.02)
 
 

@@ -133,3 +133,36 @@ def test_jobs_that_ended_are_forgotten_and_those_under_way_are_not(start: Callab
     process.until_said("b began 1")
     (process.home / "forget").touch()
     assert process.stop(0.6) == "drained False ended running forgot 1 unknown running"
+
+
+@pytest.mark.parametrize("kind", ["wait", "rest"])
+def test_a_job_that_waits_leaves_its_place_to_others(start: Callable[..., Process], tmp_path: Path, kind: str) -> None:
+    (tmp_path / "at_once").write_text("1")
+    process = start(f"a,octo/x,1,{kind}_go", "b,octo/x,1,0", "c,octo/y,1,0")
+    calls = process.until(lambda calls: {"b ended 1", "c ended 1"} <= set(calls))
+    assert "a waits" in calls and "a ended 1" not in calls
+    (process.home / "go").touch()
+    (process.home / "wake").touch()
+    process.until_said("a ended 1")
+    assert process.stop(PATIENCE_S) == "drained True ended ended ended"
+
+
+def test_a_job_that_waits_goes_on_after_a_crash_and_counts_its_faults(start: Callable[..., Process]) -> None:
+    first = start("a,octo/x,1,wait_go")
+    first.until_said("a began 1 after 2 faults")
+    first.kill()
+    (first.home / "go").touch()
+    again = start("a,octo/x,1,wait_go")  # it is wanted again, and is the same job
+    calls = again.until_said("a ended 1")
+    assert [call for call in calls if " ended " in call] == ["a ended 1"]
+    assert calls[-2] == f"a began 1 after {calls.count('a waits')} faults"
+    assert again.stop(PATIENCE_S) == "drained True ended"
+
+
+def test_what_is_known_of_a_job_that_waits_is_not_forgotten(start: Callable[..., Process]) -> None:
+    process = start("a,octo/x,1,rest_go", "b,octo/x,1,0")
+    process.until_said("a waits")
+    process.until_said("b ended 1")
+    (process.home / "forget").touch()
+    # b's record alone is gone: by a's first it is known that a was asked for
+    assert process.stop(PATIENCE_S) == "drained True waiting ended forgot 1 waiting unknown"
