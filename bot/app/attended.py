@@ -83,7 +83,10 @@ def _no_jobs() -> Jobs:
     async def forget(_: timedelta) -> int:
         return 0
 
-    return Jobs(enqueue=enqueue, state=state, forget=forget)
+    async def wake(_: str) -> None:
+        return
+
+    return Jobs(enqueue=enqueue, state=state, forget=forget, wake=wake)
 
 
 async def _drive(context: Context, session_id: str, on_wait: Callable[[str], None] | None) -> None:

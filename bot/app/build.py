@@ -30,6 +30,7 @@ class Jobs:
     enqueue: Callable[[Job], Awaitable[None]]
     state: Callable[[str], Awaitable[JobState]]
     forget: Callable[[timedelta], Awaitable[int]]
+    wake: Callable[[str], Awaitable[None]]
 
 
 async def build_context(
@@ -51,6 +52,7 @@ async def build_context(
         enqueue=engine.enqueue,
         job_state=engine.state,
         forget_jobs=engine.forget,
+        wake_job=engine.wake,
         developers=bench.developers,
         mask=masker,
         holds_secret=masker.holds,

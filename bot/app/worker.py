@@ -120,7 +120,10 @@ class Worker:
         async def forget(ended_before: timedelta) -> int:
             return await holder[0].forget(ended_before)
 
-        engine_door = Jobs(enqueue=enqueue, state=state, forget=forget)
+        async def wake(job_id: str) -> None:
+            await holder[0].wake(job_id)
+
+        engine_door = Jobs(enqueue=enqueue, state=state, forget=forget, wake=wake)
         context = await build_context(settings, self._database, self.changes, engine_door, github)
         engine = Engine(engine_url(settings), "mendbot-1", queues(settings), jobs(context))
         holder.append(engine)

@@ -189,6 +189,8 @@ class Context:
     enqueue: Callable[[Job], Awaitable[None]]
     job_state: Callable[[str], Awaitable[JobState]]
     forget_jobs: Callable[[timedelta], Awaitable[int]]
+    wake_job: Callable[[str], Awaitable[None]]
+    """Lets a job that waits go on at once, by its id; any other stays as it is."""
     developers: Callable[[RunRow, Path], Sequence[Developer]]
     mask: Callable[[str], str]
     holds_secret: Callable[[str], bool]

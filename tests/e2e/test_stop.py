@@ -68,3 +68,22 @@ def test_deliveries_that_come_while_it_stops_are_stored_or_not_acknowledged(gith
     with sqlite3.connect(bot.home / "mendbot.db") as database:
         assert acknowledged <= {row[0] for row in database.execute("SELECT id FROM deliveries")}
     assert "Traceback" not in bot.tail(10**7)
+
+
+def test_a_paused_run_leaves_its_place_to_others_and_goes_on_when_it_is_resumed(github: StandIn, serve: Serve) -> None:
+    world = github.world
+    policy = "group_by: component\nchecks:\n  test: { command: python3 check.py, timeout: 60 }\n"
+    world.push_commit(REPO, "main", {".github/mendbot.yml": policy}, "ada")
+    serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_QUIET_SECONDS="1", MENDBOT_WORKERS="1")
+    paused, other = (
+        world.create_issue(REPO, f"Part {part}", "It says 41.", author="ada", labels=(f"component:{part}",))
+        for part in "ab"
+    )
+    world.comment(REPO, paused, "/mendbot pause", "ada")
+    wait_until(lambda: any("rocket" in dict(one.reactions) for one in world.comments(REPO, paused)), PATIENCE_S)
+    world.add_label(REPO, paused, "auto-fix", "ada")
+    world.add_label(REPO, other, "auto-fix", "ada")
+    wait_for_label(github, other, "auto-fix-done")
+    assert "auto-fix-done" not in world.issue(REPO, paused).labels
+    world.comment(REPO, paused, "/mendbot resume", "ada")
+    wait_for_label(github, paused, "auto-fix-done")

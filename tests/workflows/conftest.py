@@ -73,6 +73,7 @@ class Desk:
     repo: Repo
     jobs: list[Job] = field(default_factory=list)
     states: dict[str, JobState] = field(default_factory=dict)
+    woken: list[str] = field(default_factory=list)
     hands: list[Developer] = field(default_factory=list)
 
     @property
@@ -151,6 +152,9 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
     async def forget_jobs(ended_before: timedelta) -> int:
         return 0
 
+    async def wake_job(job_id: str) -> None:
+        made[0].woken.append(job_id)
+
     async def job_state(job_id: str) -> JobState:
         return made[0].states.get(job_id, "unknown")
 
@@ -174,6 +178,7 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
             enqueue=enqueue,
             job_state=job_state,
             forget_jobs=forget_jobs,
+            wake_job=wake_job,
             developers=developers,
             mask=masker,
             holds_secret=masker.holds,

@@ -246,3 +246,17 @@ def test_a_list_whose_link_leads_elsewhere_takes_no_answer_from_a_command(at_des
         assert thread.reactions(number, comment) == NOT_DONE
 
     on(at_desk, work)
+
+
+def test_resume_wakes_the_run_that_waits(at_desk: AtDesk) -> None:
+    async def work(thread: Thread) -> None:
+        number = thread.at.issue()
+        await thread.hear()
+        await thread.gather()
+        job = next(job.id for job in thread.at.jobs if job.kind == "fix")
+        await thread.say(number, "/mendbot pause")
+        assert thread.at.woken == []
+        await thread.say(number, "/mendbot resume")
+        assert thread.at.woken == [job]
+
+    on(at_desk, work)

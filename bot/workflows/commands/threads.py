@@ -11,6 +11,7 @@ from bot.store.pulls import PullRow
 from bot.workflows.commands.begun import begin
 from bot.workflows.commands.orders import Ask, Order, Said, refused
 from bot.workflows.context import Context
+from bot.workflows.fix import fix_job
 from bot.workflows.pulls.look import look
 from bot.workflows.pulls.people import learn_resolved
 
@@ -64,6 +65,10 @@ async def resume(context: Context, ask: Ask) -> Said:
     if ask.order.is_pull:
         await look(context, ask.repo, ask.number)
     context.wake["gather"].set()
+    held = await context.stores.runs.open_run(ask.repo, ask.number)
+    row = await context.stores.runs.get(held[0]) if held is not None else None
+    if row is not None:
+        await context.wake_job(fix_job(row.id, row.spec).id)
     return Said(True, done_reply("resume", {}, ask.language))
 
 
