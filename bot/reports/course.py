@@ -67,4 +67,10 @@ def _check(event: RunEvent) -> str:
     line = f"  {mark} {step['stage']} ({where}, {step['durationMs'] / 1000:.1f} s)"
     last = next((text.strip() for text in reversed(step["output"].splitlines()) if text.strip()), "")
     said = f": {last[:_LAST_LINE]}" if last else ""
-    return f"{line}{said}" if step["passed"] else f"{line}: classified `{event.classification}`{said}"
+    # events of before this was noted have neither key
+    restored = step.get("restored", ())
+    altered = f"; restored what it changed: {', '.join(restored)}" if restored else ""
+    if step["passed"]:
+        return f"{line}{said}{altered}"
+    how = "could not run" if step.get("couldNotRun") else f"classified `{event.classification}`"
+    return f"{line}: {how}{said}{altered}"

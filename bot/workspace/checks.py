@@ -85,7 +85,11 @@ class _Bench:
     async def attempt(self, kept: KeptFiles) -> tuple[CheckResult, ...]:
         results: list[CheckResult] = []
         for check in self.checks:
-            result = await self._check(check)
+            try:
+                result = await self._check(check)
+            except BaseException:  # interrupted, say, by whoever asked for it: their files are theirs all the same
+                await kept.restore()
+                raise
             results.append(_noting(result, await kept.restore(), self.mask) if result.command else result)
             if self.fail_fast and not results[-1].passed:
                 break

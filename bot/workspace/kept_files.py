@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from bot.errors import UserError
+from bot.errors import Transient, UserError
 from bot.workspace.contents import file_names
 from bot.workspace.git import GitError, git
 from bot.workspace.removal import remove_directory
@@ -60,16 +60,19 @@ class KeptFiles:
 
     async def restore(self) -> Restored:
         """Make the files what they were. What was found instead is kept in a directory for temporary files: it may be
-        an edit that somebody made meanwhile."""
+        an edit that somebody made meanwhile. UserError where that cannot be done, with where their copies are."""
         altered = await asyncio.to_thread(self._altered)
         if not altered:
             return Restored()
         able = [name for name in altered if self._is_restorable(self.files[name])]
         found = Path(tempfile.mkdtemp(prefix="mendbot-found-"))
         await asyncio.to_thread(self._set_aside, able, found)
-        for name in able:
-            await self._clear(name)
-            await asyncio.to_thread(self._write, name)
+        for at, name in enumerate(able):
+            try:
+                await self._clear(name)
+                await asyncio.to_thread(self._write, name)
+            except (OSError, Transient) as error:
+                raise self._given_up(able[at:], error) from error
         kept = any(found.iterdir())
         if not kept:
             found.rmdir()
@@ -137,6 +140,16 @@ class KeptFiles:
             if content is not None:
                 (found / name).parent.mkdir(parents=True, exist_ok=True)
                 (found / name).write_bytes(content)
+
+    def _given_up(self, names: Iterable[str], error: Exception) -> UserError:
+        """What to say where files cannot be restored; their contents of before are saved where somebody finds them."""
+        saved = Path(tempfile.mkdtemp(prefix="mendbot-originals-"))
+        for name in names:
+            if self.files[name].at is not None:
+                (saved / name).parent.mkdir(parents=True, exist_ok=True)
+                (saved / name).write_bytes(self._copy(self.files[name]))
+        told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        return UserError(f"a check changed files that cannot be restored ({told}): copy them back from {saved}")
 
     async def _clear(self, name: str) -> None:
         """Take away whatever stands where the file or one of its directories belongs."""

@@ -133,6 +133,24 @@ def test_attempts_used_up_leave_the_tree_as_it_was(settings: Settings, tmp_path:
     assert not (settings.home / "sessions" / told["id"]).exists()
 
 
+def test_a_check_that_rewrites_the_tree_changes_nothing_of_what_is_judged_and_left(
+    settings: Settings, tmp_path: Path
+) -> None:
+    """REQ-PROOF-003: the second command judges what was proposed, and that is what stays; what was found in the tree is
+    kept, since it may be somebody's edit."""
+    tree = write(tmp_path / "tree", PLAIN, commit=True)
+    write(tree, {"mine.txt": "not added\n", "README": "an edit of mine\n"})
+    rewrites = "echo 43 > answer.txt; echo linted > README; rm mine.txt; touch built"
+    told = run(settings, asked_of(tree, agent(put("answer.txt", "42\n")), validationCommands=[rewrites, IS_42]))
+    assert told["status"] == "success"
+    assert (tree / "answer.txt").read_text() == "42\n" and (tree / "README").read_text() == "an edit of mine\n"
+    assert (tree / "mine.txt").read_text() == "not added\n"
+    step = validations(told)[-1]["steps"][0]
+    assert step["restored"] == ["README", "answer.txt", "mine.txt"] and step["restoredCount"] == 3
+    (kept,) = (settings.home / "artifacts" / told["id"]).glob("found-*.diff")
+    assert "+linted" in kept.read_text()
+
+
 def test_success_leaves_the_change_uncommitted_among_uncommitted_work(settings: Settings, tmp_path: Path) -> None:
     """REQ-RUN-002: a local session's change stays in the tree, for a person to look at and to commit."""
     tree = write(tmp_path / "tree", PLAIN, commit=True)

@@ -63,7 +63,7 @@ def test_what_one_check_builds_is_there_for_the_next_and_what_it_alters_is_resto
 
 
 def test_a_check_whose_tool_the_pull_request_took_away_could_not_run(do: WithBot) -> None:
-    """REQ-PROOF-004: it is neither new nor the base's."""
+    """H-2: it is neither new nor the base's."""
 
     async def work(bot: Bot) -> None:
         checks = {"test": {"command": ".venv/bin/judge"}, "lint": {"command": "python3 -m judging"}}
