@@ -91,22 +91,24 @@ def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, 
     parts.append(restored_note(step, language))
     if len(step.annotations) > len(annotations):
         parts.append(say(language, "check.more", shown=len(annotations), all=len(step.annotations)))
-    if step.passed and (step.flaky or step.tolerated):
+    unable = step.could_not_run is not None
+    if step.passed and (step.flaky or step.tolerated) and not unable:
         parts.append(say(language, "check.tolerated.long" if step.tolerated else "check.flaky.long"))
     log = strip_control(step.output).strip("\n")
     text = fence(cut_middle(log, _LOG_CHARS), "text") if log.strip() else ""
-    conclusion = "failure" if not step.passed else "neutral" if step.flaky or step.tolerated else "success"
+    # nothing was checked, so a required status check must not pass
+    conclusion = "failure" if unable or not step.passed else "neutral" if step.flaky or step.tolerated else "success"
     return conclusion, _output(view, _title(step, time, language), parts, text, annotations, language)
 
 
 def _title(step: ValidationStep, time: str, language: Language) -> str:
+    if step.could_not_run is not None:
+        return say(language, "result.unable")
     if step.passed:
         passed = tests_counted("passed", step)
         if step.flaky or step.tolerated:
             return say(language, "check.tolerated" if step.tolerated else "check.flaky")
         return say(language, "check.tests", count=passed) if passed else say(language, "check.passed", time=time)
-    if step.could_not_run is not None:
-        return say(language, "result.unable")
     if step.timed_out:
         return say(language, "check.timed_out", time=time)
     failed = tests_counted("failed", step)

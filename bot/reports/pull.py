@@ -123,7 +123,11 @@ def commit_message(view: RunView) -> str:
     A session's has no issues to refer to, and the first line of its task in full where the subject cuts it."""
     validation = latest(view)
     passed = (
-        [plain(step.command, 100) for step in validation.steps if step.passed and not step.skipped]
+        [
+            plain(step.command, 100)
+            for step in validation.steps
+            if step.passed and not step.skipped and step.could_not_run is None
+        ]
         if validation
         else []
     )

@@ -53,11 +53,11 @@ def verdict(step: ValidationStep, language: Language) -> str:
     """One cell: `passed`, `failed, 2 findings`, `timed out`, `skipped`, …"""
     if step.skipped:
         return say(language, "result.skipped")
+    if step.could_not_run is not None:
+        return say(language, "result.unable")
     if step.passed:
         key = "result.tolerated" if step.tolerated else "result.flaky" if step.flaky else "result.passed"
         return say(language, key)
-    if step.could_not_run is not None:
-        return say(language, "result.unable")
     if step.timed_out:
         return say(language, "result.timed_out")
     failed = tests_counted("failed", step)

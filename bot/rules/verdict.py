@@ -11,6 +11,9 @@ from bot.rules.failures import fingerprints
 WHOLE = ""
 """Stands for a check as a whole, where no error of it can be named."""
 
+NOT_RUN = "(could not run)"
+"""Stands for a check that never ran, where errors are listed that a fix need not clear; no error is spelt like it."""
+
 
 def shown(passed: bool, output: str) -> tuple[str, ...]:
     """What `judge` is told of one run: nothing of one that passed, else its errors, `WHOLE` where it shows none."""

@@ -14,7 +14,7 @@ from bot.rules.course import RunSpec, RunState, Validate
 from bot.rules.failures import fingerprints
 from bot.rules.pipeline import Stage, close, next_index, skipped_step
 from bot.rules.suites_seen import goes_back_to
-from bot.rules.verdict import WHOLE
+from bot.rules.verdict import NOT_RUN, WHOLE
 from bot.rules.weakened import WEAKENED_TESTS
 from bot.store.database import now_ms
 from bot.store.outcomes import Outcome
@@ -123,6 +123,8 @@ def not_its_own(spec: RunSpec, stage: str, step: ValidationStep, prints: Sequenc
     if spec.pull is None or step.passed or step.timed_out:
         return False
     tolerated = spec.pull.tolerated.get(stage, ())
+    if step.could_not_run is not None:
+        return NOT_RUN in tolerated
     return bool(tolerated) and set(prints or (WHOLE,)) <= set(tolerated)
 
 

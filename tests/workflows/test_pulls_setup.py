@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.demo.standin.server import StandIn
+from bot.workspace.git import git
+from tests.workflows.conftest import Hand
 from tests.workflows.pull_bot import Bot, WithBot, with_bot
 
 SETUP = (
@@ -102,5 +104,25 @@ def test_what_fails_where_the_base_could_not_run_is_new_and_says_why(do: WithBot
         run = bot.checks(sha)["test"]
         assert (run.conclusion, run.title) == ("failure", "1 new failure")
         assert "the check could not run on the base commit, so this counts as new" in run.summary
+
+    do(work)
+
+
+def test_a_fix_does_not_wait_for_a_check_that_cannot_run_and_claims_nothing_of_it(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        checks = {"lint": {"command": "no-such-linter"}, "test": {"command": "python3 test.py"}}
+        bot.furnish(checks=checks)
+        bot.at.hands.append(Hand(lambda tree: (tree / "wrong.txt").write_text("") and None))
+        number, sha = bot.open({"wrong.txt": "new trouble\n"})
+        await bot.quiet()
+        bot.world.press_button(bot.checks(sha)["test"].id, "fix", "ada")
+        await bot.quiet()
+        head = bot.head(number)
+        assert head != sha
+        found = bot.checks(head)
+        assert (found["test"].conclusion, found["lint"].conclusion) == ("success", "failure")
+        assert found["lint"].title == "could not run"
+        message = await git("log", "-1", "--format=%B", head, git_dir=bot.at.context.mirror(bot.at.repo))
+        assert b"- python3 test.py" in message and b"no-such-linter" not in message
 
     do(work)

@@ -19,6 +19,7 @@ from bot.rules.failures import first_error_block
 from bot.rules.pull_state import checks_of, fold_pull
 from bot.rules.pull_wanted import PullFacts, from_fork, trust
 from bot.rules.run_spec import PullTarget, RunSpec
+from bot.rules.verdict import NOT_RUN
 from bot.store.database import now_ms
 from bot.store.pulls import PullRow
 from bot.workflows.context import Context
@@ -127,6 +128,9 @@ def run_spec(
 def tolerated(checks: Sequence[PullCheck]) -> Mapping[str, tuple[str, ...]]:
     """The errors of each check that are not the pull request's."""
     others = {check.name: [one.error for one in check.failures if one.verdict != "new"] for check in checks}
+    for check in checks:
+        if check.step is not None and check.step.could_not_run is not None:
+            others[check.name].append(NOT_RUN)  # no change that a fix may make would help
     return {name: tuple(errors) for name, errors in others.items() if errors}
 
 
