@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Refused, UserError
-from bot.workspace.detached import ensure_detached
+from bot.workspace.detached import begin_with, begun_with, ensure_detached
 from bot.workspace.mirror import Remote, ensure_mirror, fetch
 from bot.workspace.tree import Tree
 from bot.workspace.worktree import remove_worktree
@@ -224,6 +224,46 @@ def test_as_it_is_on_its_commit_and_put_back_on_any_other(mirror: Path, path: Pa
     _committed(path, mirror)
     detached(mirror, path, sha, as_is=True)
     assert state(path) == (sha, "HEAD", "")
+
+
+def test_once_checks_have_begun_what_they_made_stays_and_what_they_altered_does_not(
+    mirror: Path, path: Path, sha: str
+) -> None:
+    tree = detached(mirror, path, sha)
+    (path / "made.txt").write_text("by setup")
+    (path / ".venv").mkdir()
+    (path / ".venv/tool").write_text("by setup")
+    (path / "a.txt").write_text("by setup")
+    begun, restored = asyncio.run(tree.after_setup(sha))
+    assert restored == ("a.txt",) and (path / "a.txt").read_text() == "one\n"
+    begin_with(tree, begun)
+    _edited(path, mirror)
+    (path / "made.txt").unlink()
+    assert begun_with(detached(mirror, path, sha)) == begun
+    assert (path / "a.txt").read_text() == "one\n" and (path / "src/b.py").exists()
+    assert (path / "made.txt").read_text() == "by setup" and (path / ".venv/tool").exists()
+    assert (path / "new/deep/file").read_text() == "n"
+    # setup was run for this commit alone
+    plain("commit", "-q", "--allow-empty", "-m", "by a check", cwd=path)
+    assert begun_with(detached(mirror, path, sha)) is None
+    assert state(path) == (sha, "HEAD", "") and not (path / ".venv").exists()
+
+
+@pytest.mark.parametrize("name", ["node_modules", "packages/[web] *?/node_modules", "my env", "sp\\ecial/.venv"])
+def test_directories_that_only_tools_fill_are_in_no_snapshot_whatever_their_name(
+    mirror: Path, path: Path, sha: str, name: str
+) -> None:
+    tree = detached(mirror, path, sha)
+    (path / name / "lib").mkdir(parents=True)
+    (path / name / "pyvenv.cfg").touch()
+    (path / name / "lib/one.js").touch()
+    begun, _ = asyncio.run(tree.after_setup(sha))
+    (path / name / "lib/two.js").touch()
+    (path / "beside.txt").touch()
+    changes = asyncio.run(tree.changed(begun, asyncio.run(tree.snapshot())))
+    assert [change.path for change in changes] == ["beside.txt"]
+    asyncio.run(tree.restore(sha))
+    assert (path / name / "lib/two.js").exists() and not (path / "beside.txt").exists()
 
 
 def test_the_same_place_for_another_commit_holds_that_one(scene: Scene, tmp_path: Path) -> None:
