@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.config import ChecksPolicy, load_settings
-from bot.model import CHECK_ORDER, CheckName, CheckResult, PreviousError, RunChecksResult
+from bot.model import CHECK_ORDER, CheckName, CheckResult, PreviousError, RunChecksResult, ValidationStep
 from bot.reports.limits import cut_middle
 from bot.reports.redact import Redactor
+from bot.reports.validation import how_it_ended
 from bot.rules.failures import first_error_block
 from bot.workspace.contents import digest
 from bot.workspace.detect import Missing, detect
@@ -100,7 +101,7 @@ class _Bench:
         if isinstance(command, Missing):
             return CheckResult(check=check, passed=False, error=_no_command(command))
         step, log = await run_step(check, command, self.tree, self.sandbox, grant=Grant(), mask=self.mask)
-        error = None if step.passed else _error(step.command, step.exit_code, log.decode())
+        error = None if step.passed else _error(step, log.decode())
         return CheckResult(
             check=check,
             passed=step.passed,
@@ -219,8 +220,12 @@ def _no_command(missing: Missing) -> str:
     return f"no command for the check `{missing.check}`; looked for: {'; '.join(missing.looked_for)}"
 
 
-def _error(command: str, exit_code: int | None, log: str) -> str:
+def _error(step: ValidationStep, log: str) -> str:
     """The first error of a failed check for people, and how its command ended."""
-    ended = f"`{command}` exited with {exit_code}" if exit_code is not None else f"`{command}` did not run to its end"
+    if step.could_not_run is not None:
+        how = how_it_ended(step, "en")
+    else:
+        how = f"exited with {step.exit_code}" if step.exit_code is not None else "did not run to its end"
+    ended = f"`{step.command}` {how}"
     block = first_error_block(log)
     return cut_middle(f"{block}\n\n{ended}".strip("\n"), OUTPUT_LIMIT)

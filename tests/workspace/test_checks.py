@@ -265,6 +265,7 @@ def test_a_missing_program_is_a_runtime_failure(
     (item,) = result.results
     assert item.classification == "runtime"
     assert "no-such-program-here" in (item.error or "")
+    assert "` could not run: " in (item.error or "") and item.could_not_run is not None
 
 
 def test_a_signal_is_a_runtime_failure(tmp_path: Path, sandbox: Sandbox) -> None:
