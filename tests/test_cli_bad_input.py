@@ -20,6 +20,7 @@ from tests.machine import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent
 LONG = "x" * 10_000
+NO_NUMBERS = ("1.5", "2.0", "1e0", "1_0", "01", "+1", "１", "", "9" * 5_000)
 HOSTILE = ["", "  ", "a\nb", "--help", "\x1b[31mred\x1b[0m", LONG, "~nobody-of-this-name/x", "caf\udce9"]
 
 
@@ -85,6 +86,7 @@ def test_check_of_a_hostile_path_is_refused(repo: Path, path: str) -> None:
         ("--max-attempts", "0"),
         ("--max-attempts", "4"),
         ("--max-attempts", "two"),
+        ("--max-attempts", "1.5"),
         ("more",),
     ],
 )
@@ -131,7 +133,9 @@ def test_check_prints_on_a_terminal_that_knows_ascii_alone(repo: Path) -> None:
         ("create", "--issue", "1", "--repo", "repo", "--branch", "--force"),
         ("create", "--issue", "1", "--repo", "repo", "--branch", LONG),
         ("create", "--issue", "1", "--repo", "repo", "--max", "0"),
-        ("create", "--issue", "1e3", "--repo", "repo"),
+        ("create", "--issue", "1", "--repo", "repo", "--branch", ""),
+        *(("create", "--issue", number, "--repo", "repo") for number in NO_NUMBERS),
+        ("create", "--issue", "1", "--repo", "repo", "--max", "1.5"),
         ("create", *(word for number in range(1, 101) for word in ("--issue", str(number))), "--repo", "repo"),
         ("cleanup", "--repo", "repo"),
         ("list", "--repo", "nowhere"),
@@ -180,7 +184,9 @@ def test_group_refuses_what_are_no_issues(stdin: bytes) -> None:
     assert done.out == ""
 
 
-@pytest.mark.parametrize("args", [("--by", "size"), (), ("--by", "file", "--max-size", "0")])
+@pytest.mark.parametrize(
+    "args", [("--by", "size"), (), *(("--by", "file", "--max-size", size) for size in ("0", "1.5"))]
+)
 def test_group_refuses_options_of_the_wrong_kind(args: tuple[str, ...]) -> None:
     is_refused(mendbot("group", *args, stdin=b"[]"))
 

@@ -13,8 +13,8 @@ import pytest
 CHECK = "import sys; sys.exit(0 if open('answer').read() == '42' else print('answer:1: error: wrong') or 1)"
 
 
-def mendbot(*args: str, stdin: str = "", cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
+def mendbot(*args: str, stdin: str = "", cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **more}
     command = [sys.executable, "-m", "bot", *args]
     where = cwd or Path(__file__).parent.parent
     env["PYTHONPATH"] = str(Path(__file__).parent.parent)
@@ -90,6 +90,20 @@ def test_worktrees_come_and_go_and_the_branch_stays(repo: Path) -> None:
     again = mendbot("worktree", "create", "--issue", "1", "--issue", "3", "--json", cwd=repo)
     assert again.returncode == 1
     assert json.loads(again.stdout)["success"] is False
+
+
+def test_the_operators_limit_of_worktrees_holds_where_no_option_says_otherwise(repo: Path) -> None:
+    """REQ-GIT-004."""
+    create = ("worktree", "create", "--repo", str(repo), "--issue")
+    one = {"MENDBOT_MAX_WORKTREES": "1"}
+    assert mendbot(*create, "1", **one).returncode == 0
+    full = mendbot(*create, "2", **one)
+    assert (full.returncode, "Maximum parallel worktrees exceeded" in full.stderr) == (1, True)
+    assert mendbot(*create, "2", "--max", "2", **one).returncode == 0
+    assert mendbot(*create, "3").returncode == 0
+    assert mendbot(*create, "4").returncode == 1
+    spoilt = mendbot(*create, "4", MENDBOT_MAX_WORKTREES="1.5")
+    assert (spoilt.returncode, "MENDBOT_MAX_WORKTREES" in spoilt.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("args", [(), ("--issue", "0"), ("--issue", "-1"), ("--issue", "one")])

@@ -152,9 +152,8 @@ def _about_session(connection: "sqlite3.Connection", session: str, words: dict[s
     known = connection.execute(BY_TEXT, latest).fetchone() if latest else None
     if known is None:
         return []
-    how, steps = _resolution(connection, known[1])
-    told = words["earlier"] + steps if steps else words["how"] + how if how else ""
-    return [words["session"] + known[0], told] if told else [words["session"] + known[0]]
+    _, steps = _resolution(connection, known[1])
+    return [words["session"] + known[0], *([words["earlier"] + steps] if steps else [])]
 
 
 def _spooled(connection: "sqlite3.Connection", session: str) -> "tuple[object] | None":
@@ -188,7 +187,7 @@ def _resolution(connection: "sqlite3.Connection", raw: object) -> tuple[str, str
     if kind != "object":
         return "" if whole is None else str(whole), ""
     steps = " → ".join(str(value) for (value,) in connection.execute(_STEPS, (raw,)))
-    who = " ".join([*([str(by)] if by else []), *([f"({tool})"] if tool else [])])
+    who = " ".join([*([str(by)] if by else []), *([f"({tool})"] if tool and (by or how) else [])])
     return ": ".join(part for part in (who, str(how or "")) if part), steps
 
 

@@ -13,6 +13,7 @@ from bot.cli import local
 from bot.cli.config import config
 from bot.cli.exits import BAD_INPUT, OUR_FAULT, PASSED
 from bot.cli.history import history
+from bot.cli.numbers import Number
 from bot.cli.output import complain
 from bot.cli.sessions import fix
 from bot.errors import MendbotError, UserError
@@ -30,7 +31,7 @@ app = App(
 def serve(
     *,
     host: str = "127.0.0.1",
-    port: int | None = None,
+    port: Number | None = None,
     role: Literal["all", "web", "worker"] = "all",
 ) -> int:
     """Receive webhooks and do the work.

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter, Token
 
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, PASSED
+from bot.cli.numbers import Number, Numbers
 from bot.cli.output import complain, print_json, say
 from bot.errors import UserError
 from bot.model import RunChecksResult
@@ -42,7 +43,7 @@ def check(
     *,
     check: tuple[Check, ...] = (),
     fail_fast: bool = True,
-    max_attempts: int = 3,
+    max_attempts: Number = 3,
     json: Flag = False,
 ) -> int:
     """Run a tree's own checks.
@@ -141,10 +142,11 @@ def _is_bad_input(action: str, issues: Sequence[int], options: dict[str, Any]) -
         return False
     if not issues or any(number < 1 for number in issues) or options.get("max_worktrees", 1) < 1:
         return True
-    return branch_problem(options.get("branch_name") or branch_for(issues)) is not None
+    branch = options.get("branch_name")
+    return branch_problem(branch_for(issues) if branch is None else branch) is not None
 
 
-Issues = Annotated[tuple[int, ...], Parameter(name="--issue")]
+Issues = Annotated[Numbers, Parameter(name="--issue")]
 worktree = App(name="worktree", help="Make, remove and list worktrees for issues.", result_action="return_value")
 
 
@@ -155,7 +157,7 @@ def create(
     branch: str | None = None,
     repo: GivenPath | None = None,
     base: GivenPath | None = None,
-    max: Annotated[int, Parameter(name="--max")] = 3,
+    max: Annotated[Number | None, Parameter(name="--max")] = None,
     json: Flag = False,
 ) -> int:
     """Check out a new branch for issues in a directory of its own.
@@ -171,11 +173,14 @@ def create(
     base
         where worktrees go; `worktrees` beside the repository by default
     max
-        worktrees at once
+        worktrees at once (MENDBOT_MAX_WORKTREES, else 3)
     json
         one JSON document instead of a line
     """
-    options = {"branch_name": branch, "repo": repo, "base": base, "max_worktrees": max}
+    from bot.config import load_settings
+
+    limit = load_settings().max_worktrees if max is None else max
+    options = {"branch_name": branch, "repo": repo, "base": base, "max_worktrees": limit}
     return _worktree("create", issue, options, json)
 
 
@@ -218,7 +223,7 @@ def list_(*, repo: GivenPath | None = None, base: GivenPath | None = None, json:
 def group(
     *,
     by: Literal["component", "file", "label", "similarity"],
-    max_size: int = 5,
+    max_size: Number = 5,
     json: Flag = False,
 ) -> int:
     """Group issues, given as JSON on stdin in the form of GitHub's REST API.

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, OUR_FAULT, PASSED
 from bot.cli.local import Flag, print_json
+from bot.cli.numbers import Number
 from bot.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def fix(
     file: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     test_command: Text | None = None,
     validation_command: Annotated[tuple[str, ...], Parameter(negative="", allow_leading_hyphen=True)] = (),
-    max_attempts: int = 3,
+    max_attempts: Number = 3,
     agent: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     json: Flag = False,
 ) -> int:

@@ -37,7 +37,11 @@ _COMMIT_WIDTH = 72
 _DECORATION = re.compile(r"\A[\s#>*+-]+")
 """What a task pasted from Markdown begins with: a heading, a list, a quotation."""
 
-_PREFIX = re.compile(r"\A\s*(?:\[(?:bug|fix)\]|(?:bug|fix)(?:\([^()\s]{1,30}\))?:)\s*", re.IGNORECASE)
+_KIND = r"(?:bug|(?:bug|hot)?fix(?:es)?)"
+_PREFIX = re.compile(
+    rf"\A(?:\s*(?:\[{_KIND}\]|{_KIND}(?:\([^()\s]{{1,30}}\))?!?:|fix(?:es)?(?:\s+[-–—:])?(?=\s|\Z)))+\s*", re.I
+)
+"""How issues call themselves: `[bug]`, `Fix:`, `fix(cart)!:`, `Fix the total`, also several times."""
 
 
 def pull_title(view: RunView) -> str:
@@ -50,7 +54,6 @@ def _headline(view: RunView, limit: int) -> str:
     if not view.issues:
         return plain(_task_line(view), limit)
     first = view.issues[0]
-    # an issue often calls itself `bug:` or `Fix:` already
     title = plain(_PREFIX.sub("", first.title), limit) or f"issue {first.number}"
     others = len(view.issues) - 1
     tail = "" if not others else " (and 1 more issue)" if others == 1 else f" (and {others} more issues)"

@@ -48,6 +48,20 @@ def test_the_sessions_error_in_the_seeds_words(seeded: Seeded) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "resolution",
+    ['{"resolvedBy": "success_after_error", "tool": "Bash"}', '{"resolvedBy": "ada", "how": "pinned numpy"}',
+     '{"toolSequence": []}', '{"toolSequence": null}', "{}", "null", "pinned numpy < 2", '{"broken', '"a string"', 7],
+)  # fmt: skip
+def test_before_bash_a_resolution_without_a_path_adds_nothing(seeded: Seeded, resolution: object) -> None:
+    """REQ-RA-302: the seed has the error and `이전 해결 경로`, and no `해결 방법`."""
+    seeded.known("make: no rule", resolution)
+    seeded.failed("make: no rule")
+    assert said(bash(), seeded.path.parent, MENDBOT_LANGUAGE="ko") == [
+        "💡 이 세션에서 Bash 에러 발생 이력: make: no rule"
+    ]
+
+
 def test_english_is_the_default(seeded: Seeded) -> None:
     """REQ-RA-304."""
     seeded.known("boom in index.ts")
@@ -80,6 +94,7 @@ def test_the_two_most_recently_used_and_only_what_was_resolved(seeded: Seeded) -
         ('"a string"', ["How it was resolved: a string"]),
         ('{"resolvedBy": "ada"}', ["How it was resolved: ada"]),
         ('{"resolvedBy": "ada", "how": "pinned numpy"}', ["How it was resolved: ada: pinned numpy"]),
+        ('{"tool": "Bash"}', []),
         ('{"toolSequence": ["Edit"]}', ["Path to the resolution: Edit"]),
         ('{"toolSequence": "Edit"}', ["Path to the resolution: Edit"]),
         ("{}", []),

@@ -226,6 +226,18 @@ def test_an_issue_that_calls_itself_a_bug_does_not_double_the_prefix(view: Calla
 
     assert titled("fix(cart): total") == "Fix: total"
     assert titled("[Bug] total") == "Fix: total"
+    for title in (
+        *("Fix total", "fix: total", "Fix: total", "FIX TOTAL", "fix(cart)!: total", "Fix: Fix total", "hotfix: total"),
+        *("[fix] Fix: fix total", "Fixes: total", "Bugfix: total", "fix - total", " Fix – total"),
+    ):
+        assert titled(title).lower() == "fix: total", title
+    for title in ("Fix", "fix:", "Fix: fix"):
+        assert titled(title) == "Fix: issue 7", title
+    for title in (
+        *("Fix-up commits are lost", "fix.py crashes", "Fixed width is ignored", "Fix/unfix toggle", "Fix() loops"),
+        *("Bug reports are lost", "Prefix: total"),
+    ):
+        assert titled(title) == f"Fix: {title}"
     assert titled("Fixture is wrong") == "Fix: Fixture is wrong"
     assert titled("") == "Fix: issue 7"
 
