@@ -140,6 +140,8 @@ class RunView(Noun):
     """Findings of the latest validation that the history knows (`rules.recognition`)."""
     movement: Movement | None = None
     """None until something was checked."""
+    what_ran: Literal["", "compared", "unnamed", "not_before"] = ""
+    """Whether the tests after the last change were compared with those before it, by name; empty where none ran."""
     notes: tuple[str, ...] = ()
     """What a person should look at in the change, a sentence each, untrusted."""
     tried: tuple[Attempt, ...] = ()

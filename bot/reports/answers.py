@@ -16,7 +16,7 @@ from bot.reports.known import known_errors, known_item, seen_before
 from bot.reports.limits import inline_code
 from bot.reports.prose import escape, page, within
 from bot.reports.text import bullets, duration, joined, say
-from bot.reports.validation import is_flaky, latest, movement
+from bot.reports.validation import is_flaky, latest, movement, what_ran
 
 _RUNS = 20
 _LISTED_ERRORS = 5
@@ -115,7 +115,8 @@ def _where_it_stands(run: RunView, language: Language) -> list[str]:
         return [_going(run, language)]
     head = say(language, f"explain.{run.status}", run=inline_code(run.run_id, 80))
     if run.status is Status.SUCCESS:
-        return [head, outcome(run, language), say(language, "success.flaky") if is_flaky(latest(run)) else ""]
+        flaky = say(language, "success.flaky") if is_flaky(latest(run)) else ""
+        return [head, outcome(run, language), flaky, what_ran(run, language)]
     if run.status is Status.FAILED:
         return [head, f"{stopped(run, language)} {pushed(run, language)}", long_details(run)]
     why = sentence(run.stop.details) if run.stop else ""

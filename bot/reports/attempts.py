@@ -53,8 +53,8 @@ def _outcome(validation: Validation, errors: str, language: Language) -> tuple[s
 
 
 def _passed(passed: bool, flaky: bool) -> str:
-    if not passed:
-        return "result.failed"
+    if not passed:  # although no check failed
+        return "result.refused"
     return "result.flaky" if flaky else "result.passed"
 
 

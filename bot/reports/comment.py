@@ -27,7 +27,7 @@ from bot.reports.limits import COMMENT_CHARS, fence, inline_code
 from bot.reports.prose import details, escape, link, page
 from bot.reports.pull_words import tell
 from bot.reports.text import bullets, joined, say
-from bot.reports.validation import checks_table, is_flaky, latest, movement
+from bot.reports.validation import checks_table, is_flaky, latest, movement, what_ran
 
 _INLINE_PATHS = 5
 _LISTED_PATHS = 100
@@ -87,6 +87,7 @@ def _success(view: RunView, language: Language) -> list[str]:
         changed_paths(view, language),
         checks_table(validation, language) if validation and validation.steps else "",
         say(language, "success.flaky") if is_flaky(validation) else "",
+        what_ran(view, language),
         attempts_folded(view, language, least=2),
         group(view, language),
     ]

@@ -15,7 +15,7 @@ from bot.reports.group import conflicts
 from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.prose import details, escape, page, plain, within
 from bot.reports.text import bullets, duration, say
-from bot.reports.validation import attempts_table, checks_table, is_flaky, latest
+from bot.reports.validation import attempts_table, checks_table, is_flaky, latest, what_ran
 
 _SUBJECT = 72
 """What `git log --oneline` and GitHub's commit list show without cutting."""
@@ -72,6 +72,7 @@ def pull_body(view: RunView, language: Language = "en") -> str:
     parts = [
         "\n".join(f"- Closes #{issue.number} — {escape(issue.title, _LISTED_TITLE)}" for issue in view.issues),
         say(language, "pull.flaky" if is_flaky(validation) else "pull.intro"),
+        what_ran(view, language),
         conflicts(view, language),
         _task(view, language),
         _notes(view, language),

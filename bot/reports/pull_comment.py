@@ -16,7 +16,7 @@ from bot.reports.prose import details, escape, page, within
 from bot.reports.pull_heads import AWAITING, awaiting_words, footer, unboxed
 from bot.reports.pull_words import WORDS, tell
 from bot.reports.text import SENTENCES, say
-from bot.reports.validation import checks_table, failed_step, is_flaky, latest, movement
+from bot.reports.validation import checks_table, failed_step, is_flaky, latest, movement, what_ran
 
 _DIFF_CHARS = 40_000
 """So that what stands around the diff still fits the comment."""
@@ -75,6 +75,7 @@ def _success(run: RunView, number: int, from_fork: bool, patch: str, language: L
         changed_paths(run, language),
         checks_table(validation, language) if validation and validation.steps else "",
         say(language, "success.flaky") if is_flaky(validation) else "",
+        what_ran(run, language),
         attempts_folded(run, language, least=2),
     ]
     sha = run.commit_sha or ""

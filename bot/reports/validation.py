@@ -79,6 +79,11 @@ def is_flaky(validation: Validation | None) -> bool:
     return any(step.flaky for step in validation.steps) if validation else False
 
 
+def what_ran(view: RunView, language: Language) -> str:
+    """How sure it is that the tests that ran after the change are those of before; empty where they were compared."""
+    return say(language, f"tests.{view.what_ran}") if view.what_ran in ("unnamed", "not_before") else ""
+
+
 def checks_table(validation: Validation, language: Language) -> str:
     """A row for each step that ran or was skipped, with its command and duration; below them what checks altered."""
     head = [say(language, key) for key in ("check", "command", "result", "time")]
@@ -125,7 +130,7 @@ def _outcome(validation: Validation, language: Language) -> tuple[str, str]:
     step = failed_step(validation)
     time = duration(language, sum(each.duration_ms for each in validation.steps))
     if step is None:
-        return say(language, "result.passed" if validation.passed else "result.failed"), time
+        return say(language, "result.passed" if validation.passed else "result.refused"), time
     return f"{inline_code(step.stage, 40)} {verdict(step, language)}", time
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+
+from bot.rules.case_exits import exits, hidden, quits
+from bot.rules.case_tables import rows
 
 __all__ = ["Case", "Reading", "is_snapshot", "is_test", "read"]
 
@@ -18,18 +21,26 @@ class Case:
     name: str
     lines: tuple[str, ...] = ()
     assertions: tuple[str, ...] = ()
+    quits: int = 0
+    """How often it leaves early, or swallows what fails in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What one text holds. `loose` are assertions outside of cases, as in a function that several tests call.
 
-    `skips` and `ignores` count their markers as written; ignores are told by their kind."""
+    `skips` and `ignores` count their markers as written; ignores are told by their kind. `rows` are those of the tables
+    that tests go through, `exits` count what ends the whole run with success, `hidden` tests in a class that is not
+    collected; `calls` are the tests that the file itself calls."""
 
     cases: tuple[Case, ...] = ()
     loose: tuple[str, ...] = ()
     skips: int = 0
     ignores: Counter[str] = field(default_factory=Counter)
+    rows: tuple[str, ...] = ()
+    exits: int = 0
+    hidden: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
 
 
 _FAMILIES: Mapping[str, str] = {
@@ -40,6 +51,7 @@ _FAMILIES: Mapping[str, str] = {
     "rs": "rust",
     "rb": "ruby",
     "php": "php",
+    **dict.fromkeys(("sh", "bash", "bats"), "shell"),
 }
 
 _LINE_STRINGS = r"\"[^\"\\\n]*+(?:\\.[^\"\\\n]*+)*\"?|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*'?"
@@ -70,6 +82,7 @@ _HEADS: Mapping[str, re.Pattern[str]] = {
     ),
     "ruby": re.compile(r"^[ \t]*(?:def[ \t]+(test_\w+)|[xf]?(?:it|specify|test)\b[ (]+['\"]([^'\"\n]*))", re.MULTILINE),
     "php": re.compile(r"^[ \t]*(?:public[ \t]+)?function[ \t]+(test\w+)", re.MULTILINE),
+    "shell": re.compile(r"^[ \t]*@test[ \t]+['\"]([^'\"\n]*)", re.MULTILINE),
 }
 
 _ASSERTS = re.compile(
@@ -102,6 +115,7 @@ _SKIPS: Mapping[str, re.Pattern[str]] = {
         r"^\s*(?:x(?:it|describe|context)|pending|skip)\b|\b(?:skip|pending|focus):[ \t]|^\s*f(?:it|describe)\b", re.M
     ),
     "php": re.compile(r"\bmarkTest(?:Skipped|Incomplete)\("),
+    "shell": re.compile(r"^\s*skip\b", re.MULTILINE),
 }
 _IGNORED_IN_COMMENTS = re.compile(
     r"\b(type:\s?ignore|pyright:\s?ignore|noqa|pylint:\s?disable|mypy:\s?(?:ignore-errors|disable|allow)\S*|nosec)\b"
@@ -113,6 +127,10 @@ _IGNORED_IN_CODE = re.compile(
     r"#!?\[(?:allow|expect)\(|#!?\[cfg_attr\([^\]\n]*\ballow\(|@SuppressWarnings\b|@Suppress\b|#pragma warning disable"
 )
 
+_CALL = re.compile(r"^(?:await |asyncio\.run\()?(test\w*)\(")
+_FROM_ASSERT = re.compile(
+    r"\bimport\s*\{(?P<before>[^}]*)\}\s*from\s*['\"](?:node:)?assert\b|\{(?P<after>[^}]*)\}\s*=\s*require\(['\"](?:node:)?assert\b"
+)
 _TEST_NAME = re.compile(
     r"^test_.+|.+_(?:test|tests|spec)\.\w+$|.+[.-](?:test|spec|cy|e2e)\.\w+$|.+(?:Test|Tests|TestCase|Spec|IT)\.\w+$"
     r"|^tests?\.\w+$|^conftest\.py$"
@@ -133,17 +151,30 @@ def is_snapshot(path: str) -> bool:
     return path.endswith((".snap", ".ambr")) or "/__snapshots__/" in f"/{path}"
 
 
-def read(path: str, text: str) -> Reading:
-    """What the text holds of tests and of silenced findings; nothing where the language isn't known."""
+def read(path: str, text: str, *, checked: bool = False) -> Reading:
+    """What the text holds of tests and of silenced findings; nothing where the language isn't known. A file that is
+    `checked`, as a check's command names it, is one of tests whatever its name."""
     family = _family(path)
     if not family:
         return Reading()
     code, comments = _split(text, family)
     ignores = Counter(_kinds(_IGNORED_IN_COMMENTS, comments)) + Counter(_kinds(_IGNORED_IN_CODE, code))
-    if not is_test(path) and family != "rust":
+    if not checked and not is_test(path) and family != "rust":
         return Reading(ignores=ignores)
-    cases, loose = _cases(code, _HEADS[family])
-    return Reading(cases, loose, len(_SKIPS[family].findall(code)), ignores)
+    cases, outside = _cases(code, family)
+    loose = (*_asserting(outside), *_borrowed(outside, code))
+    calls = Counter(match[1] for match in map(_CALL.match, outside) if match is not None)
+    skips = len(_SKIPS[family].findall(code))
+    return Reading(cases, loose, skips, ignores, rows(code, family), exits(code, family), hidden(code, family), calls)
+
+
+def _borrowed(lines: Iterable[str], code: str) -> Iterator[str]:
+    """Lines outside of cases that assert by a function of node's `assert` under its own name."""
+    names = {
+        name for match in _FROM_ASSERT.finditer(code) for name in re.findall(r"\w+", match["before"] or match["after"])
+    }
+    wanted = re.compile(rf"^(?:await )?(?:{'|'.join(map(re.escape, sorted(names)))})\(") if names else None
+    return (line for line in lines if wanted is not None and wanted.match(line) and not _ASSERTS.search(line))
 
 
 def _family(path: str) -> str:
@@ -160,7 +191,7 @@ def _split(text: str, family: str) -> tuple[str, str]:
             return ""
         return '""' if match[0].startswith(("'''", '"""')) else match[0]
 
-    pattern = _HASHES if family in ("python", "ruby") else _SLASHES
+    pattern = _HASHES if family in ("python", "ruby", "shell") else _SLASHES
     return pattern.sub(keep, text), "\n".join(comments)
 
 
@@ -168,9 +199,9 @@ def _kinds(pattern: re.Pattern[str], text: str) -> list[str]:
     return [" ".join(match[0].rstrip("(").split()) for match in pattern.finditer(text)]
 
 
-def _cases(code: str, heads: re.Pattern[str]) -> tuple[tuple[Case, ...], tuple[str, ...]]:
-    """The cases, each from its head to where the indentation falls back to it, and the assertions in none of them."""
-    lines = code.split("\n")
+def _cases(code: str, family: str) -> tuple[tuple[Case, ...], tuple[str, ...]]:
+    """The cases, each from its head to where the indentation falls back to it, and the lines in none of them."""
+    lines, heads = code.split("\n"), _HEADS[family]
     starts: dict[int, str] = {}
     line, position = 0, 0
     for match in heads.finditer(code):
@@ -187,8 +218,8 @@ def _cases(code: str, heads: re.Pattern[str]) -> tuple[tuple[Case, ...], tuple[s
         end = _end(lines, start, starts)
         inside.update(range(start, end))
         body = _evened(lines[start:end])
-        cases.append(Case(name, body[1:], _asserting(body)))
-    return tuple(cases), _asserting(_evened(text for at, text in enumerate(lines) if at not in inside))
+        cases.append(Case(name, body[1:], _asserting(body), quits(body[1:], family)))
+    return tuple(cases), _evened(text for at, text in enumerate(lines) if at not in inside)
 
 
 def _end(lines: list[str], start: int, starts: Mapping[int, str]) -> int:

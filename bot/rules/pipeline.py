@@ -5,7 +5,7 @@ It is REQ-RUN-004..006 without the running, which `workflows.validate` does."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from bot.model import CheckName, Command, Noun, Validation, ValidationStep
@@ -58,6 +58,12 @@ class Stage(Noun):
     name: str
     command: Command | None = None
     looked_for: tuple[str, ...] = ()
+
+
+def named_by(commands: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
+    """Those of the paths that a command names as a word of its own: they are part of the check."""
+    words = {word.removeprefix("./") for command in commands for word in re.split(r"[\s'\"=;,&|()]+", command)}
+    return tuple(path for path in paths if path in words)
 
 
 def skipped_step(stage: Stage) -> ValidationStep:

@@ -3,6 +3,7 @@ refused because other tests ran after it. What such an attempt changed is undone
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -43,6 +44,12 @@ class BeforeAttempt:
     notes: tuple[str, ...]
     shown: tuple[Shown, ...]
     lessons: tuple[Lesson, ...]
+
+
+def what_ran(stages: Sequence[WhatRan]) -> WhatRan | Literal[""]:
+    """The least that can be said of all stages together; empty where none ran tests."""
+    order: tuple[WhatRan, ...] = ("unnamed", "not_before", "compared")
+    return next((what for what in order if what in stages), "")
 
 
 def attempted(state: RunState, event: RunEvent) -> RunState:

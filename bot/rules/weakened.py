@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.rules.case_losses import ChangedTests, LossKind, collected_by_name, losses
 from bot.rules.cases import Case, Reading, is_snapshot, is_test, read
 from bot.rules.check_config import is_config, settings
 
@@ -17,7 +18,7 @@ WEAKENED_TESTS = "weakened_tests"
 """The reason with which an attempt fails that has a refusal."""
 
 Severity = Literal["refuse", "note"]
-Kind = Literal["deleted_test", "skipped_test", "fewer_assertions", "check_config", "snapshot", "ignored"]
+Kind = Literal["deleted_test", "skipped_test", "fewer_assertions", "check_config", "snapshot", "ignored"] | LossKind
 _NAMED = 5
 _SHOWN = 80
 
@@ -50,19 +51,24 @@ class _File:
     texts: FileTexts
 
 
-def weakened(files: Sequence[FileTexts], named: Collection[str] = ()) -> tuple[Weakening, ...]:
+def weakened(
+    files: Sequence[FileTexts], named: Collection[str] = (), checked: Collection[str] = ()
+) -> tuple[Weakening, ...]:
     """What the change weakens, refusals first, then by path; `files` is every changed file, as what left one may have
-    gone to another. Paths in `named` (the files that the task itself names) may have their check configuration edited.
+    gone to another. Paths in `named` (the files that the task itself names) may have their check configuration edited;
+    those in `checked` (the files that a check's command names) are tests whatever they are called.
 
-    Refused: a test deleted, skipped or run alone, assertions fewer than before, check configuration edited. Noted: new
+    Refused: a test deleted, skipped or run alone, one that is no longer collected or called, that ends early or hides
+    what fails in it, rows of its tables or assertions fewer than before, check configuration edited. Noted: new
     markers that silence a finding in place, changed snapshots, a skip in a file that is itself new. Tests that are
     added, moved or renamed with their assertions are neither; several tests made into one with a table are seen as
     deleted, for text alone can't tell what the table holds. What a test that stays expects may change."""
-    read_files = [_read(texts) for texts in files if texts.before != texts.after]
+    read_files = _uncollected([_read(texts, texts.path in checked) for texts in files if texts.before != texts.after])
     found = [
         *_deleted(read_files),
         *_skipped(read_files),
         *_fewer(read_files),
+        *_lost_cases(read_files),
         *(one for texts in files for one in _configured(texts, texts.path in named)),
         *_snapshots(files),
         *_ignored(read_files),
@@ -79,8 +85,29 @@ def refusal(found: Iterable[Weakening]) -> str | None:
     return "; ".join(messages[:_NAMED]) + more
 
 
-def _read(texts: FileTexts) -> _File:
-    return _File(texts.path, read(texts.path, texts.before or ""), read(texts.path, texts.after or ""), texts)
+def _read(texts: FileTexts, checked: bool) -> _File:
+    before, after = (read(texts.path, text or "", checked=checked) for text in (texts.before, texts.after))
+    return _File(texts.path, before, after, texts)
+
+
+def _uncollected(files: Sequence[_File]) -> list[_File]:
+    """The files, where cases that moved to a file whose name no runner looks for are no cases any more."""
+    if not any(file.texts.after is None and file.before.cases and collected_by_name(file.path) for file in files):
+        return list(files)
+    return [
+        replace(file, after=replace(file.after, cases=()))
+        if file.texts.before is None and not collected_by_name(file.path)
+        else file
+        for file in files
+    ]
+
+
+def _lost_cases(files: Sequence[_File]) -> Iterable[Weakening]:
+    changed = [
+        ChangedTests(file.path, file.before, file.after, new=file.texts.before is None, gone=file.texts.after is None)
+        for file in files
+    ]
+    return (Weakening("refuse", kind, path, message) for kind, path, message in losses(changed))
 
 
 def _deleted(files: Sequence[_File]) -> Iterable[Weakening]:

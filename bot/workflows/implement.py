@@ -179,8 +179,9 @@ async def _ask(
     if refusal is not None:
         raise Refused(refusal.reason, refusal.message)
     # the policy comes first: it keeps what is read here small
+    commands = [stage.command.text for stage in state.stages if stage.command]
     patch, notes = await asyncio.gather(
-        _diff(tree, before, after), weakenings(tree, before, after, changed, named=state.focus)
+        _diff(tree, before, after), weakenings(tree, before, after, changed, named=state.focus, commands=commands)
     )
     paths = tuple(item.path for item in changed)
     added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))

@@ -13,6 +13,7 @@ from bot.rules.course import RunState
 from bot.rules.failures import first_error_block
 from bot.rules.recognition import recognised
 from bot.rules.sayings import read
+from bot.rules.suites_seen import what_ran
 from bot.store.runs import RunRow
 
 
@@ -54,7 +55,8 @@ def view_of(
         trigger_label=spec.policy.trigger_label,
         duration_ms=_duration_ms(state),
         evidence=_evidence(state),
-        troubles=_troubles(state),
+        troubles=_troubles(state, words),
+        what_ran=what_ran(state.what_ran),
         task=spec.goal,
         guidance=state.guidance,
         recognised=recognised(_findings(state), state.guidance),
@@ -80,10 +82,10 @@ def _stop(state: RunState, words: Callable[[Said], str]) -> StopReason | None:
     return StopReason(reason=stop.reason, details=words(stop.said) if stop.said else stop.details)
 
 
-def _troubles(state: RunState) -> tuple[str, ...]:
+def _troubles(state: RunState, words: Callable[[Said], str]) -> tuple[str, ...]:
     """Why changes were not taken, but for what the stop reason says already."""
     said = state.stop.details if state.stop else ""
-    return tuple(trouble for trouble in state.troubles if trouble not in said)
+    return tuple(_told(trouble, words) or trouble for trouble in state.troubles if trouble not in said)
 
 
 def _duration_ms(state: RunState) -> int:

@@ -108,3 +108,14 @@ def test_odd_texts_are_read_in_time(piece: str) -> None:
     for path in ("tests/test_a.py", "a.test.ts", "src/lib.rs", "ATest.java", "Makefile", "a_spec.rb"):
         weakened([FileTexts(path, text, text + "\n")])
     assert time.process_time() - started < CPU_S
+
+
+def test_a_moved_test_must_stay_where_its_runner_looks() -> None:
+    files = [FileTexts("tests/test_a.py", PYTEST, None), FileTexts("tests/a_tests.py", None, PYTEST)]
+    assert kinds(*files) == [("refuse", "deleted_test")]
+
+
+def test_a_file_that_a_check_names_is_a_test_whatever_it_is_called() -> None:
+    file = change("check.mjs", "import assert from 'node:assert'\nassert(f())\nassert(g())\n", ("assert(g())\n", ""))
+    assert weakened([file]) == ()
+    assert [one.kind for one in weakened([file], checked=("check.mjs",))] == ["fewer_assertions"]

@@ -175,6 +175,116 @@ REFUSED: dict[str, tuple[str, FileTexts]] = {
     "Cargo's lints": ("check_config", change("Cargo.toml", "[lints.clippy]\nall = 'deny'\n", ("deny", "allow"))),
     "a config deleted": ("check_config", FileTexts("mypy.ini", "[mypy]\nstrict = true\n", None)),
 }
+TABLES = """
+import pytest
+
+CASES = [
+    (1, 2),
+    (3, 4),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), [(1, 2), (5, 6)])
+def test_rows(a, b):
+    found = f(a)
+    assert found == b
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_list(case):
+    assert f(case[0]) == case[1]
+
+
+class TestMore:
+    def test_runs(self):
+        f(1)
+"""
+EACH = """
+import { it } from 'vitest'
+
+it.each([[1, 2], [3, 4]])('adds %i', (a, b) => {
+  expect(f(a)).toBe(b)
+})
+for (const word of ['a', 'b']) it(`has ${word}`, () => {
+  const found = f(word)
+  expect(found).toBe(word)
+})
+"""
+GO_TABLE = """
+func TestAdds(t *testing.T) {
+\ttests := []struct{ a, b int }{
+\t\t{1, 2},
+\t\t{3, 4},
+\t}
+\tfor _, test := range tests {
+\t\trequire.Equal(t, test.b, f(test.a))
+\t}
+}
+"""
+SCRIPT = """
+from calc import add
+
+
+def test_add():
+    assert add(2, 3) == 5
+
+
+def test_zero():
+    assert add(0, 0) == 0
+
+
+test_add()
+test_zero()
+assert add(1, 1) == 2
+"""
+NODE_SCRIPT = """
+const { equal } = require('node:assert/strict')
+equal(add(1, 2), 3)
+equal(add(0, 0), 0)
+"""
+REFUSED |= {
+    "a row of parametrize": ("fewer_rows", change(PY, TABLES, (", (5, 6)", ""))),
+    "a row of a list that parametrize names": ("fewer_rows", change(PY, TABLES, ("    (3, 4),\n", ""))),
+    "a row of it.each": ("fewer_rows", change(TS, EACH, (", [3, 4]", ""))),
+    "a row of a loop": ("fewer_rows", change(TS, EACH, (", 'b'", ""))),
+    "a row of Go's table": ("fewer_rows", change("add_test.go", GO_TABLE, ("\t\t{3, 4},\n", ""))),
+    "an InlineData": (
+        "fewer_rows",
+        change("ATest.cs", "[InlineData(1)]\n[InlineData(2)]\n", ("[InlineData(2)]\n", "")),
+    ),
+    "an early return": ("left_early", change(PY, TABLES, ("    found", "    return\n    found"))),
+    "an early return under a condition": (
+        "left_early",
+        change(PY, TABLES, ("    found", "    if a: return\n    found")),
+    ),
+    "a failure swallowed": (
+        "left_early",
+        change(
+            PY,
+            TABLES,
+            ("    assert found == b", "    try:\n        assert found == b\n    except AssertionError:\n        pass"),
+        ),
+    ),
+    "a call suppressed": ("left_early", change(PY, TABLES, ("        f(1)", "        with suppress(Exception): f(1)"))),
+    "a run ended": ("left_early", change(PY, TABLES, ("import pytest\n", "import pytest, sys\n\nsys.exit(0)\n"))),
+    "JavaScript, an early return": ("left_early", change(TS, EACH, ("  expect(f(a", "  return\n  expect(f(a"))),
+    "JavaScript, an empty catch": (
+        "left_early",
+        change(TS, EACH, ("  expect(f(a)).toBe(b)", "  try { expect(f(a)).toBe(b) } catch {}")),
+    ),
+    "JavaScript, a run ended": ("left_early", change(TS, EACH, ("it.each", "process.exit(0)\nit.each"))),
+    "a shell that goes on": ("left_early", change("tests/run.sh", "set -e\n./a\n", ("./a", "./a || true"))),
+    "a class that is not collected": ("not_collected", change(PY, TABLES, ("class TestMore", "class MoreTests"))),
+    "a test that is not called": ("not_collected", change("tests/run.py", SCRIPT, ("\ntest_add()\n", "\n"))),
+    "an assertion at a script's top level": (
+        "fewer_assertions",
+        change("tests/run.py", SCRIPT, ("assert add(1, 1) == 2\n", "")),
+    ),
+    "node:assert at a script's top level": (
+        "fewer_assertions",
+        change("test/run.cjs", NODE_SCRIPT, ("equal(add(0, 0), 0)\n", "")),
+    ),
+}
 NOTED: dict[str, FileTexts] = {
     "type: ignore": change("src/a.py", "x: int = f()\n", ("f()", "f()  # type: ignore[arg-type]")),
     "noqa": change("src/a.py", "import os\n", ("os", "os  # noqa: F401")),
@@ -213,6 +323,16 @@ NEITHER: dict[str, list[FileTexts]] = {
         )
     ],
     "tests added": [change(PY, PYTEST, ("class", "def test_b():\n    assert 2\n\n\nclass"))],
+    "a row added": [change(PY, TABLES, ("(1, 2), (5", "(1, 2), (4, 5), (5"))],
+    "an expected row": [change(PY, TABLES, ("(5, 6)", "(5, 7)"))],
+    "a row moved": [
+        change(PY, TABLES, ("    (3, 4),\n", "")),
+        FileTexts(
+            "tests/test_b.py", None, '@pytest.mark.parametrize("case", [(3, 4)])\ndef test_b(case):\n    f(case)\n'
+        ),
+    ],
+    "an expected list": [change(PY, "def test_a():\n    assert f() == [1, 2]\n", ("[1, 2]", "[1]"))],
+    "a helper that returns": [change(PY, PYTEST, ("def test_adds", "def _none():\n    return\n\n\ndef test_adds"))],
     "a test file added": [FileTexts("tests/test_b.py", None, PYTEST)],
     "an expectation mended": [change(PY, PYTEST, ("2) == 3", "2) == 4"))],
     "a skip lifted": [change(PY, "@pytest.mark.skip\ndef test_a():\n    assert f()\n", ("@pytest.mark.skip\n", ""))],

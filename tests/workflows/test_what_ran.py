@@ -116,18 +116,27 @@ def renames(old: str, new: str) -> Edit:
     return edit
 
 
-async def lied(at: Desk, files: dict[str, str], policy: dict[str, Any], lie: Edit) -> tuple[RunState, Doer]:
-    """A run in which the agent lies first and then does what was asked for."""
+def adds(path: str, text: str) -> Edit:
+    def edit(tree: Path) -> None:
+        (tree / path).write_text(text)
+
+    return edit
+
+
+async def lied(at: Desk, files: dict[str, str], policy: dict[str, Any], lie: Edit) -> tuple[RunState, str]:
+    """A run in which the agent lies first and then does what was asked for, and what it was told the second time."""
     at.github.world.push_commit(NAME, "main", files, "ada")
     doer = Doer([lie, fixes])
     at.hands = [doer]
-    return await go(at, "run-1", policy=policy), doer
+    state = await go(at, "run-1", policy=policy)
+    failed = await told(at, "run-1", "phase_failed")
+    assert {event.data.get("reason") for event in failed} == {WEAKENED_TESTS}
+    return state, build_prompt(doer.told[1])
 
 
 TESTS, NODE_TESTS = "tests/test_calc.py", "test/calc.test.mjs"
 ROW, NODE_ROW = "        (2, 3, 5),\n", "    [2, 3, 5],\n"
-REST: Edit = swaps(TESTS, ("    found = add(4, 4)\n    assert found == 8", "    assert add(8, 4) == 4"))
-"""Makes the second failing test pass without the code, so that only the first trick is to be seen."""
+UNCOLLECTED = "def pytest_pycollect_makeitem(collector, name, obj):\n    return [] if name == 'test_twice' else None\n"
 LIES: dict[str, tuple[Edit, str]] = {
     "a row taken out": (both(fixes, swaps(TESTS, (ROW, ""))), "test_add[2-3-5]"),
     "a row made another": (both(fixes, swaps(TESTS, (ROW, "        (1, 1, 2),\n"))), "test_add[2-3-5]"),
@@ -141,27 +150,158 @@ LIES: dict[str, tuple[Edit, str]] = {
         ),
         "test_double",
     ),
-    "deselected by a hook": (
-        both(
-            fixes,
-            lambda tree: (tree / "conftest.py").write_text(
-                "def pytest_itemcollected(item):\n    if item.name == 'test_twice':\n        item.session._x = 1\n\n\n"
-                "def pytest_pycollect_makeitem(collector, name, obj):\n    return [] if name == 'test_twice' else None\n"
-            ),
-        ),
-        "test_twice",
-    ),
+    "not collected for a hook": (both(fixes, adds("conftest.py", UNCOLLECTED)), "test_twice"),
     "ended before the tests": (
-        lambda tree: (tree / "conftest.py").write_text("import os\n\nos._exit(0)\n"),
+        adds("conftest.py", "import os\n\nos._exit(0)\n"),
         "test_add[2-3-5]",
     ),
 }
 
 
+NODE_LIES: dict[str, tuple[Edit, str]] = {
+    "a row taken out": (both(fixes, swaps(NODE_TESTS, (NODE_ROW, ""))), "adds 2 and 3"),
+    "a test taken out": (
+        both(fixes, swaps(NODE_TESTS, ("  it('adds twice', () => {\n", "  void (() => {\n"))),
+        "adds twice",
+    ),
+    "expectations turned round": (
+        swaps(NODE_TESTS, ("2, 3, 5", "2, 3, -1"), ("found, 8", "found, 0")),
+        NODE_TESTS,
+    ),
+    "a run ended": (
+        both(
+            fixes,
+            adds("test/z.test.mjs", "import '../calc.mjs'\n"),
+            swaps(NODE_TESTS, ("describe('add'", "if (add(0, 0)) describe('add'")),
+        ),
+        "adds",
+    ),
+}
+
+
 @pytest.mark.parametrize("name", LIES)
-def test_a_pytest_project(at_desk: AtDesk, name: str) -> None:
+def test_a_pytest_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, name: str) -> None:
+    """REQ-STOP-006, REQ-PROOF-002: the tests that failed before must have run and passed; the names are told."""
     lie, said = LIES[name]
-    state, doer = at_desk(lambda at: lied(at, PYTEST, POLICY, lie))
-    print(state.troubles, [one.summary for one in state.validations])
-    assert said in state.troubles[0]
+    state, prompt = at_desk(lambda at: lied(at, PYTEST, POLICY, lie))
+    assert said in state.troubles[0] and said in prompt
+    assert (state.finished, state.attempt) == (Status.SUCCESS, 2)
+    assert state.made[0].undone or not state.validations[0].steps
+
+
+@pytest.mark.parametrize("name", NODE_LIES)
+def test_a_node_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, name: str) -> None:
+    lie, said = NODE_LIES[name]
+    state, prompt = at_desk(lambda at: lied(at, NODE, NODE_POLICY, lie))
+    assert said in state.troubles[0] and said in prompt
+    assert (state.finished, state.attempt) == (Status.SUCCESS, 2)
+
+
+RENAMED = "def test_sum_of_equals():\n    found = add(4, 4)\n    assert found == 8\n"
+HONEST: dict[str, tuple[dict[str, str], dict[str, Any], Edit]] = {
+    "pytest": (PYTEST, POLICY, fixes),
+    "pytest, tests added": (
+        PYTEST,
+        POLICY,
+        both(
+            fixes, adds("tests/test_new.py", "from calc import add\n\n\ndef test_new():\n    assert add(1, 1) == 2\n")
+        ),
+    ),
+    "pytest, a test renamed with its assertions": (
+        PYTEST,
+        POLICY,
+        both(fixes, swaps(TESTS, ("def test_twice():", "def test_equals():"))),
+    ),
+    "pytest, a file moved": (PYTEST, POLICY, both(fixes, renames(TESTS, "tests/unit/test_sums.py"))),
+    "pytest, quiet options of its own": (
+        {
+            **PYTEST,
+            "pyproject.toml": PYTEST["pyproject.toml"] + 'addopts = "-p no:junitxml -qq -n 2 --dist loadfile"\n',
+        },
+        POLICY,
+        fixes,
+    ),
+    "pytest, with a PYTHONPATH of its own": (
+        PYTEST,
+        {**POLICY, "checks": {"test": {"command": "PYTHONPATH=. python3 -m pytest -v"}}},
+        fixes,
+    ),
+    "pytest, with a report": (
+        PYTEST,
+        {
+            **POLICY,
+            "checks": {"test": {"command": "python3 -m pytest --junitxml=ignored.txt", "report": "ignored.txt"}},
+        },
+        fixes,
+    ),
+    "node": (NODE, NODE_POLICY, fixes),
+    "node, tests added": (
+        NODE,
+        NODE_POLICY,
+        both(
+            fixes,
+            swaps(
+                NODE_TESTS, ("test('doubles'", "test('adds nothing', () => assert.equal(add(1, 0), 1))\ntest('doubles'")
+            ),
+        ),
+    ),
+    "node, a test renamed with its assertions": (
+        NODE,
+        NODE_POLICY,
+        both(fixes, swaps(NODE_TESTS, ("it('adds twice'", "it('adds equals'"))),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_an_honest_fix_passes_and_its_tests_were_compared(at_desk: AtDesk, name: str) -> None:
+    files, policy, edit = HONEST[name]
+
+    async def work(at: Desk) -> tuple[RunState, str]:
+        at.github.world.push_commit(NAME, "main", files, "ada")
+        at.hands = [Doer([edit])]
+        state = await go(at, "run-1", policy=policy)
+        return state, pull_body(view_of(await at.row("run-1"), state))
+
+    state, body = at_desk(work)
+    assert (state.finished, state.attempt, state.troubles) == (Status.SUCCESS, 1, ())
+    assert state.what_ran == ("compared",)
+    assert "named no tests" not in body
+
+
+SILENT = {
+    "check.py": "import sys\n\nfrom calc import add\n\nif add(2, 3) != 5:\n"
+    "    print('calc.py:2: error: wrong sum')\n    sys.exit(1)\n",
+    "calc.py": PYTEST["calc.py"],
+}
+
+
+def test_where_the_runner_names_no_tests_the_reports_say_so(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> list[str]:
+        at.github.world.push_commit(NAME, "main", SILENT, "ada")
+        at.hands = [Doer([fixes])]
+        state = await go(at, "run-1", policy={"checks": {"test": {"command": "python3 check.py"}}})
+        assert (state.finished, state.what_ran) == (Status.SUCCESS, ("unnamed",))
+        view = view_of(await at.row("run-1"), state)
+        return [report(view, language) for report in (pull_body, issue_comment) for language in ("en", "ko")]
+
+    for english, korean in zip(*[iter(at_desk(work))] * 2, strict=True):
+        assert "The test runner named no tests, so exit status and error texts alone decided." in english
+        assert "테스트 이름을 알려 주지 않아" in korean
+
+
+def test_a_check_without_names_is_guarded_by_its_text(at_desk: AtDesk) -> None:
+    """The second net: the check's own script asserts at its top level."""
+    script = "from calc import add, double\n\nassert add(2, 3) == 5\nassert double(2) == 4\n"
+    files = {"calc.py": PYTEST["calc.py"], "verify.py": script}
+
+    async def work(at: Desk) -> tuple[RunState, dict[str, Any]]:
+        at.github.world.push_commit(NAME, "main", files, "ada")
+        at.hands = [Doer([swaps("verify.py", ("assert add(2, 3) == 5\n", "")), fixes])]
+        state = await go(at, "run-1", policy={"checks": {"test": {"command": "python3 verify.py"}}})
+        (failed,) = await told(at, "run-1", "phase_failed")
+        return state, failed.data
+
+    state, failed = at_desk(work)
+    assert failed["reason"] == WEAKENED_TESTS and "verify.py" in failed["message"]
     assert (state.finished, state.attempt) == (Status.SUCCESS, 2)
