@@ -49,10 +49,14 @@ class Seen(Noun):
 
 
 class Failure(Noun):
-    """One error of a failed check, as `rules.failures` normalises it (untrusted), and whose it is."""
+    """One failure of a failed check, by its error as `rules.failures` normalises it (untrusted), and whose it is."""
 
     error: str
     verdict: Verdict
+    test: str = ""
+    """The test that failed, by its runner's name for it; empty where it is none, or the runner names none."""
+    said: str = ""
+    """What is wrong in the tool's own words; empty where they were not kept."""
     seen: Seen | None = None
     known: KnownError | None = None
     """What the history says of how it was resolved before."""

@@ -220,13 +220,16 @@ def _title(check: PullCheck, step: ValidationStep, language: Language) -> str:
 
 
 def _counts(check: PullCheck, language: Language) -> str:
-    """`2 new failures, 1 also on base`; where all have one verdict, the tests that the tool itself counted."""
-    failures = [one.failure.verdict for one in told_failures(check)]
+    """`2 new failures, 1 also on base`; where all have one verdict and its runner names no test, the tests that it
+    counted."""
+    counted = told_failures(check)
+    failures = [one.failure.verdict for one in counted]
     numbers = {verdict: failures.count(verdict) for verdict in VERDICTS}
     told = [verdict for verdict in VERDICTS if numbers[verdict]]
     if told == ["flaky"]:
         return tell(language, "title.passed_again")
-    tests = tests_counted("failed", check.step) if check.step and len(told) == 1 else 0
+    unnamed = len(told) == 1 and not any(one.failure.test for one in counted)
+    tests = tests_counted("failed", check.step) if check.step and unnamed else 0
     return ", ".join(tell_count(language, f"title.{verdict}", tests or numbers[verdict]) for verdict in told)
 
 

@@ -32,6 +32,8 @@ _LONGEST_ADDRESS = 1_000
 _TELLING = 8
 """Characters that a message needs to be known by: a shorter one, such as `error`, is part of many texts."""
 
+_TITLE = 255
+"""Characters of an annotation's title that are kept."""
 _READ = 80
 _MATCHED = 500
 """Findings among which those of an error are looked for."""
@@ -51,20 +53,25 @@ class Told:
 
     @property
     def words(self) -> str:
-        """The finding's own first line, where there is one: a normalised error has lost its figures and paths."""
+        """The test and what is wrong with it, or the finding's own first line: a normalised error has lost its figures
+        and paths."""
+        failure = self.failure
+        if failure.test:
+            return f"{failure.test}: {failure.said}" if failure.said else failure.test
         lines = self.finding.message.strip().splitlines() if self.finding else []
-        return lines[0] if lines else readable(self.failure.error)
+        return lines[0] if lines else readable(failure.error, failure.said)
 
 
 def told_failures(check: PullCheck) -> tuple[Told, ...]:
-    """The failures of a check as people count them, gravest verdict first. A test that fails once is told once, though
-    its tool prints the error, its place and a summary of it."""
+    """The failures of a check as people count them, gravest verdict first: each test, and else each finding, though its
+    tool prints the error, its place and a summary of it."""
     findings = check.step.annotations[:_MATCHED] if check.step else ()
     told: dict[tuple[Verdict, object], Told] = {}
     for verdict in VERDICTS:
         for failure in (one for one in check.failures if one.verdict == verdict):
             finding = finding_of(failure, findings)
-            key = (verdict, failure.error if finding is None else (finding.path, finding.start_line, finding.message))
+            place = failure.error if finding is None else (finding.path, finding.start_line, finding.message)
+            key = (verdict, failure.error if failure.test else place)
             before = told.get(key)
             if before is None or _remembers(failure) > _remembers(before.failure):
                 told[key] = Told(failure, finding)
@@ -93,8 +100,13 @@ def past_errors(view: PullView, check: PullCheck, language: Language) -> str:
 
 
 def finding_of(failure: Failure, findings: Iterable[Annotation]) -> Annotation | None:
-    """The finding whose message stands in the error's text, before others the one whose file is named there too; else
-    the only one whose file and title are; None where that would be a guess."""
+    """The finding that bears the failed test's name; else the one whose message stands in the error's text, before
+    others the one whose file is named there too; else the only one whose file and title are; None where that would be a
+    guess."""
+    findings = tuple(findings)
+    named_so = [one for one in findings if failure.test and _bears(one, failure.test)]
+    if named_so:
+        return next((one for one in named_so if posixpath.basename(one.path) in failure.test), named_so[0])
     error = " ".join(failure.error.split())
     by_message: list[Annotation] = []
     by_title: list[Annotation] = []
@@ -111,6 +123,12 @@ def finding_of(failure: Failure, findings: Iterable[Annotation]) -> Annotation |
     if by_message:
         return by_message[0]
     return by_title[0] if len(by_title) == 1 else None
+
+
+def _bears(finding: Annotation, test: str) -> bool:
+    """Whether the finding's title is the test's name, or its end: reports name a test without its file."""
+    before = test.removesuffix(finding.title)
+    return finding.title == test[:_TITLE] or (before != test and not before[-1:].isalnum())
 
 
 def _fitting(items: Iterable[str]) -> list[str]:

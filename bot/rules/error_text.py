@@ -82,18 +82,64 @@ _MASKS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 
+_FAILED = "FAILED "
+_PARTED = " - "
+_NAME = 120
+"""Characters of a test's name: what is wrong with it needs the rest."""
+
+_NAME_MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(?<![\w.])(?:/|~/|[A-Za-z]:[\\/])[^\s:\[\]]*[\\/](?=[^\s:\[\]/\\]*\.[A-Za-z])"), "<PATH>/"),
+    (re.compile(rf"\b0x(?i:{_HEX}{{5,16}})\b"), "<ADDR>"),
+    (re.compile(r" in \d{1,9}(?:\.\d{1,9})?\s?m?s$"), " in <TIME>"),
+    (re.compile(r"\(line \d{1,7}\)$"), "(line <POS>)"),  # where Rust's documentation has the example
+)
+
 _QUOTED = re.compile(r"""(?<!\w)'[^']*'(?!\w)|"[^"]*(?:"|$)|`[^`]*(?:`|$)""")
 _NUMBER = re.compile(r"(?<![A-Za-z_\d])(?!0[xX])\d+(?:[.,]\d+)*")
 
 
 def normalize_error(text: str) -> str:
-    """The error as one line of at most 200 characters, trimmed, with what changes between runs masked (REQ-RA-310)."""
+    """The error as one line of at most 200 characters, trimmed, with what changes between runs masked (REQ-RA-310).
+
+    A failed test's error (`test_error`) is told apart by the test's name, which keeps its directories below the
+    project: many files are called `index.test.ts`."""
     line = " ".join(plain(text[:_READ]).split())
+    if line.startswith(_FAILED):
+        name, parted, said = line.removeprefix(_FAILED).partition(_PARTED)
+        return _cut(f"{_FAILED}{_named(name)}{parted}{_masked(said)}")
+    return _cut(_masked(line))
+
+
+def _masked(line: str) -> str:
     line = _QUOTED_PATH.sub(lambda match: f"{match[1]}{_without_directories(match[2])}{match[1]}", line)
     line = _TOKEN.sub(lambda match: _without_directories(match[0]), line)
     for pattern, mask in _MASKS:
         line = pattern.sub(mask, line)
+    return line
+
+
+def _named(name: str) -> str:
+    for pattern, mask in _NAME_MASKS:
+        name = pattern.sub(mask, name)
+    return name if len(name) <= _NAME else f"{name[: _NAME // 2]}…{name[1 - _NAME // 2 :]}"
+
+
+def _cut(line: str) -> str:
     return line[:LIMIT].strip()
+
+
+def test_error(name: str, said: str) -> str:
+    """The error of a failed test: `FAILED name - said`, as pytest sums it up, whichever runner it was.
+
+    The name stays as it is, but for what differs between two runs or machines: rows such as `[10 ms]` tell tests
+    apart. Where it has the text that parts the two, that is written otherwise."""
+    shown = " ".join(plain(name).split()).replace(_PARTED, " – ")
+    return normalize_error(f"{_FAILED}{shown}{_PARTED if said else ''}{said}")
+
+
+def test_of(error: str) -> str:
+    """What tells the failed test of an error from others, whatever was wrong with it; empty for an error of no test."""
+    return error.partition(_PARTED)[0] if error.startswith(_FAILED) else ""
 
 
 def loose_key(text: str) -> str:

@@ -4,13 +4,19 @@ All of it is read from the exit and the log alone, so a stored log can be judged
 # `from __future__ import annotations` would take a name that this module gives on
 import re
 from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
 
 from bot.model import Classification
 from bot.rules.echoes import Echoes, is_framed
-from bot.rules.error_text import loose_key, normalize_error
+from bot.rules.error_text import loose_key, normalize_error, test_error
+from bot.rules.failed_tests import FailedTest, failed_tests
+from bot.rules.findings import heads_rows
+from bot.rules.junit_tests import PRINTED_JUNIT
 from bot.rules.locations import annotations
 from bot.rules.log_lines import log_lines, plain
 from bot.rules.matchers import hints_at_place
+from bot.rules.warning_lines import graded
 
 __all__ = ["annotations", "classify", "fingerprints", "first_error_block", "loose_key", "normalize_error", "raw_errors"]
 
@@ -67,17 +73,18 @@ _SIGN_WORDS = (
 _SIGN = re.compile(
     r"\b(?:[Ee]rror|ERROR|[Ff]atal|FATAL|FAIL|[Ff]ail(?:ed|ure)|FAILED|FAILURE|panic(?:ked)?|Exception)\b"
     r"|\b(?:[Cc]annot|undefined|not found|No such file|[Pp]ermission denied|[Ss]egmentation fault|[Tt]imed out)\b"
-    r"|\w(?:Error|Exception)\b|Killed$|^not ok |^E\s{2,}|^\s*(?:[✗✘✖×❌●✕]\s|\d{1,5}\)\s|-->\s|\d+:\d+\s+warning\s)"
+    r"|\w(?:Error|Exception)\b|Killed$|^not ok |^E\s{2,}|^\s*(?:[✗✘✖×❌●✕⚠]\s|\d{1,5}\)\s|-->\s|\d+:\d+\s+warning\s)"
     r"|^\s*[\w./\\@+~-]{0,300}\.\w{1,10}(?::\d+(?::\d+)?:?\s|\(\d+,\d+\):)"
 )
-_WARNING = re.compile(r"[:\s\[]warn(?:ing)?\b|^warning\b", re.IGNORECASE)
 _PASSED = re.compile(r"^\s*(?:✓|✔|√|ok\b|PASS\b|#)|\bPASSED\b|\.\.\. ok$")
 _WRAPPER = re.compile(
     r"^npm (?:ERR!|error|notice)|^Found \d+ errors? in |ELIFECYCLE"
     r"|^make(?:\[\d+\])?: |\*\*\* |^error: (?:script|Recipe|aborting|test failed)"
     r"|[Ee]xit(?:ed with)?(?: code| status)? \d|exited with|could not compile|^For more information|^Some errors have"
     r"|^Traceback |^test result:|^failures:$|^Interrupted|^FAIL$|^nox > |^FAILED$|^BUILD FAILED|^FAILURE: |^info Visit"
-    r"|^✖ failing tests|^error Command failed|^\s*(?:help|note): |^FAIL\s+\S+\s+[\d.]+s$|A complete log of this run"
+    r"|^✖ failing tests|^Failed (?:tests|examples):$|^There (?:was|were) \d+ \w+:$"
+    r"|^error: (?:doctest|\d+ targets?) failed"
+    r"|^error Command failed|^\s*(?:help|note): |^FAIL\s+\S+\s+[\d.]+s$|A complete log of this run"
 )
 _SUMMED = re.compile(r"(?:FAILED|ERROR) \S+(?:::| - )")
 _ASSERTED = re.compile(r"E\s+(?:File \"|Traceback \(|\+ Exception Group )")
@@ -92,30 +99,72 @@ suite suites test tests the there time todo total undefined untested warning war
 """
 _SUMMARY = frozenset(_SUMMARY_WORDS.split())
 _ROW = re.compile(r"^\s+(\d+:\d+)(?:-\d+:\d+)?\s+(?=error|warning)")
-_BULLETS = frozenset("✗✘✖×❌●✕E0123456789")
+_MARKED_ROW = re.compile(r"^\s+[✖⚠×]\s+(\d+:\d+)\s+")
+_BULLETS = frozenset("✗✘✖×❌●✕⚠E0123456789")
 _NUMBERED = re.compile(r"^(?:(not ok) \d+(?: -)?|\d{1,5}\))\s")
 
 
 def fingerprints(output: str) -> tuple[str, ...]:
-    """The normalised error lines of a log, in order, each once, at most 200; empty where nothing looks like an error.
+    """The errors of a log, normalised, in order, each once, at most 200; empty where nothing looks like an error.
 
-    Summaries (`3 failed, 5 passed`), what wraps a failed command (`npm error …`) and source code are left out: they say
-    nothing of which error it was, and would seem to survive every attempt. Warnings count where nothing is worse."""
+    A failed test is one of them, `FAILED name - what is wrong`, however often and in however many lines its runner
+    tells of it. Summaries (`3 failed, 5 passed`), what wraps a failed command (`npm error …`) and source code are left
+    out: they say nothing of which error it was, and would seem to survive every attempt. Warnings are no errors; only
+    where a check names nothing else, those of a tool that judges code are what made it fail."""
     return tuple(raw_errors(output))
 
 
+class Printed(NamedTuple):
+    """An error in the tool's own words, at most one line, and the failed test that it is of; empty for none."""
+
+    text: str
+    test: str = ""
+
+    @property
+    def whole(self) -> str:
+        return f"{self.test}: {self.text}" if self.test and self.text else self.test or self.text
+
+
 def raw_errors(output: str) -> dict[str, str]:
-    """The fingerprints of a log, each with the line that it was made of, as the tool printed it first."""
-    errors: dict[str, str] = {}
-    warnings: dict[str, str] = {}
-    for count, (_, text) in enumerate(_error_lines(log_lines(output))):
-        if count >= _MOST_LINES or len(errors) >= MOST_FINGERPRINTS:
+    """The fingerprints of a log, each with what the tool said in its own words: a line, or a test with its message."""
+    return {error: printed.whole for error, printed in printed_errors(output).items()}
+
+
+def printed_errors(output: str) -> dict[str, Printed]:
+    """The fingerprints of a log, each with the words that it was made of."""
+    lines = log_lines(output)
+    found = failed_tests(lines, PRINTED_JUNIT)
+    tests = _by_error(found.tests)
+    said = {normalize_error(test.said) for test in found.tests if test.said}
+    errors = [(test.lines[0].start, mark, Printed(test.said, test.name)) for mark, test in tests.items()]
+    warnings: list[tuple[int, str, Printed]] = []
+    for count, (index, line) in enumerate(_error_lines(lines)):
+        if count >= _MOST_LINES or len(errors) >= MOST_FINGERPRINTS + len(tests):
             break
-        text = _NUMBERED.sub(lambda match: f"{match[1]} - " if match[1] else "", text.strip())
+        grade = graded(line)
+        if index in found.covered or grade == "spoken":
+            continue
+        text = _NUMBERED.sub(lambda match: f"{match[1]} - " if match[1] else "", line.strip())
         mark = normalize_error(text)
+        if mark.removeprefix("E ") not in said:  # where a cut took the line that names the test
+            (errors if grade == "error" else warnings).append((index, mark, Printed(text)))
+    marks: dict[str, Printed] = {}
+    for _, mark, printed in sorted(errors, key=lambda error: error[0]) or warnings:
         if mark:
-            (warnings if _WARNING.search(text) and "error" not in text.lower() else errors).setdefault(mark, text)
-    return dict(list((errors or warnings).items())[:MOST_FINGERPRINTS])
+            marks.setdefault(mark, printed)
+    return dict(list(marks.items())[:MOST_FINGERPRINTS])
+
+
+def _by_error(tests: tuple[FailedTest, ...]) -> dict[str, FailedTest]:
+    """Each test by its error; where two have the same, as names are cut, the later ones are counted on."""
+    found: dict[str, FailedTest] = {}
+    for test in tests:
+        mark, same = test_error(test.name, test.said), 1
+        while mark in found:
+            same += 1
+            mark = test_error(f"({same}) {test.name}", test.said)
+        found[mark] = test
+    return found
 
 
 def first_error_block(output: str, max_lines: int = 40) -> str:
@@ -123,7 +172,8 @@ def first_error_block(output: str, max_lines: int = 40) -> str:
 
     At most `max_lines` lines of at most 400 characters; the end of the log where nothing in it looks like an error."""
     lines = [line if len(line) <= 400 else line[:399] + "…" for line in log_lines(output)]
-    first = next((index for index, _ in _error_lines(lines)), None)
+    found = [(index, graded(line)) for index, line in islice(_error_lines(lines), _MOST_LINES)]
+    first = next((index for grade in ("error", "warning", "spoken") for index, own in found if own == grade), None)
     if first is None:
         return "\n".join([line for line in lines if line][-max_lines:])
     start = first
@@ -148,6 +198,9 @@ def _error_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
             continue
         if line[0] not in " \t":
             header = line
+        elif path := heads_rows(lines, index):
+            header = path
+            continue
         if not _may_tell(line) or not _SIGN.search(line):
             continue
         if line.lstrip().startswith("-->"):
@@ -165,10 +218,15 @@ def _error_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
             continue
         if _is_around(line) or echoes.marked(index):
             continue
-        row = _ROW.match(line)
-        waiting = index, f"{header}:{row[1]} {line[row.end() :]}" if row else line
+        row = _ROW.match(line) or _MARKED_ROW.match(line)
+        waiting = index, f"{header}:{row[1]} {_mark(row)}{line[row.end() :]}" if row else line
     if waiting is not None:
         yield waiting
+
+
+def _mark(row: re.Match[str]) -> str:
+    """The level of a row that tells it by a mark."""
+    return {"⚠": "warning  ", "✖": "error  ", "×": "error  "}.get(row[0].strip()[0], "")
 
 
 def _asserted(lines: list[str], first: int) -> tuple[int, str]:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from bot.model import AnnotationLevel
+from bot.rules.warning_lines import graded
 
+_MOST_ROWS = 500
 NEAR = 60
 """Lines looked at for the message or the file that belongs to a place; keeps a hostile log linear."""
 
@@ -28,6 +30,7 @@ class Finding(NamedTuple):
     title: str = ""
     rule: str = ""
     frame: Frame = ""
+    test: str = ""  # the failed test in whose part of the log it stands
     whole: bool = False  # no more than a summary: the tool named no line, or it tells the place elsewhere
 
 
@@ -61,6 +64,8 @@ _LAST_CODE = re.compile(
     r"\s\s?[\[(](?:(?P<level>Error|Warning)/)?(?P<rule>-?[A-Za-z@][\w@./:=+-]{2,80})[\])](?:\s\[\d\])?$"
 )
 _PYLINT = re.compile(r"[CRW]\d{4}$")
+_WARNED = re.compile(r"[\w.]{0,100}Warning(?=: )")
+"""A warning that Python printed, with the place that it is about in front of it."""
 _ONLY_ERROR = re.compile(r"[\w.]*(?:Error|Exception|Failed|Exit|Warning|Interrupt)$")
 _FILE = re.compile(r"[/\\.]|^(?:Docker|Make|Rake|Gem)file$")
 _NAME = re.compile(r"[A-Za-z]")
@@ -100,6 +105,9 @@ def _described(match: re.Match[str], text: str, level: str = "", title: str = ""
         code = _CODE.match(text)
         if code is not None:
             rule, text = code["rule"], text[code.end() :]
+    warned = _WARNED.match(text) if not level else None
+    if warned is not None:
+        return _finding(match, text, "warning", title, warned[0])
     last = _LAST_CODE.search(text) if not rule else None
     if last is not None:
         rule, level, text = last["rule"], last["level"] or level, text[: last.start()]
@@ -111,6 +119,8 @@ def _described(match: re.Match[str], text: str, level: str = "", title: str = ""
 def read_colon(match: re.Match[str], here: Here) -> Finding | None:
     """`path:line[:col]` and what follows, the shape that most tools share."""
     path, rest = match["path"], match["rest"].strip()
+    if here.lines[here.at][:1] == " " and heads_rows(here.lines, here.at):
+        return None
     if "://" in path.replace("file://", "") or not _FILE.search(path) or not _NAME.search(path):
         return None
     said = rest.lstrip(":- ")
@@ -148,9 +158,10 @@ def _pytest_message(here: Here) -> str:
     while last >= max(0, here.at - 2) and not here.lines[last]:
         last -= 1
     first = last
-    while first >= max(0, here.at - NEAR) and here.lines[first].startswith("E  "):
+    while first >= max(0, here.at - NEAR) and (here.lines[first].startswith("E  ") or here.lines[first] == "E"):
         first -= 1
-    return "\n".join(line[1:].strip() for line in here.lines[first + 1 : last + 1][:6])
+    said = (line[1:].strip() for line in here.lines[first + 1 : last + 1])
+    return "\n".join([line for line in said if line][:6])
 
 
 def read_paren(match: re.Match[str], here: Here) -> Finding | None:
@@ -174,6 +185,27 @@ def read_row(match: re.Match[str], here: Here) -> Finding | None:
         return _described(match, match["rest"])._replace(path=path)
     line = _line(match["line"])
     return Finding(path, line, line, level_of(match["level"]), parts[0].strip(), rule=rule)
+
+
+_PLACED_HEAD = re.compile(r"\s{1,4}(?P<path>[^\s:]{1,400}\.\w{1,10}):\d{1,7}:\d{1,7}$")
+_MARKED_ROW = re.compile(r"\s+[✖⚠×ℹ]\s+\d{1,7}:\d{1,7}\s")
+
+
+def heads_rows(lines: Sequence[str], at: int) -> str:
+    """The file that a line of `eslint-formatter-pretty` names for the marked rows below it; empty for another line."""
+    head = _PLACED_HEAD.match(lines[at])
+    below = lines[at + 1] if at + 1 < len(lines) else ""
+    return head["path"] if head is not None and _MARKED_ROW.match(below) else ""
+
+
+def read_marked_row(match: re.Match[str], here: Here) -> Finding | None:
+    """xo's rows and others' of `eslint-formatter-pretty`: a mark, a place, what is wrong and the rule."""
+    for at in range(here.at - 1, max(-1, here.at - _MOST_ROWS), -1):
+        if path := heads_rows(here.lines, at):
+            parts = _STYLISH_PARTS.split(match["rest"].strip())
+            line, level = _line(match["line"]), {"⚠": "warning", "ℹ": "info"}.get(match["mark"], "error")
+            return Finding(path, line, line, level_of(level), parts[0], rule=parts[-1] if len(parts) > 1 else "")
+    return None
 
 
 def _headed(header: str) -> str | None:
@@ -259,7 +291,9 @@ in lines of its own."""
 
 def read_anywhere(match: re.Match[str], here: Here) -> Finding | None:
     line = here.lines[here.at].strip()
+    if heads_rows(here.lines, here.at):
+        return None
     before = match["before"][-300:]
     if line.startswith(_ELSEWHERE) or "://" in before + match["path"] or before.endswith("node:"):
         return None
-    return _finding(match, line)
+    return _finding(match, line, "error" if graded(line) == "error" else "warning")

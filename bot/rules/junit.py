@@ -51,17 +51,41 @@ def junit_annotations(text: str, stage: str, tree: str, limit: int = MOST) -> tu
 
     Paths are relative with `/`, lines count from 1, titles are the tests' names. Never raises: what is no XML, is no
     JUnit report, has a document type (entities may grow without end) or is nested too deeply is `Unreadable`."""
-    reader = _Reader()
-    problem = read_junit(text, reader)
-    if problem is not None:
-        return problem
+    read = _read(text)
+    if isinstance(read, Unreadable):
+        return read
     found: dict[tuple[str, int, str], Annotation] = {}
-    for case in reader.failed:
+    for case in read:
         for note in _of_case(case, stage, tree):
             found.setdefault((note.path, note.start_line, note.message), note)
             if len(found) >= limit:
                 return tuple(found.values())
     return tuple(found.values())
+
+
+def failed_cases(text: str) -> tuple[tuple[str, str], ...]:
+    """(name, what is wrong) of each case that failed, with its class before its name; empty for what can't be read."""
+    read = _read(text)
+    if isinstance(read, Unreadable):
+        return ()
+    return tuple((_full_name(case), _said(case)) for case in read if case.name and not _RULE.match(case.name))
+
+
+def _full_name(case: _Case) -> str:
+    where = case.classname or case.file
+    return case.name if not where or case.name.startswith(where) else f"{where} › {case.name}"
+
+
+def _said(case: _Case) -> str:
+    message, pieces = case.failures[0]
+    return message.strip() or "".join(pieces).strip()
+
+
+def _read(text: str) -> list[_Case] | Unreadable:
+    """The cases that failed, or why the text is no report."""
+    reader = _Reader()
+    problem = read_junit(text, reader)
+    return reader.failed if problem is None else problem
 
 
 class Reader(Protocol):

@@ -3,10 +3,11 @@ Nothing outside the tree is named and no more than a check run can carry (T40)."
 
 # `from __future__ import annotations` would take the name of the function below
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bot.model import Annotation
+from bot.rules.failed_tests import failed_tests
 from bot.rules.findings import Finding, Here
 from bot.rules.log_lines import log_lines
 from bot.rules.matchers import FLUSH, INDENTED, hinting_lines
@@ -44,7 +45,7 @@ def annotations(output: str, stage: str, tree: str, limit: int = MOST) -> tuple[
     lines = log_lines(output)
     seen: dict[tuple[str, int, str], Finding] = {}
     whole_files: dict[tuple[str, int, str], Finding] = {}
-    for finding in places(_found(lines, tree), lines):
+    for finding in places(_of_tests(_found(lines, tree), lines), lines):
         place = whole_files if finding.whole else seen
         place.setdefault((finding.path, finding.line, finding.message), finding)
         if len(seen) >= limit or len(whole_files) >= limit:
@@ -54,6 +55,15 @@ def annotations(output: str, stage: str, tree: str, limit: int = MOST) -> tuple[
         if finding.path not in located:
             seen.setdefault(key, finding)
     return tuple(_annotation(finding, stage) for finding in seen.values())[:limit]
+
+
+def _of_tests(
+    found: Iterable[tuple[int, Finding, str | None]], lines: list[str]
+) -> Iterator[tuple[int, Finding, str | None]]:
+    """The findings, each with the failed test in whose part of the log it stands."""
+    tests = {at: test.name for test in failed_tests(lines).tests for part in test.lines for at in part}
+    for index, finding, path in found:
+        yield index, finding._replace(test=tests[index]) if index in tests else finding, path
 
 
 def relative_path(path: str, tree: str) -> str | None:
@@ -107,6 +117,6 @@ def _annotation(finding: Finding, stage: str) -> Annotation:
         end_line=finding.end_line,
         level=finding.level,
         message=finding.message or NO_MESSAGE,
-        title=(finding.title or finding.rule or stage)[:255],
+        title=(finding.test or finding.title or finding.rule or stage)[:255],
         rule=finding.rule,
     )

@@ -12,7 +12,7 @@ from bot.rules import findings
 from bot.rules.findings import LEVEL_WORD, Reader
 
 _START_HINT = re.compile(
-    r"[ \t]+(?:\d+(?::\d| \|)|\[\d|\^--)|FAILED |ERROR|[Ww]ould reformat|\[warn\] |rspec "
+    r"[ \t]+(?:\d+(?::\d| \|)|\[\d|\^--|[✖⚠×ℹ]\s+\d)|FAILED |ERROR|[Ww]ould reformat|\[warn\] |rspec "
     r"|\[error\] |L: +\d|\^--|[A-Z](?:: +|\d\d\d )\d"
 )
 
@@ -90,6 +90,11 @@ MATCHERS: tuple[tuple[str, re.Pattern[str], Reader], ...] = tuple(
             r"|(?=[A-Z]{1,8}\d{2,5} |[a-z]+-[a-z]+: ))"
             r"(?P<rest>.+)",
             findings.read_row,
+        ),
+        (
+            " ",
+            r"^\s+(?P<mark>[✖⚠×ℹ])\s+(?P<line>\d{1,7}):\d{1,7}\s+(?P<rest>.+)",
+            findings.read_marked_row,
         ),
         ("]:", r"^\s+\[(?P<line>\d{1,7})(?:, \d+)*\]:(?P<level>)(?P<rest>.+)", findings.read_row),
         (" | ", r"^\s*(?P<line>\d{1,7}) \| (?P<level>ERROR|WARNING)\s*\|\s*(?:\[.\])?(?P<rest>.+)", findings.read_row),

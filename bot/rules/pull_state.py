@@ -12,6 +12,7 @@ from typing import Literal
 from bot.model import CHECK_ORDER, Noun, RunEvent, StopReason, ValidationStep
 from bot.model.pulls import Failure, PullCheck, PullStatus
 from bot.rules import verdict
+from bot.rules.failures import Printed
 from bot.rules.pipeline import Stage
 from bot.rules.pull_spec import PullSpec
 
@@ -24,6 +25,8 @@ class Ran:
     step: ValidationStep
     first: tuple[str, ...] = ()
     again: tuple[str, ...] | None = None
+    printed: Mapping[str, Printed] = field(default_factory=dict)
+    """The errors in the tool's own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,7 @@ def _after(state: PullState, event: RunEvent) -> PullState:
                 step=ValidationStep.model_validate(data["step"]),
                 first=tuple(data["first"]),
                 again=None if again is None else tuple(again),
+                printed={error: Printed(*words) for error, words in data.get("printed", {}).items()},
             )
             return replace(state, ran={**state.ran, data["index"]: ran})
         case "pull_base_checked":
@@ -183,7 +187,12 @@ def failures_of(state: PullState, index: int) -> tuple[Failure, ...]:
     ran = state.ran[index]
     if (ran.step.passed and not ran.step.flaky) or ran.step.could_not_run is not None:
         return ()
-    return verdict.judge(ran.first, ran.again, state.base.get(index))
+    judged = verdict.judge(ran.first, ran.again, state.base.get(index))
+    return tuple(_in_words(one, ran.printed.get(one.error)) for one in judged)
+
+
+def _in_words(failure: Failure, printed: Printed | None) -> Failure:
+    return failure if printed is None else failure.model_copy(update={"test": printed.test, "said": printed.text})
 
 
 def checks_of(spec: PullSpec, state: PullState) -> tuple[PullCheck, ...]:

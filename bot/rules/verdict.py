@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bot.model.pulls import Failure, PullCheck, Verdict
+from bot.rules.error_text import test_of
 from bot.rules.failures import fingerprints
 
 WHOLE = ""
@@ -21,38 +22,48 @@ def shown(passed: bool, output: str) -> tuple[str, ...]:
 
 
 def judge(first: Sequence[str], again: Sequence[str] | None, base: Sequence[str] | None) -> tuple[Failure, ...]:
-    """One verdict for each error of a failed check, in the order in which they were seen.
+    """One verdict for each failure of a failed check, in the order in which they were seen.
 
     `first` and `again` are what the failed run and its rerun at the same commit showed, `base` what the same check
     shows on the base commit, each as `shown` gives it: empty where it passed. None is a run that there was not, or that
     told nothing. What is in only one of two runs of one tree is flaky; else what the base shows too is the base's.
+    A failed test is the same by its name, whatever it fails with; any other error by its text.
 
     A rerun that failed with other errors than the first cleared nothing: `WHOLE` then stands for the check, which
     failed each time. So all failures are flaky exactly where the rerun passed."""
     runs = [_named(run) for run in (first, again) if run is not None]
-    errors = [error for error in dict.fromkeys([*first, *(again or ())]) if error]
+    errors: dict[str, str] = {}
+    for error in [*first, *(again or ())]:
+        if error:
+            errors.setdefault(_same(error), error)
     lasting = frozenset.intersection(*runs)
-    judged = [Failure(error=error, verdict=_verdict(error, error in lasting, base)) for error in errors]
+    before = None if base is None else _named(base)
+    judged = [Failure(error=error, verdict=_verdict(name in lasting, before, name)) for name, error in errors.items()]
     if not lasting and (not errors or again is None or len(again) > 0):
-        judged.append(Failure(error=WHOLE, verdict=_of_the_whole(errors, again, base)))
+        judged.append(Failure(error=WHOLE, verdict=_of_the_whole(list(errors), again, base)))
     return tuple(judged)
 
 
+def _same(error: str) -> str:
+    """What tells a failure from others: a test by its name."""
+    return test_of(error) or error
+
+
 def _named(run: Iterable[str]) -> frozenset[str]:
-    return frozenset(error for error in run if error)
+    return frozenset(_same(error) for error in run if error)
 
 
-def _verdict(error: str, lasts: bool, base: Sequence[str] | None) -> Verdict:
+def _verdict(lasts: bool, base: frozenset[str] | None, name: str) -> Verdict:
     if not lasts:
         return "flaky"
-    return "also_on_base" if base is not None and error in base else "new"
+    return "also_on_base" if base is not None and name in base else "new"
 
 
 def _of_the_whole(errors: Sequence[str], again: Sequence[str] | None, base: Sequence[str] | None) -> Verdict:
     """The base fails likewise where it shows everything that was seen here: with nothing to see, where it is silent."""
     if again is not None and not again:
         return "flaky"
-    return "also_on_base" if base is not None and set(errors or (WHOLE,)) <= set(base) else "new"
+    return "also_on_base" if base is not None and set(errors or (WHOLE,)) <= set(map(_same, base)) else "new"
 
 
 def conclusion(check: PullCheck) -> str:

@@ -18,6 +18,7 @@ class Golden:
     suffix: str  # .log, .xml or .sarif
     text: str
     rows: tuple[tuple[str, int, str, str, str], ...]  # path, line, column, level, rule
+    failed: tuple[str, ...]  # the names of the failed tests, sorted; empty where the tool runs none
 
     @property
     def places(self) -> set[Place]:
@@ -32,4 +33,6 @@ def golden() -> Iterator[Golden]:
         rows = (line.split("\t") for line in file.read_text(encoding="utf-8").split("\n") if line)
         places = tuple((path, int(line), column, level, rule) for path, line, column, level, rule in rows)
         name = str(source.relative_to(LOGS))
-        yield Golden(name, source.suffix, source.read_bytes().decode("utf-8"), places)
+        names = plain.with_suffix(".tests")
+        failed = tuple(sorted(names.read_text(encoding="utf-8").splitlines())) if names.exists() else ()
+        yield Golden(name, source.suffix, source.read_bytes().decode("utf-8"), places, failed)

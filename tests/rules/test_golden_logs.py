@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from bot.model import Annotation
+from bot.rules.failures import printed_errors
 from bot.rules.junit import junit_annotations
 from bot.rules.locations import annotations
 from bot.rules.sarif import sarif_annotations
-from tests.rules.golden_logs import TREE, Golden, golden
+from tests.rules.golden_logs import TREE, Golden, Place, golden
 
 ALL = tuple(golden())
 LOGS = tuple(one for one in ALL if one.suffix == ".log")
@@ -70,6 +71,24 @@ def test_levels_are_mostly_those_of_the_tool() -> None:
         rows = {(path, line, level) for path, line, _, level, _ in one.rows if level != "-"}
         known, right = known + len(rows), right + len(rows & told)
     assert right / known >= 0.85
+
+
+@pytest.mark.parametrize("one", [one for one in LOGS if one.failed], ids=lambda one: one.name)
+def test_a_failing_test_is_one_error_by_its_name_in_every_runners_format(one: Golden) -> None:
+    shown = printed_errors(one.text)
+    assert sorted(printed.test for printed in shown.values()) == list(one.failed), list(shown)
+
+
+def test_warnings_are_annotated_as_such_by_the_tools_that_most_people_use() -> None:
+    tools = ("eslint", "xo", "mypy", "pyright", "gcc", "clang", "cargo", "oxlint", "biome", "pytest", "shellcheck")
+    for one in (log for log in LOGS if log.name.split("/")[0] in tools):
+        told = {(note.path, note.start_line): note.level for note in read(one)}
+        grades: dict[Place, set[str]] = {}
+        for path, line, _, level, _ in one.rows:
+            grades.setdefault((path, line), set()).add(level)
+        warned = [place for place, levels in grades.items() if levels == {"warning"} and place in told]
+        if "failure" in {level for levels in grades.values() for level in levels}:
+            assert "failure" not in {told[place] for place in warned}, one.name
 
 
 def test_every_annotation_has_a_message_and_lines_that_make_sense() -> None:

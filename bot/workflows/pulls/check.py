@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from itertools import islice
 from typing import Any, assert_never
 
 from bot.errors import Refused, UserError
 from bot.model import CHECK_ORDER, Command, StopReason, ValidationStep
 from bot.model.jobs import Outcome
+from bot.rules.failures import Printed, printed_errors
 from bot.rules.pull_state import (
     BeginPull,
     CheckBase,
@@ -42,6 +44,8 @@ from bot.workspace.step import run_step
 _STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "retargeted", "stale"})
 _ASKED = 20
 """Of these, the ones of which the history is asked."""
+_MOST_PRINTED = 50
+_MOST_WORDS = 300
 _NEAR = 200
 """Changed paths that choose the project within a repository of many; more say no more."""
 
@@ -125,6 +129,7 @@ async def _run_check(context: Context, row: PullRow, state: PullState, index: in
     step, log = await _execute(context, row, stage.command, ready, stage.name)
     write_log(context.settings.home, row.id, f"{stage.name}.log", log)
     first = await _errors(log) if not step.passed else ()
+    printed = await _printed(log) if not step.passed else {}
     again: tuple[str, ...] | None = None
     # a time-out or a missing command is not a matter of luck
     if not step.passed and not step.timed_out and step.exit_code is not None and step.could_not_run is None:
@@ -132,6 +137,7 @@ async def _run_check(context: Context, row: PullRow, state: PullState, index: in
         second, log = await _execute(context, row, stage.command, ready, stage.name)
         write_log(context.settings.home, row.id, f"{stage.name}-again.log", log)
         again = () if second.passed else await _errors(log)
+        printed = printed if second.passed else {**await _printed(log), **printed}
         if second.passed:
             step = step.model_copy(update={"flaky": True})
     data: dict[str, Any] = {
@@ -140,6 +146,7 @@ async def _run_check(context: Context, row: PullRow, state: PullState, index: in
         "step": step.model_dump(mode="json", by_alias=True),
         "first": first,
         "again": again,
+        "printed": printed,
     }
     draft = Draft(type="pull_check_ran", key=f"ran:{index}", classification=step.classification, data=data)
     await pulls.append(row.id, [draft])
@@ -200,6 +207,15 @@ async def _execute(
 
 async def _errors(log: bytes) -> tuple[str, ...]:
     return await asyncio.to_thread(shown, False, log.decode("utf-8", "replace"))
+
+
+async def _printed(log: bytes) -> dict[str, Printed]:
+    """The errors in the tool's own words: as many as a report lists, and as much of each as it shows."""
+    found = await asyncio.to_thread(printed_errors, log.decode("utf-8", "replace"))
+    return {
+        error: Printed(text[:_MOST_WORDS], test[:_MOST_WORDS])
+        for error, (text, test) in islice(found.items(), _MOST_PRINTED)
+    }
 
 
 async def finish_pull(context: Context, row: PullRow, stop: StopReason | None, *, tidy: bool = True) -> None:

@@ -1,0 +1,66 @@
+"""The part of a test runner's log that tells of one failed test: the noun that the readers of each runner make, and
+what several of them need to read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+_UNTOLD = re.compile(
+    r"(?:[\w.]*(?:Error|Exception)(?: \[\w+\])?: )?(?:.*:|expect\(received\)\..*|assertion `.*` failed)$"
+    r"|expected$|[Ee]xpected: "
+)
+"""A first line that only announces what is wrong."""
+
+_NO_WORDS = re.compile(r"[\s\W_]*$")
+_COMPARED = re.compile(r"[-+] (?:Expected|Received)\s+[-+] \d+$|\+ expected - actual$|\+ actual - expected$")
+_MOST_SAID = 400
+
+
+class Section(NamedTuple):
+    """Lines of a log that belong to one failed test, by its name, and what is wrong in the tool's own words.
+
+    Without a name they only repeat what stands elsewhere: a tree, a list of names, a diagnosis printed twice."""
+
+    name: str
+    said: str
+    lines: range
+
+
+Reader = Callable[[Sequence[str]], Iterable[Section]]
+
+
+def told(lines: Iterable[str]) -> str:
+    """What a failure's own lines say first: one line, with the values below it where it only announces them."""
+    said: list[str] = []
+    for line in lines:
+        text = line.strip()
+        compared = _COMPARED.match(text) is not None
+        if not text or (compared and len(said) < 2) or (not said and _NO_WORDS.match(text)):
+            continue
+        if compared or (
+            said and text.startswith(("at ", "❯ ", "› ", "|", "> ", "# ", "(compared ", "stack backtrace"))
+        ):
+            break
+        said.append(text)
+        if len(said) == 3 or not _UNTOLD.match(said[0]):
+            break
+    return " ".join(said)[:_MOST_SAID]
+
+
+def until(lines: Sequence[str], start: int, end: re.Pattern[str]) -> int:
+    """The index of the first line after `start` that the pattern matches, else how many lines there are."""
+    return next((at for at in range(start + 1, len(lines)) if end.match(lines[at])), len(lines))
+
+
+def matching(lines: Sequence[str], pattern: re.Pattern[str], part: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """The lines that hold `part` and match; a look for a text costs much less than a pattern."""
+    for at, line in enumerate(lines):
+        if part in line and (found := pattern.match(line)) is not None:
+            yield at, found
+
+
+def single(at: int) -> Section:
+    """A line that repeats what stands elsewhere."""
+    return Section("", "", range(at, at + 1))
