@@ -140,3 +140,23 @@ def test_the_normal_form_of_a_normal_form_is_itself(words: list[str]) -> None:
 def test_a_file_keeps_its_key_wherever_it_lies_and_the_error_stands(directory: str, line: int, column: int) -> None:
     there = normalize_error(f"/home/ann/{directory}/index.ts:{line}:{column}: error TS1005: ';' expected.")
     assert there == normalize_error("src/index.ts:1:1: error TS1005: ';' expected.")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("AssertionError: expected '/a/x' to be '/b/x'", "AssertionError: expected '/c/x' to be '/d/x'"),
+        ("AssertionError: '/base/base' != '/base'", "AssertionError: '/other/base' != '/base'"),
+        ("assert 'src/a.py' == 'lib/a.py'", "assert 'src/a.py' == 'doc/a.py'"),
+        ('Expected: "/base/x" Received: "/base/base"', 'Expected: "/base/x" Received: "/x/base"'),
+    ],
+)
+def test_two_quoted_paths_in_an_assertion_are_two_errors(one: str, other: str) -> None:
+    assert normalize_error(one) == one
+    assert normalize_error(one) != normalize_error(other)
+
+
+def test_a_path_of_this_machine_alone_is_masked_in_an_assertion_too() -> None:
+    here, there = (f"AssertionError: '{home}/shop/a.json' != 'b.json'" for home in ("/home/anna", "/Users/ben"))
+    assert normalize_error(here) == normalize_error(there) == "AssertionError: '<PATH>/a.json' != 'b.json'"
+    assert normalize_error("expected /srv/a/x.py:3: to be") == "expected <PATH>/x.py:<POS>: to be"
