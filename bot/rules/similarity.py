@@ -16,6 +16,7 @@ from bot.model.said import Said
 from bot.rules import mentions
 from bot.rules.error_text import normalize_error
 from bot.rules.sayings import write
+from bot.rules.templates import own_bodies
 
 THRESHOLD = 0.5
 """The cosine from which two texts are held to be alike; below it most pairs are not (performance.md, text grouping)."""
@@ -44,8 +45,11 @@ class Link:
 
 
 def links(issues: Sequence[Issue]) -> tuple[Link, ...]:
-    """Every tie between two of `issues`, the surest first; the order of `issues` makes no difference."""
-    ordered = sorted(issues, key=lambda issue: issue.number)
+    """Every tie between two of `issues`, the surest first; the order of `issues` makes no difference. What their
+    template says ties nobody."""
+    bodies = own_bodies(issues)
+    own = (issue.model_copy(update={"body": bodies[issue.number]}) for issue in issues)
+    ordered = sorted(own, key=lambda issue: issue.number)
     read = {issue.number: mentions.read(issue) for issue in ordered}
     found = [
         *_references(read),
