@@ -31,6 +31,8 @@ format: .venv ## put the code in the house's format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: ## resolve requirements.lock anew (needs uv)
+lock: ## resolve requirements.lock and bot/workspace/tools.lock anew (needs uv)
 	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
 	  --all-extras --group test --group lint --group build --group demo --quiet pyproject.toml -o requirements.lock
+	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
+	  --constraint requirements.lock --no-annotate --group tools --quiet -o bot/workspace/tools.lock

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from bot.errors import ConfigError
-from bot.model import Language, SandboxMode
+from bot.model import Language, SandboxMode, ToolsMode
 from bot.policy import (
     CHECK_TIMEOUTS_S,
     POLICY_PATH,
@@ -95,6 +95,9 @@ class Settings(BaseModel):
     sandbox: SandboxMode = _setting("MENDBOT_SANDBOX", "auto", "auto, bubblewrap or none")
     toolchains: tuple[Path, ...] = _setting(
         "MENDBOT_TOOLCHAINS", (), "directories with a bin/ that checks may use, read-only, beside /usr"
+    )
+    tools: ToolsMode = _setting(
+        "MENDBOT_TOOLS", "auto", "auto or off: whether pytest, mypy and ruff are fetched where a check misses them"
     )
     allow_root: bool = _setting("MENDBOT_ALLOW_ROOT", False, "let `serve` run as uid 0")
     allow_private_api: bool = _setting(

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import socket
 
+from bot.proc import base_python
+
 PATIENCE_S = 100.0
 """How long a test waits for what must come. One that passes waits as long as it needs; a machine that is busy with much
 else is no reason to fail."""
 CPU_S = 10.0
 """Seconds of the processor's own time, which others do not use up: what grows with the square takes far more."""
+
+PYTHON = str(base_python())
+"""A Python that commands find in the sandbox, which does not show the environment that runs the tests."""
 
 _kept: list[socket.socket] = []
 

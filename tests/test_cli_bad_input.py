@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.machine import PATIENCE_S
+from tests.machine import PATIENCE_S, PYTHON
 
 ROOT = Path(__file__).parent.parent
 LONG = "x" * 10_000
@@ -105,7 +105,7 @@ def test_check_without_git_says_so(repo: Path) -> None:
 def test_check_of_a_hundred_megabytes_of_output_stays_small(tmp_path: Path) -> None:
     noise = "import os\nfor _ in range(100):\n    os.write(1, b'x' * 1_000_000)\n"
     (tmp_path / "noise.py").write_text(noise + "os.write(1, b'\\nthe end\\n')\nraise SystemExit(1)\n")
-    (tmp_path / "Makefile").write_text(f"test:\n\t@{sys.executable} noise.py\n")
+    (tmp_path / "Makefile").write_text(f"test:\n\t@{PYTHON} noise.py\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     done = mendbot("check", str(tmp_path), "--json", "--max-attempts", "1")
     (item,) = json.loads(done.out)["results"]

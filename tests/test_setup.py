@@ -23,6 +23,7 @@ case "$*" in
   *ensurepip*) {has_venv} ;;
   "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; echo "command = python3 $*" > "$3/pyvenv.cfg" ;;
   "-m pip "*) {pip} ;;
+  "-m bot.workspace.tools") {tools} ;;
 esac
 """
 
@@ -37,6 +38,8 @@ class Machine:
         shutil.copy(SETUP, self.clone / "scripts")
         (self.clone / "requirements.lock").write_text("one==1\n")
         (self.clone / "pyproject.toml").write_text("[project]\n")
+        (self.clone / "bot" / "workspace").mkdir(parents=True)
+        (self.clone / "bot" / "workspace" / "tools.lock").write_text("two==2\n")
         for name in (*TOOLS, "git"):
             (self.bin / name).symlink_to(str(shutil.which(name)))
         self.python()
@@ -47,12 +50,12 @@ class Machine:
         (self.bin / name).chmod(0o755)
 
     def python(
-        self, name: str = "python3", *, version: str = "3.12.1", venv: bool = True, pip: str = "true", new: bool = True
+        self, name: str = "python3", *, version: str = "3.12.1", venv: bool = True, new: bool = True, **does: str
     ) -> None:
         words = {True: "exit 0", False: "exit 1"}
+        does = {"pip": "true", "tools": "true", **does}
         self.program(
-            name,
-            PYTHON.format(log=self.log, version=version, is_new=words[new], has_venv=words[venv], pip=pip),
+            name, PYTHON.format(log=self.log, version=version, is_new=words[new], has_venv=words[venv], **does)
         )
 
     def setup(self, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -102,14 +105,16 @@ def test_the_second_time_it_does_nothing_at_once(machine: Machine) -> None:
     assert "version_info" in asked
 
 
-@pytest.mark.parametrize("file", ["requirements.lock", "pyproject.toml", "scripts/setup.sh"])
+@pytest.mark.parametrize(
+    "file", ["requirements.lock", "pyproject.toml", "scripts/setup.sh", "bot/workspace/tools.lock"]
+)
 def test_what_changed_is_installed_again_into_the_same_environment(machine: Machine, file: str) -> None:
     machine.setup()
     machine.asked("")
     with (machine.clone / file).open("a") as changed:
         changed.write("# changed\n")
     assert machine.setup().returncode == 0
-    assert [line.split()[1] for line in machine.asked("-m")] == ["pip", "pip"]
+    assert [line.split()[1] for line in machine.asked("-m")] == ["pip", "pip", "bot.workspace.tools"]
 
 
 def test_a_clone_that_was_moved_is_set_up_again(machine: Machine) -> None:
@@ -126,6 +131,14 @@ def test_an_environment_whose_python_is_gone_is_made_again(machine: Machine) -> 
     machine.asked("")
     assert machine.setup().returncode == 0
     assert len(machine.asked("-m venv")) == 1
+
+
+def test_tools_that_could_not_be_fetched_are_shown_and_tried_again(machine: Machine) -> None:
+    machine.python(tools='echo "setup: the tools for checks could not be fetched" >&2; exit 1')
+    assert "the tools for checks could not be fetched" in machine.refuses()
+    shutil.rmtree(machine.clone / ".venv")
+    machine.python()
+    assert machine.setup().returncode == 0
 
 
 def test_what_pip_could_not_install_is_shown_and_tried_again(machine: Machine) -> None:

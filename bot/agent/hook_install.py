@@ -18,6 +18,7 @@ from typing import Any
 import bot
 from bot.agent import hook
 from bot.errors import UserError
+from bot.proc import base_python
 
 MATCHER = "Edit|Write|Bash|Task"
 TIMEOUT_S = 2
@@ -30,8 +31,8 @@ _LAUNCH_POST = "import sys; sys.path.append(sys.argv[1]); from bot.agent.hook_po
 
 
 def command() -> str:
-    """The pre-tool hook's command line, for the shell that agents run their hooks in."""
-    return shlex.join([sys.executable, "-I", "-S", "-c", _LAUNCH, str(Path(hook.__file__).parent), _MARK])
+    """The pre-tool hook's command line, for the shell that agents run their hooks in; it needs no packages."""
+    return shlex.join([str(base_python()), "-I", "-S", "-c", _LAUNCH, str(Path(hook.__file__).parent), _MARK])
 
 
 def post_command() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,8 +66,10 @@ class Kit:
 
     @property
     def read_only(self) -> tuple[Path, ...]:
-        """The kit, and the bot's own code, which the hooks are."""
-        return (self.root, PACKAGE)
+        """The kit, the bot's own code, which the hooks are, and the environment in which the post-tool hook runs.
+
+        Agents alone get that environment, and it is on no path: a check never sees it."""
+        return (self.root, PACKAGE, Path(sys.prefix))
 
     @property
     def writable(self) -> tuple[Path, ...]:

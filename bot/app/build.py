@@ -20,7 +20,7 @@ from bot.workflows.fix import advance, bury
 from bot.workflows.pulls.check import advance_pull, bury_pull, settle_pull
 from bot.workflows.runner import guarded
 from bot.workflows.secrets import Masker
-from bot.workspace.sandbox import open_sandbox
+from bot.workspace.sandbox import Tools, open_sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ async def build_context(
     masker = Masker(settings)
     masker.github = github
     stores = Stores.of(database, changes)
-    sandbox = await open_sandbox(settings.sandbox, settings.toolchains)
+    sandbox = await open_sandbox(settings.sandbox, settings.toolchains, Tools.of(settings))
     bench = Bench(settings=settings, sandbox=sandbox, database=database, history=stores.history, mask=masker)
     return Context(
         settings=settings,

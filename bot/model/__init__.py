@@ -30,12 +30,14 @@ from bot.model.nouns import (
     SandboxMode,
     Status,
     StopReason,
+    ToolsMode,
     Validation,
     ValidationStep,
     Wire,
     WorktreeInfo,
 )
 from bot.model.sessions import Problem, Session, SessionRequest, ShellOrArgv
+from bot.model.setups import NeededSetup
 from bot.model.unable import CouldNotRun
 from bot.model.views import (
     CheckOutput,
@@ -71,6 +73,7 @@ __all__ = [
     "Loss",
     "ManageWorktreeResult",
     "Movement",
+    "NeededSetup",
     "Noun",
     "Phase",
     "PreviousError",
@@ -88,6 +91,7 @@ __all__ = [
     "ShellOrArgv",
     "Status",
     "StopReason",
+    "ToolsMode",
     "Validation",
     "ValidationStep",
     "Wire",

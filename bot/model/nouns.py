@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
@@ -12,10 +13,13 @@ from bot.model.base import Noun as Noun
 from bot.model.base import Wire as Wire
 from bot.model.unable import CouldNotRun
 
+from bot.model.setups import NeededSetup
+
 CheckName = Literal["typecheck", "lint", "test"]
 Classification = Literal["lint", "type", "test", "runtime", "unknown"]
 AnnotationLevel = Literal["notice", "warning", "failure"]
 SandboxMode = Literal["auto", "bubblewrap", "none"]
+ToolsMode = Literal["auto", "off"]
 Language = Literal["en", "ko"]
 GroupBy = Literal["component", "file", "label", "similarity"]
 
@@ -71,12 +75,14 @@ class Command(Noun):
     """Something to run in the tree. A string runs as `sh -c STRING`, a tuple as argv (contract, Particulars).
 
     `report` is the path, relative to the tree, of the JUnit or SARIF file that it writes. `directory`, relative too, is
-    where it goes by itself before it starts: what it prints is to be read from there."""
+    where it goes by itself before it starts: what it prints is to be read from there. `needs` says of a command that
+    was detected what the project must have installed: a tool in its Python environment, `node` for its packages."""
 
     run: str | tuple[str, ...]
     timeout_s: float
     report: str | None = None
     directory: str = ""
+    needs: str = ""
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -85,7 +91,9 @@ class Command(Noun):
     @property
     def text(self) -> str:
         """The command as a person would type it."""
-        return self.run if isinstance(self.run, str) else " ".join(self.run)
+        if isinstance(self.run, str):
+            return self.run
+        return " ".join(shlex.quote(word) if " " in word else word for word in self.run)
 
 
 class CheckResult(Noun):
@@ -100,6 +108,7 @@ class CheckResult(Noun):
     exit_code: int | None = None
     timed_out: bool = False
     flaky: bool = False
+    needed_setup: NeededSetup | None = None
     classification: Classification | None = None
     annotations: tuple[Annotation, ...] = ()
     restored: tuple[str, ...] = ()
@@ -210,6 +219,8 @@ class ValidationStep(Wire):
     flaky: bool = False
     tolerated: bool = False
     """It failed with nothing that is the pull request's own, which counts as passed (spec H)."""
+    needed_setup: NeededSetup | None = None
+    """It was not started, since the project has to be set up first."""
     duration_ms: int = 0
     output: str = ""
     classification: Classification | None = None

@@ -16,8 +16,9 @@ from bot.proc.bounds import Bounds, impose, started_as
 from bot.proc.capture import OutputLimit
 from bot.proc.child import Child
 from bot.proc.family import COOKIE
+from bot.proc.python import base_python
 
-__all__ = ["COOKIE", "Bounds", "OutputLimit", "ProcResult", "run"]
+__all__ = ["COOKIE", "Bounds", "OutputLimit", "ProcResult", "base_python", "run"]
 
 _DEFAULT_LIMIT = OutputLimit()
 _UNBOUND = Bounds()

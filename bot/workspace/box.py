@@ -75,19 +75,22 @@ class Packages:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A bubblewrap that may work here; `forbid_nesting` is false where it is older than 0.8."""
+    """A bubblewrap that may work here; `forbid_nesting` is false where it is older than 0.8.
+
+    `toolchains` are the operator's, `tools` those of `workspace.tools`. The bot's own environment is not there."""
 
     bwrap: Path
     prlimit: Path
     toolchains: tuple[Path, ...]
     packages: Packages
     forbid_nesting: bool = True
+    tools: tuple[Path, ...] = ()
 
     def env(self, tree: Path, grant: Grant) -> dict[str, str]:
         """All the variables there are inside. They are bubblewrap's own too: its process is pid 1 of the box, and
         what it was started with can be read there in /proc/1/environ, so `--clearenv` alone would leak (trust 0.2)."""
         path = [*tree_tools(tree), *(str(directory / "bin") for directory in self.toolchains)]
-        path += [f"{sys.prefix}/bin", f"{sys.base_prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin"]
+        path += [*(str(directory / "bin") for directory in self.tools), *self.system_path()]
         packages = self.packages.env if grant.network else {}
         return {
             "PATH": ":".join(dict.fromkeys(path)),
@@ -96,6 +99,10 @@ class Box:
             **packages,
             **{name: value for name, value in grant.env.items() if not _for_the_loader(name)},
         }
+
+    def system_path(self) -> list[str]:
+        """The end of PATH: the Python below the bot's own environment, and the system."""
+        return [f"{sys.base_prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin"]
 
     def argv(self, command: Command, tree: Path, grant: Grant) -> tuple[str, ...]:
         """The command in its box. Raises UserError for a path that would show too much or does not exist."""
@@ -116,8 +123,9 @@ class Box:
     def _mounts(self, tree: Path, grant: Grant) -> Iterable[str]:
         """In order of depth, as a mount hides what was mounted below it before; of two at one place the later wins."""
         mounts = [*_system(), *_scratch(), _bind("--bind", _narrow(tree))]
-        pythons = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
-        mounts += [_bind("--ro-bind", path) for path in (*sorted(pythons), *self.toolchains) if _needs_mount(path)]
+        pythons = {Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
+        readable = (*sorted(pythons), *self.toolchains, *self.tools)
+        mounts += [_bind("--ro-bind", path) for path in readable if _needs_mount(path)]
         git = tree / ".git"
         if git.exists() and not git.is_symlink():  # a link could have been made by a check, to anywhere
             mounts.append(_bind("--ro-bind", git))
@@ -140,7 +148,7 @@ PLAIN_ENVIRONMENT: Mapping[str, str] = {"LANG": "C.UTF-8", "CI": "true", "NO_COL
 
 def tree_tools(tree: Path) -> list[str]:
     """The tree's own directories of tools, which come before all others on PATH."""
-    own = (tree / "node_modules" / ".bin", tree / ".venv" / "bin")
+    own = (tree / "node_modules" / ".bin", tree / ".venv" / "bin", tree / "venv" / "bin")
     return [str(directory) for directory in own if directory.is_dir()]
 
 

@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,11 +18,15 @@ from bot import proc
 from bot.errors import ConfigError, UserError
 from bot.model import Command, SandboxMode
 from bot.proc import ProcResult
+from bot.rules.tool_use import lacking, uses_python
 from bot.workspace.box import PLAIN_ENVIRONMENT, Box, Grant, find_packages, tree_tools
+from bot.workspace.tools import TOOLS, Tools
 
-__all__ = ["Grant", "Sandbox", "open_sandbox"]
+__all__ = ["Grant", "Sandbox", "Tools", "open_sandbox"]
 
 _PROBE_S = 20.0
+_LAST_BYTES = 4_096
+_OF_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini")
 _NO_GRANT = Grant()
 _MEND = "allow unprivileged user namespaces, or set MENDBOT_SANDBOX=none where every author is trusted"
 
@@ -38,6 +42,7 @@ class Sandbox:
     box: Box | None
     inherited: Mapping[str, str]
     toolchains: tuple[Path, ...]
+    tools: Tools = field(default_factory=Tools)
 
     def describe(self) -> str:
         """One honest line for footers, `doctor` and the start-up log."""
@@ -55,43 +60,76 @@ class Sandbox:
         if self.level == "refused":
             raise UserError(f"checks cannot run, {self.line}; {_MEND}")
         tree = tree.resolve() if ".." in tree.parts else tree.absolute()
+        tools = await self.tools.ready(wanted=uses_python(command.text) or _is_python(tree))
         if self.box is None:
-            argv, env = command.argv, self._plain_env(tree, grant)
+            argv, env = command.argv, self._plain_env(tree, grant, tools)
         else:
-            argv, env = self.box.argv(command, tree, grant), self.box.env(tree, grant)
+            box = replace(self.box, tools=tools)
+            argv, env = box.argv(command, tree, grant), box.env(tree, grant)
         result = await proc.run(argv, cwd=tree, env=env, timeout_s=command.timeout_s, stdin=stdin)
-        return result if self.box is None else _unwrapped(result)
+        return self._with_reason(command, result if self.box is None else _unwrapped(result))
 
-    def _plain_env(self, tree: Path, grant: Grant) -> dict[str, str]:
+    def finds(self, tool: str) -> bool:
+        """Whether commands find the program without the tree's own: a tool of ours, the operator's or the system's."""
+        path = [str(directory / "bin") for directory in (*self.toolchains, *self.tools.now())]
+        path += self._inherited_path() if self.box is None else self.box.system_path()
+        return self.tools.has(tool) or shutil.which(tool, path=os.pathsep.join(path)) is not None
+
+    def provides(self, tool: str) -> bool:
+        """Whether the program is in one of the operator's toolchains."""
+        return shutil.which(tool, path=os.pathsep.join(str(each / "bin") for each in self.toolchains)) is not None
+
+    def _with_reason(self, command: Command, result: ProcResult) -> ProcResult:
+        """The result, with why the tool that it lacks is missing and what to do about it."""
+        if result.exit_code not in (None, 127) or self.tools.directory() is not None:
+            return result
+        said = result.spawn_error or result.output[-_LAST_BYTES:].decode(errors="replace")
+        tool = lacking(command.argv, said, TOOLS)
+        if tool is None:
+            return result
+        why = f"{tool} is missing: {self.tools.missing_because()}"
+        return replace(result, exit_code=None, spawn_error=why)
+
+    def _inherited_path(self) -> list[str]:
+        """The bot's PATH without its own environment, which whoever starts it by hand may have activated."""
+        own = {f"{sys.prefix}/bin", os.path.realpath(f"{sys.prefix}/bin")} if sys.prefix != sys.base_prefix else set()
+        return [entry for entry in self.inherited.get("PATH", os.defpath).split(os.pathsep) if entry not in own]
+
+    def _plain_env(self, tree: Path, grant: Grant, tools: tuple[Path, ...]) -> dict[str, str]:
         """The bot's PATH and HOME (contract, Particulars) and none of its other variables."""
         path = [*tree_tools(tree), *(str(directory / "bin") for directory in self.toolchains)]
-        path += [*self.inherited.get("PATH", os.defpath).split(os.pathsep), f"{sys.prefix}/bin"]
+        path += [*self._inherited_path(), *(str(directory / "bin") for directory in tools)]
         kept = {name: value for name, value in self.inherited.items() if name == "HOME"}
         return {"PATH": os.pathsep.join(dict.fromkeys(path)), **kept, **PLAIN_ENVIRONMENT, **grant.env}
 
 
-async def open_sandbox(mode: SandboxMode, toolchains: Sequence[Path]) -> Sandbox:
+async def open_sandbox(mode: SandboxMode, toolchains: Sequence[Path], tools: Tools | None = None) -> Sandbox:
     """The sandbox for this process, chosen by running something in it, not by what is installed.
 
-    `toolchains` are directories with a `bin/` that checks may read beside /usr and the running Python.
-    Raises ConfigError if one is missing."""
+    `toolchains` are directories with a `bin/` that checks may read beside /usr and the Python below the bot's own.
+    Without `tools` only those that `make .venv` prepared are there. Raises ConfigError if a directory is missing."""
     for directory in toolchains:
         if not (directory / "bin").is_dir():
             raise ConfigError(f"MENDBOT_TOOLCHAINS: {directory} has no bin directory; name directories like /opt/node")
-    tools = tuple(directory.absolute() for directory in toolchains)
+    chains = tuple(directory.absolute() for directory in toolchains)
+    tools = tools or Tools()
     inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     if mode == "none":
         line = "none: checks run as this user, with this machine's files"
-        return Sandbox("none", False, line, None, inherited, tools)
-    found = await _find_box(tools)
+        return Sandbox("none", False, line, None, inherited, chains, tools)
+    found = await _find_box(chains)
     if isinstance(found, Box):
         line = await _describe_box(found)
-        return Sandbox("bubblewrap", False, line, found, inherited, tools)
+        return Sandbox("bubblewrap", False, line, found, inherited, chains, tools)
     if mode == "bubblewrap":
         line = f"refused: MENDBOT_SANDBOX=bubblewrap, and the box does not work here ({found})"
-        return Sandbox("refused", False, line, None, inherited, tools)
+        return Sandbox("refused", False, line, None, inherited, chains, tools)
     line = f"none: the box does not work here ({found}); only code of people with write access runs, as this user"
-    return Sandbox("none", True, line, None, inherited, tools)
+    return Sandbox("none", True, line, None, inherited, chains, tools)
+
+
+def _is_python(tree: Path) -> bool:
+    return any(os.path.lexists(tree / name) for name in _OF_PYTHON)
 
 
 async def _find_box(toolchains: tuple[Path, ...]) -> Box | str:
@@ -122,11 +160,11 @@ def _installed() -> Iterable[Path]:
 
 
 async def _probe(box: Box) -> str | None:
-    """Whether a program and this Python run in the box and write to the tree: None, or what went wrong."""
+    """Whether a program and the bot's base Python run in the box and write to the tree: None, or what went wrong."""
     write = "open('written', 'w').write('ok')"
     with tempfile.TemporaryDirectory(prefix="mendbot-probe-") as directory:
         tree = Path(directory)
-        for argv in (("true",), (sys.executable, "-I", "-c", write)):
+        for argv in (("true",), (str(proc.base_python()), "-I", "-c", write)):
             command = Command(run=argv, timeout_s=_PROBE_S)
             grant = _NO_GRANT
             result = await proc.run(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from bot.agent.command import TAIL_BYTES, CommandDeveloper, read_changes
 from bot.model import AgentTask, Change, Proposal
 from tests.agent.boxed import boxed
-from tests.machine import CPU_S, PATIENCE_S
+from tests.machine import CPU_S, PATIENCE_S, PYTHON
 
 TASK = AgentTask(run_id="r1", attempt=1, max_attempts=3, task="make it pass")
 CHANGES = '{"changes": [{"path": "a.py", "content": "x"}]}'
@@ -24,7 +23,7 @@ READ = (Change(path="a.py", content="x"),)
 
 
 def ask(tree: Path, script: str, *arguments: str, **settings: Any) -> Proposal:
-    agent = CommandDeveloper(boxed, (sys.executable, "-c", script, *arguments), **settings)
+    agent = CommandDeveloper(boxed, (PYTHON, "-c", script, *arguments), **settings)
     return asyncio.run(agent.propose(TASK, tree))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from bot.store.database import Database
 from bot.store.history import History
 from bot.store.snapshot import session_of, write_snapshot
 from tests.agent.boxed import boxed
+from tests.machine import PYTHON
 
 TASK = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="make it pass")
 ADA = Resolution(resolved_by="ada", tool="Edit", tool_sequence=("Read", "Edit"), repo="ada/engine", patch="secret")
@@ -64,7 +64,7 @@ class House:
             await self.history.tool_error(session_of(run_id, error.session_id), error.tool, error.error)
 
     def run(self, script: str) -> Proposal:
-        argv = (sys.executable, "-c", AGENT + script, "{settings}")
+        argv = (PYTHON, "-c", AGENT + script, "{settings}")
         agent = CommandDeveloper(boxed, argv, make_kit=self.kit, learn=self.learn)
         return asyncio.run(agent.propose(TASK, self.tree))
 

@@ -4,7 +4,6 @@ alone is missing: jobs pile up in a list, and the test does them."""
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -133,7 +132,7 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
         **{**values, "home": home, "quiet_seconds": 0.0, "github_url": github.url, "sandbox": "none", **settings}
     )
     repo = Repo(owner="octo", name="tiny", installation_id=github.world.installation_id(NAME))
-    path = {"PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin"}
+    path = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
     sandbox = Sandbox("none", False, "none: a test", None, path, ())
     claim_directories(home)
     database = Database(f"sqlite:///{home / 'mendbot.db'}")

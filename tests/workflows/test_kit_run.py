@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from bot.model import Resolution, Status
 from bot.rules.course import RunState
 from bot.store.tables import events
 from bot.workflows.agents import kit_dir
+from tests.machine import PYTHON
 from tests.workflows.conftest import NAME, Desk
 from tests.workflows.whole_run import ERROR, go, judged
 
@@ -47,7 +47,7 @@ session's; only its second attempt is right."""
 def hooked(at_desk: AtDesk, tmp_path: Path, work: Any) -> Any:
     script, out = tmp_path / "agent.py", tmp_path / "said.jsonl"
     script.write_text(AGENT)
-    command = (sys.executable, str(script), "{settings}", str(out))
+    command = (PYTHON, str(script), "{settings}", str(out))
     return at_desk(work, agent_command=command, agent_env=("MODEL_KEY",), language="en")
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from bot.errors import ConfigError
 from bot.workspace.box import find_packages
-from bot.workspace.sandbox import Grant, Sandbox, open_sandbox
+from bot.workspace.sandbox import Grant, Sandbox, Tools, open_sandbox
 from tests.workspace.sandbox.boxed import ROOT, passes, run, sleepers
 
 
@@ -85,8 +85,9 @@ def test_the_environment_is_the_short_list_and_the_grant(
     said = passes(box, tree, "env", "-0", grant=Grant(env={"EXTRA": "a=b"}))
     variables = dict(line.split("=", 1) for line in said.split("\0") if line)
     path = variables.pop("PATH").split(":")
-    assert path[0] == f"{sys.prefix}/bin"
-    assert set(path) == {path[0], f"{sys.base_prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin"}
+    tools = [str(directory / "bin") for directory in Tools().now()]
+    assert path == [*tools, *dict.fromkeys([f"{sys.base_prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin"])]
+    assert not any(Path(entry).is_relative_to(Path(sys.prefix) / "bin") for entry in path)
     assert variables == {
         "HOME": "/home/bot",
         "LANG": "C.UTF-8",
@@ -243,8 +244,8 @@ asyncio.run(main(sys.argv[1]))
 @pytest.mark.parametrize("mode", ["auto", "bubblewrap"])
 def test_where_no_box_works_it_says_so(box: Sandbox, tree: Path, mode: str) -> None:
     # a place where user namespaces are forbidden is at hand: the box itself
-    grant = Grant(read_only=(ROOT / "bot",), env={"PYTHONPATH": str(ROOT)})
-    level, trusted_only, line, said = json.loads(passes(box, tree, "python", "-c", NESTED, mode, grant=grant))
+    grant = Grant(read_only=(ROOT / "bot", Path(sys.prefix)), env={"PYTHONPATH": str(ROOT)})
+    level, trusted_only, line, said = json.loads(passes(box, tree, sys.executable, "-c", NESTED, mode, grant=grant))
     if mode == "auto":
         assert (level, trusted_only, said) == ("none", True, "ran\n")
         assert line.startswith("none: the box does not work here (bwrap: ")
