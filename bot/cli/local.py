@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,7 @@ from bot.errors import UserError
 from bot.model import RunChecksResult
 from bot.reports.altered import altered_lines
 from bot.reports.limits import one_line
+from bot.reports.setups import not_set_up
 
 __all__ = ["Check", "Flag", "check", "group", "hook", "print_json", "worktree"]
 
@@ -61,7 +63,7 @@ def check(
     json
         one JSON document instead of lines
     """
-    from bot.workspace.checks import run_checks
+    from bot.workspace.checks import configured_sandbox, run_checks
     from bot.workspace.policy import checks_with_a_command, local_policy
 
     tree = _absolute(path)
@@ -70,8 +72,10 @@ def check(
         if (problem := _no_tree(tree)) is not None:
             return RunChecksResult(passed=False, error=problem)
         policy = await local_policy(tree)
-        wanted = check or checks_with_a_command(tree, policy.checks)
-        return await run_checks(tree, wanted, fail_fast=fail_fast, max_attempts=max_attempts, policy=policy.checks)
+        sandbox, checks = await configured_sandbox(), policy.checks
+        wanted = check or checks_with_a_command(tree, checks, sandbox.finds)
+        go = partial(run_checks, fail_fast=fail_fast, max_attempts=max_attempts)
+        return await go(tree, wanted, policy=checks, sandbox=sandbox)
 
     result = asyncio.run(run())
     ran = any(one.command for one in result.results)
@@ -88,7 +92,8 @@ def check(
 def _tell(result: RunChecksResult) -> None:
     for one in result.results:
         flaky = " (flaky: it failed before on the same tree)" if one.flaky else ""
-        how = f"`{one_line(one.command)}` in {one.duration_ms / 1000:.1f} s{flaky}" if one.command else "did not run"
+        started = one.command and not not_set_up(one)
+        how = f"`{one_line(one.command)}` in {one.duration_ms / 1000:.1f} s{flaky}" if started else "did not run"
         say(f"{'✓' if one.passed else '✗'} {one.check}: {how}")
         if not one.passed and one.error:
             say(one.error)

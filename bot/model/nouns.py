@@ -13,8 +13,6 @@ from bot.model.base import Noun as Noun
 from bot.model.base import Wire as Wire
 from bot.model.unable import CouldNotRun
 
-from bot.model.setups import NeededSetup
-
 CheckName = Literal["typecheck", "lint", "test"]
 Classification = Literal["lint", "type", "test", "runtime", "unknown"]
 AnnotationLevel = Literal["notice", "warning", "failure"]
@@ -108,7 +106,6 @@ class CheckResult(Noun):
     exit_code: int | None = None
     timed_out: bool = False
     flaky: bool = False
-    needed_setup: NeededSetup | None = None
     classification: Classification | None = None
     annotations: tuple[Annotation, ...] = ()
     restored: tuple[str, ...] = ()
@@ -219,8 +216,6 @@ class ValidationStep(Wire):
     flaky: bool = False
     tolerated: bool = False
     """It failed with nothing that is the pull request's own, which counts as passed (spec H)."""
-    needed_setup: NeededSetup | None = None
-    """It was not started, since the project has to be set up first."""
     duration_ms: int = 0
     output: str = ""
     classification: Classification | None = None

@@ -13,6 +13,7 @@ from bot.reports.ending import long_details, sentence, stopped
 from bot.reports.footer import footer
 from bot.reports.known import annotation_line
 from bot.reports.limits import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
+from bot.reports.setups import setup_sentence
 from bot.reports.text import count, duration, say
 from bot.reports.validation import (
     attempts_table,
@@ -94,7 +95,10 @@ def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, 
     unable = step.could_not_run is not None
     if step.passed and (step.flaky or step.tolerated) and not unable:
         parts.append(say(language, "check.tolerated.long" if step.tolerated else "check.flaky.long"))
-    log = strip_control(step.output).strip("\n")
+    needed = step.could_not_run.setup if step.could_not_run is not None else None
+    if needed is not None:
+        parts.append(setup_sentence(needed, language))
+    log = "" if needed is not None else strip_control(step.output).strip("\n")
     text = fence(cut_middle(log, _LOG_CHARS), "text") if log.strip() else ""
     # nothing was checked, so a required status check must not pass
     conclusion = "failure" if unable or not step.passed else "neutral" if step.flaky or step.tolerated else "success"

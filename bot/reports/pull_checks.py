@@ -20,6 +20,7 @@ from bot.reports.pull_heads import (
     superseded_output,
 )
 from bot.reports.pull_words import WORDS, reason, tell, tell_count
+from bot.reports.setups import setup_sentence
 from bot.reports.text import duration, joined, say
 from bot.reports.validation import evidence as error_block
 from bot.reports.validation import how_it_ended, restored_note, tests_counted
@@ -192,7 +193,8 @@ def _unable(view: PullView, check: PullCheck, step: ValidationStep, language: La
     """What to do where the check could not run, and whether the base is any better; empty where it ran."""
     if step.could_not_run is None:
         return ""
-    told = [say(language, "unable.remedy", stage=step.stage)]
+    setup = step.could_not_run.setup
+    told = [setup_sentence(setup, language) if setup else say(language, "unable.remedy", stage=step.stage)]
     if check.because == "base_not_run":
         told.append(tell(language, "unable.base_too"))
     elif not check.because and view.base_sha:

@@ -10,6 +10,7 @@ from bot.model import CouldNotRun, Language, RunView, Validation, ValidationStep
 from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.prose import escape, table
 from bot.reports.readable import readable
+from bot.reports.setups import setup_sentence
 from bot.reports.text import count, duration, joined, say
 
 EVIDENCE_LINES = 40
@@ -154,7 +155,10 @@ def movement(view: RunView, language: Language, *, listed: int = 0) -> str:
 
 
 def evidence(view: RunView, step: ValidationStep, language: Language) -> str:
-    """The failure as a fenced block of at most 40 lines, or a sentence where the command printed nothing."""
+    """The failure as a fenced block of at most 40 lines, or a sentence where the command printed nothing or did not
+    start because the project is not set up."""
+    if step.could_not_run is not None and step.could_not_run.setup is not None:
+        return setup_sentence(step.could_not_run.setup, language)
     text = strip_control(view.evidence or step.output).strip("\n")
     if not text.strip():
         return say(language, "failure.silent")

@@ -41,7 +41,7 @@ def _default(spec: RunSpec, name: CheckName, tree: Path, near: Sequence[str]) ->
 
 
 def _found(policy: Policy, name: CheckName, tree: Path, near: Sequence[str]) -> Stage:
-    found = detect(tree, name, policy.checks, near, unasked=False)
+    found = detect(tree, name, policy.checks, near)
     if isinstance(found, Missing):
         return Stage(name=name, looked_for=found.looked_for)
     return Stage(name=name, command=found)

@@ -15,13 +15,14 @@ from bot.config import ChecksPolicy, load_settings
 from bot.model import CHECK_ORDER, CheckName, CheckResult, PreviousError, RunChecksResult, ValidationStep
 from bot.reports.limits import cut_middle
 from bot.reports.redact import Redactor
+from bot.reports.setups import not_set_up
 from bot.reports.validation import how_it_ended
 from bot.rules.failures import first_error_block
 from bot.workspace.contents import digest
 from bot.workspace.detect import Missing, detect
 from bot.workspace.kept_files import KeptFiles, Restored, keep_files
 from bot.workspace.monorepo import situated
-from bot.workspace.sandbox import Grant, Sandbox, open_sandbox
+from bot.workspace.sandbox import Grant, Sandbox, Tools, open_sandbox
 from bot.workspace.step import OUTPUT_LIMIT, run_step
 
 __all__ = ["MAX_ATTEMPTS", "BeforeRetry", "run_checks", "run_step"]
@@ -65,7 +66,7 @@ async def run_checks(
         checks=tuple(name for name in CHECK_ORDER if name in checks),
         fail_fast=fail_fast,
         policy=policy or ChecksPolicy(),
-        sandbox=sandbox or await _configured_sandbox(),
+        sandbox=sandbox or await configured_sandbox(),
         mask=mask or Redactor().mask,
     )
     return await _attempts(bench, max_attempts, before_retry)
@@ -97,7 +98,7 @@ class _Bench:
         return tuple(results)
 
     async def _check(self, check: CheckName) -> CheckResult:
-        command = detect(self.tree, check, self.policy, self.near)
+        command = detect(self.tree, check, self.policy, self.near, unasked=self.sandbox.finds)
         if isinstance(command, Missing):
             return CheckResult(check=check, passed=False, error=_no_command(command))
         step, log = await run_step(check, command, self.tree, self.sandbox, grant=Grant(), mask=self.mask)
@@ -164,8 +165,8 @@ async def _attempts(bench: _Bench, max_attempts: int, before_retry: BeforeRetry 
         finally:
             kept.close()
         passed = all(result.passed for result in results)
-        # what has no command will have none the next time, unless somebody gives it one in between
-        pointless = before_retry is None and all(result.passed or not result.command for result in results)
+        # what has no command or is not set up will be so the next time, unless somebody steps in between
+        pointless = before_retry is None and all(result.passed or not _ran(result) for result in results)
         if passed or pointless or attempt == max_attempts:
             return RunChecksResult(
                 passed=passed,
@@ -181,6 +182,10 @@ async def _attempts(bench: _Bench, max_attempts: int, before_retry: BeforeRetry 
         attempt += 1
 
 
+def _ran(result: CheckResult) -> bool:
+    return bool(result.command) and not not_set_up(result)
+
+
 async def _changed_by(step: BeforeRetry, errors: tuple[PreviousError, ...], tree: Path) -> bool:
     """Take the caller's step; whether the tree is another one afterwards. What checks write doesn't count."""
     before = await asyncio.to_thread(digest, tree)
@@ -190,9 +195,10 @@ async def _changed_by(step: BeforeRetry, errors: tuple[PreviousError, ...], tree
     return await asyncio.to_thread(digest, tree) != before
 
 
-async def _configured_sandbox() -> Sandbox:
+async def configured_sandbox() -> Sandbox:
+    """The sandbox that the environment's settings ask for; raises ConfigError where they are wrong."""
     settings = load_settings()
-    return await open_sandbox(settings.sandbox, settings.toolchains)
+    return await open_sandbox(settings.sandbox, settings.toolchains, Tools.of(settings))
 
 
 def _problem_with(worktree_path: object, checks: object, max_attempts: object) -> str | None:
@@ -222,6 +228,8 @@ def _no_command(missing: Missing) -> str:
 
 def _error(step: ValidationStep, log: str) -> str:
     """The first error of a failed check for people, and how its command ended."""
+    if step.could_not_run is not None and step.could_not_run.setup is not None:
+        return f"could not run: {step.output}"
     if step.could_not_run is not None:
         how = how_it_ended(step, "en")
     else:

@@ -3,13 +3,13 @@ In a monorepo the nearest project file wins; where nothing tells a command, all 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.config import CHECK_TIMEOUTS_S, POLICY_PATH, ChecksPolicy
 from bot.model import CheckName, Command
-from bot.workspace.finders import FINDERS, GUESSES, UNASKED, Argv
+from bot.workspace.finders import FINDERS, GUESSES, Argv, needs, ruff_unasked
 from bot.workspace.monorepo import is_project, projects_above, projects_below
 from bot.workspace.project import Project
 
@@ -26,7 +26,12 @@ class Missing:
 
 
 def detect(
-    tree: Path, check: CheckName, policy: ChecksPolicy, near: Sequence[str] = (), *, unasked: bool = True
+    tree: Path,
+    check: CheckName,
+    policy: ChecksPolicy,
+    near: Sequence[str] = (),
+    *,
+    unasked: Callable[[str], bool] | None = None,
 ) -> Command | Missing:
     """The command for a check in `tree` (absolute) with its time limit in seconds; reads files and runs nothing.
 
@@ -34,8 +39,8 @@ def detect(
     the work is about: the nearest directory at or above one that has a project file and a command comes before the
     tree; where they lie in different projects the tree's command is taken, else the first one's. A tree without any
     project file has the command of the only project below it. A command runs in the tree and goes to its directory
-    by itself (`npm --prefix DIR`); `Command.directory` says which, for whoever reads its output. Without `unasked` a
-    check that the project never chose (ruff for any Python project) is none.
+    by itself (`npm --prefix DIR`); `Command.directory` says which, for whoever reads its output. With `unasked`, which
+    says whether a program is there to run, a check that the project never chose (ruff for any Python project) is one.
     A broken or unreadable file is told in `Missing.looked_for`, never raised."""
     own = policy.of(check)
     timeout_s = own.timeout or CHECK_TIMEOUTS_S[check]
@@ -45,8 +50,18 @@ def detect(
     found = search.near(near) or search.at(("",)) or search.below()
     if found is None:
         return Missing(check, (f"`checks.{check}.command` in {POLICY_PATH}", *search.looked_for()))
-    directory, argv = found
-    return Command(run=_within(directory, argv), timeout_s=timeout_s, report=own.report, directory=directory)
+    place = found.directory
+    run = _within(place, found.argv)
+    return Command(run=run, timeout_s=timeout_s, report=own.report, directory=place, needs=found.needs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A command, where it runs, and what has to be installed there (`Command.needs`)."""
+
+    directory: str
+    argv: Argv
+    needs: str = ""
 
 
 @dataclass(slots=True)
@@ -55,29 +70,34 @@ class _Search:
 
     tree: Path
     check: CheckName
-    unasked: bool
+    unasked: Callable[[str], bool] | None
     projects: dict[str, Project] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
-    def at(self, directories: Sequence[str]) -> tuple[str, Argv] | None:
+    def at(self, directories: Sequence[str]) -> _Found | None:
         """The first of the directories that has a command, and that; what is only guessed at comes last."""
         looked = [self.projects.setdefault(place, Project(self.tree, place)) for place in directories]
-        for finders in (FINDERS, GUESSES, *([UNASKED] if self.unasked else [])):
+        for finders in (FINDERS, GUESSES):
             for project in looked:
                 for finder in finders:
                     argv = finder(project, self.check)
                     if argv is not None:
-                        return project.directory, argv
+                        return _Found(project.directory, argv, needs(finder, self.check, argv))
+        for project in looked if self.unasked else ():
+            assert self.unasked is not None
+            argv = ruff_unasked(project, self.check, self.unasked)
+            if argv is not None:
+                return _Found(project.directory, argv)
         return None
 
-    def near(self, paths: Sequence[str]) -> tuple[str, Argv] | None:
+    def near(self, paths: Sequence[str]) -> _Found | None:
         each = (self.at(projects_above(self.tree, path)) for path in paths[:MOST_NEAR])
-        found = dict(filter(None, each))
+        found = {one.directory: one for one in each if one is not None}
         if len(found) > 1 and (top := self.at(("",))) is not None:
             return top
-        return next(iter(found.items()), None)
+        return next(iter(found.values()), None)
 
-    def below(self) -> tuple[str, Argv] | None:
+    def below(self) -> _Found | None:
         if is_project(self.tree):
             return None
         places = projects_below(self.tree)

@@ -4,10 +4,7 @@ Each gives the argv for a check (spec A, Commands), or notes in the project what
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from bot.model import CheckName
 from bot.workspace.project import Project, section
@@ -33,6 +30,8 @@ _LOCK_FILES = (
     ("package-lock.json", "npm"),
     ("npm-shrinkwrap.json", "npm"),
 )
+ENVIRONMENTS = (".venv", "venv")
+"""Where the virtual environment of a Python project lies."""
 _NO_TEST = re.compile(r"Error: no test specified")
 """What `npm init` writes as the test script (npm's documentation of `npm init`)."""
 
@@ -43,7 +42,7 @@ def _node(project: Project, check: CheckName) -> Argv | None:
     for name in SCRIPTS[check]:
         script = scripts.get(name)
         if isinstance(script, str) and script.strip() and not _NO_TEST.search(script):
-            manager = _package_manager(project)
+            manager = package_manager(project)
             # `bun test` is bun's own runner, not the script; the others know the script by both spellings
             return (manager, "test") if name == "test" and manager != "bun" else (manager, "run", name)
     project.missing(f"a `{'`, `'.join(SCRIPTS[check])}` script in package.json")
@@ -69,7 +68,7 @@ def _node_tool(project: Project, check: CheckName, installed: Callable[[str], st
     return None
 
 
-def _package_manager(project: Project) -> str:
+def package_manager(project: Project) -> str:
     """The nearest `packageManager` field or lock file, upwards, else npm. The field decides (Corepack's documentation);
     of a lock file, which may be large, and bun's is binary, that it exists is all there is to know."""
     for place in project.upwards():
@@ -88,6 +87,13 @@ def _python(project: Project, check: CheckName) -> Argv | None:
     return {"test": _pytest, "typecheck": _python_types, "lint": _python_lint}[check](project)
 
 
+def python_tools(project: Project) -> list[str]:
+    """The tools that the project's checks need in its environment."""
+    checks: tuple[CheckName, ...] = ("test", "typecheck")
+    found = ((check, _python(project, check)) for check in checks)
+    return [needs(_python, check, argv) for check, argv in found if argv is not None]
+
+
 def _pytest(project: Project) -> Argv | None:
     options = _pytest_options(project)
     tests = (
@@ -98,11 +104,19 @@ def _pytest(project: Project) -> Argv | None:
         return None
     if options is None and any(finder(project, "test") for finder in _TARGETS):
         return None  # a file's name is a guess, and here somebody has said how the tests are run
-    python = project.tool(".venv/bin/python")
+    python = next(filter(None, (project.tool(f"{place}/bin/python") for place in ENVIRONMENTS)), None)
     if python is not None:
         return (python, "-m", "pytest")
-    # as `python -m pytest` does, let tests import what stands beside them; `python` itself may be one without pytest
-    return ("pytest",) if "pythonpath" in (options or ()) else ("pytest", "-o", "pythonpath=.")
+    if "pythonpath" in (options or ()):
+        return ("pytest",)
+    # nothing has installed the project, so its own code is found where it stands: beside the tests, or below src
+    return ("pytest", "-o", f"pythonpath={'src .' if _has_src_layout(project) else '.'}")
+
+
+def _has_src_layout(project: Project) -> bool:
+    """Whether `src` holds packages or modules and is no package itself."""
+    names = [name.split("/") for name in project.names(".py") if name.startswith("src/")]
+    return bool(names) and not any(parts == ["src", "__init__.py"] for parts in names)
 
 
 def _pytest_options(project: Project) -> Sequence[str] | None:
@@ -142,20 +156,31 @@ def _python_lint(project: Project) -> Argv | None:
     return None
 
 
-def _ruff_unasked(project: Project, check: CheckName) -> Argv | None:
+def ruff_unasked(project: Project, check: CheckName, finds: Callable[[str], bool]) -> Argv | None:
     """ruff for a Python project that has chosen no linter, where it is there to run: for errors, since nobody asked
-    for a style."""
+    for a style. It is good for a look at a project, not for a verdict on a change.
+
+    `finds` says which programs there are beside the tree's own."""
     if check != "lint":
         return None
     is_python = project.has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
-    if is_python and not _lints_otherwise(project) and _can_run(project, "ruff"):
+    if is_python and not _lints_otherwise(project) and (project.tool(".venv/bin/ruff") or finds("ruff")):
         return (_tool(project, "ruff"), "check", _NO_FIX, "--select", "E4,E7,E9,F")
     project.missing("a Python project without another linter, and ruff installed")
     return None
 
 
 def _tool(project: Project, name: str) -> str:
-    return project.tool(f".venv/bin/{name}") or name
+    return next(filter(None, (project.tool(f"{place}/bin/{name}") for place in ENVIRONMENTS)), name)
+
+
+def needs(finder: Finder, check: CheckName, argv: Argv) -> str:
+    """What a command needs installed: the tool in a Python project's environment, `node` for packages, or ""."""
+    if finder in (_node, _node_above):
+        return "node"
+    if finder is not _python or check == "lint":
+        return ""
+    return "pytest" if check == "test" else argv[0].rpartition("/")[2]
 
 
 def _lints_otherwise(project: Project) -> bool:
@@ -163,11 +188,6 @@ def _lints_otherwise(project: Project) -> bool:
     files = (".flake8", ".pylintrc", "pylintrc", ".prospector.yaml")
     in_files = any("flake8" in project.ini(file) for file in ("setup.cfg", "tox.ini") if project.has(file))
     return in_files or project.has(*files) or bool({"flake8", "pylint", "pyflakes"} & set(tools))
-
-
-def _can_run(project: Project, tool: str) -> bool:
-    beside = Path(sys.prefix, "bin", tool)
-    return project.tool(f".venv/bin/{tool}") is not None or beside.is_file() or shutil.which(tool) is not None
 
 
 def _go(project: Project, check: CheckName) -> Argv | None:
@@ -252,6 +272,3 @@ _TARGETS: tuple[Finder, ...] = (_make, _just, _tox, _nox)
 FINDERS: tuple[Finder, ...] = (_node, _python, _go, _rust, *_TARGETS)
 GUESSES: tuple[Finder, ...] = (_node_above,)
 """What nobody asked for in so many words; it comes after all that somebody did."""
-
-UNASKED: tuple[Finder, ...] = (_ruff_unasked,)
-"""What a project never chose; good for a look at it, not for a verdict on a change."""

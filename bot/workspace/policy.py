@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from bot.config import POLICY_PATH, ChecksPolicy, Policy, PolicyProblem, parse_policy_file
@@ -35,8 +36,12 @@ async def _committed(tree: Path) -> bytes | None:
     return None
 
 
-def checks_with_a_command(tree: Path, policy: ChecksPolicy) -> tuple[CheckName, ...]:
-    """The checks that can run here; all of them where none can, so that the answer says what was looked for."""
+def checks_with_a_command(tree: Path, policy: ChecksPolicy, finds: Callable[[str], bool]) -> tuple[CheckName, ...]:
+    """The checks that can run here; all of them where none can, so that the answer says what was looked for.
+
+    `finds` says which programs there are beside the tree's own."""
     top, near = situated(tree)
-    found = tuple(name for name in CHECK_ORDER if not isinstance(detect(top, name, policy, near), Missing))
+    found = tuple(
+        name for name in CHECK_ORDER if not isinstance(detect(top, name, policy, near, unasked=finds), Missing)
+    )
     return found or CHECK_ORDER

@@ -8,14 +8,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.model import Annotation, Classification, Command, CouldNotRun, ValidationStep
+from bot.model import Annotation, Classification, Command, CouldNotRun, NeededSetup, ValidationStep
 from bot.proc import ProcResult
 from bot.reports.limits import cut_middle, one_line, strip_control
+from bot.reports.setups import setup_sentence
 from bot.rules import failures
 from bot.rules.locations import Unreadable
 from bot.rules.unable import could_not_run
 from bot.workspace.contents import Walk
 from bot.workspace.lines import LineCounts
+from bot.workspace.needed_setup import needed_setup
 from bot.workspace.reports import ReportFile
 from bot.workspace.sandbox import Grant, Sandbox
 
@@ -39,14 +41,33 @@ async def run_step(
 
     A success carries a short summary as output, a failure at most 5,000 characters, head and tail, the cut marked.
     A time-out, a missing program or a signal is a failed step of class `runtime`; one that never got to judge anything
-    has `could_not_run`. Places come from the report that the
-    command writes, else from its output; why a report could not be used ends the output. Telling flaky is for who runs
-    it twice. Raises UserError where the sandbox lets nothing run."""
+    has `could_not_run`; a detected command of a project that is not set up is not started. Places come from the report
+    that the command writes, else from its output; why a report could not be used ends the output. Telling flaky is
+    for the caller, who runs it twice. Raises UserError where the sandbox lets nothing run."""
+    needed = await asyncio.to_thread(needed_setup, tree, command, sandbox.provides) if command.needs else None
+    if needed is not None:
+        return _not_set_up(stage, command, needed, mask)
     report = ReportFile.before_the_run(tree, command.report)
     result = await sandbox.run(command, tree, grant=replace(grant, env={**_ENVIRONMENT, **grant.env}))
     ended = _Ended(stage, command, tree, result, report)
     # never on the event loop: even a short log may name hundreds of large files
     return await asyncio.to_thread(_digest, ended, mask)
+
+
+def _not_set_up(
+    stage: str, command: Command, needed: NeededSetup, mask: Callable[[str], str]
+) -> tuple[ValidationStep, bytes]:
+    """The record of a command that was not started, because what it needs is not installed."""
+    said = mask(setup_sentence(needed, "en"))
+    step = ValidationStep(
+        command=mask(command.text),
+        stage=stage,
+        passed=False,
+        could_not_run=CouldNotRun(hindrance="not_set_up", setup=needed),
+        output=said,
+        classification="runtime",
+    )
+    return step, said.encode()
 
 
 @dataclass(frozen=True, slots=True)

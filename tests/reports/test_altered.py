@@ -30,7 +30,7 @@ def test_five_files_are_named_and_the_others_counted() -> None:
 @pytest.mark.parametrize("kind", get_args(Hindrance))
 def test_each_hindrance_is_told_with_its_name(kind: Hindrance, language: Language) -> None:
     unable = CouldNotRun(hindrance=kind, what="pytest")
-    assert "pytest" in hindrance(unable, language)
+    assert kind == "not_set_up" or "pytest" in hindrance(unable, language)
     failed = step(passed=False, exit_code=127, could_not_run=unable)
     assert hindrance(unable, language) in how_it_ended(failed, language)
     assert verdict(failed, language) == {"en": "could not run", "ko": "실행하지 못함"}[language]

@@ -29,8 +29,8 @@ def package(**scripts: str) -> str:
     return json.dumps({"name": "sample", "scripts": {name.replace("_", "-"): text for name, text in scripts.items()}})
 
 
-def argv(tree: Path, check: CheckName) -> str:
-    found = detect(tree, check, NO_POLICY)
+def argv(tree: Path, check: CheckName, *, ruff: bool = True) -> str:
+    found = detect(tree, check, NO_POLICY, unasked=lambda tool: ruff and tool == "ruff")
     return " ".join(found.run) if not isinstance(found, Missing) else "missing"
 
 
@@ -163,10 +163,7 @@ def test_the_type_checker_is_the_configured_one(tmp_path: Path, files: dict[str,
     [
         ({"ruff.toml": ""}, "ruff check --no-fix"),
         ({"pyproject.toml": "[tool.ruff]\n"}, "ruff check --no-fix"),
-        (
-            {"pyproject.toml": "[project]\nname = 'a'\n"},
-            "ruff check --no-fix --select E4,E7,E9,F",
-        ),  # these tests' own environment has ruff
+        ({"pyproject.toml": "[project]\nname = 'a'\n"}, "ruff check --no-fix --select E4,E7,E9,F"),
         ({"setup.cfg": "[flake8]\nmax-line-length = 99\n"}, "missing"),
         ({"scripts/one.py": ""}, "missing"),
     ],
@@ -175,6 +172,8 @@ def test_ruff_lints_a_python_project_that_chose_nothing_else(
     tmp_path: Path, files: dict[str, str], expected: str
 ) -> None:
     assert argv(write(tmp_path, files), "lint") == expected
+    chosen = expected if expected == "ruff check --no-fix" else "missing"
+    assert argv(tmp_path, "lint", ruff=False) == chosen, "a guess at a program that is not there"
 
 
 MAKEFILE = "all: lint\ntypecheck lint:\n\ttrue\ntest: all\n\ttrue\n"

@@ -1,0 +1,82 @@
+"""The shell command that sets a project up, by the files that name its package manager. It leaves what it installs in
+the tree, which is all that the sandbox keeps from one command to the next."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["PythonSetup", "node_setup", "python_setup"]
+
+_FOR_TESTS = ("test", "tests", "testing", "dev", "develop", "development")
+"""Extras and groups that hold what tests need, by custom."""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonSetup:
+    """What is known of a Python project: `files` its file names, `tools` what its checks need and nothing declares.
+
+    `requirements` are its requirements files, `extras` and `groups` the names of its optional ones."""
+
+    files: Collection[str]
+    manager: str = ""
+    requirements: Sequence[str] = ()
+    extras: Collection[str] = ()
+    groups: Collection[str] = ()
+    tools: Sequence[str] = ()
+    installable: bool = False
+
+
+def python_setup(known: PythonSetup) -> str:
+    """The command that makes `.venv` with the project, what it declares for tests, and its tools."""
+    extras = [name for name in _FOR_TESTS if name in known.extras]
+    groups = [name for name in _FOR_TESTS if name in known.groups]
+    tools = " ".join(known.tools)
+    if "uv.lock" in known.files or known.manager == "uv":
+        words = ["uv sync", *(f"--extra {name}" for name in extras), *(f"--group {name}" for name in groups)]
+        return " ".join(words) + (f" && uv pip install {tools}" if tools else "")
+    if "poetry.lock" in known.files or known.manager == "poetry":
+        words = ["POETRY_VIRTUALENVS_IN_PROJECT=1 poetry install", *(f"--extras {name}" for name in extras)]
+        words += [f"--with {name}" for name in groups]
+        return " ".join(words) + (f" && poetry run pip install {tools}" if tools else "")
+    if "pdm.lock" in known.files or known.manager == "pdm":
+        words = ["pdm install", *(f"--group {name}" for name in (*extras, *groups))]
+        return " ".join(words) + (f" && pdm run python -m ensurepip && pdm run pip install {tools}" if tools else "")
+    if "Pipfile" in known.files:
+        return "PIPENV_VENV_IN_PROJECT=1 pipenv install --dev" + (
+            f" && pipenv run pip install {tools}" if tools else ""
+        )
+    return _with_pip(known, extras, groups)
+
+
+def _with_pip(known: PythonSetup, extras: Sequence[str], groups: Sequence[str]) -> str:
+    words = [f"-r {shlex.quote(name)}" for name in known.requirements]
+    if known.installable:
+        words.append(f"-e '.[{','.join(extras)}]'" if extras else "-e .")
+    upgrade = ""
+    if groups:  # the option came with pip 25.1, and many interpreters bring an older one
+        upgrade = " && .venv/bin/python -m pip install --upgrade pip"
+        words += [f"--group {name}" for name in groups]
+    words += known.tools
+    return f"python3 -m venv .venv{upgrade} && .venv/bin/python -m pip install {' '.join(words)}"
+
+
+_LOCKED: Mapping[str, tuple[tuple[str, ...], str, str]] = {
+    "npm": (("package-lock.json", "npm-shrinkwrap.json"), "npm ci", "npm install"),
+    "pnpm": (("pnpm-lock.yaml",), "pnpm install --frozen-lockfile", "pnpm install"),
+    "bun": (("bun.lock", "bun.lockb"), "bun install --frozen-lockfile", "bun install"),
+    "yarn": (("yarn.lock",), "yarn install --frozen-lockfile", "yarn install"),
+}
+
+
+def node_setup(manager: str, files: Collection[str], named: str = "") -> str:
+    """The command that installs a Node project's packages by its lock file, where there is one.
+
+    `named` is the `packageManager` field; from its second version on Yarn spells the option another way."""
+    locks, locked, free = _LOCKED[manager]
+    if not any(name in files for name in locks):
+        return free
+    modern = ".yarnrc.yml" in files or re.match(r"yarn@(?!1\.)", named) is not None
+    return "yarn install --immutable" if manager == "yarn" and modern else locked

@@ -1,0 +1,176 @@
+"""Whether a project must be set up before a detected check can say anything, and by which command. Reads and runs
+nothing: a project that declares dependencies is never tested with an interpreter that does not have them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bot.model import Command, NeededSetup
+from bot.rules import declared
+from bot.rules.setup_command import PythonSetup, node_setup, python_setup
+from bot.workspace.finders import ENVIRONMENTS, package_manager, python_tools
+from bot.workspace.project import Project, section
+from bot.workspace.tools import LOCK, TOOLS
+
+_MODULES = {
+    "mypy": ("mypy", "mypyc"),
+    "pytest": ("pytest", "_pytest", "py"),
+    "mypy-extensions": ("mypy_extensions",),
+    "typing-extensions": ("typing_extensions",),
+    "ast-serialize": ("ast_serialize",),
+}
+"""What the tools' packages are imported as, where it is not their name."""
+_NODE_PRODUCTS = ("node_modules", ".pnp.cjs", ".pnp.js")
+
+
+def needed_setup(tree: Path, command: Command, provided: Callable[[str], bool]) -> NeededSetup | None:
+    """What has to be set up before `command`, which was detected in `tree` (absolute), can run; None where nothing is.
+
+    `provided` says whether a tool is in one of the operator's toolchains: who brings a tool along answers for what it
+    finds. Files of the tree are read with care, and a broken one declares nothing."""
+    if command.needs == "node":
+        return _node(Project(tree, command.directory))
+    if not command.needs or provided(command.needs):
+        return None
+    return _python(Project(tree, command.directory), command.needs)
+
+
+def _node(project: Project) -> NeededSetup | None:
+    places = _upwards(project)
+    if any(os.path.lexists(here.tree / here.directory / name) for here in places for name in _NODE_PRODUCTS):
+        return None
+    declaring = [here for here in places if declared.node_packages(here.json("package.json"))]
+    if not declaring:
+        return None
+    manager = package_manager(project)
+    locked = next((here for here in places if _names(here) & _LOCKS), declaring[-1])
+    named = locked.json("package.json").get("packageManager")
+    command = node_setup(manager, _names(locked), named if isinstance(named, str) else "")
+    return NeededSetup(
+        because="dependencies", what=_within(declaring[0], "package.json"), command=_at(locked.directory, command)
+    )
+
+
+_LOCKS = frozenset(
+    ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "yarn.lock", ".yarnrc.yml")
+)
+
+
+def _python(project: Project, tool: str) -> NeededSetup | None:
+    places = _upwards(project)
+    for here in places:
+        for name in ENVIRONMENTS:
+            if here.own_tool(f"{name}/bin/python") is not None:
+                if tool not in TOOLS or _has_tool(here, name, tool):
+                    return None
+                return NeededSetup(because="tool", what=tool, place=_within(here, name), command=_set_up(here, project))
+    for here in places:
+        file = next(_declaring(here), None)
+        if file is not None:
+            return NeededSetup(because="dependencies", what=_within(here, file), command=_set_up(here, project))
+    package = _namesake(project)
+    if package is not None:
+        return NeededSetup(because="name", what=package, command=_set_up(project, project))
+    return None
+
+
+def _has_tool(project: Project, environment: str, tool: str) -> bool:
+    """Whether the environment has the tool, itself or by the system's packages, which it may use."""
+    text = project.text(f"{environment}/pyvenv.cfg") or ""
+    if re.search(r"^include-system-site-packages\s*=\s*true\s*$", text, re.MULTILINE | re.IGNORECASE):
+        return True
+    if project.own_tool(f"{environment}/bin/{tool}") is not None:
+        return True
+    library = project.tree / project.directory / environment / "lib"
+    return any(library.glob(f"python*/site-packages/{tool}/__init__.py"))
+
+
+def _declaring(project: Project) -> Iterator[str]:
+    """The files that declare dependencies; a `setup.py` is a program, and what it declares is known to itself alone."""
+    if declared.pyproject_requires(project.toml("pyproject.toml")):
+        yield "pyproject.toml"
+    if project.has("setup.cfg") and declared.ini_requires(project.ini("setup.cfg")):
+        yield "setup.cfg"
+    yield from _requirements(project)
+    if project.has("Pipfile") and declared.pipfile_requires(project.toml("Pipfile")):
+        yield "Pipfile"
+    if project.has("setup.py"):
+        yield "setup.py"
+
+
+def _requirements(project: Project) -> Iterator[str]:
+    for name in sorted(filter(declared.is_requirements, _names(project))):
+        if declared.requirements(project.text(name) or ""):
+            yield name
+
+
+def _set_up(home: Project, project: Project) -> str:
+    """The set-up command of the project at `home`, with the tools that the checks of `project` need."""
+    data, files = home.toml("pyproject.toml"), _names(home)
+    listed = [line for name in _requirements(home) for line in declared.requirements(home.text(name) or "")]
+    ini = home.ini("setup.cfg") if "setup.cfg" in files else {}
+    listed += [*declared.pipfile_requires(home.toml("Pipfile")), *declared.ini_requires(ini)]
+    known = declared.names((*declared.pyproject_requires(data), *listed))
+    tool = section(data, "tool") or {}
+    installable = section(data, "project") is not None or "setup.py" in files or declared.ini_is_package(ini)
+    command = python_setup(
+        PythonSetup(
+            files=files,
+            manager=next((name for name in ("poetry", "pdm", "uv") if name in tool), ""),
+            requirements=tuple(_requirements(home)),
+            extras=(
+                *(section(data, "project", "optional-dependencies") or ()),
+                *(section(ini, "options.extras_require") or ()),
+            ),
+            groups=(
+                *(section(data, "dependency-groups") or ()),
+                *(section(tool, "poetry", "group") or ()),
+            ),
+            tools=[name for name in python_tools(project) if name not in known],
+            installable=installable,
+        )
+    )
+    return _at(home.directory, command)
+
+
+def _namesake(project: Project) -> str | None:
+    """The package of the tools that the project is, or provides a module of."""
+    pins = re.finditer(r"^([\w.-]+)==", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    packages = frozenset(pin[1] for pin in pins)
+    data = project.toml("pyproject.toml")
+    setup_cfg = project.ini("setup.cfg") if project.has("setup.cfg") else {}
+    names = [(section(data, "project") or {}).get("name"), (section(data, "tool", "poetry") or {}).get("name")]
+    names.append(setup_cfg.get("metadata", {}).get("name"))
+    own = packages.intersection(declared.normal(name) for name in names if isinstance(name, str))
+    if own:
+        return min(own)
+    for package in sorted(packages):
+        for module in _MODULES.get(package, (package.replace("-", "_"),)):
+            if any(project.has_file(f"{top}{module}{end}") for top in ("", "src/") for end in (".py", "/__init__.py")):
+                return package
+    return None
+
+
+def _upwards(project: Project) -> list[Project]:
+    return [project if place == project.directory else Project(project.tree, place) for place in project.upwards()]
+
+
+def _names(project: Project) -> frozenset[str]:
+    try:
+        return frozenset(entry.name for entry in (project.tree / project.directory).iterdir())
+    except OSError:
+        return frozenset()
+
+
+def _within(project: Project, name: str) -> str:
+    return f"{project.directory}/{name}" if project.directory else name
+
+
+def _at(directory: str, command: str) -> str:
+    if not directory:
+        return command
+    return f"cd {shlex.quote(directory if directory[0] != '-' else f'./{directory}')} && {command}"
