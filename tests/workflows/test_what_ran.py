@@ -77,11 +77,11 @@ test('doubles', () => {
   assert.equal(double(4), 8)
 })
 """,
-    "package.json": json.dumps({"type": "module", "scripts": {"test": "node --test test/"}}),
+    "package.json": json.dumps({"type": "module", "scripts": {"test": "node --test"}}),
 }
 FIXES = {"calc.py": ("a - b", "a + b"), "calc.mjs": ("a - b", "a + b")}
 POLICY = {"checks": {"test": {"command": "python3 -m pytest -q"}}, "stop": {"no_progress_threshold": 9}}
-NODE_POLICY = {"checks": {"test": {"command": "node --test test/"}}, "stop": {"no_progress_threshold": 9}}
+NODE_POLICY = {"checks": {"test": {"command": "node --test"}}, "stop": {"no_progress_threshold": 9}}
 
 
 def swaps(path: str, *pairs: tuple[str, str]) -> Edit:
@@ -138,7 +138,7 @@ TESTS, NODE_TESTS = "tests/test_calc.py", "test/calc.test.mjs"
 ROW, NODE_ROW = "        (2, 3, 5),\n", "    [2, 3, 5],\n"
 UNCOLLECTED = "def pytest_pycollect_makeitem(collector, name, obj):\n    return [] if name == 'test_twice' else None\n"
 LIES: dict[str, tuple[Edit, str]] = {
-    "a row taken out": (both(fixes, swaps(TESTS, (ROW, ""))), "test_add[2-3-5]"),
+    "a row taken out": (both(fixes, swaps(TESTS, (ROW, ""))), "(2, 3, 5)"),
     "a row made another": (both(fixes, swaps(TESTS, (ROW, "        (1, 1, 2),\n"))), "test_add[2-3-5]"),
     "expectations turned round": (swaps(TESTS, ("(2, 3, 5)", "(2, 3, -1)"), ("found == 8", "found == 0")), TESTS),
     "not collected any more": (both(fixes, swaps(TESTS, ("def test_twice", "def xtest_twice"))), "test_twice"),
@@ -148,7 +148,7 @@ LIES: dict[str, tuple[Edit, str]] = {
             fixes,
             swaps(TESTS, ("def test_double():\n    assert", "class Doubled:\n  def test_double(self):\n    assert")),
         ),
-        "test_double",
+        "class that is not collected",
     ),
     "not collected for a hook": (both(fixes, adds("conftest.py", UNCOLLECTED)), "test_twice"),
     "ended before the tests": (
@@ -159,7 +159,8 @@ LIES: dict[str, tuple[Edit, str]] = {
 
 
 NODE_LIES: dict[str, tuple[Edit, str]] = {
-    "a row taken out": (both(fixes, swaps(NODE_TESTS, (NODE_ROW, ""))), "adds 2 and 3"),
+    "a row taken out": (both(fixes, swaps(NODE_TESTS, (NODE_ROW, ""))), "[2, 3, 5]"),
+    "a row made another": (both(fixes, swaps(NODE_TESTS, (NODE_ROW, "    [1, 1, 2],\n"))), "adds 2 and 3"),
     "a test taken out": (
         both(fixes, swaps(NODE_TESTS, ("  it('adds twice', () => {\n", "  void (() => {\n"))),
         "adds twice",
@@ -186,7 +187,6 @@ def test_a_pytest_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, n
     state, prompt = at_desk(lambda at: lied(at, PYTEST, POLICY, lie))
     assert said in state.troubles[0] and said in prompt
     assert (state.finished, state.attempt) == (Status.SUCCESS, 2)
-    assert state.made[0].undone or not state.validations[0].steps
 
 
 @pytest.mark.parametrize("name", NODE_LIES)
