@@ -123,24 +123,30 @@ class Api(GitHubAPI):
 
         A `Link` that leads out of the API's origin is never followed: the list ends there. Raises UserError past
         `max_pages`."""
-        url: str = path
-        filled: Variables | None = variables
+        more: str | None = None
         for _ in range(max_pages):
-
-            async def once(url: str = url, filled: Variables | None = filled) -> tuple[Any, str | None]:
-                data, more, _ = await self._make_request("GET", url, filled, b"", ACCEPT)
-                return data, more
-
-            data, more = await self._persist(once, may_repeat=True)
-            items = data.get(key) if key and isinstance(data, dict) else data
-            if not isinstance(items, list):
-                raise Unclear(f"GitHub's answer has an unexpected shape: {path} is not a list")
+            items, more = await self.page(path, variables, more, key)
             for item in items:
                 yield item
-            if more is None or self._leads_elsewhere(path, more):
+            if more is None:
                 return
-            url, filled = more, None
         raise UserError(f"{path} has more than {max_pages} pages; that is more than Mendbot reads")
+
+    async def page(
+        self, path: str, variables: Variables, link: str | None = None, key: str | None = None
+    ) -> tuple[list[Any], str | None]:
+        """One page of a list, and the link of the next if there is one; `link` is the one that the page before gave."""
+
+        async def once() -> tuple[Any, str | None]:
+            filled = None if link else variables
+            data, more, _ = await self._make_request("GET", link or path, filled, b"", ACCEPT)
+            return data, more
+
+        data, more = await self._persist(once, may_repeat=True)
+        items = data.get(key) if key and isinstance(data, dict) else data
+        if not isinstance(items, list):
+            raise Unclear(f"GitHub's answer has an unexpected shape: {path} is not a list")
+        return items, None if more is None or self._leads_elsewhere(path, more) else more
 
     def _leads_elsewhere(self, path: str, link: str) -> bool:
         """Whether a list's next page is not GitHub's. A proxy in between may write such links: what is there is used,

@@ -125,9 +125,9 @@ class GitHub:
         """Every token and JWT minted that GitHub may still take, for the redactor."""
         return self._tokens.live() + self._jwt.live()
 
-    async def failed_deliveries(self, since: datetime) -> tuple[deliveries.FailedDelivery, ...]:
-        """The App's webhook deliveries since then that never succeeded, oldest first."""
-        return await deliveries.failed_deliveries(self._app, since)
+    def deliveries(self, since: datetime) -> deliveries.DeliveryLog:
+        """A walk through the App's webhook deliveries since then (an aware time), the newest first."""
+        return deliveries.DeliveryLog(self._app, since)
 
     async def redeliver(self, delivery_id: int) -> None:
         """Asks for one of them again."""

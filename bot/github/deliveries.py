@@ -1,5 +1,5 @@
-"""The App's webhook deliveries that failed, and asking for them again: GitHub never redelivers by itself and keeps
-them three days ("Handling failed webhook deliveries")."""
+"""The App's webhook deliveries, and asking for them again: GitHub never redelivers by itself and keeps them three days
+("Handling failed webhook deliveries")."""
 
 from __future__ import annotations
 
@@ -18,38 +18,47 @@ class _Delivery(Form):
     guid: str
     delivered_at: datetime
     status: str
-    event: str = ""
-    action: str | None = None
+    redelivery: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class FailedDelivery:
-    """One delivery of which no attempt succeeded; `id` is its latest attempt's, `guid` the same for all attempts."""
+class Attempt:
+    """One attempt to deliver a webhook. `guid` is the same for all attempts of a delivery, of which all but the first
+    are `again`; `succeeded` where the server took it."""
 
     id: int
     guid: str
-    event: str
-    action: str | None
-    delivered_at: datetime
+    at: datetime
+    succeeded: bool
+    again: bool
 
 
-async def failed_deliveries(api: Api, since: datetime) -> tuple[FailedDelivery, ...]:
-    """What failed and was never delivered since then (an aware time), oldest first."""
-    delivered: set[str] = set()
-    failed: dict[str, _Delivery] = {}
-    async for item in api.pages(_DELIVERIES, {"per_page": 100}):
-        delivery = read(_Delivery, item)
-        if delivery.delivered_at < since:
-            break  # the newest come first
-        if delivery.status == "OK":
-            delivered.add(delivery.guid)
-        else:
-            failed.setdefault(delivery.guid, delivery)
-    return tuple(
-        FailedDelivery(d.id, d.guid, d.event, d.action, d.delivered_at)
-        for d in sorted(failed.values(), key=lambda d: (d.delivered_at, d.id))
-        if d.guid not in delivered
-    )
+class DeliveryLog:
+    """A walk through the attempts since a moment (an aware time), the newest first, page by page to the last one."""
+
+    def __init__(self, api: Api, since: datetime) -> None:
+        self._api = api
+        self._since = since
+        self._next: str | None = None
+        self.over = False
+        self.newest: datetime | None = None
+        """When the newest was delivered, by GitHub's clock; None before the first page and where there is none."""
+
+    async def page(self) -> tuple[Attempt, ...]:
+        """The next page. Where this raises, it may be called again: the walk goes on where it was."""
+        items, following = await self._api.page(_DELIVERIES, {"per_page": 100}, self._next)
+        attempts = [read(_Delivery, item) for item in items]
+        found = tuple(
+            Attempt(one.id, one.guid, one.delivered_at, one.status == "OK", one.redelivery)
+            for one in attempts
+            if one.delivered_at >= self._since
+        )
+        if self.newest is None and found:
+            self.newest = found[0].at
+        # a link that leads to its own page would never end
+        self.over = following is None or following == self._next or len(found) < len(items)
+        self._next = following
+        return found
 
 
 async def redeliver(api: Api, delivery_id: int) -> None:

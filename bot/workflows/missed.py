@@ -5,11 +5,14 @@ Deliveries that failed are asked for again; what has no delivery any more is see
 from __future__ import annotations
 
 import asyncio
+from array import array
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import structlog
 
 from bot.errors import MendbotError, Stale, Transient, UserError
+from bot.github.deliveries import Attempt
 from bot.rules.missed import withdrawn
 from bot.store.runs import RunRow
 from bot.workflows.context import Context
@@ -18,63 +21,98 @@ from bot.workflows.stopping import cancel
 
 KEPT = timedelta(days=3)
 """How long GitHub keeps deliveries ("Redelivering webhooks")."""
-OVERLAP = timedelta(hours=1)
-"""How far a sweep looks back beyond the one before: GitHub's clock is not ours, and what it sends again may fail."""
+OVERLAP = timedelta(minutes=10)
+"""How far a sweep looks back beyond the newest that the one before saw: an attempt may be listed late."""
 FIRST_S = 2.0
 """What is in the inbox already has its say first: it knows who did it."""
-EVERY_S = 3 * 3600.0
+EVERY_S = 240.0
+"""What was refused, as while the disk was full, is asked for again within 5 minutes."""
 AGAIN_S = 60.0
-"""How soon a sweep that GitHub did not answer is tried again."""
+"""How soon a sweep that GitHub did not answer goes on."""
+PAGE_PAUSE_S, ASK_PAUSE_S = 0.1, 0.5
+"""Between two pages, and between two requests to redeliver: GitHub takes 180 writes a minute, of all kinds together."""
 
 log = structlog.get_logger()
 
 
 async def catch_up_loop(context: Context) -> None:
     """Look at the threads of runs that go on, once; then ask for deliveries that failed, at first for all that GitHub
-    keeps, every few hours for those that came since. Nothing waits for it."""
+    keeps, every few minutes for those that came since. Nothing waits for it."""
     since, looked = datetime.now(UTC) - KEPT, False
+    sweep: Sweep | None = None
 
     async def once() -> None:
-        nonlocal since, looked
+        nonlocal since, looked, sweep
         if not looked:
             looked = True
             await look_at_threads(context)
-        began = datetime.now(UTC)
+        sweep = sweep or Sweep(context, since)
         try:
-            await sweep_deliveries(context, since)
+            await sweep.run()
         except Transient as error:
             log.info("sweep_waits", because=str(error))
             await asyncio.sleep(max(AGAIN_S, error.retry_after_s or 0.0))
-            return
-        since = began - OVERLAP
+            return  # it goes on where it was
+        since, sweep = sweep.seen_to, None
         await asyncio.sleep(EVERY_S)
 
     await asyncio.sleep(FIRST_S)
     await persistently("catch_up", once)
 
 
-async def sweep_deliveries(context: Context, since: datetime) -> int:
-    """Ask GitHub to send again what failed since then (an aware time) and is not in the inbox; how much that was.
+class Sweep:
+    """Asks GitHub to send again what failed since then (an aware time) and is not in the inbox, oldest first.
 
-    Where GitHub will not tell, there is nothing to ask for. Raises Transient."""
-    try:
-        failed = await context.github.failed_deliveries(since)
-    except (Stale, UserError) as error:
-        log.info("deliveries_not_listed", because=str(error))
-        return 0
-    known = await context.stores.deliveries.known([delivery.guid for delivery in failed])
-    asked = 0
-    for delivery in failed:
-        if delivery.guid in known:
-            continue
+    However many that are, none is lost: of each its number alone is kept, and after an error `run` goes on where it
+    was."""
+
+    def __init__(self, context: Context, since: datetime) -> None:
+        self._context = context
+        self._since = since
+        self._log = context.github.deliveries(since)
+        self._tried_again: set[str] = set()
+        """What was sent again already and listed: the newest attempt says whether it came."""
+        self._wanted = array("q")
+        self.asked = 0
+
+    @property
+    def seen_to(self) -> datetime:
+        """From when on the next sweep has to look; no later than this one where GitHub did not tell of all."""
+        newest = self._log.newest if self._log.over else None
+        return self._since if newest is None else max(self._since, newest - OVERLAP)
+
+    async def run(self) -> int:
+        """How many were asked for. Where GitHub will not tell, there is nothing to ask for. Raises Transient."""
+        while not self._log.over:
+            try:
+                attempts = await self._log.page()
+            except (Stale, UserError) as error:
+                log.info("deliveries_not_listed", because=str(error))
+                break
+            await self._sort_out(attempts)
+            await asyncio.sleep(PAGE_PAUSE_S)
+        while self._wanted:
+            await self._ask(self._wanted[-1])
+            self._wanted.pop()
+            await asyncio.sleep(ASK_PAUSE_S)
+        if self.asked:
+            log.info("redelivering", count=self.asked)
+        return self.asked
+
+    async def _sort_out(self, attempts: Sequence[Attempt]) -> None:
+        known = await self._context.stores.deliveries.known([one.guid for one in attempts if not one.succeeded])
+        for one in attempts:
+            if not one.succeeded and one.guid not in known and one.guid not in self._tried_again:
+                self._wanted.append(one.id)
+            if one.again:
+                self._tried_again.add(one.guid)
+
+    async def _ask(self, delivery_id: int) -> None:
         try:
-            await context.github.redeliver(delivery.id)
-            asked += 1
+            await self._context.github.redeliver(delivery_id)
+            self.asked += 1
         except (Stale, UserError) as error:
-            log.info("delivery_not_redelivered", delivery=delivery.guid, because=str(error))
-    if asked:
-        log.info("redelivering", count=asked)
-    return asked
+            log.info("delivery_not_redelivered", delivery=delivery_id, because=str(error))
 
 
 async def look_at_threads(context: Context) -> None:

@@ -4,6 +4,10 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
+from bot.errors import Transient
+
 NOW = datetime(2026, 8, 1, 12, tzinfo=UTC)
 
 
@@ -17,27 +21,62 @@ def attempt(number: int, guid: str, status: str, hours_ago: float) -> dict[str, 
         "status_code": 200 if status == "OK" else 502,
         "event": "issues",
         "action": "labeled",
+        "redelivery": False,
     }
 
 
-def test_only_what_never_arrived_is_listed_oldest_first_and_can_be_asked_for_again(world: Any) -> None:
+def test_attempts_are_listed_to_the_last_page_newest_first_and_can_be_asked_for_again(world: Any) -> None:
     world.per_page = 2
     world.deliveries = [
-        attempt(9, "a", "OK", 1),
-        attempt(8, "b", "Service Unavailable", 2),
-        attempt(7, "a", "timed out", 3),
-        attempt(6, "c", "failed to connect to host", 4),
-        attempt(5, "b", "timed out", 5),
+        *(attempt(1000 - n, f"guid-{n}", "OK" if n % 3 else "timed out", n / 100) for n in range(700)),
         attempt(4, "d", "timed out", 80),
     ]
     github = world.github(spacing_s=1.0)
 
-    async def go() -> None:
-        failed = await github.failed_deliveries(NOW - timedelta(days=3))
-        assert [(f.id, f.guid) for f in failed] == [(6, "c"), (8, "b")]
-        for delivery in failed:
-            await github.redeliver(delivery.id)
+    async def go() -> list[int]:
+        walk, found = github.deliveries(NOW - timedelta(days=3)), []
+        while not walk.over:
+            found += await walk.page()
+        assert walk.newest == NOW
+        assert [one.guid for one in found] == [f"guid-{n}" for n in range(700)]
+        lost = [one.id for one in found if not one.succeeded]
+        for delivery_id in lost[:2]:
+            await github.redeliver(delivery_id)
+        return lost
 
-    asyncio.run(go())
-    assert world.lines("POST") == [f"POST /app/hook/deliveries/{n}/attempts" for n in (6, 8)]
+    assert asyncio.run(go()) == [1000 - n for n in range(0, 700, 3)]
+    assert world.lines("POST") == [f"POST /app/hook/deliveries/{n}/attempts" for n in (1000, 997)]
     assert not world.tokens
+
+
+def test_a_walk_that_github_did_not_answer_goes_on_where_it_was(world: Any) -> None:
+    world.per_page = 2
+    world.deliveries = [attempt(100 - n, f"guid-{n}", "timed out", n / 100) for n in range(6)]
+    github = world.github()
+
+    async def go() -> list[str]:
+        walk = github.deliveries(NOW - timedelta(days=3))
+        found = [*await walk.page(), *await walk.page()]
+        world.fail("GET /app/hook/deliveries", 502, times=3)
+        with pytest.raises(Transient):
+            await walk.page()
+        found += await walk.page()
+        assert walk.over
+        return [one.guid for one in found]
+
+    assert asyncio.run(go()) == [f"guid-{n}" for n in range(6)]
+    assert len(world.lines("GET /app/hook/deliveries")) == 3 + 3
+
+
+def test_a_link_to_the_same_page_ends_the_walk(world: Any) -> None:
+    own = '<https://api.github.com/app/hook/deliveries?cursor=1>; rel="next"'
+    world.fail("GET /app/hook/deliveries", 200, [attempt(1, "a", "OK", 1)], times=9, link=own)
+
+    async def go() -> int:
+        walk, pages = world.github().deliveries(NOW - timedelta(days=3)), 0
+        while not walk.over:
+            await walk.page()
+            pages += 1
+        return pages
+
+    assert asyncio.run(go()) == 2

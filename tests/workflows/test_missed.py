@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from bot.app import worker
+from bot.errors import Transient
 from bot.model import Issue
 from bot.store.database import now_ms
 from bot.store.deliveries import Delivery, Inbox
 from bot.workflows import missed
-from bot.workflows.missed import catch_up_loop, look_at_threads, sweep_deliveries
+from bot.workflows.missed import Sweep, catch_up_loop, look_at_threads
 from tests.machine import PATIENCE_S, kept_port
 from tests.workflows.conftest import NAME, Desk
 
@@ -59,6 +60,12 @@ def test_one_that_is_wanted_or_cannot_be_asked_about_goes_on(
     assert (because is not None, jobs) == (stopped, ["settle:run-1"] if stopped else [])
 
 
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(missed, "ASK_PAUSE_S", 0.01)
+    monkeypatch.setattr(missed, "PAGE_PAUSE_S", 0.01)
+
+
 def test_deliveries_that_failed_and_that_nobody_has_are_asked_for_again(at_desk: AtDesk) -> None:
     async def work(at: Desk) -> tuple[list[str], list[str], int, int]:
         world, since = at.github.world, datetime.now(UTC) - timedelta(days=3)
@@ -69,8 +76,12 @@ def test_deliveries_that_failed_and_that_nobody_has_are_asked_for_again(at_desk:
         known = sent[0].guid  # it came, and GitHub never heard so
         await Inbox(at.database).accept(Delivery(id=known, event="issues", payload=b"{}", received_at=now_ms()))
         world.faults.add("GET", "/app/hook/deliveries", status=403, times=1)
-        refused = await sweep_deliveries(at.context, since)
-        asked = await sweep_deliveries(at.context, since)
+        first = Sweep(at.context, since)
+        refused = await first.run()
+        assert first.seen_to == since
+        second = Sweep(at.context, since)
+        asked = await second.run()
+        assert since < second.seen_to < datetime.now(UTC)
         assert refused == 0
         again = [one.guid for one in world.deliveries[len(sent) :]]
         return [one.guid for one in sent if one.guid != known], again, asked, len(sent)
@@ -100,3 +111,64 @@ def test_after_a_start_both_are_done_once(at_desk: AtDesk, monkeypatch: pytest.M
         return (await at.row("run-1")).cancel_because, [job.id for job in at.jobs]
 
     assert at_desk(work) == ("issue #1 was closed meanwhile", ["settle:run-1"])
+
+
+def test_what_is_refused_while_the_bot_is_up_is_asked_for_again_within_five_minutes(
+    at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert missed.EVERY_S + missed.AGAIN_S <= 300
+    monkeypatch.setattr(missed, "FIRST_S", 0.0)
+    monkeypatch.setattr(missed, "EVERY_S", 0.05)
+
+    async def work(at: Desk) -> None:
+        at.github.world.set_webhook_url(f"http://127.0.0.1:{kept_port()}/")
+        loop = asyncio.create_task(catch_up_loop(at.context))
+        async with asyncio.timeout(PATIENCE_S):
+            while at.requests("GET", "/app/hook/deliveries") < 2:  # noqa: ASYNC110  # the stand-in counts
+                await asyncio.sleep(0.02)
+            at.issue()
+            while at.requests("POST", "/app/hook/deliveries/") < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        loop.cancel()
+
+    at_desk(work)
+
+
+def test_a_sweep_that_github_cuts_short_goes_on_where_it_was_and_asks_for_each_once(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[list[str], list[str], int]:
+        world = at.github.world
+        world.set_webhook_url(f"http://127.0.0.1:{kept_port()}/")
+        for _ in range(3):
+            at.issue()
+        world.wait_delivered()
+        lost = [one.guid for one in world.deliveries]
+        last = world.deliveries[-1].id
+        world.faults.add("POST", f"/app/hook/deliveries/{last}/attempts", status=503, times=3)
+        sweep = Sweep(at.context, datetime.now(UTC) - timedelta(days=3))
+        with pytest.raises(Transient):
+            await sweep.run()
+        listed = at.requests("GET", "/app/hook/deliveries")
+        asked = await sweep.run()
+        assert at.requests("GET", "/app/hook/deliveries") == listed
+        return lost, [one.guid for one in world.deliveries[len(lost) :]], asked
+
+    lost, again, asked = at_desk(work)
+    assert (again, asked) == (lost, len(lost))
+
+
+def test_what_was_sent_again_is_judged_by_its_newest_attempt(at_desk: AtDesk) -> None:
+    """It came the second time, to a server whose inbox is no more, or it failed again: then it is asked for once."""
+
+    async def work(at: Desk) -> tuple[int, int, int]:
+        world, since = at.github.world, datetime.now(UTC) - timedelta(days=3)
+        world.set_webhook_url(f"http://127.0.0.1:{kept_port()}/")
+        at.issue()
+        world.wait_delivered()
+        lost = len(world.deliveries)
+        for _ in range(2):
+            assert await Sweep(at.context, since).run() == lost
+            world.wait_delivered()
+        return lost, len(world.deliveries), at.requests("POST", "/app/hook/deliveries/")
+
+    lost, attempts, asked = at_desk(work)
+    assert (attempts, asked) == (3 * lost, 2 * lost)
