@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import cached_property
 
 from bot.rules.bodies import TELLING, Body, squeezed
 
 MARGIN = TELLING
 """How much farther from what the hunk says a second place must be: as much as one telling line of context."""
+_LIKE = 0.6
+"""From which share of equal characters on a line is taken for a wrong copy of another."""
+_LIKE_CHARS = 300
 _REACH = 12  # lines of the file that may stand between two lines of a hunk
 _SKIPPED = 6  # lines of context in a row that may be wrong
 _PAIRS = 20_000  # pairs of equal lines for a hunk: hostile input must not hold the process up
@@ -114,6 +118,35 @@ def _perfect(body: Body, text: Text) -> tuple[Place, ...] | None:
     exact = [at for at in found if text.ends[at : at + len(tight)] == tight]
     told = sum(body.weights) >= 2 * TELLING
     return tuple(_straight(body, at) for at in (exact if exact and told else found))
+
+
+def beside_a_wrong_line(body: Body, text: Text, said: int | None) -> tuple[Place, ...]:
+    """The one place of a hunk of which all stands in the file but for one line of context, else none.
+
+    What is removed has to stand there as it is and nowhere else. The line of context is a wrong one of that place where
+    it looks like the line there, or the header's line, `said` (from 0), is that place."""
+    gone = [at for at, line in enumerate(body.old) if line.removed]
+    if sum(body.weights[at] for at in gone) < TELLING:
+        return ()
+    rarest = min(gone, key=lambda at: len(text.found.get(body.old[at].key, ())))
+    starts = [line - rarest for line in text.found.get(body.old[rarest].key, ()) if line >= rarest]
+    text.work += 2 * len(starts) * (1 + len(body.old) // 20)
+    if text.work > _WORK:
+        return ()
+    last = len(text.lines) - len(body.old)
+    fits = [at for at in starts if at <= last and all(text.keys[at + one] == body.old[one].key for one in gone)]
+    if len(fits) != 1:
+        return ()
+    (start,) = fits
+    wrong = [at for at, line in enumerate(body.old) if text.keys[start + at] != line.key]
+    exact = all(text.ends[start + at] == body.old[at].text.rstrip() for at in gone)
+    if len(wrong) != 1 or not exact:
+        return ()
+    alike = SequenceMatcher(None, body.old[wrong[0]].text[:_LIKE_CHARS], text.lines[start + wrong[0]][:_LIKE_CHARS])
+    if start != said and alike.ratio() < _LIKE:
+        return ()
+    place = _straight(body, start)
+    return (replace(place, cost=body.weights[wrong[0]], pairs=tuple(p for p in place.pairs if p[0] != wrong[0])),)
 
 
 def _straight(body: Body, start: int) -> Place:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from bot.rules.alignment import Place, Text, fits_near, places
+from bot.rules.alignment import Place, Text, beside_a_wrong_line, fits_near, places
 from bot.rules.bodies import Body, body_of, is_elision
 from bot.rules.diffs import Hunk
 from bot.rules.indentation import Block, Seen, indented
@@ -132,6 +132,9 @@ def _sought(text: Text, hunks: Sequence[Hunk]) -> list[_Sought] | Unclear:
             found = (Place(inserted=(0,), pairs=((0, 0),)),)
         if found is None:
             return _unclear("too_much", hunk, "stand in too many places")
+        if not found:
+            said = hunk.starts[0] - 1 if hunk.starts is not None and hunk.counted else None
+            found = beside_a_wrong_line(body, text, said)
         if not found:
             return _unclear("not_found", hunk, "stand 0 times in the file")
         if len(found) == 1 and _contradicted(hunk, body, found[0], text):

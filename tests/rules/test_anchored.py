@@ -348,3 +348,60 @@ def test_every_mutation_of_the_benchmark_ends_right_or_refused(seed: int) -> Non
         assert isinstance(new, Unclear) or new == made.after, kind
         if kind == "a right diff":
             assert stands_as_said(made.before, parts[0].hunks)
+
+
+FUNCTIONS = """\
+def add(a, b):
+    total = a - b
+    return total
+
+
+def sub(a, b):
+    return a - b
+"""
+
+
+@pytest.mark.parametrize(
+    ("diff", "gone", "came"),
+    [
+        (
+            "@@ -1,2 +1,2 @@\n def plus(a, b):\n-    total = a - b\n+    total = a + b\n",
+            "total = a - b",
+            "total = a + b",
+        ),
+        ("@@ @@\n def minus(a, b):\n-    return a - b\n+    return b - a\n", "return a - b", "return b - a"),
+        ("@@ -6,2 +6,2 @@\n # subtracts\n-    return a - b\n+    return b - a\n", "return a - b", "return b - a"),
+        (
+            "@@ -2,2 +2,2 @@\n-    total = a - b\n+    total = a + b\n     return result\n",
+            "total = a - b",
+            "total = a + b",
+        ),
+    ],
+)
+def test_one_wrong_line_of_context_beside_a_removed_one_is_passed_over(diff: str, gone: str, came: str) -> None:
+    """REQ-RUN-003."""
+    (file,) = parse_diff(f"--- a/x.py\n+++ b/x.py\n{diff}")
+    assert apply_anchored(FUNCTIONS, file.hunks) == FUNCTIONS.replace(gone, came)
+
+
+@pytest.mark.parametrize(
+    ("text", "diff"),
+    [
+        # the removed line stands twice
+        (
+            FUNCTIONS + "\n\ndef less(a, b):\n    return a - b\n",
+            "@@ @@\n def minus(a, b):\n-    return a - b\n+    0\n",
+        ),
+        # the line of context is quite another one, and no number says that it belongs here
+        (FUNCTIONS, "@@ @@\n class Matrix(Sequence[float]):\n-    return a - b\n+    return b - a\n"),
+        # the removed line is another one
+        (FUNCTIONS, "@@ -6,2 +6,2 @@\n def minus(a, b):\n-    return a - c\n+    return b - a\n"),
+        # two lines of context are wrong
+        (FUNCTIONS, "@@ -6,3 +6,3 @@\n def minus(a, b):\n-    return a - b\n+    return b - a\n # the end\n"),
+        # what is removed says nothing of a place
+        ("f(\n)\n", "@@ -1,2 +1 @@\n g(\n-)\n"),
+    ],
+)
+def test_what_may_belong_elsewhere_is_still_refused(text: str, diff: str) -> None:
+    (file,) = parse_diff(f"--- a/x.py\n+++ b/x.py\n{diff}")
+    assert isinstance(apply_anchored(text, file.hunks), Unclear)
