@@ -150,6 +150,8 @@ class RunView(Noun):
     seen: tuple[tuple[str, int, str], ...] = ()
     """Errors, normalised, with how often the repository's checks failed with each, this run included, and since when
     (ISO 8601)."""
+    printed: tuple[tuple[str, str], ...] = ()
+    """Errors, normalised, each in its tool's own words: what people are shown of it."""
     waited_ms: int = 0
     """How long a queued run has waited so far; 0 where nobody asked."""
     certificate: dict[str, Any] | None = None

@@ -4,6 +4,8 @@ Pull requests and check runs tell of checked changes alone (`reports.validation`
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bot.model import Language, RunView, Validation
 from bot.model.views import Attempt
 from bot.reports.limits import inline_code
@@ -79,7 +81,8 @@ def attempts_account(view: RunView, language: Language, *, listed: int = 0) -> s
     checked one these are left out where the reader has them already: up to `listed` of each kind (`movement`)."""
     last = next((one for one in reversed(view.tried) if one.moved is not None), None)
     known = last if last is not None and _is_listed(last, view, listed) else None
-    told = (_story(one, language, errors=one is not known) for one in view.tried[-_ROWS:] if one.paths)
+    words = dict(view.printed)
+    told = (_story(one, words, language, errors=one is not known) for one in view.tried[-_ROWS:] if one.paths)
     return "\n\n".join([attempts_table(view, language), *within(told, _ROOM)])
 
 
@@ -87,24 +90,25 @@ def _is_listed(one: Attempt, view: RunView, most: int) -> bool:
     return one.moved == view.movement and all(len(getattr(one.moved, kind)) <= most for kind in _LISTED)
 
 
-def _story(one: Attempt, language: Language, *, errors: bool) -> str:
+def _story(one: Attempt, words: Mapping[str, str], language: Language, *, errors: bool) -> str:
     shown = [inline_code(path) for path in one.paths[:_PATHS]]
     left = len(one.paths) - len(shown)
     more = f" {say(language, 'more', count=left)}" if left else ""
     head = say(language, "attempts.one", attempt=one.attempt, paths=", ".join(shown) + more)
-    return "\n\n".join([head, *(_errors(one, language) if errors else ())])
+    return "\n\n".join([head, *(_errors(one, words, language) if errors else ())])
 
 
-def _errors(one: Attempt, language: Language) -> tuple[str, ...]:
+def _errors(one: Attempt, words: Mapping[str, str], language: Language) -> tuple[str, ...]:
     """A list of the first five that came and that went."""
     if one.moved is None:
         return ()
     lines = []
     for kind in _LISTED:
         errors = getattr(one.moved, kind)
-        shown = [
-            f"- {say(language, f'errors.of.{kind}', error=inline_code(readable(error), _ERROR_CHARS))}"
-            for error in errors[:_ERRORS]
-        ]
+        shown = [f"- {say(language, f'errors.of.{kind}', error=_code(error, words))}" for error in errors[:_ERRORS]]
         lines += [bullets(shown, len(errors), language)] if errors else []
     return ("\n".join(lines),) if lines else ()
+
+
+def _code(error: str, words: Mapping[str, str]) -> str:
+    return inline_code(readable(error, words.get(error, "")), _ERROR_CHARS)

@@ -21,6 +21,7 @@ from bot.reports.validation import (
     failed_step,
     how_it_ended,
     latest,
+    only_warned,
     restored_note,
     tests_counted,
 )
@@ -93,6 +94,8 @@ def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, 
     if len(step.annotations) > len(annotations):
         parts.append(say(language, "check.more", shown=len(annotations), all=len(step.annotations)))
     unable = step.could_not_run is not None
+    if only_warned(step):
+        parts.append(say(language, "check.warnings.long"))
     if step.passed and (step.flaky or step.tolerated) and not unable:
         parts.append(say(language, "check.tolerated.long" if step.tolerated else "check.flaky.long"))
     needed = step.could_not_run.setup if step.could_not_run is not None else None

@@ -193,6 +193,7 @@ ENGLISH: Mapping[str, str] = {
     "check.none.long": "The run ended before any check.",
     "check.absent.long": "This run was asked for other commands.",
     "check.stopped.long": "Checks run one after the other and stop at the first failure.",
+    "check.warnings.long": "It printed warnings alone and exited with an error, so these warnings are what failed.",
     "check.flaky.long": "It failed, and passed when it was run again without any change. This is not counted as fixed.",
     "fix.success": "fixed in attempt {attempt} of {most}",
     "fix.failed": "not fixed after {attempt} of {most} attempts",

@@ -56,7 +56,8 @@ def seen_before(view: RunView, language: Language) -> str:
     lines = [_seen(*one, view, language) for one in seen]
     if len(lines) == 1 and len(open_errors) == 1:
         return lines[0]
-    codes = (inline_code(readable(error), _ERROR_CHARS) for error, _, _ in seen)
+    words = dict(view.printed)
+    codes = (inline_code(readable(error, words.get(error, "")), _ERROR_CHARS) for error, _, _ in seen)
     return "\n".join(f"- {code} — {line}" for code, line in zip(codes, lines, strict=True))
 
 

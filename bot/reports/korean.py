@@ -193,6 +193,7 @@ KOREAN: Mapping[str, str] = {
     "check.none.long": "검사 전에 실행이 끝났습니다.",
     "check.absent.long": "이 실행은 다른 명령으로 요청되었습니다.",
     "check.stopped.long": "검사는 차례로 실행되며 처음 실패한 곳에서 멈춥니다.",
+    "check.warnings.long": "경고만 출력하고 오류 상태로 종료했으므로, 이 경고가 곧 실패입니다.",
     "check.flaky.long": "실패한 뒤 아무 변경 없이 다시 실행했을 때 통과했습니다. 수정된 것으로 세지 않습니다.",
     "fix.success": "시도 {attempt}/{most}에서 수정됨",
     "fix.failed": "{most}번 중 {attempt}번 시도했으나 수정하지 못함",

@@ -23,7 +23,7 @@ from bot.reports.pull_words import WORDS, reason, tell, tell_count
 from bot.reports.setups import setup_sentence
 from bot.reports.text import duration, joined, say
 from bot.reports.validation import evidence as error_block
-from bot.reports.validation import how_it_ended, restored_note, tests_counted
+from bot.reports.validation import how_it_ended, only_warned, restored_note, tests_counted
 
 __all__ = [
     "awaiting_output",
@@ -135,6 +135,7 @@ def _ran(view: PullView, check: PullCheck, step: ValidationStep, language: Langu
         _unable(view, check, step, language),
         restored_note(step, language),
         failures_list(view, check, language),
+        say(language, "check.warnings.long") if only_warned(step) else "",
         _stands(check, language) or _kept(view, language),
         past_errors(view, check, language) if check.new else "",
     ]

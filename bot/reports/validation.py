@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Mapping
 from typing import Literal
 
 from bot.model import CouldNotRun, Language, RunView, Validation, ValidationStep
@@ -145,13 +146,24 @@ def movement(view: RunView, language: Language, *, listed: int = 0) -> str:
     figures = [say(language, f"errors.{name}", count=len(kinds[name])) for name in reversed(_KINDS) if kinds[name]]
     if not figures:
         return ""
+    words = dict(view.printed)
     lines = [
-        f"- {say(language, f'errors.of.{name}', error=inline_code(readable(error), _ERROR_CHARS))}"
+        f"- {say(language, f'errors.of.{name}', error=_code(error, words))}"
         for name in _KINDS
         for error in kinds[name][:listed]
     ]
     head = f"**{say(language, 'errors')}:** {' · '.join(figures)}"
     return "\n\n".join([head, "\n".join(lines)]) if lines else head
+
+
+def _code(error: str, words: Mapping[str, str]) -> str:
+    """The error in its tool's own words, as far as they were kept."""
+    return inline_code(readable(error, words.get(error, "")), _ERROR_CHARS)
+
+
+def only_warned(step: ValidationStep) -> bool:
+    """Whether a check failed and named warnings alone: its exit status says then that they are what failed."""
+    return not step.passed and bool(step.annotations) and all(one.level != "failure" for one in step.annotations)
 
 
 def evidence(view: RunView, step: ValidationStep, language: Language) -> str:

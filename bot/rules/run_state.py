@@ -83,6 +83,8 @@ class RunState:
     offered: str = ""
     """The diff that was offered where nothing could be pushed: the pull request is a fork's."""
     conflicts: tuple[Conflict, ...] = ()
+    printed: Mapping[str, str] = field(default_factory=dict)
+    """The errors that checks showed, by their fingerprints, in the tools' own words."""
     """Other open groups whose change would not merge with this one's."""
     salvage_ref: str | None = None
     loss: Loss | None = None
@@ -240,7 +242,8 @@ def _with_errors(state: RunState, event: RunEvent, index: int, step: ValidationS
         return state
     prints = tuple(event.data.get("fingerprints", ()))
     if not step.passed:
-        return replace(state, shown=note(state.shown, index, prints, state.snapshot))
+        printed = {**state.printed, **event.data.get("printed", {})}
+        return replace(state, printed=printed, shown=note(state.shown, index, prints, state.snapshot))
     made = state.made[-1] if state.made and event.iteration else None
     lessons, shown = learn(state.shown, index, step, state.snapshot)
     if made is not None:
@@ -264,7 +267,7 @@ def _validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ..
     )
     states = (*state.states, now)
     moved = state.last_output is not None and progress.made_progress(state.last_output, output)
-    verdict = trajectory.judge(states, moved)
+    verdict = trajectory.judge(states, moved, state.printed)
     state = replace(
         state,
         steps=(),

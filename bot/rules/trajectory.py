@@ -63,7 +63,7 @@ class Verdict:
     because: str
 
 
-def judge(states: Sequence[State], text_moved: bool = False) -> Verdict:
+def judge(states: Sequence[State], text_moved: bool = False, printed: Mapping[str, str] | None = None) -> Verdict:
     """The verdict on the last of the states so far. Raises ValueError where there are none.
 
     *moved*, by the first that speaks: all passed; the same tree is no movement; an earlier stage failing is none; a
@@ -80,6 +80,7 @@ def judge(states: Sequence[State], text_moved: bool = False) -> Verdict:
     `stuck_error`: an error was there before and after each of the last SURVIVED attempts whose outcome could tell, and
     none of these won anything: fixed more errors than it brought, or left it in fewer places. So a slow grind (many
     errors, some fixed each time while one outlives them all) goes on, and swapping the errors beside it does not.
+    `printed` has errors in the tool's own words, for the sentences.
     What has not to do with the way itself (attempts, time, no movement several times) is for `rules.stop`."""
     if not states:
         raise ValueError("judge needs at least one state")
@@ -89,7 +90,7 @@ def judge(states: Sequence[State], text_moved: bool = False) -> Verdict:
         before, errors = errors, _update(errors, state, at > 0 and states[at - 1].snapshot == state.snapshot)
     old, new = _all(before), _all(errors)
     moved, because = _movement(states, before, text_moved)
-    stop = _stop(states)
+    stop = _stop(states, printed or {})
     return Verdict(
         moved=moved and stop is None,
         stop=stop,
@@ -176,14 +177,14 @@ def _by_sets(states: Sequence[State], known: frozenset[str], text_moved: bool) -
     return False, f"the same {_count(len(known))} as before"
 
 
-def _stop(states: Sequence[State]) -> Stop | None:
+def _stop(states: Sequence[State], printed: Mapping[str, str]) -> Stop | None:
     if states[-1].passed:
         return None
     now = states[-1]
     for index, state in enumerate(states[:-1]):
         if now.patch_hash and state.patch_hash == now.patch_hash:
             return Stop.of("same_patch", write("same_patch", now=len(states) - 1, then=index))
-    return _oscillation(states) or _stuck(states)
+    return _oscillation(states) or _stuck(states, printed)
 
 
 def _oscillation(states: Sequence[State]) -> Stop | None:
@@ -222,7 +223,7 @@ def _left(state: State, home: State) -> bool:
     return state.stage == home.stage and state.tells and not _same_errors(state, home)
 
 
-def _stuck(states: Sequence[State]) -> Stop | None:
+def _stuck(states: Sequence[State], printed: Mapping[str, str]) -> Stop | None:
     now = states[-1]
     if not now.tells:
         return None
@@ -234,7 +235,8 @@ def _stuck(states: Sequence[State]) -> Stop | None:
     survivors = sorted(frozenset.intersection(*(state.fingerprints for state in run)))
     if not survivors or any(_won(before, after) for before, after in pairwise(run)):
         return None
-    shown = survivors[0] if len(survivors[0]) <= _SHOWN else survivors[0][: _SHOWN - 1] + "…"
+    words = printed.get(survivors[0], survivors[0])
+    shown = words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"
     if len(survivors) == 1:
         return Stop.of("stuck_error", write("stuck_error", count=SURVIVED, error=shown))
     more = len(survivors) - 1

@@ -107,7 +107,7 @@ def _printed(state: RunState) -> Mapping[str, str]:
     """How the checks printed the run's errors, by their fingerprints."""
     validations = (state.baseline, *state.validations) if state.baseline else state.validations
     outputs = (step.output for one in validations for step in one.steps if not step.passed)
-    return {mark: text for output in outputs for mark, text in raw_errors(output).items()}
+    return {mark: text for output in outputs for mark, text in raw_errors(output).items()} | dict(state.printed)
 
 
 def _resolution(row: RunRow, state: RunState, lesson: Lesson, patch: str, paths: Sequence[str]) -> Resolution:

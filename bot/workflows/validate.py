@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.model import Artifact, Phase, ValidationStep
 from bot.rules.course import RunSpec, RunState, Validate
-from bot.rules.failures import fingerprints
+from bot.rules.failures import printed_errors
 from bot.rules.pipeline import Stage, close, next_index, skipped_step
 from bot.rules.suites_seen import goes_back_to
 from bot.rules.verdict import NOT_RUN, WHOLE
@@ -29,6 +29,10 @@ from bot.workspace.artifacts import write_log
 from bot.workspace.checks import run_step
 from bot.workspace.sandbox import Grant
 from bot.workspace.tree import Tree
+
+_MOST_PRINTED = 50
+"""Errors of a step that are kept in the tool's own words, and below how many characters of each."""
+_MOST_WORDS = 300
 
 
 async def validate(context: Context, row: RunRow, state: RunState, action: Validate) -> None:
@@ -48,10 +52,12 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
         await runs.append(row.id, opening)
     executed = await _run(context, row, state, stage, attempt)
     step, log = executed.step, executed.log
-    prints = () if step.passed else await asyncio.to_thread(fingerprints, log.decode("utf-8", "replace"))
+    found = {} if step.passed else await asyncio.to_thread(printed_errors, log.decode("utf-8", "replace"))
+    prints = tuple(found)
     if not_its_own(row.spec, stage.name, step, prints):
         step, prints = step.model_copy(update={"passed": True, "tolerated": True, "annotations": ()}), ()
     data = {"stage": stage.name, "step": step.model_dump(mode="json", by_alias=True), "fingerprints": prints}
+    data["printed"] = {error: found[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]}
     if log:
         data["log"] = write_log(context.settings.home, row.id, f"{attempt}-{index}-{stage.name}.log", log)
     data |= keep(context, row, f"{attempt}-{index}-{stage.name}", executed.suite)

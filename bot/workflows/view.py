@@ -61,6 +61,7 @@ def view_of(
         guidance=state.guidance,
         recognised=recognised(_findings(state), state.guidance),
         movement=_movement(state),
+        printed=tuple(state.printed.items()),
         notes=state.notes,
         tried=attempts(state),
         conflicts=state.conflicts,

@@ -92,3 +92,30 @@ def test_a_failing_test_is_told_in_its_own_words_and_stands_at_its_line() -> Non
     assert words == "chai joins: AssertionError: expected '/base/base' to equal '/base/x'"
     assert finding is not None
     assert (finding.path, finding.start_line) == ("mocha/chai.test.mjs", 8)
+
+
+def test_a_check_that_failed_with_warnings_alone_says_so() -> None:
+    alone, beside = (
+        next(one.text for one in golden() if one.name == f"eslint/warnings-{name}.log")
+        for name in ("alone", "beside-errors")
+    )
+
+    def summary(log: str) -> str:
+        step = ValidationStep(
+            command="lint",
+            stage="lint",
+            passed=False,
+            exit_code=1,
+            output=log,
+            annotations=annotations(log, "lint", TREE),
+        )
+        state = PullState(ran={0: Ran(step=step, first=shown(False, log), printed=printed_errors(log))}, base={0: ()})
+        one = PullCheck(name="lint", status="completed", step=step, failures=failures_of(state, 0))
+        view = PullView(
+            run_id="r1", repo="o/r", github_url="https://github.com", number=1, head_sha="a" * 40, checks=(one,)
+        )
+        output = pull_check_output(view, one)[1]
+        return f"{output.title}\n{output.summary}"
+
+    assert summary(alone).startswith("1 new failure\n") and "warnings alone" in summary(alone)
+    assert summary(beside).startswith("2 new failures\n") and "warnings alone" not in summary(beside)
