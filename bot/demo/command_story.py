@@ -11,8 +11,8 @@ from bot.demo.stage import Stage
 MAINTAINER, STRANGER = "ada", "sam"
 _DURATION, _IMPORTS, _FORMAT = 1, 2, 3
 """The issues by their numbers."""
-_MODULE, _TESTS = "pocket/duration.py", "tests/test_duration.py"
-_MENDS = {_DURATION: _MODULE, _IMPORTS: "pocket/table.py", _FORMAT: "pocket/rules.py"}
+_MODULE, _TESTS = "duration/duration.py", "duration/test_duration.py"
+_MENDS = {_DURATION: _MODULE, _IMPORTS: "table/table.py", _FORMAT: "rules/rules.py"}
 """The module that each is about; what another one is about is none of its pull request's business."""
 _HOW = "every space has to go, not only those at the ends"
 
@@ -24,7 +24,7 @@ def commands_scenario() -> Scenario:
     imports, _, duration = found.issues
     formatting = Filed(
         "The module of rules is not formatted like the rest",
-        "Quotes and spacing in `pocket/rules.py` differ from every other file. The formatter should do.",
+        "Quotes and spacing in `rules/rules.py` differ from every other file. The formatter should do.",
         imports.labels,
     )
     policy = ".github/mendbot.yml"
@@ -126,12 +126,9 @@ def _a_hand_lent(stage: Stage) -> None:
 
 
 def _right() -> str:
-    """The whole change that the agent did not find: the module and a test of it."""
-    files = commands_scenario().files
-    code, suite = files[_MODULE].decode(), files[_TESTS].decode()
-    wanted = suite.replace('("1h30m", 5400)]', '("1h30m", 5400), ("1h 30m", 5400)]')
-    right = code.replace("_FORM.fullmatch(text)", '_FORM.fullmatch(text.replace(" ", ""))')
-    return diff(_MODULE, code, right).patch + diff(_TESTS, suite, wanted).patch
+    """The change that the agent did not find."""
+    code = commands_scenario().files[_MODULE].decode()
+    return diff(_MODULE, code, code.replace("_FORM.fullmatch(text)", '_FORM.fullmatch(text.replace(" ", ""))')).patch
 
 
 def _a_slip(stage: Stage) -> None:

@@ -14,6 +14,7 @@ from bot.demo.stage import Stage
 
 SAMPLES = Path(__file__).parent / "samples"
 POCKET = "octo/pocket"
+TOOLS = "octo/tools"
 HUMANIZE = "octo/humanize"
 
 
@@ -61,35 +62,35 @@ def diff(path: str, before: str, after: str) -> Answer:
 
 
 def issues_scenario() -> Scenario:
-    """Three issues of a sample: two of one component for the fixers, one for the agent, whose first try is wrong."""
-    files = sample("pocket")
-    module, tests = "pocket/duration.py", "tests/test_duration.py"
-    code, suite = files[module].decode(), files[tests].decode()
-    wanted = suite.replace('("1h30m", 5400)]', '("1h30m", 5400), ("1h 30m", 5400)]')
+    """Three issues of a sample, each of a fault that its checks show: lint findings for the fixers, a failing test for
+    the agent, whose first try is wrong."""
+    files = sample("tools")
+    module = "duration/duration.py"
+    code = files[module].decode()
     wrong = code.replace("_FORM.fullmatch(text)", "_FORM.fullmatch(text.strip())")
     right = code.replace("_FORM.fullmatch(text)", '_FORM.fullmatch(text.replace(" ", ""))')
     return Scenario(
         name="issues",
-        repo=POCKET,
+        repo=TOOLS,
         files=files,
         issues=(
             Filed(
                 "Unused imports in the table module",
-                "`pocket/table.py` imports `os` and `sys` and uses neither.",
+                "`table/table.py` imports `os` and `sys` and uses neither.",
                 ("component:table",),
             ),
             Filed(
                 "The table module is not formatted like the rest",
-                "Quotes and spacing in `pocket/table.py` differ from every other file. The formatter should do.",
+                "Quotes and spacing in `table/table.py` differ from every other file. The formatter should do.",
                 ("component:table",),
             ),
             Filed(
                 "parse_duration refuses a space",
-                "`parse_duration('1h 30m')` raises `ValueError`; people write it that way. See `pocket/duration.py`.",
+                "`parse_duration('1h 30m')` raises `ValueError`; people write it that way. See `duration/duration.py`.",
                 ("component:duration",),
             ),
         ),
-        answers=((diff(tests, suite, wanted), diff(module, code, wrong)), (diff(module, wrong, right),)),
+        answers=((diff(module, code, wrong),), (diff(module, wrong, right),)),
         expected=((1, 2), (3,)),
         said="issues #1 and #2 go to the project's own fixers; #3 goes to a scripted stand-in for a coding agent",
     )

@@ -44,12 +44,12 @@ def test_three_labelled_issues_become_two_pull_requests_that_can_be_looked_at(tm
     with Demo(tmp_path / "t", "--keep") as demo:
         said = demo.wait_until_it_says(KEPT, PATIENCE_S)
         order(said, "labels them `auto-fix`", "goes to work", "#1 #2: one group", "before any change")
-        order(said, "#1 #2:   fixers changed pocket/table.py", "#1 #2: finished: success")
+        order(said, "#1 #2:   fixers changed table/table.py", "#1 #2: finished: success")
         order(said, "#3:   ✗ test (attempt 1", "#3: attempt 2 of 3", "#3:   ✓ test (attempt 2", "#3: finished: success")
         on_lines_of_their_own(said, pulls=2, comments=3)
-        table = demo.file_on_github("octo/pocket", "fix/issue-1-2", "pocket/table.py").decode()
+        table = demo.file_on_github("octo/tools", "fix/issue-1-2", "table/table.py").decode()
         assert "import os" not in table and '"""Plain text tables."""\n' in table
-        duration = demo.file_on_github("octo/pocket", "fix/issue-3", "pocket/duration.py").decode()
+        duration = demo.file_on_github("octo/tools", "fix/issue-3", "duration/duration.py").decode()
         assert 'text.replace(" ", "")' in duration and ".strip()" not in duration
         for page in [*re.findall(r"^  (http://\S+)$", said.partition(KEPT)[2], re.MULTILINE), *addresses(said)]:
             with urllib.request.urlopen(page, timeout=PATIENCE_S) as answer:
