@@ -1,44 +1,51 @@
-"""The agent that runs the project's own formatters and linter fixes: no model, no guess, and often all it takes.
-It stays silent where nothing points to work of that kind, for a formatter would restyle a healthy repository."""
+"""The agent that runs the project's own formatters and linter fixes on the files in which its own checks found
+something: no model, no guess. It has nothing to offer where no lint or format check failed."""
 
 from __future__ import annotations
 
 import json
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bot.agent.developer import Runner
-from bot.model import AgentTask, Command, Proposal
+from bot.model import AgentTask, Command, Proposal, StyleFindings
 from bot.proc import ProcResult
 
 _MISSING = (126, 127)
 _MAX_CONFIG_BYTES = 1_000_000
+_MOST_FILES = 500
+"""Of one command line; what is left is found again by the next check."""
+
+_PYTHON = (".py", ".pyi", ".ipynb")
+_JAVASCRIPT = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".astro")
 
 
 @dataclass(frozen=True, slots=True)
 class FixersDeveloper:
-    """Runs `commands` one after the other in the tree; their edits are the change.
+    """Runs `configured`, or else what fits the findings, one after the other in the tree; their edits are the change.
 
-    It is asked in a local session (no baseline), after a baseline that failed, or where the task names files; else it
-    offers nothing. What a fixer exits with says little (`ruff check --fix` fails on what it can't fix), so only a fixer
-    that is missing or runs out of time is noted. It offers if at least one ran: the caller sees what changed."""
+    Without findings that it may fix (`AgentTask.style`) it offers nothing. What a fixer exits with says little
+    (`ruff check --fix` fails on what it can't fix), so only one that is missing or runs out of time is noted. It offers
+    if at least one ran: the caller sees what changed, and drops edits of other files."""
 
     runner: Runner
-    commands: tuple[Command, ...]
+    configured: tuple[Command, ...] = ()
+    timeout_s: float = 120.0
     name: str = "fixers"
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
-        if not self.commands:
-            return self._nothing("no fixers are configured")
-        if task.baseline is not None and task.baseline.passed and not task.focus:
-            return self._nothing("nothing for fixers: the checks pass and no file is named")
+        if not task.style.files:
+            return self._nothing("nothing for fixers: no lint or format check shows a finding that they may fix")
+        commands = self.configured or self._fitting(tree, task.style)
+        if not commands:
+            return self._nothing("no fixers are configured for these files")
         ran: list[str] = []
         notes: list[str] = []
-        for command in self.commands:
+        for command in commands:
             result = await self.runner(command, tree)
             missing = result.spawn_error is not None or result.exit_code in _MISSING
             if not missing:
@@ -47,6 +54,9 @@ class FixersDeveloper:
         return Proposal(
             agent=self.name, offered=bool(ran), edited_in_place=bool(ran), note="; ".join(notes), tools=tuple(ran)
         )
+
+    def _fitting(self, tree: Path, style: StyleFindings) -> tuple[Command, ...]:
+        return tuple(Command(run=argv, timeout_s=self.timeout_s) for argv in default_fixers(tree, style))
 
     def _nothing(self, note: str) -> Proposal:
         return Proposal(agent=self.name, offered=False, note=note, untouched=True)
@@ -58,40 +68,47 @@ def _outcome(command: Command, result: ProcResult, missing: bool) -> str:
     return f"stopped after {command.timeout_s:g} s" if result.timed_out else f"exit {result.exit_code}"
 
 
-def default_fixers(tree: Path) -> tuple[str, ...]:
-    """Shell commands that fix what the project's own configuration asks for, in the order to run them; none where it
-    configures no such tool. Reads a few files at the root of `tree`, which may be hostile; raises nothing."""
-    return (*_python(tree), *_javascript(tree), *_others(tree))
+def default_fixers(tree: Path, style: StyleFindings) -> tuple[tuple[str, ...], ...]:
+    """The commands that fix such findings with the tools that the project configures, in the order to run them: only on
+    the files with findings, and a formatter only where a format check failed. Reads a few files at the root of `tree`,
+    which may be hostile; raises nothing."""
+    return (*_python(tree, style), *_javascript(tree, style), *_others(tree, style))
 
 
-def _python(tree: Path) -> tuple[str, ...]:
+def _python(tree: Path, style: StyleFindings) -> Iterator[tuple[str, ...]]:
     tools = _table(_toml(tree / "pyproject.toml"), "tool")
-    found: list[str] = []
     if "ruff" in tools or _is_file(tree / "ruff.toml") or _is_file(tree / ".ruff.toml"):
-        found.append("ruff check --fix .")
+        yield from _on(("ruff", "check", "--fix"), style.lint, _PYTHON)
         if "black" not in tools:
-            found.append("ruff format .")
+            yield from _on(("ruff", "format"), style.unformatted, _PYTHON)
     if "black" in tools:
-        found.append("black .")
-    return tuple(found)
+        yield from _on(("black",), style.unformatted, _PYTHON)
 
 
-def _javascript(tree: Path) -> tuple[str, ...]:
+def _javascript(tree: Path, style: StyleFindings) -> Iterator[tuple[str, ...]]:
     package = _json(tree / "package.json")
     wanted = {**_table(package, "dependencies"), **_table(package, "devDependencies")}
-    found: list[str] = []
     if "eslint" in wanted and _is_installed(tree, "eslint"):
-        found.append("npx --no-install eslint --fix .")
+        yield from _on(("npx", "--no-install", "eslint", "--fix"), style.lint, _JAVASCRIPT)
     if "prettier" in wanted and _is_installed(tree, "prettier"):
-        # workflows are not for the bot to change, not even their white space
-        found.append("npx --no-install prettier --write . '!.github/**'")
-    return tuple(found)
+        # prettier alone knows which kinds of files it formats
+        yield from _on(("npx", "--no-install", "prettier", "--write"), style.unformatted, ("",))
 
 
-def _others(tree: Path) -> tuple[str, ...]:
+def _others(tree: Path, style: StyleFindings) -> Iterator[tuple[str, ...]]:
     # gofmt and rustfmt need no configuration: a module or crate is one
-    found = ["gofmt -w ."] if _is_file(tree / "go.mod") else []
-    return (*found, "cargo fmt") if _is_file(tree / "Cargo.toml") else tuple(found)
+    if _is_file(tree / "go.mod"):
+        yield from _on(("gofmt", "-w"), style.unformatted, (".go",))
+    if _is_file(tree / "Cargo.toml") and any(path.endswith(".rs") for path in style.unformatted):
+        yield ("cargo", "fmt")  # takes the edition from the manifest, which `rustfmt FILE` does not read
+
+
+def _on(command: tuple[str, ...], paths: Sequence[str], endings: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """The command on those of the files that it is for; none where there are none."""
+    fitting = [path for path in paths if path.endswith(endings)][:_MOST_FILES]
+    if fitting:
+        # a name such as `-x.py` would be an option
+        yield (*command, *(f"./{path}" if path.startswith("-") else path for path in fitting))
 
 
 def _is_installed(tree: Path, tool: str) -> bool:

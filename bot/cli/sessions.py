@@ -137,6 +137,8 @@ def _sum_up(told: Told) -> None:
     session = told.session
     if session.status == "success":
         print(f"changed: {', '.join(session.changed_paths)}")
+        if session.shown is False:
+            print("the checks pass; nothing showed the fault before the change")
         return
     end = next((event.data for event in reversed(told.events) if event.type == "session_finished"), {})
     if end.get("diff"):

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
+from bot.errors import UserError
 from bot.github.answers import Form, Invalid, Missing, read
 from bot.github.api import Api
 from bot.github.threads import checked_body
@@ -26,6 +27,7 @@ _PULLS = "/repos/{owner}/{repo}/pulls"
 _PULL = _PULLS + "/{number}"
 _OF_COMMIT = "/repos/{owner}/{repo}/commits/{sha}/pulls{?per_page}"
 _LOOK_AGAIN_S = 1.0
+_NO_DRAFTS = "draft pull requests are not supported"
 
 _Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
 
@@ -35,16 +37,21 @@ class _Ref(Form):
     sha: str = ""
 
 
+class NoDrafts(UserError):
+    """The repository's plan has no draft pull requests."""
+
+
 class _Pull(Form):
     number: int
     html_url: str
     state: str
+    draft: bool = False
     head: _Ref
     base: _Ref
 
     @property
     def noun(self) -> PullRequest:
-        return PullRequest(number=self.number, url=self.html_url, head_sha=self.head.sha)
+        return PullRequest(number=self.number, url=self.html_url, head_sha=self.head.sha, draft=self.draft)
 
 
 class _Repo(Form):
@@ -168,12 +175,13 @@ class Pulls:
                 break
         return tuple(sorted(numbers))
 
-    async def ensure(self, *, head: str, base: str, title: str, body: str) -> PullRequest:
+    async def ensure(self, *, head: str, base: str, title: str, body: str, draft: bool = False) -> PullRequest:
         """The pull request from branch `head` into `base`: the open one, else the last closed one (it was closed for a
-        reason), else a new one. Raises Invalid (a UserError) where there is nothing to pull, "No commits between"."""
+        reason), else a new one. Raises Invalid (a UserError) where there is nothing to pull, "No commits between", and
+        NoDrafts where a draft is asked for and the repository has none."""
         if len(title) > MAX_TITLE_CHARACTERS:
             raise ValueError(f"the title has {len(title)} characters, {MAX_TITLE_CHARACTERS} are allowed")
-        request = {"title": title, "head": head, "base": base, "body": checked_body(body)}
+        request = {"title": title, "head": head, "base": base, "body": checked_body(body), "draft": draft}
         found = await self._find(head, base)
         if found is not None:
             return found
@@ -185,6 +193,8 @@ class Pulls:
         except Invalid as error:
             # someone was quicker
             found = await self._find(head, base) if "already exists" in str(error) else None
+            if found is None and draft and _NO_DRAFTS in str(error).lower():
+                raise NoDrafts(f"{self.repo.full_name} has no draft pull requests") from error
             if found is None:
                 raise
         if found is None:

@@ -161,10 +161,10 @@ class RepositoryClient:
         async with self._locks.alone("check", self.repo.full_name, state.sha, state.name, state.external_id):
             return await CheckRuns(self._api, self.repo, app.id).upsert(state)
 
-    async def ensure_pull(self, *, head: str, base: str, title: str, body: str) -> PullRequest:
+    async def ensure_pull(self, *, head: str, base: str, title: str, body: str, draft: bool = False) -> PullRequest:
         """There is a pull request of branch `head`; see `Pulls.ensure`."""
         async with self._locks.alone("pull", self.repo.full_name, head):
-            return await Pulls(self._api, self.repo).ensure(head=head, base=base, title=title, body=body)
+            return await Pulls(self._api, self.repo).ensure(head=head, base=base, title=title, body=body, draft=draft)
 
     async def pull(self, number: int) -> Pull:
         """The pull request as it is now; see `Pulls.get`."""

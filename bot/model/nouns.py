@@ -259,6 +259,22 @@ class Artifact(Wire):
     data: dict[str, Any] = Field(default_factory=dict)
 
 
+Proof = Literal["shown", "green", "unchecked", "luck", "style_only"]
+"""What a run that ended green has shown of its change (`rules.proof`); only `shown` is a fix."""
+
+
+class StyleFindings(Noun):
+    """Files in which a project's own lint or format check found something; relative paths, each once."""
+
+    lint: tuple[str, ...] = ()
+    unformatted: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(dict.fromkeys((*self.lint, *self.unformatted)))
+
+
 class AgentTask(Noun):
     """What an agent is told (REQ-RUN-008). `focus` names the files the task is about; empty means any."""
 
@@ -271,6 +287,8 @@ class AgentTask(Noun):
     baseline: Validation | None = None
     guidance: tuple[str, ...] = ()
     failed_patches: tuple[str, ...] = ()
+    style: StyleFindings = StyleFindings()
+    """What mechanical fixers may work on (`rules.style`)."""
     fingerprints: tuple[str, ...] = ()
     """The failures to mend, as `rules.failures` names them; empty lets an agent read them off the validations."""
 

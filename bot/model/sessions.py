@@ -47,6 +47,8 @@ class Session(Wire):
     iteration: int = 0
     max_attempts: int = 3
     stop_reason: StopReason | None = None
+    shown: bool | None = None
+    """Of a success: whether a check failed before the change and passes with it. Else None."""
     branch: str | None = None
     pull_request: str | None = None
     changed_paths: tuple[str, ...] = ()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from bot.model.nouns import Annotation, Issue, Noun, Phase, Status, StopReason, Validation, Wire
+from bot.model.nouns import Annotation, Issue, Noun, Phase, Proof, Status, StopReason, Validation, Wire
 
 
 class PullRequest(Noun):
     number: int
     url: str
     head_sha: str = ""
+    draft: bool = False
 
 
 class Resolution(Wire):
@@ -116,6 +117,8 @@ class RunView(Noun):
     max_attempts: int = 3
     agents: tuple[str, ...] = ()
     baseline: Validation | None = None
+    proof: Proof = "shown"
+    """Of a run that ended green: what its checks have shown of the change (`rules.proof`)."""
     validations: tuple[Validation, ...] = ()
     troubles: tuple[str, ...] = ()
     """Why changes were not taken, one sentence each, untrusted."""

@@ -16,6 +16,7 @@ from bot.reports.known import known_errors, known_item, seen_before
 from bot.reports.limits import inline_code
 from bot.reports.prose import escape, page, within
 from bot.reports.text import bullets, duration, joined, say
+from bot.reports.unshown import unshown
 from bot.reports.validation import is_flaky, latest, movement, what_ran
 
 _RUNS = 20
@@ -71,7 +72,9 @@ def _going(run: RunView, language: Language) -> str:
 def _ended(run: RunView, language: Language) -> str:
     facts = {"run": inline_code(run.run_id, 80)}
     if run.status is Status.SUCCESS:
-        return say(language, "status.success", outcome=outcome(run, language), **facts)
+        why = unshown(run, language)
+        key = "status.unshown" if why and run.changed_paths else "status.success"
+        return say(language, key, why=why, outcome=outcome(run, language), **facts)
     if run.status is Status.CANCELLED:
         why = sentence(run.stop.details) if run.stop else ""
         return say(language, "status.cancelled", why=why or say(language, "cancelled.plain"), **facts)
@@ -115,8 +118,10 @@ def _where_it_stands(run: RunView, language: Language) -> list[str]:
         return [_going(run, language)]
     head = say(language, f"explain.{run.status}", run=inline_code(run.run_id, 80))
     if run.status is Status.SUCCESS:
+        why = unshown(run, language) if run.changed_paths else ""
+        head = say(language, "explain.unshown", run=inline_code(run.run_id, 80)) if why else head
         flaky = say(language, "success.flaky") if is_flaky(latest(run)) else ""
-        return [head, outcome(run, language), flaky, what_ran(run, language)]
+        return [head, why, outcome(run, language), flaky, what_ran(run, language)]
     if run.status is Status.FAILED:
         return [head, f"{stopped(run, language)} {pushed(run, language)}", long_details(run)]
     why = sentence(run.stop.details) if run.stop else ""

@@ -13,11 +13,13 @@ ANSWERS_KOREAN: Mapping[str, str] = {
     "status.for": ", 이슈 {issues}",
     "status.waited": "지금까지 {time} 기다렸습니다.",
     "status.waiting": "⏳ 관련 이슈가 더 모이기를 기다리고 있으며, 그 뒤 자동으로 시작합니다.",
+    "status.unshown": "마지막 실행 {run}: ⚠️ {why} {outcome}",
     "status.success": "마지막 실행 {run}: ✅ {outcome}",
     "status.failed": "마지막 실행 {run}: ❌ {why}",
     "status.cancelled": "마지막 실행 {run}: ⏹️ {why}",
     "status.paused": "⏸️ 질문 시점에는 {by} 님이 일시 중지한 상태입니다. "
     "`/mendbot resume` 전에는 새로 시작하지 않습니다.",
+    "explain.unshown": "**⚠️ 실행 {run}에서 변경을 만들었지만 수정임을 보여 준 것은 없습니다**",
     "explain.success": "**✅ 실행 {run}에서 수정안을 만들었습니다**",
     "explain.failed": "**❌ 실행 {run}에서 수정하지 못했습니다**",
     "explain.cancelled": "**⏹️ 실행 {run} 취소됨**",

@@ -15,6 +15,7 @@ from bot.reports.known import annotation_line
 from bot.reports.limits import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
 from bot.reports.setups import setup_sentence
 from bot.reports.text import count, duration, say
+from bot.reports.unshown import unshown
 from bot.reports.validation import (
     attempts_table,
     checks_table,
@@ -59,8 +60,12 @@ def _fix(view: RunView, language: Language) -> tuple[str, CheckOutput]:
         Status.CANCELLED: ("cancelled", "fix.cancelled"),
     }
     conclusion, key = endings.get(view.status, ("neutral", "fix.running"))
+    first = unshown(view, language) if view.status is Status.SUCCESS else ""
+    if first:
+        conclusion, key = "neutral", "fix.unshown" if view.changed_paths else "fix.nothing"
     validation = latest(view)
-    parts = [checks_table(validation, language)] if validation and validation.steps else []
+    parts = [first] if first and view.changed_paths else []
+    parts += [checks_table(validation, language)] if validation and validation.steps else []
     if view.agents:
         parts.append(whose(view, language))
     if view.stop is not None:

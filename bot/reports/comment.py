@@ -27,6 +27,7 @@ from bot.reports.limits import COMMENT_CHARS, fence, inline_code
 from bot.reports.prose import details, escape, link, page
 from bot.reports.pull_words import tell
 from bot.reports.text import bullets, joined, say
+from bot.reports.unshown import unshown
 from bot.reports.validation import checks_table, is_flaky, latest, movement, what_ran
 
 _INLINE_PATHS = 5
@@ -79,8 +80,9 @@ def progress(view: RunView, language: Language) -> str:
 
 def _success(view: RunView, language: Language) -> list[str]:
     validation = latest(view)
+    first = unshown(view, language)
     return [
-        say(language, "success"),
+        say(language, "unshown", why=first) if first else say(language, "success"),
         outcome(view, language),
         made_by(view, language),
         conflicts(view, language),
@@ -95,14 +97,19 @@ def _success(view: RunView, language: Language) -> list[str]:
 
 def outcome(view: RunView, language: Language) -> str:
     """Where a run's fix is."""
+    shown = view.proof == "shown"
     if view.mends:
         sha = (view.commit_sha or "")[:12]
         pushed = view.mends == "branch" and bool(sha)
+        if not pushed and not view.changed_paths:
+            return tell(language, "fix.nothing")
         return tell(language, "fix.pushed" if pushed else "fix.offered", sha=sha)
     if view.pull is None:
-        return say(language, "success.local", branch=inline_code(view.branch))
+        return say(language, "success.local" if shown else "unshown.local", branch=inline_code(view.branch))
     pull = link(say(language, "pull", number=view.pull.number), view.pull.url)
     issues = joined(language, [f"#{issue.number}" for issue in view.issues])
+    if not shown and view.issues:
+        return say(language, "unshown.draft" if view.pull.draft else "unshown.open", pull=pull, issues=issues)
     return say(language, "success.pull" if view.issues else "success.task", pull=pull, issues=issues)
 
 

@@ -34,7 +34,7 @@ def _said(event: RunEvent) -> str | None:
         case "setup_failed":
             return f"set-up failed: {data['details']}"
         case "attempt_started":
-            return f"attempt {event.iteration} of {data['of']}"
+            return f"attempt {data.get('attempt', event.iteration)} of {data['of']}"
         case "agent_started":
             return f"  asks the agent `{data['agent']}`"
         case "changes_applied":
@@ -47,7 +47,8 @@ def _said(event: RunEvent) -> str | None:
             return _packaged(data)
         case "session_finished":
             stop = data.get("stop")
-            return f"finished: {data['status']}" + (f" ({stop['reason']}: {stop['details']})" if stop else "")
+            shown = ", but nothing showed the fault before the change" if data.get("shown") is False else ""
+            return f"finished: {data['status']}{shown}" + (f" ({stop['reason']}: {stop['details']})" if stop else "")
         case _:
             return None
 
@@ -60,7 +61,7 @@ def _packaged(data: Mapping[str, Any]) -> str:
 
 def _check(event: RunEvent) -> str:
     step = event.data["step"]
-    where = "before any change" if event.iteration == 0 else f"attempt {event.iteration}"
+    where = "before any change" if event.iteration == 0 else f"attempt {event.data.get('attempt', event.iteration)}"
     if step["skipped"]:
         return f"  {step['stage']}: skipped, {step['output']}"
     mark = "✓" if step["passed"] else "✗"

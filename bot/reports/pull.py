@@ -15,6 +15,7 @@ from bot.reports.group import conflicts
 from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.prose import details, escape, page, plain, within
 from bot.reports.text import bullets, duration, say
+from bot.reports.unshown import unshown
 from bot.reports.validation import attempts_table, checks_table, is_flaky, latest, what_ran
 
 _SUBJECT = 72
@@ -44,10 +45,16 @@ _PREFIX = re.compile(
 """How issues call themselves: `[bug]`, `Fix:`, `fix(cart)!:`, `Fix the total`, also several times."""
 
 
-def pull_title(view: RunView) -> str:
+_UNSHOWN, _NO_DRAFT = "Proposed: ", "Draft: "
+
+
+def pull_title(view: RunView, *, drafts: bool = True) -> str:
     """`Fix: TITLE`, for a group with the number of further issues; a session's task in its own words, which may be no
-    fix at all. One line, nobody mentioned."""
-    return _headline(view, _TITLE)
+    fix at all. One line, nobody mentioned. A change that nothing has shown to be a fix is `Proposed: TITLE`, or where
+    the repository has no drafts `Draft: TITLE`."""
+    if view.proof == "shown" or drafts:
+        return _headline(view, _TITLE)
+    return _NO_DRAFT + _headline(view, _TITLE - len(_NO_DRAFT)).removeprefix(_UNSHOWN)
 
 
 def _headline(view: RunView, limit: int) -> str:
@@ -57,7 +64,7 @@ def _headline(view: RunView, limit: int) -> str:
     title = plain(_PREFIX.sub("", first.title), limit) or f"issue {first.number}"
     others = len(view.issues) - 1
     tail = "" if not others else " (and 1 more issue)" if others == 1 else f" (and {others} more issues)"
-    return plain(f"Fix: {title}", limit - len(tail)) + tail
+    return plain(f"{'Fix: ' if view.proof == 'shown' else _UNSHOWN}{title}", limit - len(tail)) + tail
 
 
 def _task_line(view: RunView) -> str:
@@ -67,10 +74,13 @@ def _task_line(view: RunView) -> str:
 
 
 def pull_body(view: RunView, language: Language = "en") -> str:
-    """Markdown, at most 65,000 characters. `Closes #N` stays English in every language: GitHub reads no other."""
+    """Markdown, at most 65,000 characters. `Closes #N` stays English in every language: GitHub reads no other. A change
+    that nothing has shown to be a fix says so first, and closes nothing."""
     validation = latest(view)
+    verb = "Closes" if view.proof == "shown" else "Refs"
     parts = [
-        "\n".join(f"- Closes #{issue.number} — {escape(issue.title, _LISTED_TITLE)}" for issue in view.issues),
+        unshown(view, language),
+        "\n".join(f"- {verb} #{issue.number} — {escape(issue.title, _LISTED_TITLE)}" for issue in view.issues),
         say(language, "pull.flaky" if is_flaky(validation) else "pull.intro"),
         what_ran(view, language),
         conflicts(view, language),
@@ -136,6 +146,8 @@ def commit_message(view: RunView) -> str:
         else []
     )
     headline, body = _headline(view, _SUBJECT), []
+    if view.proof != "shown":
+        body.append(textwrap.fill(unshown(view, "en"), _COMMIT_WIDTH))
     if not view.issues and headline.endswith("…"):
         body.append(textwrap.fill(plain(_task_line(view), _TASK_IN_COMMIT), _COMMIT_WIDTH))
     if view.agents:

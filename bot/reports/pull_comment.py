@@ -16,6 +16,7 @@ from bot.reports.prose import details, escape, page, within
 from bot.reports.pull_heads import AWAITING, awaiting_words, footer, unboxed
 from bot.reports.pull_words import WORDS, tell
 from bot.reports.text import SENTENCES, say
+from bot.reports.unshown import unshown
 from bot.reports.validation import checks_table, failed_step, is_flaky, latest, movement, what_ran
 
 _DIFF_CHARS = 40_000
@@ -78,18 +79,20 @@ def _success(run: RunView, number: int, from_fork: bool, patch: str, language: L
         what_ran(run, language),
         attempts_folded(run, language, least=2),
     ]
-    sha = run.commit_sha or ""
+    sha, first = run.commit_sha or "", unshown(run, language)
     if not from_fork and _COMMIT.fullmatch(sha):
         # outside a code span GitHub makes a link of it
-        return [tell(language, "fix.success"), tell(language, "fix.pushed", sha=sha[:12]), *parts]
+        head = say(language, "unshown", why=first) if first else tell(language, "fix.success")
+        return [head, tell(language, "fix.pushed", sha=sha[:12]), *parts]
     if not patch.strip() and not run.changed_paths:
         return [tell(language, "fix.clean"), tell(language, "fix.nothing"), *parts[2:]]
     why = tell(language, "fix.fork" if from_fork else "fix.unpushed")
+    head = say(language, "unshown", why=first) if first else tell(language, "fix.ready")
     if not patch.strip():
-        return [tell(language, "fix.ready"), why, *parts]
+        return [head, why, *parts]
     how = tell(language, "fix.how", checkout=f"`gh pr checkout {number}`")
     command = fence("git apply --index fix.patch", "sh")
-    return [tell(language, "fix.ready"), f"{why} {how}", command, *_diff(patch, language), *parts]
+    return [head, f"{why} {how}", command, *_diff(patch, language), *parts]
 
 
 def _diff(patch: str, language: Language) -> list[str]:

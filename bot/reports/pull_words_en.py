@@ -105,10 +105,10 @@ ENGLISH: Mapping[str, str] = {
     "fix.pushing": "**🔄 attempt {attempt}/{most} · pushing the fix**",
     "fix.fork": "The branch is in a fork, where Mendbot does not push.",
     "fix.unpushed": "It was not pushed.",
-    "fix.offered": "The fix is in its comment, as a diff.",
+    "fix.offered": "The change is in its comment, as a diff.",
     "fix.how": "Save the diff below as `fix.patch`, with a line break at its end, and apply it on this branch "
     "({checkout}):",
-    "fix.diff": "The fix as a diff",
+    "fix.diff": "The change as a diff",
     "fix.cut.files": "Cut: {shown} of {all} files are shown; they apply without the others.",
     "fix.cut": "Cut after {count} characters: it is too long to be shown whole and does not apply like this.",
     "fix.altered": "Carriage returns or invisible characters in it are not shown as they are, so it may not apply.",

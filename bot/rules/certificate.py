@@ -1,13 +1,17 @@
 """The stop certificate: a run's end as data that a program can check, made of the run's events and its order alone.
 
-    {"version": 1, "run": "run-…", "repo": "owner/name" or null, "issues": [7], "decision": "fixed", "reason": "passed",
-     "details": "", "base": sha or null, "commit": sha or null, "best_attempt": 2, "most_attempts": 3,
-     "attempts_left_out": 0, "attempts": [{"attempt": 1, "agent": "fixers", "patch": hash, "before": [fingerprint],
-     "before_count": 1, "after": [fingerprint], "after_count": 1, "fixed": 0, "remaining": 1, "introduced": 0,
+    {"version": 1, "run": "run-…", "repo": "owner/name" or null, "issues": [7], "decision": "fixed", "shown": true,
+     "reason": "passed", "details": "", "base": sha or null, "commit": sha or null, "best_attempt": 2,
+     "most_attempts": 3, "attempts_left_out": 0,
+     "attempts": [{"attempt": 1, "agent": "command", "patch": hash, "before": [fingerprint], "before_count": 1,
+     "after": [fingerprint], "after_count": 1, "fixed": 0, "remaining": 1, "introduced": 0,
      "result": "failed", "flaky": false, "durationMs": 84}]}
 
-`decision` is `fixed`, `needs-human` or `cancelled`; `result` is `passed`, `failed`, `not_checked` (the run ended while
-the checks ran) or `not_applied` (there was no change). `before` and `after` are the errors that were open before and
+`decision` is `fixed`, `unproven` (the checks pass, and none had shown the fault), `needs-human` or `cancelled`;
+only the first two have `shown`. What `fixers` did does not count against `most_attempts`.
+
+`result` is `passed`, `failed`, `not_checked` (the run ended while the checks ran) or `not_applied` (there was no
+change). `before` and `after` are the errors that were open before and
 after the attempt, each as the first 12 hexadecimal digits of the SHA-256 of its normalised text in UTF-8, sorted: no
 word of a log is in it. An error that an earlier check hides stays open, and so does one that went away by luck.
 `patch` tells changes apart within one repository. `durationMs` is what the checks took.
@@ -20,8 +24,8 @@ To check one:
    `after - before`; with `before` null, all of `after` remains.
 4. What one attempt leaves is what the next one of rule 2 finds: its `before` is that `after`.
 5. An attempt that passed leaves nothing open unless it is `flaky`, or changed nothing.
-6. Where the decision is `fixed`, the last attempt of rule 2 passed. `best_attempt` is 0 where none came further than
-   the base, null where nothing was checked."""
+6. Where the decision is `fixed` or `unproven`, the last attempt of rule 2, if any, passed. `best_attempt` is 0 where
+   none came further than the base, null where nothing was checked."""
 
 from __future__ import annotations
 
@@ -32,6 +36,7 @@ from typing import Any
 from bot.model import Movement, Status
 from bot.model.views import Attempt
 from bot.rules import trajectory
+from bot.rules.proof import proof_of
 from bot.rules.run_spec import RunSpec
 from bot.rules.run_state import Made, RunState
 
@@ -54,6 +59,7 @@ def certificate(run_id: str, spec: RunSpec, state: RunState) -> dict[str, Any]:
     Raises ValueError where the state has no final status."""
     if state.finished is None or not state.finished.final:
         raise ValueError(f"run {run_id} is not over")
+    unshown = state.finished is Status.SUCCESS and proof_of(spec, state) != "shown"
     tried = attempts(state)
     told = tried[-MOST_ATTEMPTS:]
     most = min(MOST_FINGERPRINTS, _ALL_FINGERPRINTS // (2 * max(len(told), 1)))
@@ -62,7 +68,8 @@ def certificate(run_id: str, spec: RunSpec, state: RunState) -> dict[str, Any]:
         "run": run_id,
         "repo": spec.repo.full_name if spec.repo else None,
         "issues": [issue.number for issue in spec.issues],
-        "decision": _DECISIONS[state.finished],
+        "decision": "unproven" if unshown else _DECISIONS[state.finished],
+        **({"shown": not unshown} if state.finished is Status.SUCCESS else {}),
         "reason": state.stop.reason if state.stop else "passed",
         "details": _short(state.stop.details) if state.stop else "",
         "base": state.base_sha,

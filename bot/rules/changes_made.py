@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+MECHANICAL = frozenset({"fixers"})
+"""Agents that know nothing of the task. Their turn costs no attempt, and of what they did only findings are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,27 @@ class Made:
     """The diff hash of the known resolution that it repeats."""
     undone: bool = False
     """It was refused after its checks, so it is no longer in the tree."""
+    paths_before: tuple[str, ...] = ()
+    """What all changes before it had changed."""
+
+    @classmethod
+    def of(cls, attempt: int, data: Mapping[str, Any], *, before: str, paths_before: tuple[str, ...]) -> Made:
+        """The change that a `changes_applied` event tells of."""
+        return cls(
+            attempt=attempt,
+            agent=data["agent"],
+            before=before,
+            after=data["snapshot"],
+            patch_hash=data["patchHash"],
+            paths=tuple(data["paths"]),
+            tools=tuple(data.get("tools", ())),
+            replays=data.get("replays"),
+            paths_before=paths_before,
+        )
+
+    @property
+    def mechanical(self) -> bool:
+        return self.agent in MECHANICAL
 
 
 def tried(made: tuple[Made, ...], patch_hash: str) -> bool | None:

@@ -95,6 +95,8 @@ def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action:
         return SetUp()
     if spec.baseline and state.baseline is None:
         return Validate(attempt=0, index=next_index(state.stages, state.steps) or 0)
+    if spec.pull is not None and not spec.given and state.baseline is not None and state.baseline.passed:
+        return Finish(status=Status.SUCCESS)  # nothing of its own fails there any more: there is nothing to fix
     if state.phases.get(Phase.DESIGN) != "completed":
         return Prepare()
     if state.passed:
@@ -126,7 +128,7 @@ def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> Stop | None:
     )
     assert state.started_at is not None
     loop = stop.LoopState(
-        iterations=state.attempt,
+        iterations=state.attempt - sum(made.mechanical for made in state.made),
         started_at=state.started_at,
         no_progress_count=state.no_progress,
         paused_ms=state.idle_ms(now),

@@ -18,15 +18,19 @@ MAX_FILES = 200
 MAX_BYTES = 1_000_000
 REGULAR_MODES = ("100644", "100755")
 
+LOCK_FILES: tuple[str, ...] = (
+    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
+    "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "pylock*.toml", "requirements*.lock",
+    "Cargo.lock", "go.sum", "Gemfile.lock", "composer.lock", "gradle.lockfile", "flake.lock", "packages.lock.json",
+)  # fmt: skip
+"""A changed one brings in other people's code."""
+
 DEFAULT_PROTECTED: tuple[str, ...] = (
     ".github/mendbot.yml", ".gitattributes", "/CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS",
     # what runs by itself: git hooks and other people's CI
     ".husky", ".githooks", "/.lefthook*", "/lefthook.y*ml", ".pre-commit-config.yaml", ".github/actions",
     "/.gitlab-ci.yml", ".circleci", ".buildkite", "/.travis.yml", "/azure-pipelines.yml", "/Jenkinsfile",
-    # lock files: a changed one brings in other people's code
-    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
-    "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "pylock*.toml", "requirements*.lock",
-    "Cargo.lock", "go.sum", "Gemfile.lock", "composer.lock", "gradle.lockfile", "flake.lock", "packages.lock.json",
+    *LOCK_FILES,
 )  # fmt: skip
 """Protected unless the repository says otherwise: `protected_paths` adds globs, and `!GLOB` lifts one (spec K)."""
 

@@ -15,6 +15,7 @@ from bot.rules import progress, trajectory
 from bot.rules.changes_made import Made, own_hash, tried
 from bot.rules.lessons import Lesson, Shown, learn, note
 from bot.rules.pipeline import Stage, close, next_index
+from bot.rules.style import keeps
 from bot.rules.suites_seen import BeforeAttempt, SuiteSeen, WhatRan, attempted, refused, with_suite
 
 __all__ = ["NOTHING_OFFERED", "SAME_PATCH", "Made", "RunState", "fold"]
@@ -49,8 +50,9 @@ class RunState:
     validations: tuple[Validation, ...] = ()
     states: tuple[trajectory.State, ...] = ()
     """The base, where it was checked, then each validated attempt."""
-    iterations: tuple[int, ...] = ()
-    """Which attempt each of them is; 0 for the base."""
+    iterations: tuple[int, ...] = ()  # which attempt each of them is; 0 for the base
+    stands: int = -1
+    """The one of them that the tree shows now: the last, unless that one's change was dropped."""
     verdict: trajectory.Verdict | None = None
     """What is to be thought of the last of them."""
     last_output: str | None = None
@@ -63,7 +65,7 @@ class RunState:
     changed_paths: tuple[str, ...] = ()
     made: tuple[Made, ...] = ()
     troubles: tuple[str, ...] = ()
-    """Why changes did not apply, for the next attempt's agent."""
+    """Why changes did not apply."""
     notes: tuple[str, ...] = ()
     """What a person should look at in the change, a sentence each."""
     guidance: tuple[KnownError, ...] = ()
@@ -98,6 +100,17 @@ class RunState:
         return self.paused_ms + (max(0, int((now - since).total_seconds() * 1000)) if since else 0)
 
     @property
+    def counted(self) -> int:
+        """The attempts that count, with the current one; a mechanical agent's do not."""
+        return max(min(self.attempt, 1), self.attempt - sum(made.mechanical for made in self.made))
+
+    @property
+    def standing(self) -> Validation | None:
+        """The validation of the tree as it is now; None where there was none."""
+        outcomes = (self.baseline, *self.validations) if self.baseline else self.validations
+        return outcomes[self.stands] if outcomes else None
+
+    @property
     def passed(self) -> bool:
         return self.attempt > 0 and self.attempt_over and bool(self.validations) and self.validations[-1].passed
 
@@ -118,7 +131,7 @@ class RunState:
     @property
     def failing(self) -> tuple[str, ...]:
         """The fingerprints that the tree shows now, sorted; empty where it has not been checked or passes."""
-        return tuple(sorted(self.states[-1].fingerprints)) if self.states else ()
+        return tuple(sorted(self.states[self.stands].fingerprints)) if self.states else ()
 
 
 def fold(events: Iterable[RunEvent]) -> RunState:
@@ -197,16 +210,7 @@ def _begun(state: RunState, event: RunEvent) -> RunState:
 
 def _applied(state: RunState, event: RunEvent) -> RunState:
     data = event.data
-    made = Made(
-        attempt=event.iteration or 0,
-        agent=data["agent"],
-        before=state.snapshot or "",
-        after=data["snapshot"],
-        patch_hash=data["patchHash"],
-        paths=tuple(data["paths"]),
-        tools=tuple(data.get("tools", ())),
-        replays=data.get("replays"),
-    )
+    made = Made.of(event.iteration or 0, data, before=state.snapshot or "", paths_before=state.changed_paths)
     return replace(
         state,
         implemented=True,
@@ -253,17 +257,16 @@ def _with_errors(state: RunState, event: RunEvent, index: int, step: ValidationS
 
 def _validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...]) -> RunState:
     """The validation is over: how the run stands with it, beside how it stood before."""
-    outcome, last = close(steps), steps[-1]
+    outcome, standing = close(steps), state.standing
+    free = bool(event.iteration and state.made and state.made[-1].mechanical)
     output = "\n".join(step.output for step in steps if not step.skipped)
-    now = trajectory.State(
+    now = trajectory.state_of(
+        outcome,
+        len(state.stages),
         snapshot=state.snapshot or "",
-        stage=len(state.stages) if outcome.passed else len(steps) - 1,
-        fingerprints=frozenset() if outcome.passed else frozenset(event.data.get("fingerprints", ())),
+        fingerprints=event.data.get("fingerprints", ()),
         patch_hash=own_hash(state.made) if event.iteration else "",
-        passed=outcome.passed,
-        flaky=any(step.flaky for step in steps),
-        timed_out=last.timed_out,
-        places=0 if outcome.passed else len(last.annotations),
+        counts=not free,
     )
     states = (*state.states, now)
     moved = state.last_output is not None and progress.made_progress(state.last_output, output)
@@ -271,6 +274,7 @@ def _validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ..
     state = replace(
         state,
         steps=(),
+        stands=-1,
         states=states,
         iterations=(*state.iterations, event.iteration or 0),
         verdict=verdict,
@@ -278,12 +282,15 @@ def _validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ..
     )
     if event.iteration == 0:
         return replace(state, baseline=outcome)
-    return replace(
-        state,
-        validations=(*state.validations, outcome),
-        attempt_over=True,
-        no_progress=0 if outcome.passed or verdict.moved else state.no_progress + 1,
-    )
+    state = replace(state, validations=(*state.validations, outcome), attempt_over=True)
+    if not free:
+        return replace(state, no_progress=0 if outcome.passed or verdict.moved else state.no_progress + 1)
+    return state if keeps(standing, outcome) else _dropped(state, state.made[-1])
+
+
+def _dropped(state: RunState, made: Made) -> RunState:
+    at = max((at for at, shown in enumerate(state.states) if shown.snapshot == made.before), default=-1)
+    return replace(state, snapshot=made.before, changed_paths=made.paths_before, stands=at)
 
 
 def _resumed(state: RunState, event: RunEvent) -> RunState:

@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.errors import UserError
 from bot.model import Phase, Problem, Session, SessionRequest, ShellOrArgv, Status
+from bot.rules.proof import proof_of
 from bot.rules.run_spec import RunSpec
 from bot.rules.run_state import RunState
 
@@ -221,9 +222,10 @@ def session_of(
         task=spec.task,
         phases={phase: _phase(state.phases.get(phase, "pending"), status.final) for phase in Phase},
         artifact_refs=state.artifact_refs,
-        iteration=state.attempt,
+        iteration=state.counted,
         max_attempts=spec.most_attempts,
         stop_reason=state.stop,
+        shown=proof_of(spec, state) == "shown" if status is Status.SUCCESS else None,
         branch=state.branch or None,
         pull_request=state.pull.url if state.pull else None,
         changed_paths=state.changed_paths,

@@ -3,14 +3,15 @@ no use. It compares sets of errors and the stage reached; counts and lengths mis
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from bot.model import Validation
 from bot.model.said import Stop
 from bot.rules.sayings import write
 
-__all__ = ["SURVIVED", "WINDOW", "State", "Verdict", "judge", "refuse_patch"]
+__all__ = ["SURVIVED", "WINDOW", "State", "Verdict", "judge", "refuse_patch", "state_of"]
 
 WINDOW = 6
 """States before the last one in which a tree or a set of errors is looked for that has come back."""
@@ -42,6 +43,8 @@ class State:
     """The failed stage did not come to its end, so what it didn't show may be there all the same."""
     places: int = 0
     """Findings of the failed stage that have a place (its annotations): one error in 30 lines is one fingerprint."""
+    counts: bool = True
+    """False after a turn that costs no attempt, which an error is not blamed for outliving."""
 
     @property
     def tells(self) -> bool:
@@ -61,6 +64,24 @@ class Verdict:
     remaining: tuple[str, ...]
     introduced: tuple[str, ...]
     because: str
+
+
+def state_of(
+    outcome: Validation, stages: int, *, snapshot: str, fingerprints: Iterable[str], patch_hash: str, counts: bool
+) -> State:
+    """The state that a validation of so many stages tells of; `fingerprints` are its last step's."""
+    last = outcome.steps[-1]
+    return State(
+        snapshot=snapshot,
+        stage=stages if outcome.passed else len(outcome.steps) - 1,
+        fingerprints=frozenset() if outcome.passed else frozenset(fingerprints),
+        patch_hash=patch_hash,
+        passed=outcome.passed,
+        flaky=any(step.flaky for step in outcome.steps),
+        timed_out=last.timed_out,
+        places=0 if outcome.passed else len(last.annotations),
+        counts=counts,
+    )
 
 
 def judge(states: Sequence[State], text_moved: bool = False, printed: Mapping[str, str] | None = None) -> Verdict:
@@ -225,10 +246,11 @@ def _left(state: State, home: State) -> bool:
 
 def _stuck(states: Sequence[State], printed: Mapping[str, str]) -> Stop | None:
     now = states[-1]
-    if not now.tells:
+    if not (now.tells and now.counts):
         return None
     # only the outcomes that would have shown the error: not those of an earlier stage, nor silent ones
-    telling = [state for state in states if state.stage > now.stage or (state.stage == now.stage and state.tells)]
+    counting = [state for state in states if state.counts]
+    telling = [state for state in counting if state.stage > now.stage or (state.stage == now.stage and state.tells)]
     run = telling[-SURVIVED - 1 :]
     if len(run) <= SURVIVED or any(state.stage != now.stage for state in run):
         return None

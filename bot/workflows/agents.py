@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bot.agent.command import CommandDeveloper
 from bot.agent.developer import Developer, Runner
-from bot.agent.fixers import FixersDeveloper, default_fixers
+from bot.agent.fixers import FixersDeveloper
 from bot.agent.given import GivenPatch
 from bot.agent.hook_kit import Kit, ToolError, make_kit
 from bot.agent.replay import HistoryDeveloper
@@ -59,19 +59,19 @@ class Bench:
     history: History
     mask: Callable[[str], str]
 
-    def developers(self, row: RunRow, tree: Path) -> Sequence[Developer]:
+    def developers(self, row: RunRow) -> Sequence[Developer]:
         """A run's agents, in the order in which they are asked."""
         repo = row.spec.repo
         runner = runner_in(self.sandbox, () if repo is None else (mirror_path(self.settings, repo),))
         if row.spec.given:
             return [GivenPatch(row.spec.given)]
-        return [self._developer(name, row, runner, tree) for name in row.spec.agents]
+        return [self._developer(name, row, runner) for name in row.spec.agents]
 
-    def _developer(self, spec: str, row: RunRow, runner: Runner, tree: Path) -> Developer:
+    def _developer(self, spec: str, row: RunRow, runner: Runner) -> Developer:
         policy, settings = row.spec.policy, self.settings
         if spec == "fixers":
-            commands = policy.fixers or default_fixers(tree)
-            return FixersDeveloper(runner, tuple(Command(run=run, timeout_s=FIXER_TIMEOUT_S) for run in commands))
+            configured = tuple(Command(run=run, timeout_s=FIXER_TIMEOUT_S) for run in policy.fixers)
+            return FixersDeveloper(runner, configured, FIXER_TIMEOUT_S)
         if spec == "history":
             return self._replay(row)
         own = spec == "command"

@@ -191,7 +191,7 @@ class Context:
     forget_jobs: Callable[[timedelta], Awaitable[int]]
     wake_job: Callable[[str], Awaitable[None]]
     """Lets a job that waits go on at once, by its id; any other stays as it is."""
-    developers: Callable[[RunRow, Path], Sequence[Developer]]
+    developers: Callable[[RunRow], Sequence[Developer]]
     mask: Callable[[str], str]
     holds_secret: Callable[[str], bool]
     wake: Mapping[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))

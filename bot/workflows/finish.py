@@ -15,6 +15,7 @@ from bot.model.jobs import Job
 from bot.model.said import Stop
 from bot.rules.certificate import certificate
 from bot.rules.course import RunSpec, RunState, fold
+from bot.rules.proof import proof_of
 from bot.rules.sayings import read, write
 from bot.store.runs import Draft, RunRow
 from bot.workflows.agents import kit_dir
@@ -61,6 +62,7 @@ async def record_end(
         "diff": left.diff,
         "bestAttempt": state.best_attempt,
         "loss": left.loss.model_dump(mode="json") if left.loss else None,
+        **({"shown": proof_of(row.spec, state) == "shown"} if status is Status.SUCCESS else {}),
     }
     ended = Draft(type="session_finished", key="session_finished", data=data)
     await context.stores.runs.append(row.id, [*drafts, ended], [_certified(context, row, state, status, stop)])

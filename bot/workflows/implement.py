@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,7 +14,9 @@ from bot.agent.developer import Developer
 from bot.errors import Refused, UserError
 from bot.model import AgentTask, Artifact, KnownError, Phase, Proposal
 from bot.reports.history import error_guidance, file_guidance
+from bot.rules.changes_made import MECHANICAL
 from bot.rules.course import NOTHING_OFFERED, Implement, RunState
+from bot.rules.fixable import to_fix
 from bot.rules.patches import check_changes
 from bot.rules.run_state import SAME_PATCH
 from bot.rules.sayings import write
@@ -29,11 +31,8 @@ from bot.workspace.git import GitError
 from bot.workspace.patch import apply_changes
 from bot.workspace.tree import PathChange, Tree
 
-MECHANICAL = frozenset({"fixers"})
-"""Agents that know nothing of the task: of what they did, only what the issues name is kept."""
-
-REPEATING = frozenset({"history"})
-"""Agents that repeat what helped elsewhere: where it does not fit here, that is no attempt, and the next is asked."""
+FREE = MECHANICAL | {"history"}
+"""Agents that repeat what they know: where it does not fit here, that is no attempt, and the next is asked."""
 
 MOST_PATCH = 200_000
 """Characters of a change that its artifact holds; the log beside it is whole."""
@@ -68,13 +67,13 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     tree, attempt = await open_tree(context, row, state), action.attempt
     facts: dict[str, Any] = {"phase": Phase.IMPLEMENTATION, "iteration": attempt}
     told = await guidance(context, row, state)
-    await _open(context, row, facts, told)
+    await _open(context, row, state, facts, told)
     if row.spec.workspace is not None:
         await keep_found(context, row, state, tree)
     task = await _task(context, row, state, tree, told, attempt)
     passed_over: dict[str, PassedOver] = {}
     touched = True
-    for developer in context.developers(row, tree.path):
+    for developer in context.developers(row):
         if touched:
             await tree.restore(state.snapshot)
         started = Draft(
@@ -85,8 +84,8 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
         try:
             answer = await _ask(context, row, state, developer, task, tree)
         except UserError as error:
-            if developer.name in REPEATING:
-                passed_over[developer.name] = PassedOver(f"what helped before does not fit here: {error}")
+            if developer.name in FREE:
+                passed_over[developer.name] = PassedOver(f"its change does not fit here: {error}")
                 continue
             await tree.restore(state.snapshot)
             await _failed(context, row, facts, developer.name, error)
@@ -99,14 +98,25 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     await _nothing(context, row, facts, passed_over)
 
 
-async def _open(context: Context, row: RunRow, facts: dict[str, Any], told: Sequence[KnownError]) -> None:
+async def _open(
+    context: Context, row: RunRow, state: RunState, facts: dict[str, Any], told: Sequence[KnownError]
+) -> None:
     attempt = facts["iteration"]
-    data = {"of": row.spec.most_attempts, "guidance": [known.model_dump(mode="json") for known in _brief(told)]}
+    data = {
+        "attempt": _number(state, attempt),
+        "of": row.spec.most_attempts,
+        "guidance": [known.model_dump(mode="json") for known in _brief(told)],
+    }
     opening = [
         Draft(type="phase_started", key=f"implementation:{attempt}", **facts),
         Draft(type="attempt_started", key=f"attempt:{attempt}", data=data, **facts),
     ]
     await context.stores.runs.append(row.id, opening)
+
+
+def _number(state: RunState, turn: int) -> int:
+    """Which attempt that turn of the loop counts as."""
+    return replace(state, attempt=turn).counted
 
 
 def _brief(told: Sequence[KnownError]) -> list[KnownError]:
@@ -128,7 +138,7 @@ async def _nothing(context: Context, row: RunRow, facts: dict[str, Any], passed_
 
 
 async def _task(
-    context: Context, row: RunRow, state: RunState, tree: Tree, told: Sequence[KnownError], attempt: int
+    context: Context, row: RunRow, state: RunState, tree: Tree, told: Sequence[KnownError], turn: int
 ) -> AgentTask:
     language = row.spec.policy.language or context.settings.language
     failing = set(state.failing)
@@ -138,12 +148,13 @@ async def _task(
     tried = state.made[-_PATCHES_SHOWN:]
     return AgentTask(
         run_id=row.id,
-        attempt=attempt,
+        attempt=_number(state, turn),
         max_attempts=row.spec.most_attempts,
         task=row.spec.task,
         focus=state.focus,
         previous=state.validations,
         baseline=state.baseline,
+        style=to_fix(state),
         fingerprints=state.failing,
         guidance=(*known, *(f"An earlier change was not taken: {trouble}" for trouble in state.troubles)),
         failed_patches=tuple(await asyncio.gather(*(tree.diff(made.before, made.after) for made in tried))),
@@ -169,9 +180,8 @@ async def _ask(
         await tree.restore(before)  # what it also did by hand is not part of the offer
         fallbacks = (await apply_changes(tree, proposal.changes, protected=protected)).fallbacks
     after, changed = await _outcome(tree, before)
-    outside = [item.path for item in changed if item.path not in task.focus]
-    if developer.name in MECHANICAL and task.focus and outside:
-        await tree.restore(before, outside)
+    if developer.name in MECHANICAL and (beyond := _beyond(changed, task)):
+        await tree.restore(before, beyond)
         after, changed = await _outcome(tree, before)
     if not changed:
         return PassedOver(proposal.note or "changed nothing")
@@ -191,6 +201,11 @@ async def _ask(
     if tried is not None:
         return PassedOver(tried, repeated=True)
     return Taken(proposal, after, paths, fallbacks, patch, notes)
+
+
+def _beyond(changed: Sequence[PathChange], task: AgentTask) -> list[str]:
+    """What a mechanical agent did beside editing files with findings."""
+    return [one.path for one in changed if one.path not in task.style.files or one.status != "M"]
 
 
 async def _outcome(tree: Tree, before: str) -> tuple[str, tuple[PathChange, ...]]:

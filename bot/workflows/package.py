@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import structlog
+
+from bot.github.pulls import NoDrafts
 from bot.model import Phase, PullRequest, RunView
 from bot.model.said import Stop
 from bot.reports.pull import commit_message, pull_body, pull_title
@@ -18,6 +22,8 @@ from bot.workflows.push import push_commit
 from bot.workflows.view import view_of
 from bot.workspace.differences import diff
 from bot.workspace.tree import Tree
+
+log = structlog.get_logger()
 
 
 async def review(context: Context, row: RunRow, state: RunState) -> None:
@@ -56,11 +62,13 @@ async def _without_set_up(tree: Tree, state: RunState) -> str:
 
 async def package(context: Context, row: RunRow, state: RunState) -> None:
     """Commit, and bring the commit to where it is wanted: a pull request of its own, the branch of the one that it
-    mends, or as a diff in the thread of a fork's. A push that GitHub refuses ends the run with GitHub's reason."""
+    mends, or as a diff in the thread of a fork's. A push that GitHub refuses ends the run with GitHub's reason.
+
+    On somebody's branch only a shown fix is pushed, or the diff that a person gave; another change is offered."""
     runs, spec, view = context.stores.runs, row.spec, view_of(row, state, language=context.settings.language)
     await runs.append(row.id, [Draft(type="phase_started", key="packaging", phase=Phase.PACKAGING)])
     commit = await _commit(context, row, state, context.mask(commit_message(view)))
-    if spec.pull is not None and spec.pull.from_fork:
+    if spec.pull is not None and (spec.pull.from_fork or (view.proof != "shown" and not spec.given)):
         assert state.base_sha is not None
         data = {"offered": context.mask(await diff(context.mirror(spec.on_github), state.base_sha, commit))}
         await runs.append(row.id, [_packaged(data)])
@@ -89,12 +97,18 @@ async def _open_pull(context: Context, row: RunRow, state: RunState, view: RunVi
     spec = row.spec
     language = spec.policy.language or context.settings.language
     assert state.branch is not None
-    return await context.github.repository(spec.on_github).ensure_pull(
+    ensure = partial(
+        context.github.repository(spec.on_github).ensure_pull,
         head=state.branch,
         base=spec.base_branch,
-        title=context.mask(pull_title(view)),
         body=context.mask(pull_body(view, language)),
     )
+    if view.proof != "shown":
+        try:
+            return await ensure(title=context.mask(pull_title(view)), draft=True)
+        except NoDrafts as error:
+            log.info("no_drafts", run=row.id, because=str(error))
+    return await ensure(title=context.mask(pull_title(view, drafts=False)))
 
 
 async def _commit(context: Context, row: RunRow, state: RunState, message: str) -> str:

@@ -51,7 +51,7 @@ async def publish(context: Context, row: RunRow) -> None:
     runs = context.stores.runs
     ours = [issue.number for issue in row.spec.issues if await runs.latest_of(repo, issue.number) == row.id]
     sayings += [partial(_tell_issue, context, repo, number, body) for number in ours]
-    sayings += [partial(_tell_labels, context, repo, number, view.status) for number in ours]
+    sayings += [partial(_tell_labels, context, repo, number, _label(view)) for number in ours]
     await say_all(row.id, sayings)
 
 
@@ -66,8 +66,13 @@ async def _tell_issue(context: Context, repo: Repo, number: int, body: str) -> N
     await tell_comment(context, repo, number, "issue", body)
 
 
-async def _tell_labels(context: Context, repo: Repo, number: int, status: Status) -> None:
-    wanted, client = _LABELS[status], context.github.repository(repo)
+def _label(view: RunView) -> str | None:
+    """The status label; none for a change of which nothing shows that it is a fix."""
+    return _LABELS[view.status] if view.status is not Status.SUCCESS or view.proof == "shown" else None
+
+
+async def _tell_labels(context: Context, repo: Repo, number: int, wanted: str | None) -> None:
+    client = context.github.repository(repo)
     target, now = f"labels:{number}", wanted or "none"
     told = await context.stores.reports.told(repo, target)
     if told is not None and told.digest == now:

@@ -58,6 +58,8 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
         step, prints = step.model_copy(update={"passed": True, "tolerated": True, "annotations": ()}), ()
     data = {"stage": stage.name, "step": step.model_dump(mode="json", by_alias=True), "fingerprints": prints}
     data["printed"] = {error: found[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]}
+    if attempt:
+        data["attempt"] = state.counted
     if log:
         data["log"] = write_log(context.settings.home, row.id, f"{attempt}-{index}-{stage.name}.log", log)
     data |= keep(context, row, f"{attempt}-{index}-{stage.name}", executed.suite)

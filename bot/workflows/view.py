@@ -11,6 +11,7 @@ from bot.reports.reasons import in_words
 from bot.rules.certificate import attempts, certificate
 from bot.rules.course import RunState
 from bot.rules.failures import first_error_block
+from bot.rules.proof import proof_of
 from bot.rules.recognition import recognised
 from bot.rules.sayings import read
 from bot.rules.suites_seen import what_ran
@@ -39,10 +40,11 @@ def view_of(
         status=state.finished or (Status.RUNNING if state.started_at else Status.QUEUED),
         phase=state.current_phase,
         waiting_for=_told(row.waiting_for, words),
-        attempt=state.attempt,
+        attempt=state.counted,
         max_attempts=spec.most_attempts,
         agents=state.agents,
         baseline=state.baseline,
+        proof=proof_of(spec, state) if state.passed else "shown",
         validations=state.validations,
         changed_paths=state.changed_paths,
         stop=_stop(state, words),

@@ -10,13 +10,17 @@ from pathlib import Path
 import pytest
 
 from bot.agent.fixers import FixersDeveloper, default_fixers
-from bot.model import AgentTask, Command, Proposal, Validation
+from bot.model import AgentTask, Command, Proposal, StyleFindings, Validation
 from tests.agent.boxed import boxed
 from tests.machine import PATIENCE_S
 
-TASK = AgentTask(run_id="r1", attempt=1, max_attempts=3, task="make it pass")
+LINT = StyleFindings(lint=("a.py",))
+FORMAT = StyleFindings(unformatted=("a.py",))
+BOTH = StyleFindings(lint=("a.py",), unformatted=("a.py",))
+TASK = AgentTask(run_id="r1", attempt=1, max_attempts=3, task="make it pass", style=LINT)
 FAILED = Validation(passed=False, summary="lint failed")
 PASSED = Validation(passed=True, summary="passed")
+UGLY = "import sys\nimport os\nprint( os.name )\n"
 
 
 def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = PATIENCE_S) -> Proposal:
@@ -24,14 +28,35 @@ def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = P
     return asyncio.run(FixersDeveloper(boxed, made).propose(task, tree))
 
 
-def test_a_projects_own_tools_mend_its_files_in_place(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text('[tool.ruff.lint]\nselect = ["F", "I"]\n')
-    (tmp_path / "a.py").write_text("import sys\nimport os\nprint( os.name )\n")
-    proposal = ask(tmp_path, *default_fixers(tmp_path))
+@pytest.mark.parametrize(
+    ("style", "tools", "text"),
+    [
+        (BOTH, ("ruff check --fix a.py", "ruff format a.py"), "import os\n\nprint(os.name)\n"),
+        (LINT, ("ruff check --fix a.py",), "import os\nprint( os.name )\n"),
+        (FORMAT, ("ruff format a.py",), "import sys\nimport os\n\nprint(os.name)\n"),
+    ],
+    ids=["both", "lint", "format"],
+)
+def test_a_projects_own_tools_fix_the_files_with_findings_alone(
+    tmp_path: Path, style: StyleFindings, tools: tuple[str, ...], text: str
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.ruff.lint]\nselect = ["F"]\n')
+    for name in ("a.py", "b.py", "-c.py"):
+        (tmp_path / name).write_text(UGLY)
+    proposal = ask(tmp_path, task=TASK.model_copy(update={"style": style}))
     assert proposal.offered
     assert proposal.edited_in_place
-    assert proposal.tools == ("ruff check --fix .", "ruff format .")
-    assert (tmp_path / "a.py").read_text() == "import os\n\nprint(os.name)\n"
+    assert proposal.tools == tools
+    assert (tmp_path / "a.py").read_text() == text
+    assert (tmp_path / "b.py").read_text() == (tmp_path / "-c.py").read_text() == UGLY
+
+
+def test_a_name_that_looks_like_an_option_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "ruff.toml").write_text("")
+    (tmp_path / "-c.py").write_text(UGLY)
+    proposal = ask(tmp_path, task=TASK.model_copy(update={"style": StyleFindings(lint=("-c.py",))}))
+    assert proposal.tools == ("ruff check --fix ./-c.py",)
+    assert "import sys" not in (tmp_path / "-c.py").read_text()
 
 
 def test_a_fixer_that_is_missing_is_noted_and_the_next_one_runs(tmp_path: Path) -> None:
@@ -55,25 +80,21 @@ def test_fixers_that_are_all_missing_offer_nothing(tmp_path: Path) -> None:
     assert not asyncio.run(argv.propose(TASK, tmp_path)).offered
 
 
-@pytest.mark.parametrize(
-    ("baseline", "focus", "asked"),
-    [(None, (), True), (FAILED, (), True), (PASSED, ("a.py",), True), (PASSED, (), False)],
-)
-def test_fixers_stay_silent_where_nothing_points_to_their_kind_of_work(
-    tmp_path: Path, baseline: Validation | None, focus: tuple[str, ...], asked: bool
-) -> None:
-    proposal = ask(tmp_path, "touch ran", task=TASK.model_copy(update={"baseline": baseline, "focus": focus}))
-    assert proposal.offered is asked
-    assert (tmp_path / "ran").exists() is asked
-    assert asked or "checks pass" in proposal.note
-    assert proposal.untouched is not asked
+def test_without_findings_fixers_leave_the_tree_alone(tmp_path: Path) -> None:
+    for baseline in (None, FAILED, PASSED):
+        task = TASK.model_copy(update={"baseline": baseline, "focus": ("a.py",), "style": StyleFindings()})
+        proposal = ask(tmp_path, "touch ran", task=task)
+        assert (proposal.offered, proposal.untouched) == (False, True)
+        assert "no lint or format check shows a finding" in proposal.note
+    assert not (tmp_path / "ran").exists()
 
 
 def test_without_commands_there_is_nothing_to_offer(tmp_path: Path) -> None:
     assert not ask(tmp_path).offered
 
 
-PRETTIER = "npx --no-install prettier --write . '!.github/**'"
+ALL = StyleFindings(lint=("a.py", "b.ts"), unformatted=("a.py", "b.ts", "c.go", "d.rs"))
+PRETTIER = "npx --no-install prettier --write a.py b.ts c.go d.rs"
 
 
 @pytest.mark.parametrize(
@@ -81,21 +102,21 @@ PRETTIER = "npx --no-install prettier --write . '!.github/**'"
     [
         ({}, ()),
         ({"pyproject.toml": "[project]\nname='x'\n", "a.py": "x=1"}, ()),
-        ({"pyproject.toml": "[tool.ruff]\n"}, ("ruff check --fix .", "ruff format .")),
-        ({"ruff.toml": ""}, ("ruff check --fix .", "ruff format .")),
-        ({"pyproject.toml": "[tool.ruff]\n[tool.black]\n"}, ("ruff check --fix .", "black .")),
+        ({"pyproject.toml": "[tool.ruff]\n"}, ("ruff check --fix a.py", "ruff format a.py")),
+        ({"ruff.toml": ""}, ("ruff check --fix a.py", "ruff format a.py")),
+        ({"pyproject.toml": "[tool.ruff]\n[tool.black]\n"}, ("ruff check --fix a.py", "black a.py")),
         ({"pyproject.toml": "tool = 3"}, ()),
         ({"pyproject.toml": "broken ["}, ()),
         ({"package.json": {"devDependencies": {"eslint": "9", "prettier": "3"}}}, ()),
         (
             {"package.json": {"devDependencies": {"eslint": "9", "prettier": "3"}},
              "node_modules/eslint/x": "", "node_modules/prettier/x": ""},
-            ("npx --no-install eslint --fix .", PRETTIER),
+            ("npx --no-install eslint --fix b.ts", PRETTIER),
         ),
         ({"package.json": {}, "node_modules/eslint/x": ""}, ()),
         ({"package.json": ["odd"]}, ()),
         ({"package.json": "[" * 100_000}, ()),
-        ({"go.mod": "module x\n"}, ("gofmt -w .",)),
+        ({"go.mod": "module x\n"}, ("gofmt -w c.go",)),
         ({"Cargo.toml": "[package]\n"}, ("cargo fmt",)),
     ],
 )  # fmt: skip
@@ -105,7 +126,8 @@ def test_only_what_a_project_configures_is_run(
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content if isinstance(content, str) else json.dumps(content))
-    assert default_fixers(tmp_path) == expected
+    assert tuple(" ".join(argv) for argv in default_fixers(tmp_path, ALL)) == expected
+    assert default_fixers(tmp_path, StyleFindings()) == ()
 
 
 def test_a_hostile_configuration_file_neither_blocks_nor_is_followed(tmp_path: Path) -> None:
@@ -115,4 +137,4 @@ def test_a_hostile_configuration_file_neither_blocks_nor_is_followed(tmp_path: P
     tree.mkdir()
     (tree / "pyproject.toml").symlink_to(outside)
     os.mkfifo(tree / "package.json")
-    assert default_fixers(tree) == ()
+    assert default_fixers(tree, ALL) == ()

@@ -33,6 +33,7 @@ def lived(view: RunView, *tries: Try, base: tuple[str, ...], attempt: int = 0) -
         made.append(Made(at, agent, f"t{at - 1}", f"t{at}", f"{at}" * 64, PATHS, ()))
     state = RunState(
         base_sha=view.base_sha,
+        baseline=view.baseline,
         attempt=attempt or len(tries),
         states=tuple(states),
         iterations=tuple(range(len(states))),

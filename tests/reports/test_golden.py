@@ -25,6 +25,8 @@ COMMENTS = (
     "running-known",
     "success",
     "success-group",
+    "success-unshown",
+    "success-unshown-open",
     "success-session",
     "failed",
     "failed-timeout",
@@ -40,9 +42,10 @@ COMMENTS = (
     "failed-unknown",
     "cancelled",
 )
-PULLS = ("success", "success-group", "success-notes", "success-session")
+PULLS = ("success", "success-group", "success-notes", "success-session", "success-unshown", "success-unshown-open")
 CHECKS = (
     ("success", "fix"),
+    ("success-unshown", "fix"),
     ("success", "test"),
     ("success", "lint"),
     ("success-group", "test"),

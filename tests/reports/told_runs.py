@@ -67,6 +67,9 @@ THREE = ONE.model_copy(
 )
 
 
+PULL = "https://github.com/acme/shop/pull/34"
+
+
 def _view(base: RunView, **changes: Any) -> RunView:
     return base.model_copy(update={"sandbox": "bubblewrap 0.11 (no network, own processes)", **changes})
 
@@ -79,7 +82,7 @@ def _success(base: RunView, **changes: Any) -> RunView:
         baseline=RED,
         duration_ms=96_000,
         commit_sha="c" * 40,
-        pull=PullRequest(number=34, url="https://github.com/acme/shop/pull/34"),
+        pull=PullRequest(number=34, url=PULL),
         **changes,
     )
 
@@ -178,12 +181,24 @@ def _done() -> dict[str, RunView]:
                 THREE,
                 changed_paths=tuple(f"shop/part_{number}.py" for number in range(8)),
                 conflicts=(Conflict(issues=(14,), pull=45, paths=("shop/part_0.py",)),),
-            ),
+            ).model_copy(update={"baseline": UNTIDY}),
             ("fixers", UNTIDY, (LONG_LINE,)),
             ("command:mend-it", flaky, ()),
             base=base,
         ),
         "success-notes": lived(_success(ONE, notes=notes, changed_paths=PATHS), by_command, base=base),
+        "success-unshown": lived(
+            _success(ONE, changed_paths=PATHS, proof="green").model_copy(
+                update={"baseline": GREEN, "pull": PullRequest(number=34, url=PULL, draft=True)}
+            ),
+            by_command,
+            base=(),
+        ),
+        "success-unshown-open": lived(
+            _success(THREE, changed_paths=PATHS, proof="style_only").model_copy(update={"baseline": UNTIDY}),
+            fixed,
+            base=(LONG_LINE,),
+        ),
         "success-session": lived(_success(SESSION, changed_paths=PATHS), by_command, base=base),
     }
 

@@ -63,8 +63,11 @@ def faults(told: dict[str, Any]) -> list[str]:
         if one["result"] == "passed" and one["after"] and not one["flaky"]:
             found.append("5")
         last = one["attempt"]
-    if told["decision"] == "fixed" and not (judged and judged[-1]["result"] == "passed" and last):
+    passed = bool(judged) and judged[-1]["result"] == "passed" and last
+    if (told["decision"] == "fixed" or (told["decision"] == "unproven" and judged)) and not passed:
         found.append("6")
+    if told.get("shown") != {"fixed": True, "unproven": False}.get(told["decision"]):
+        found.append("decision")
     return found
 
 
@@ -216,7 +219,7 @@ def test_every_certificate_keeps_its_rules(outcomes: list[tuple[set[str], int]],
     certified = certificate("run-1", spec(), state)
     assert faults(certified) == []
     fixed = replace(state, finished=Status.SUCCESS, stop=None)
-    assert (faults(certificate("run-1", spec(), fixed)) == []) == (bool(outcomes) and not outcomes[-1][0])
+    assert (faults(certificate("run-1", spec(), fixed)) == []) == (not outcomes or not outcomes[-1][0])
     last = attempts(state)[-1].moved if outcomes else None
     seen = state.verdict
     assert last is None or seen is None or (last.fixed, last.remaining) == (seen.fixed, seen.remaining)

@@ -142,8 +142,8 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
 
     bench = Bench(settings=known, sandbox=sandbox, database=database, history=History(database), mask=masker)
 
-    def developers(row: RunRow, tree: Path) -> Sequence[Developer]:
-        return made[0].hands or bench.developers(row, tree)
+    def developers(row: RunRow) -> Sequence[Developer]:
+        return made[0].hands or bench.developers(row)
 
     async def enqueue(job: Job) -> None:
         made[0].jobs.append(job)

@@ -24,10 +24,9 @@ LENT = {"agent_command": SHOW, "agent_env": ("MODEL_KEY",), "agent_network": Tru
 async def made(at: Desk, settings: Settings, *specs: str, policy: Policy | None = None) -> list[Any]:
     history = at.context.stores.history
     bench = Bench(settings=settings, sandbox=at.context.sandbox, database=at.database, history=history, mask=str)
-    tree = at.context.settings.home / "tree"
-    tree.mkdir(exist_ok=True)
+    (at.context.settings.home / "tree").mkdir(exist_ok=True)
     row = await at.run(f"run-{len(specs)}", 1, agents=specs, **({"policy": policy} if policy else {}))
-    return list(bench.developers(row, tree))
+    return list(bench.developers(row))
 
 
 async def seen_by(at: Desk, developer: Any) -> str:
@@ -75,7 +74,7 @@ def test_a_repositorys_fixers_win_over_detection(at_desk: AtDesk) -> None:
     async def work(at: Desk) -> list[str]:
         policy = Policy(fixers=("make format", ("ruff", "check", "--fix")))
         (developer,) = await made(at, at.context.settings, "fixers", policy=policy)
-        return [command.text for command in developer.commands]
+        return [command.text for command in developer.configured]
 
     assert at_desk(work) == ["make format", "ruff check --fix"]
 

@@ -54,6 +54,8 @@ async def _open(hooks: Hooks, repo: Repository, author: User, asked: Request) ->
     for side, known in (("base", bases), ("head", heads)):
         if getattr(asked, side) not in known:
             raise invalid("PullRequest", side, "invalid")
+    if asked.draft and not repo.drafts:
+        raise ApiError(422, "Draft pull requests are not supported in this repository.")
     label = f"{asked.head_repo.owner.login}:{asked.head}"
     for pull in repo.pulls:
         same = (pull.head_repo, pull.head_ref, pull.base_ref) == (asked.head_repo, asked.head, asked.base)

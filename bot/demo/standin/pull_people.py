@@ -63,6 +63,14 @@ class PullPeople(People):
     def _set_draft(self, repo: str, number: int, actor: str, *, draft: bool) -> None:
         self._now(lambda: pull_actions.set_draft(self._hooks, self._pull(repo, number), self._user(actor), draft))
 
+    def allow_drafts(self, repo: str, allowed: bool) -> None:
+        """Whether the owner's plan has draft pull requests for the repository; every one has at first."""
+
+        def work() -> None:
+            self._state.repo(repo).drafts = allowed
+
+        self._now(work)
+
     def merge_pull(self, repo: str, number: int, actor: str) -> str:
         """Press "Merge": really merges in git and closes the issues the body names; -> the merge commit."""
 

@@ -228,6 +228,8 @@ class Repository:
     created_at: datetime
     pushed_at: datetime
     private: bool = False
+    drafts: bool = True
+    """Whether the owner's plan has draft pull requests; free plans have none for private repositories."""
     default_branch: str = "main"
     description: str | None = None
     fork_of: Repository | None = None
