@@ -3,14 +3,12 @@ what may be decided about them lives in `rules`."""
 
 from __future__ import annotations
 
+from bot.model.agents import AgentTask, Applied, Change, Proposal, StyleFindings
 from bot.model.nouns import (
     CHECK_ORDER,
-    AgentTask,
     Annotation,
     AnnotationLevel,
-    Applied,
     Artifact,
-    Change,
     CheckName,
     CheckResult,
     Classification,
@@ -24,14 +22,12 @@ from bot.model.nouns import (
     Phase,
     PreviousError,
     Proof,
-    Proposal,
     Repo,
     RunChecksResult,
     RunEvent,
     SandboxMode,
     Status,
     StopReason,
-    StyleFindings,
     ToolsMode,
     Validation,
     ValidationStep,

@@ -1,4 +1,4 @@
-"""The nouns of work: repositories, issues, checks, worktrees, changes, runs, agents."""
+"""The nouns of work: repositories, issues, checks, worktrees, runs."""
 
 from __future__ import annotations
 
@@ -155,22 +155,6 @@ class ManageWorktreeResult(Noun):
     worktrees: tuple[WorktreeInfo, ...] | None = None
 
 
-class Change(Wire):
-    """One file's change from an agent (REQ-RUN-003): the diff first, then the fallback, then plain content."""
-
-    path: str
-    patch: str | None = None
-    fallback_content: str | None = None
-    content: str | None = None
-
-
-class Applied(Noun):
-    """What `apply_changes` did to the tree: paths it wrote, and those for which the fallback was used."""
-
-    paths: tuple[str, ...]
-    fallbacks: tuple[str, ...] = ()
-
-
 class Status(StrEnum):
     """A session's state; the last three are final (REQ-RUN-002)."""
 
@@ -261,50 +245,3 @@ class Artifact(Wire):
 
 Proof = Literal["shown", "green", "unchecked", "luck", "style_only"]
 """What a run that ended green has shown of its change (`rules.proof`); only `shown` is a fix."""
-
-
-class StyleFindings(Noun):
-    """Files in which a project's own lint or format check found something; relative paths, each once."""
-
-    lint: tuple[str, ...] = ()
-    unformatted: tuple[str, ...] = ()
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """All of them."""
-        return tuple(dict.fromkeys((*self.lint, *self.unformatted)))
-
-
-class AgentTask(Noun):
-    """What an agent is told (REQ-RUN-008). `focus` names the files the task is about; empty means any."""
-
-    run_id: str
-    attempt: int
-    max_attempts: int
-    task: str
-    focus: tuple[str, ...] = ()
-    previous: tuple[Validation, ...] = ()
-    baseline: Validation | None = None
-    guidance: tuple[str, ...] = ()
-    failed_patches: tuple[str, ...] = ()
-    style: StyleFindings = StyleFindings()
-    """What mechanical fixers may work on (`rules.style`)."""
-    fingerprints: tuple[str, ...] = ()
-    """The failures to mend, as `rules.failures` names them; empty lets an agent read them off the validations."""
-
-
-class Proposal(Noun):
-    """What an agent offers: changes to apply, or a diff that its edits already made in the tree.
-
-    `offered` false means it has nothing to offer, which costs no attempt. `note` is for the record. `replays` is the
-    diff hash of the known resolution that it repeats: if it does not help, that one is a dead end too."""
-
-    agent: str
-    offered: bool
-    changes: tuple[Change, ...] = ()
-    edited_in_place: bool = False
-    note: str = ""
-    tools: tuple[str, ...] = ()
-    replays: str | None = None
-    untouched: bool = False
-    """It left the tree alone, so there is nothing to put back."""

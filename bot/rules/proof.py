@@ -12,8 +12,6 @@ from bot.rules.style import about_style, is_style
 
 __all__ = ["proof_of"]
 
-_NOT_STARTED = (126, 127)
-
 
 def proof_of(spec: RunSpec, state: RunState) -> Proof:
     """What the run's last validation, which passed, shows of its change.
@@ -46,7 +44,7 @@ def _failed_before(state: RunState) -> Mapping[int, ValidationStep]:
 
 
 def _started(step: ValidationStep) -> bool:
-    return step.timed_out or (step.exit_code is not None and step.exit_code not in _NOT_STARTED)
+    return step.timed_out or (step.exit_code is not None and step.could_not_run is None)
 
 
 def _passes(validation: Validation | None, index: int) -> bool:

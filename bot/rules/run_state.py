@@ -11,11 +11,11 @@ from typing import Any
 from bot.model import Conflict, KnownError, Phase, PullRequest, RunEvent, Status, StopReason, Validation, ValidationStep
 from bot.model.said import Said, Stop
 from bot.model.views import Loss
-from bot.rules import progress, trajectory
-from bot.rules.changes_made import Made, own_hash, tried
-from bot.rules.lessons import Lesson, Shown, learn, note
-from bot.rules.pipeline import Stage, close, next_index
-from bot.rules.style import keeps
+from bot.rules import trajectory
+from bot.rules.changes_made import Made, tried
+from bot.rules.lessons import Lesson, Shown
+from bot.rules.pipeline import Stage, next_index
+from bot.rules.run_outcome import validated, with_errors
 from bot.rules.suites_seen import BeforeAttempt, SuiteSeen, WhatRan, attempted, refused, with_suite
 
 __all__ = ["NOTHING_OFFERED", "SAME_PATCH", "Made", "RunState", "fold"]
@@ -234,63 +234,10 @@ def _stepped(state: RunState, event: RunEvent) -> RunState:
     steps = (*state.steps, step)
     if event.data.get("refused"):
         return refused(state, event, steps)
-    state = with_suite(_with_errors(state, event, index, step), event, index, step)
+    state = with_suite(with_errors(state, event, index, step), event, index, step)
     if next_index(state.stages, steps) is not None:
         return replace(state, steps=steps)
-    return _validated(state, event, steps)
-
-
-def _with_errors(state: RunState, event: RunEvent, index: int, step: ValidationStep) -> RunState:
-    """What the step shows is noted; what it no longer shows, now that it passes, is learned."""
-    if step.skipped or state.snapshot is None:
-        return state
-    prints = tuple(event.data.get("fingerprints", ()))
-    if not step.passed:
-        printed = {**state.printed, **event.data.get("printed", {})}
-        return replace(state, printed=printed, shown=note(state.shown, index, prints, state.snapshot))
-    made = state.made[-1] if state.made and event.iteration else None
-    lessons, shown = learn(state.shown, index, step, state.snapshot)
-    if made is not None:
-        lessons = tuple(replace(one, attempt=made.attempt, agent=made.agent, tools=made.tools) for one in lessons)
-    return replace(state, shown=shown, lessons=(*state.lessons, *lessons))
-
-
-def _validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...]) -> RunState:
-    """The validation is over: how the run stands with it, beside how it stood before."""
-    outcome, standing = close(steps), state.standing
-    free = bool(event.iteration and state.made and state.made[-1].mechanical)
-    output = "\n".join(step.output for step in steps if not step.skipped)
-    now = trajectory.state_of(
-        outcome,
-        len(state.stages),
-        snapshot=state.snapshot or "",
-        fingerprints=event.data.get("fingerprints", ()),
-        patch_hash=own_hash(state.made) if event.iteration else "",
-        counts=not free,
-    )
-    states = (*state.states, now)
-    moved = state.last_output is not None and progress.made_progress(state.last_output, output)
-    verdict = trajectory.judge(states, moved, state.printed)
-    state = replace(
-        state,
-        steps=(),
-        stands=-1,
-        states=states,
-        iterations=(*state.iterations, event.iteration or 0),
-        verdict=verdict,
-        last_output=output,
-    )
-    if event.iteration == 0:
-        return replace(state, baseline=outcome)
-    state = replace(state, validations=(*state.validations, outcome), attempt_over=True)
-    if not free:
-        return replace(state, no_progress=0 if outcome.passed or verdict.moved else state.no_progress + 1)
-    return state if keeps(standing, outcome) else _dropped(state, state.made[-1])
-
-
-def _dropped(state: RunState, made: Made) -> RunState:
-    at = max((at for at, shown in enumerate(state.states) if shown.snapshot == made.before), default=-1)
-    return replace(state, snapshot=made.before, changed_paths=made.paths_before, stands=at)
+    return validated(state, event, steps)
 
 
 def _resumed(state: RunState, event: RunEvent) -> RunState:

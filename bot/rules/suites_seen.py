@@ -99,7 +99,7 @@ def refused(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...])
     """The checks passed, but not with the tests that ran before: the run stands where it stood, one attempt poorer."""
     because, before = str(event.data["refused"]), goes_back_to(state)
     own, made = before is state.before[-1], state.made[-1]
-    last = state.states[-1] if state.states else None
+    last = state.states[state.stands] if state.states else None
     now = trajectory.State(
         snapshot=state.snapshot or "",
         stage=min(last.stage, len(steps) - 1) if last else len(steps) - 1,
@@ -107,6 +107,7 @@ def refused(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...])
         patch_hash=own_hash(state.made) if own else "",
         passed=False,
         places=last.places if last else 0,
+        counts=not made.mechanical,
     )
     states = (*state.states, now)
     return replace(
@@ -115,6 +116,7 @@ def refused(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...])
         what_ran=(),
         states=states,
         iterations=(*state.iterations, event.iteration or 0),
+        stands=trajectory.last_of(states, before.snapshot),
         verdict=trajectory.judge(states),
         validations=(*state.validations, close(steps, because)),
         # what is not to blame may be tried again, on its own

@@ -3,15 +3,14 @@ no use. It compares sets of errors and the stage reached; counts and lengths mis
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bot.model import Validation
 from bot.model.said import Stop
 from bot.rules.sayings import write
 
-__all__ = ["SURVIVED", "WINDOW", "State", "Verdict", "judge", "refuse_patch", "state_of"]
+__all__ = ["SURVIVED", "WINDOW", "State", "Verdict", "judge", "last_of", "refuse_patch"]
 
 WINDOW = 6
 """States before the last one in which a tree or a set of errors is looked for that has come back."""
@@ -66,22 +65,9 @@ class Verdict:
     because: str
 
 
-def state_of(
-    outcome: Validation, stages: int, *, snapshot: str, fingerprints: Iterable[str], patch_hash: str, counts: bool
-) -> State:
-    """The state that a validation of so many stages tells of; `fingerprints` are its last step's."""
-    last = outcome.steps[-1]
-    return State(
-        snapshot=snapshot,
-        stage=stages if outcome.passed else len(outcome.steps) - 1,
-        fingerprints=frozenset() if outcome.passed else frozenset(fingerprints),
-        patch_hash=patch_hash,
-        passed=outcome.passed,
-        flaky=any(step.flaky for step in outcome.steps),
-        timed_out=last.timed_out,
-        places=0 if outcome.passed else len(last.annotations),
-        counts=counts,
-    )
+def last_of(states: Sequence[State], snapshot: str) -> int:
+    """The index of the latest of these states that has this tree; -1 where none has."""
+    return max((at for at, state in enumerate(states) if state.snapshot == snapshot), default=-1)
 
 
 def judge(states: Sequence[State], text_moved: bool = False, printed: Mapping[str, str] | None = None) -> Verdict:

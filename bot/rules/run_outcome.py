@@ -1,0 +1,88 @@
+"""What a validation does to a run's state: the errors that it showed, the lessons, where the run stands after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bot.model import RunEvent, Validation, ValidationStep
+from bot.rules import progress, trajectory
+from bot.rules.changes_made import Made, own_hash
+from bot.rules.lessons import learn, note
+from bot.rules.pipeline import close
+from bot.rules.style import keeps
+
+if TYPE_CHECKING:
+    from bot.rules.run_state import RunState
+
+
+def with_errors(state: RunState, event: RunEvent, index: int, step: ValidationStep) -> RunState:
+    """What the step shows is noted; what it no longer shows, now that it passes, is learned."""
+    if step.skipped or state.snapshot is None:
+        return state
+    prints = tuple(event.data.get("fingerprints", ()))
+    if not step.passed:
+        printed = {**state.printed, **event.data.get("printed", {})}
+        return replace(state, printed=printed, shown=note(state.shown, index, prints, state.snapshot))
+    made = state.made[-1] if state.made and event.iteration else None
+    lessons, shown = learn(state.shown, index, step, state.snapshot)
+    if made is not None:
+        lessons = tuple(replace(one, attempt=made.attempt, agent=made.agent, tools=made.tools) for one in lessons)
+    return replace(state, shown=shown, lessons=(*state.lessons, *lessons))
+
+
+def validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...]) -> RunState:
+    """The validation is over: how the run stands with it, beside how it stood before."""
+    outcome, standing = close(steps), state.standing
+    free = bool(event.iteration and state.made and state.made[-1].mechanical)
+    output = "\n".join(step.output for step in steps if not step.skipped)
+    now = _state_of(
+        outcome,
+        len(state.stages),
+        snapshot=state.snapshot or "",
+        fingerprints=event.data.get("fingerprints", ()),
+        patch_hash=own_hash(state.made) if event.iteration else "",
+        counts=not free,
+    )
+    states = (*state.states, now)
+    moved = state.last_output is not None and progress.made_progress(state.last_output, output)
+    verdict = trajectory.judge(states, moved, state.printed)
+    state = replace(
+        state,
+        steps=(),
+        stands=-1,
+        states=states,
+        iterations=(*state.iterations, event.iteration or 0),
+        verdict=verdict,
+        last_output=output,
+    )
+    if event.iteration == 0:
+        return replace(state, baseline=outcome)
+    state = replace(state, validations=(*state.validations, outcome), attempt_over=True)
+    if not free:
+        return replace(state, no_progress=0 if outcome.passed or verdict.moved else state.no_progress + 1)
+    return state if keeps(standing, outcome) else _dropped(state, state.made[-1])
+
+
+def _dropped(state: RunState, made: Made) -> RunState:
+    at = trajectory.last_of(state.states, made.before)
+    return replace(state, snapshot=made.before, changed_paths=made.paths_before, stands=at)
+
+
+def _state_of(
+    outcome: Validation, stages: int, *, snapshot: str, fingerprints: Iterable[str], patch_hash: str, counts: bool
+) -> trajectory.State:
+    """The state that a validation of so many stages tells of; `fingerprints` are its last step's."""
+    last = outcome.steps[-1]
+    return trajectory.State(
+        snapshot=snapshot,
+        stage=stages if outcome.passed else len(outcome.steps) - 1,
+        fingerprints=frozenset() if outcome.passed else frozenset(fingerprints),
+        patch_hash=patch_hash,
+        passed=outcome.passed,
+        flaky=any(step.flaky for step in outcome.steps),
+        timed_out=last.timed_out,
+        places=0 if outcome.passed else len(last.annotations),
+        counts=counts,
+    )
