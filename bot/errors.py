@@ -58,3 +58,29 @@ def shortage(number: int | None) -> str | None:
 
     EAGAIN means that only where a process or a thread was to be started."""
     return _SHORTAGES.get(number) if number is not None else None
+
+
+def shortage_behind(error: BaseException) -> str | None:
+    """What this machine lacks where that is why `error` was raised, it or what it came from; else None."""
+    seen: set[int] = set()
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if (lacking := _lacking(one)) is not None:
+            return lacking
+        waiting += [one.__cause__, one.__context__, *(one.exceptions if isinstance(one, BaseExceptionGroup) else ())]
+    return None
+
+
+def _lacking(error: BaseException) -> str | None:
+    if isinstance(error, Shortage):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return _SHORTAGES[errno.ENOMEM]
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return _SHORTAGES[errno.EAGAIN]
+    # a BlockingIOError of reading or writing has the number of a process that could not be started
+    return shortage(error.errno) if isinstance(error, OSError) and not isinstance(error, BlockingIOError) else None

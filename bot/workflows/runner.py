@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import structlog
 
-from bot.errors import Stale, Transient, UserError
+from bot.errors import Shortage, Stale, Transient, UserError, shortage_behind
 from bot.model import StopReason
 from bot.model.jobs import JobArgs, JobStep, Outcome
 
@@ -41,10 +41,8 @@ def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
         try:
             return await advance(args)
         except Transient as error:
-            if faults + 1 < MAX_FAULTS:
-                log.info("job_waits", args=args, faults=faults + 1, because=str(error))
-                return Outcome(done=False, fault=True, wait_s=max(error.retry_after_s or 0.0, backoff_s(faults)))
-            stop = StopReason(reason="gave_up", details=f"still failing after {MAX_FAULTS} tries: {error}")
+            if (stop := given_up(error, faults)) is None:
+                return wait(args, error, faults)
         except Stale as error:
             log.info("job_dropped", args=args, because=str(error))
             stop = StopReason(reason="stale", details=str(error))
@@ -52,9 +50,22 @@ def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
             log.info("job_refused", args=args, because=str(error))
             stop = StopReason(reason=getattr(error, "reason", "refused"), details=str(error))
         except Exception as error:
-            log.exception("job_bug", args=args)
-            stop = _our_fault(error)
+            lacking = shortage_behind(error)
+            if lacking is None:
+                log.exception("job_bug", args=args)
+                stop = _our_fault(error)
+            elif (stop := given_up(Shortage(lacking), faults)) is None:
+                return wait(args, Shortage(lacking), faults)
         return await end(args, stop, faults)
+
+    def given_up(error: Transient, faults: int) -> StopReason | None:
+        if faults + 1 < MAX_FAULTS:
+            return None
+        return StopReason(reason="gave_up", details=f"still failing after {MAX_FAULTS} tries: {error}")
+
+    def wait(args: JobArgs, error: Transient, faults: int) -> Outcome:
+        log.info("job_waits", args=args, faults=faults + 1, because=str(error))
+        return Outcome(done=False, fault=True, wait_s=max(error.retry_after_s or 0.0, backoff_s(faults)))
 
     async def end(args: JobArgs, stop: StopReason, faults: int) -> Outcome:
         for tidy in (True, False):
@@ -82,6 +93,10 @@ async def persistently(name: str, loop: Callable[[], Awaitable[None]]) -> NoRetu
             await loop()
         except Transient as error:
             log.warning("loop_waits", because=str(error))
-        except Exception:
-            log.exception("loop_bug")
+        except Exception as error:
+            lacking = shortage_behind(error)
+            if lacking is None:
+                log.exception("loop_bug")
+            else:
+                log.warning("loop_waits", because=lacking)
         await asyncio.sleep(_AGAIN_S)

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from bot.errors import shortage
+
 MADE_BY_TOOLS = frozenset(
     (
         *(".git", "node_modules", ".venv", "venv", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"),
@@ -41,7 +43,9 @@ class Walk:
             try:
                 with os.scandir(f"{self._tree}/{here}") as found:
                     entries = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in found)
-            except OSError:
+            except OSError as error:
+                if shortage(error.errno):
+                    raise
                 self.unread.append(here or ".")
                 continue
             for name, below in entries:

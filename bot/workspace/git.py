@@ -9,7 +9,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Container, Coroutine, Mapping
+from collections.abc import Callable, Container, Coroutine, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -63,13 +63,18 @@ _ERRNO = {
     for number in (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 }
 _LACKING = re.compile("|".join(sorted(map(re.escape, _ERRNO), key=len, reverse=True)))
-_TOO_DEEP = os.strerror(errno.ENAMETOOLONG).encode()
+_NOT_WRITTEN = re.compile(r"(?:[Uu]nable|failed|could not) to (?:write|append|create)|could not write|write error")
+"""git does not always say why."""
+_LEAST_FREE = 1 << 16
+_UNREAD = b"could not open directory"
 _OF_THE_TREE = re.compile(r"(?:failed to encode|failed to decode|BOM is (?:required|prohibited) in) '[^\n]*")
 _COMING_OR_GOING = re.compile(
     rb"(?:failed to read|Invalid path) '?/[^\n]*/worktrees/[^/\n]+(?:/[a-z]+)?'?: (?:Success|No such)"
 )
 """Of a worktree's record that is half written or just gone: git looks through all of them, and the next look finds
 another state."""
+
+Unread = Callable[[tuple[str, ...], str], None]
 
 
 class GitError(Exception):
@@ -122,6 +127,7 @@ async def git(
     env: Mapping[str, str] | None = None,
     timeout_s: float = 120,
     ok: Container[int] = (0,),
+    unread: Unread | None = None,
 ) -> bytes:
     """Run git with the settings of trust T18 and return its stdout, at most 64 MiB.
 
@@ -129,7 +135,8 @@ async def git(
     code not in `ok`, Transient for a time-out, a full disk or a live lock, ConfigError where git is not installed,
     Refused (`unreadable_tree`) where what `work_tree` holds would keep git busy or waiting for ever.
     A lock file left by a dead process (older than `STALE_LOCK_S`) is deleted and the command run once more; so is one
-    that died of another's worktree, which was just being made or removed.
+    that died of another's worktree, which was just being made or removed. `unread` gets `args` and stderr where git
+    did its work but for directories that it could not open.
     """
     directory = cwd or work_tree or git_dir or Path("/")
     argv = ("git", *_FLAGS, *args)
@@ -148,8 +155,8 @@ async def git(
         result = await _run(argv, directory, variables, stdin, deadline, work_tree)
     if result.exit_code not in ok:
         raise _failure(args, result, directory, work_tree)
-    if work_tree is not None and _TOO_DEEP in result.errors:  # git would say nothing of what lies there
-        raise Refused("tree_too_deep", "the working tree has directories deeper than a path can be long; remove them")
+    if unread is not None and _UNREAD in result.errors:
+        unread(args, result.errors.decode("utf-8", "replace"))
     return result.output
 
 
@@ -266,9 +273,20 @@ def _failure(args: tuple[str, ...], result: proc.ProcResult, directory: Path, wo
     if (said := _LACKING.search(stderr)) is not None:
         lacking = shortage(_ERRNO[said[0]])
         return Shortage(f"git {_verb(args)} failed near {directory}: {lacking}; the work goes on by itself then")
+    if _NOT_WRITTEN.search(stderr) is not None and _is_full(directory):
+        return Shortage(f"git {_verb(args)} failed near {directory}: {shortage(errno.ENOSPC)}")
     if work_tree is not None and (said := _OF_THE_TREE.search(stderr)) is not None:
         return Refused("unreadable_tree", f"git cannot read this working tree: {one_line(said[0], 300)}")
     return GitError(("git", *args), result.exit_code, stderr, result.output.decode("utf-8", "replace"))
+
+
+def _is_full(directory: Path) -> bool:
+    """Whether its file system has less left than git needs for one object."""
+    try:
+        left = os.statvfs(directory)
+    except OSError:
+        return False
+    return left.f_bavail * left.f_frsize < _LEAST_FREE or (left.f_files > 0 and left.f_favail == 0)
 
 
 def _verb(argv: tuple[str, ...]) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.workspace.git import GitError, git
+from bot.errors import Refused
+from bot.workspace.git import GitError, Unread, git
 from bot.workspace.objects import decode
 from bot.workspace.setup_products import patterns, within
 
@@ -41,6 +42,8 @@ class Index:
     file: Path
     apart: tuple[bytes, ...] = ()
     """Directories of the work tree that count as ignored (`setup_products`)."""
+    tolerant: bool = False
+    """Directories that are closed to us count as if nothing were in them."""
 
     async def clean(self) -> bool:
         """Whether the work tree is what the index holds already, but for what is ignored; one git process."""
@@ -100,7 +103,8 @@ class Index:
     async def _differing(self) -> dict[bytes, None]:
         """The names whose files the index does not hold as they are, in git's order."""
         apart = patterns(self.apart[:_MOST_PATTERNS])
-        listed = await self._git("ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard", *apart)
+        kinds = ("--modified", "--deleted", "--others", "--exclude-standard")
+        listed = await self._git("ls-files", "-z", *kinds, *apart, unread=self._unread)
         # a name that ends with a slash is a nested repository
         names = (name for name in listed.split(b"\0") if name and not name.endswith(b"/"))
         return dict.fromkeys(name for name in names if not within(name, self.apart))
@@ -172,7 +176,15 @@ class Index:
         staged = (entry.partition(b"\t") for entry in (await self._git("ls-files", "-s", "-z")).split(b"\0"))
         return frozenset(name for meta, _, name in staged if name in directories and meta.startswith(b"160000 "))
 
-    async def _git(self, *args: str, stdin: bytes | None = None) -> bytes:
+    def _unread(self, args: tuple[str, ...], stderr: str) -> None:
+        """git passes over a directory that it cannot open, and what lies there would count as deleted or never made."""
+        if "Permission denied" not in stderr:  # git cuts a long warning's end, which has the reason, off
+            message = "directories of the working tree lie too deep in each other for git to read; remove them"
+            raise Refused("tree_too_deep", message)
+        if not self.tolerant:
+            raise GitError(("git", *args), 0, stderr)
+
+    async def _git(self, *args: str, stdin: bytes | None = None, unread: Unread | None = None) -> bytes:
         return await git(
             *_SETTINGS,
             *args,
@@ -181,6 +193,7 @@ class Index:
             stdin=stdin,
             env={"GIT_INDEX_FILE": str(self.file)},
             timeout_s=_TIMEOUT_S,
+            unread=unread,
         )
 
 

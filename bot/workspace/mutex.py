@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.errors import Transient
+from bot.errors import Shortage, Transient, shortage
 
 POLL_S = 0.01
 """How often a lock that another process holds is asked for; flock(2) cannot be awaited."""
@@ -21,7 +21,9 @@ def common_dir(git_dir: Path) -> Path:
     """The directory that a repository's worktrees share, for any of their git directories (gitrepository-layout(5))."""
     try:
         shared = (git_dir / "commondir").read_text(encoding="utf-8").strip()
-    except OSError:
+    except OSError as error:
+        if shortage(error.errno):
+            raise  # else two of us could hold different locks
         return git_dir
     return Path(os.path.realpath(git_dir / shared))
 
@@ -41,6 +43,8 @@ async def exclusive(common: Path, purpose: str, timeout_s: float = 300.0) -> Asy
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
+        if lacking := shortage(error.errno):
+            raise Shortage(f"the lock {path} cannot be opened: {lacking}") from error
         raise Transient(f"the lock {path} cannot be opened ({error.strerror}): mend its directory") from error
     try:
         deadline = time.monotonic() + timeout_s

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import errno
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.errors import Refused, Transient, UserError
+from bot.errors import Refused, Shortage, UserError, shortage
 from bot.model import Applied, Change
 from bot.rules.anchored import Unclear, apply_anchored, stands_as_said
 from bot.rules.diffs import DEV_NULL, FileDiff, parse_diff
@@ -23,7 +22,6 @@ from bot.workspace.tree import Tree
 
 _NAME = "mendbot-file"
 _APPLY_TIMEOUT_S = 30.0
-_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class PatchFailed(UserError):
@@ -48,7 +46,7 @@ async def apply_changes(tree: Tree | Path, changes: Sequence[Change], *, protect
     on each other. `protected` are the repository's own globs. `Applied.paths` are the files that are different now.
 
     Raises Refused (its `reason` is a code of `rules.patches`, or `through_symlink`), PatchFailed where something
-    doesn't apply or can't be written, Transient where the disk is full; the tree is then as it was."""
+    doesn't apply or can't be written, Shortage where the disk is full or the like; the tree is then as it was."""
     root = tree.path if isinstance(tree, Tree) else tree
     changes = [change.model_copy(update={"path": change.path.removeprefix("./")}) for change in changes]
     if refusal := check_proposed(changes, protected):
@@ -76,7 +74,7 @@ async def apply_changes(tree: Tree | Path, changes: Sequence[Change], *, protect
 def _read(root: Path, path: str) -> FileState | None:
     try:
         return read_state(root, path)
-    except OSError as error:
+    except OSError as error:  # never for a lack of descriptors: that is a Shortage
         raise PatchFailed(f"{path}: can't be changed: {error.strerror}") from error
 
 
@@ -87,9 +85,10 @@ def _write(root: Path, wanted: Sequence[Replacement]) -> None:
         raise _trouble(", ".join(item.path for item in wanted[:5]), error) from error
 
 
-def _trouble(paths: str, error: OSError) -> UserError | Transient:
-    message = f"{paths}: nothing was written: {error.strerror}"
-    return Transient(f"{message}; free some disk space") if error.errno in _DISK_FULL else PatchFailed(message)
+def _trouble(paths: str, error: OSError) -> UserError | Shortage:
+    if lacking := shortage(error.errno):
+        return Shortage(f"{paths}: nothing was written: {lacking}")
+    return PatchFailed(f"{paths}: nothing was written: {error.strerror}")
 
 
 def _differs(before: FileState | None, result: _Result) -> bool:

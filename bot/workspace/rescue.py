@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.errors import MendbotError, Refused, Shortage, Transient
+from bot.errors import MendbotError, Refused, Shortage, Transient, shortage_behind
 from bot.model import Loss
 from bot.workspace.contents import Walk
 from bot.workspace.git import GitError, git
@@ -51,13 +51,13 @@ async def rescue(mirror: Path, path: Path, ref: str) -> Loss | None:
             return None
         try:
             await salvage(tree, ref)
-        except Shortage:
-            raise
         except (GitError, MendbotError, OSError) as error:
+            if shortage_behind(error):
+                raise
             return await _as_they_are(tree, ref, str(error))
-    except Shortage:
-        raise
     except (GitError, MendbotError, OSError) as error:
+        if lacking := shortage_behind(error):
+            raise Shortage(f"{path} could not be saved: {lacking}") from error
         if not sound(mirror):
             raise Transient(f"{mirror} is damaged, so it cannot keep {path}: {error}") from error
         return Loss(because=str(error))

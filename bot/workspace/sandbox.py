@@ -3,6 +3,7 @@ Checks execute the repository's code, which may be anybody's, so what it can rea
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
 import re
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from bot import proc
-from bot.errors import ConfigError, UserError
+from bot.errors import ConfigError, Shortage, UserError, shortage
 from bot.model import Command, SandboxMode
 from bot.proc import ProcResult
 from bot.rules.tool_use import lacking, uses_python
@@ -55,7 +56,8 @@ class Sandbox:
 
         In the box a signal shows as exit code 128 + N, outside as -N; a program that is missing is a `spawn_error`
         in both. Without a box the paths of `grant` have no effect and the network is there anyway.
-        Raises UserError where nothing may run, or where a path to mount is missing or would show the home directory.
+        Raises UserError where nothing may run, or where a path to mount is missing or would show the home directory;
+        Shortage where this machine has no process, memory or descriptor left for it.
         """
         if self.level == "refused":
             raise UserError(f"checks cannot run, {self.line}; {_MEND}")
@@ -67,6 +69,8 @@ class Sandbox:
             box = replace(self.box, tools=tools)
             argv, env = box.argv(command, tree, grant), box.env(tree, grant)
         result = await proc.run(argv, cwd=tree, env=env, timeout_s=command.timeout_s, stdin=stdin)
+        if (short_of := _short_of(result, boxed=self.box is not None)) is not None:
+            raise Shortage(f"`{command.text}` could not be started: {short_of}")
         return self._with_reason(command, result if self.box is None else _unwrapped(result))
 
     def finds(self, tool: str) -> bool:
@@ -182,6 +186,17 @@ async def _describe_box(box: Box) -> str:
     if os.geteuid() == 0:
         return f"{version} (no network, own processes; as root, so the limit on processes does not bind)"
     return f"{version} (no network, own processes)"
+
+
+def _short_of(result: ProcResult, *, boxed: bool) -> str | None:
+    """What this machine lacked to start the command or its box, which says nothing about the command."""
+    if result.spawn_error is not None:
+        return shortage(result.spawn_errno)
+    if boxed and result.exit_code == 1 and result.output.startswith(b"bwrap: "):
+        said = result.output.split(b"\n", 1)[0].decode(errors="replace")
+        numbers = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+        return next((shortage(number) for number in numbers if said.endswith(f": {os.strerror(number)}")), None)
+    return None
 
 
 def _unwrapped(result: ProcResult) -> ProcResult:

@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.errors import Transient, UserError
@@ -185,6 +185,7 @@ class Tree:
         except GitError as error:
             if "Permission denied" in error.stderr:
                 await make_writable(self.path)
+                index = replace(index, tolerant=True)  # what is closed still is somebody else's
             elif known is None:
                 raise
             tree = await index.fill()

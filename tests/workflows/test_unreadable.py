@@ -55,6 +55,25 @@ def test_only_the_run_ends_whose_check_made_a_pipe_of_the_ignore_file(at_desk: A
     assert held == ()
 
 
+def test_a_check_that_digs_is_no_fault_of_the_bots(at_desk: AtDesk) -> None:
+    dig = (
+        "import os; at = os.open('.', 0)\n"
+        "for _ in range(1500): os.mkdir('d', dir_fd=at); at, old = os.open('d', 0, dir_fd=at), at; os.close(old)\n"
+        "print('nothing.py:1:1: E501 long'); raise SystemExit(1)"
+    )
+    digs = Policy.model_validate({"checks": {"lint": {"command": ["python3", "-c", dig]}}})
+
+    async def work(at: Desk) -> tuple[RunState, tuple[object, ...]]:
+        at.hands = [Hand(mends)]
+        await at.run("run-1", at.issue(), policy=digs)
+        return await worked(at, "run-1"), await entries(at.context.mirror(at.repo))
+
+    state, held = at_desk(work)
+    assert state.finished is Status.FAILED and state.stop is not None
+    assert state.stop.reason not in ("internal_error", "gave_up")
+    assert held == ()
+
+
 def test_what_is_lost_is_said_on_the_run_and_in_its_comment(at_desk: AtDesk) -> None:
     async def work(at: Desk) -> tuple[str, str, bytes, tuple[object, ...]]:
         await at.run("run-1", at.issue())
