@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 
 from bot.model.jobs import Job, JobArgs, JobState, JobStep, Outcome, Queue
+from bot.store.postgres import bounded_arguments
 
 APPLICATION_VERSION = "1"
 _MAX_RECOVERIES = 30
@@ -56,12 +57,6 @@ class Engine:
         self._active = 0
         self._idle = asyncio.Event()
         self._idle.set()
-        parsed = sa.make_url(url)
-        if parsed.get_backend_name() == "sqlite":
-            _prepare_sqlite(Path(parsed.database or ""))
-            self._enqueue_slots = asyncio.Semaphore(1)
-        else:
-            self._enqueue_slots = asyncio.Semaphore(16)
         config: DBOSConfig = {
             "name": "mendbot",
             "system_database_url": url,
@@ -72,6 +67,13 @@ class Engine:
             "log_level": "WARNING",
             "enable_otlp": False,
         }
+        parsed = sa.make_url(url)
+        if parsed.get_backend_name() == "sqlite":
+            _prepare_sqlite(Path(parsed.database or ""))
+            self._enqueue_slots = asyncio.Semaphore(1)
+        else:
+            self._enqueue_slots = asyncio.Semaphore(16)
+            config["db_engine_kwargs"] = {"connect_args": bounded_arguments()}
         DBOS(config=config)
         for kind, (_, step) in steps.items():
             self._register(kind, step)

@@ -3,8 +3,8 @@
 Usage: python -m tests.engine_job HOME JOB... ; a job is ID, PARTITION, CALLS and seconds per call, joined by commas.
 -1 seconds kill the process; in place of seconds, a call may last until there is a file of that name, or of that
 name and the call's number, in HOME. `wait_NAME` and `rest_NAME` ask, until there is a file of that NAME, to be called
-again after a tenth of a second or ten minutes; a file `wake` wakes the first job, and `at_once` says how many may run.
-Two recoveries are enough here, so that a test need not wait for thirty."""
+again after a tenth of a second or ten minutes; a file `wake` wakes the first job, `at_once` says how many may run, and
+`database_url` where the engine's records are. Two recoveries are enough here: no test need wait for thirty."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ async def main(home: Path, jobs: list[Job]) -> None:
     engines._MAX_RECOVERIES = 2
     at_once = int((home / "at_once").read_text()) if (home / "at_once").exists() else 4
     queue = Queue(name="fix", at_once=at_once, per_partition=2, poll_s=0.05)
-    engine = Engine(f"sqlite:///{home / 'engine.db'}", "test-1", [queue], {"fix": ("fix", step)})
+    elsewhere = home / "database_url"
+    url = elsewhere.read_text() if elsewhere.exists() else f"sqlite:///{home / 'engine.db'}"
+    engine = Engine(url, "test-1", [queue], {"fix": ("fix", step)})
     engine.start()
     quiet_logs()
     await engine.listen()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.machine import PATIENCE_S
+from tests.postgres import postgres
 
 ROOT = Path(__file__).parents[1]
 
@@ -166,3 +167,17 @@ def test_what_is_known_of_a_job_that_waits_is_not_forgotten(start: Callable[...,
     (process.home / "forget").touch()
     # b's record alone is gone: by a's first it is known that a was asked for
     assert process.stop(PATIENCE_S) == "drained True waiting ended forgot 1 waiting unknown"
+
+
+def test_on_postgres_too_a_job_that_waits_leaves_its_place_to_others(
+    start: Callable[..., Process], tmp_path: Path
+) -> None:
+    with postgres() as url:
+        (tmp_path / "at_once").write_text("1")
+        (tmp_path / "database_url").write_text(url)
+        process = start("a,octo/x,1,rest_go", "b,octo/x,1,0")
+        process.until_said("b ended 1")
+        (process.home / "go").touch()
+        (process.home / "wake").touch()
+        process.until_said("a ended 1")
+        assert process.stop(PATIENCE_S) == "drained True ended ended"

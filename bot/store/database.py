@@ -19,6 +19,7 @@ import sqlalchemy as sa
 
 from bot.errors import ConfigError, Transient
 from bot.store.checkpoints import Checkpointer
+from bot.store.postgres import bounded, lock_for_migration
 
 T = TypeVar("T")
 Work = Callable[[sa.Connection], Any]
@@ -80,10 +81,9 @@ def newest_revision() -> str:
 
 
 def _is_current(connection: sa.Connection) -> bool:
-    with connection.begin():
-        if not sa.inspect(connection).has_table("alembic_version"):
-            return False
-        return list(connection.scalars(sa.text("SELECT version_num FROM alembic_version"))) == [newest_revision()]
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return False
+    return list(connection.scalars(sa.text("SELECT version_num FROM alembic_version"))) == [newest_revision()]
 
 
 def _upgrade(connection: sa.Connection) -> None:
@@ -133,7 +133,8 @@ class Database:
             self._writer = _sqlite_engine(parsed, "BEGIN IMMEDIATE", 1)
             self._reader = _sqlite_engine(parsed, "BEGIN", 4)
         else:
-            self._writer = self._reader = sa.create_engine(parsed.set(drivername="postgresql+psycopg"), pool_size=5)
+            # a connection that the server has closed meanwhile is found out before it is used
+            self._writer = self._reader = sa.create_engine(bounded(parsed), pool_size=5, pool_pre_ping=True)
         self._checkpointer = Checkpointer(Path(parsed.database or "")) if self.sqlite else None
         self.rush = Rush()
         self._jobs: queue.SimpleQueue[tuple[Work, Future[Any]] | None] = queue.SimpleQueue()
@@ -145,8 +146,15 @@ class Database:
         """Bring the schema to this version's; safe to repeat. Raises ConfigError for a database that cannot be used."""
         try:
             with self._writer.connect() as connection:
-                if not _is_current(connection):
+                with connection.begin():
+                    current = _is_current(connection)
+                if not current and self.sqlite:
                     _upgrade(connection)
+                elif not current:
+                    with connection.begin():
+                        lock_for_migration(connection)
+                        if not _is_current(connection):  # another process was quicker
+                            _upgrade(connection)
         except sa.exc.DBAPIError as error:
             what = self._writer.url.database if self.sqlite else "MENDBOT_DATABASE_URL"
             raise ConfigError(f"{what}: the database cannot be used: {str(error.orig).splitlines()[0]}") from error
