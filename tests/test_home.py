@@ -96,6 +96,13 @@ def test_nothing_is_recorded_in_another_programs_database(tmp_path: Path) -> Non
     assert content(tmp_path) == before
 
 
+def test_a_session_in_a_home_that_cannot_be_used_is_bad_input(tmp_path: Path) -> None:
+    session = ("fix", "--repo", str(tmp_path), "--task", "t", "--validation-command", "true")
+    done = mendbot(*session, home=Path("/dev/null"))
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert "MENDBOT_HOME" in done.stderr
+
+
 @pytest.mark.parametrize("name", ["new", "with a database of ours", "on a new disk", "empty"])
 def test_serve_takes_a_new_home_and_its_own(tmp_path: Path, app: dict[str, str], name: str) -> None:
     home = tmp_path / "home"

@@ -16,24 +16,28 @@ from pydantic import SecretStr
 from bot.config import Settings
 from bot.errors import ConfigError
 
-FILE = "admin-token"
+TOKEN_FILE = "admin-token"  # noqa: S105  # its name
 _TOKEN = re.compile(rb"\s*([!-~]{32,1024})\s*")
 _MODE = 0o600
 
 log = structlog.get_logger()
 
 
+def has_admin_token(settings: Settings) -> bool:
+    """Whether the operator gave one."""
+    return settings.admin_token is not None and bool(settings.admin_token.get_secret_value().strip())
+
+
 def with_admin_token(settings: Settings) -> Settings:
     """The settings with a token: MENDBOT_ADMIN_TOKEN, else the file's in the home, which is made where there is none.
 
     Raises ConfigError for a file that holds no token or that others may have read or written."""
-    if _given(settings):
+    if has_admin_token(settings):
         return settings
-    path = settings.home / FILE
+    path = settings.home / TOKEN_FILE
     try:
         if not os.path.lexists(path):
             _make(path)
-            log.info("admin_token_made", path=str(path))
         token = _read(path, judging=True)
     except OSError as error:
         raise ConfigError(f"{path} cannot be used ({error.strerror}): delete it, or set MENDBOT_ADMIN_TOKEN") from None
@@ -42,14 +46,10 @@ def with_admin_token(settings: Settings) -> Settings:
 
 def with_known_token(settings: Settings) -> Settings:
     """The settings with the token of a server on the same home, as far as it can be read, so that it is masked."""
-    if not _given(settings):
+    if not has_admin_token(settings):
         with suppress(OSError, ConfigError):  # one that this user cannot read is none that could be shown
-            return settings.model_copy(update={"admin_token": SecretStr(_read(settings.home / FILE))})
+            return settings.model_copy(update={"admin_token": SecretStr(_read(settings.home / TOKEN_FILE))})
     return settings
-
-
-def _given(settings: Settings) -> bool:
-    return settings.admin_token is not None and bool(settings.admin_token.get_secret_value().strip())
 
 
 def _make(path: Path) -> None:

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from bot.app.admin_token import with_known_token
 from bot.app.build import Jobs, build_context
+from bot.app.home import open_home
 from bot.config import Settings
 from bot.errors import ConfigError
 from bot.model import Artifact, Noun, RunEvent, Session, SessionRequest, StopReason
@@ -24,7 +25,6 @@ from bot.workflows.fix import advance, bury
 from bot.workflows.local import attending
 from bot.workflows.runner import guarded
 from bot.workflows.sessions import new_id, read_session, spec_of
-from bot.workspace.home import claim_directories
 
 
 class Told(Noun):
@@ -36,8 +36,6 @@ class Told(Noun):
 
 
 _LAST_WORDS_S = 1.0
-_DIRECTORIES = ("artifacts", "kits", "sessions")
-"""What a session keeps in the home."""
 Listener = Callable[[RunEvent], None]
 
 
@@ -54,8 +52,7 @@ async def run_session(
     `on_event` is called with each event in order, `on_wait` with what it waits for while another session works in the
     tree. Raises Rejected for a request that cannot be served, UserError for a repository's broken configuration,
     MendbotError where the database in MENDBOT_HOME cannot be used."""
-    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    claim_directories(settings.home, _DIRECTORIES)
+    open_home(settings.home)
     settings = with_known_token(settings)
     async with writing(database_url(settings)) as database:
         context = await build_context(settings, database, Changes(), _no_jobs(), None)

@@ -16,6 +16,8 @@ from bot.workspace.home import claim_directories, is_marked, mark
 _OF_THE_SYSTEM = frozenset({"lost+found"})
 """What a new file system holds."""
 
+_OF_A_SESSION = ("artifacts", "kits", "sessions")
+
 log = structlog.get_logger()
 
 
@@ -39,4 +41,19 @@ def claim_home(home: Path) -> None:
         for where in claim_directories(home):
             log.warning("directory_left", path=str(where), because="it holds what Mendbot did not make")
     except OSError as error:
-        raise ConfigError(f"MENDBOT_HOME: {home} cannot be used ({error.strerror}): name a directory of ours") from None
+        raise _unusable(home, error) from None
+
+
+def open_home(home: Path) -> None:
+    """Make what a session on this machine keeps in the home, whosever that is: it clears up nothing but its own.
+
+    Raises ConfigError for a home that cannot be used."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        claim_directories(home, _OF_A_SESSION)
+    except OSError as error:
+        raise _unusable(home, error) from None
+
+
+def _unusable(home: Path, error: OSError) -> ConfigError:
+    return ConfigError(f"MENDBOT_HOME: {home} cannot be used ({error.strerror}): name a directory of ours")

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from bot.app.admin_token import with_admin_token
+from bot.app.admin_token import TOKEN_FILE, has_admin_token, with_admin_token
 from bot.app.home import claim_home
 from bot.app.sessions import ServedSessions
 from bot.app.worker import Worker
@@ -125,15 +125,17 @@ def serve(settings: Settings, host: str, port: int) -> int:
     check_settings(settings)
     claim_home(settings.home)
     lock = lock_home(settings.home)
-    settings = with_admin_token(settings)
     listener = listen.bind(host, port)
+    token_in = "MENDBOT_ADMIN_TOKEN" if has_admin_token(settings) else str(settings.home / TOKEN_FILE)
+    settings = with_admin_token(settings)
     database = Database(database_url(settings))
     database.migrate()
     worker = Worker(settings, database)
     sandbox = worker.start()
     streams = Streams()
     app = web(settings, database, worker, streams)
-    log.info("serving", host=host, port=listener.getsockname()[1], home=str(settings.home), sandbox=sandbox)
+    where = {"host": host, "port": listener.getsockname()[1], "home": str(settings.home), "token_in": token_in}
+    log.info("serving", **where, sandbox=sandbox)
     server = listen.server(app, streams.close)
     settle_memory()
     for number in (signal.SIGTERM, signal.SIGINT):
