@@ -1,5 +1,5 @@
 """Which tests one execution of a check ran, and what came of each: the fact that a claim of a fix rests on.
-Names come from untrusted output, so their length and their number are bounded (REQ-PROOF-002)."""
+Names come from untrusted output, so their length and their number are bounded (REQ-STOP-006)."""
 
 from __future__ import annotations
 

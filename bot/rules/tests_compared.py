@@ -1,5 +1,5 @@
 """Whether the tests that ran after a change are those that ran before it: a test that no longer runs is no fix.
-What failed before must have run and passed; what ran before must run still (REQ-PROOF-002, REQ-STOP-006)."""
+What failed before must have run and passed; what ran before must run still (REQ-STOP-006)."""
 
 from __future__ import annotations
 

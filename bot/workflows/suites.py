@@ -1,5 +1,5 @@
 """Which tests a check ran: asked for as it runs, kept beside its log, and compared with those before the change
-(REQ-PROOF-002). The judgement is the rules' (`rules.tests_compared`)."""
+(REQ-STOP-006). The judgement is the rules' (`rules.tests_compared`)."""
 
 from __future__ import annotations
 

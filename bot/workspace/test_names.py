@@ -1,5 +1,5 @@
 """Asks a test runner for the names of its tests, beside the check and without a say in its result.
-pytest alone can be asked by variables; what other runners print is read as it comes (REQ-PROOF-002)."""
+pytest alone can be asked by variables; what other runners print is read as it comes (REQ-STOP-006)."""
 
 from __future__ import annotations
 

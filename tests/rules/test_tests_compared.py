@@ -53,7 +53,7 @@ def kind(found: Judgement) -> str:
     ],
 )
 def test_what_failed_must_have_passed_and_what_ran_must_run(after: SuiteResult | None, expected: str) -> None:
-    """REQ-PROOF-002: a test that no longer runs is no fix."""
+    """REQ-STOP-006: a test that no longer runs is no fix."""
     assert kind(judged(ran((B, C), failed=(A,)), after)) == expected
 
 
