@@ -152,6 +152,7 @@ def test_a_file_keeps_its_key_wherever_it_lies_and_the_error_stands(directory: s
     ],
 )
 def test_two_quoted_paths_in_an_assertion_are_two_errors(one: str, other: str) -> None:
+    """REQ-RA-310."""
     assert normalize_error(one) == one
     assert normalize_error(one) != normalize_error(other)
 

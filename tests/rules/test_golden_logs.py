@@ -75,6 +75,7 @@ def test_levels_are_mostly_those_of_the_tool() -> None:
 
 @pytest.mark.parametrize("one", [one for one in LOGS if one.failed], ids=lambda one: one.name)
 def test_a_failing_test_is_one_error_by_its_name_in_every_runners_format(one: Golden) -> None:
+    """REQ-RA-310."""
     shown = printed_errors(one.text)
     assert sorted(printed.test for printed in shown.values()) == list(one.failed), list(shown)
 

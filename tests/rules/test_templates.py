@@ -88,6 +88,7 @@ def test_issues_that_share_a_template_alone_stay_alone(template: str) -> None:
 
 @pytest.mark.parametrize("template", [TEMPLATE, DEFAULT], ids=["form", "default"])
 def test_issues_that_belong_together_are_found_within_one_template(template: str) -> None:
+    """REQ-WF-007."""
     assert grouped(issues(template, (*TOLD, RELATED))) == [(10,), (11,), (12, 14), (13,)]
 
 
