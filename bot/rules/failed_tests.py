@@ -11,9 +11,7 @@ from bot.rules.runners_javascript import read_ava, read_jest, read_node, read_uv
 from bot.rules.runners_listed import read_behave, read_minitest, read_mocha, read_numbered, read_playwright
 from bot.rules.runners_native import read_cargo, read_go, read_tap
 from bot.rules.runners_python import read_pytest, read_unittest
-from bot.rules.sections import Reader, Section
-
-MOST_TESTS = 2_000
+from bot.rules.sections import MOST_TESTS, Reader, Section
 
 Guarded = tuple[tuple[str, ...], Reader]
 # (texts of which a log must hold one for the reader to be asked, the reader)

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from bot.rules.sections import Section, matching, single, told, until
+from bot.rules.sections import MOST_TESTS, Section, last_before, matching, single, told, until
 
 _TOOK = r"(?: \(?[\d.]+ ?m?s\)?)?"
 
@@ -20,11 +21,12 @@ _NO_SUITE = "Test suite failed to run"
 
 def read_jest(lines: Sequence[str]) -> Iterator[Section]:
     """By file and path of titles; jest repeats all failures at its end where there were many test files."""
-    heads = [at for at, _ in matching(lines, _JEST, "● ")]
+    heads = [at for at, _ in islice(matching(lines, _JEST, "● "), MOST_TESTS)]
     files = {at: found["file"].removeprefix("./") for at, found in matching(lines, _JEST_FILE, "FAIL")}
+    above = list(files)
     for head in heads:
         name = lines[head][4:]
-        file = next((files[at] for at in range(head - 1, -1, -1) if at in files), "") if files else ""
+        file = files.get(last_before(head, above) or 0, "")
         end = until(lines, head, _JEST_END)
         whole = file if name == _NO_SUITE and file else f"{file} › {name}" if file else name
         yield Section(whole, told(lines[head + 1 : end]), range(head, end))
@@ -70,7 +72,7 @@ _AVA_SAID = re.compile(r"  (?:[\w.]*(?:Error|Exception): |Difference \()")
 
 def read_ava(lines: Sequence[str]) -> Iterator[Section]:
     """By the titles of its list, below which each failure is told with its title alone on a line."""
-    listed = [(at, found["name"]) for at, found in matching(lines, _AVA, "[fail]: ")]
+    listed = [(at, found["name"]) for at, found in islice(matching(lines, _AVA, "[fail]: "), MOST_TESTS)]
     if not listed:
         return
     start = until(lines, listed[-1][0], _AVA_RULE)

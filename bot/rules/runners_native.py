@@ -4,9 +4,11 @@ mocha write it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
-from bot.rules.sections import Section, matching, single, told, until
+from bot.rules.sections import MOST_TESTS, Section, last_before, matching, single, told, until
 
 _GO = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<name>\S+) \([\d.]+s\)$")
 _GO_PACKAGE = re.compile(r"FAIL\t(?P<package>\S+)\t[\d.]+s$")
@@ -17,23 +19,22 @@ _GO_END = re.compile(r"\s*(?:--- |=== )|FAIL\b|ok\s|PASS$|exit status |\?\s")
 
 def read_go(lines: Sequence[str]) -> Iterator[Section]:
     """By package and name. A test that failed by its subtests alone is none of its own."""
-    heads = [(at, found) for at, found in matching(lines, _GO, "--- FAIL: ")]
+    heads = list(islice(matching(lines, _GO, "--- FAIL: "), MOST_TESTS))
     if not heads:
         return
     packages = {at: found["package"] for at, found in matching(lines, _GO_PACKAGE, "FAIL\t")}
+    ends = list(packages)
+    held = {(bisect_left(ends, at), parent) for at, found in heads for parent in _parents(found["name"], "/")}
     earlier = _go_said_before(lines)
     for at, found in heads:
         name = found["name"]
         end = until(lines, at, _GO_END)
-        package = next((packages[line] for line in sorted(packages) if line > at), "")
-        after = max((line for line in packages if line < at), default=-1)
+        block = bisect_left(ends, at)
+        package = packages[ends[block]] if block < len(ends) else ""
+        after = ends[block - 1] if block else -1
         own = [lines[line] for line in earlier.get(name, ()) if after < line < at] + list(lines[at + 1 : end])
-        inner = f"{name}/"
-        holds = any(
-            after < line and other["name"].startswith(inner) for line, other in heads if _same(line, at, packages)
-        )
         said = _go_said(own)
-        if not holds or said:
+        if (block, name) not in held or said:
             yield Section(f"{package}.{name}" if package else name, said, range(at, end))
         else:
             yield Section("", "", range(at, end))
@@ -41,9 +42,10 @@ def read_go(lines: Sequence[str]) -> Iterator[Section]:
     yield from (single(at) for at in packages)
 
 
-def _same(one: int, other: int, packages: dict[int, str]) -> bool:
-    """Whether both lines stand before the same package's end."""
-    return not any(min(one, other) < line < max(one, other) for line in packages)
+def _parents(name: str, part: str) -> Iterator[str]:
+    """What a test stands in, by the parts of its name."""
+    parts = name.split(part)[:_DEEPEST]
+    return (part.join(parts[:deep]) for deep in range(1, len(parts)))
 
 
 def _go_said_before(lines: Sequence[str]) -> dict[str, list[int]]:
@@ -79,22 +81,23 @@ _CARGO_NOISE = re.compile(r"(?:note: |stack backtrace:|Test executable failed|st
 
 def read_cargo(lines: Sequence[str]) -> Iterator[Section]:
     """By the target's file, where there are several, and the path of modules."""
-    ran = list(matching(lines, _CARGO_RAN, "... FAILED"))
+    ran = list(islice(matching(lines, _CARGO_RAN, "... FAILED"), MOST_TESTS))
     targets = {at: found["file"] or "" for at, found in matching(lines, _CARGO_TARGET, "  ")}
     many = len({file for file in targets.values() if file}) > 1
+    above = list(targets)
     told_of = set()
-    for at, found in matching(lines, _CARGO, "---- "):
+    for at, found in islice(matching(lines, _CARGO, "---- "), MOST_TESTS):
         end = until(lines, at, _CARGO_END)
-        name = _cargo_name(found["name"], at, targets if many else {})
+        name = _cargo_name(found["name"], at, targets if many else {}, above)
         told_of.add(name)
         yield Section(name, _cargo_said(lines[at + 1 : end]), range(at, end))
     for at, found in ran:
-        name = _cargo_name(found["name"], at, targets if many else {})
+        name = _cargo_name(found["name"], at, targets if many else {}, above)
         yield single(at) if name in told_of else Section(name, "", range(at, at + 1))
 
 
-def _cargo_name(name: str, at: int, targets: dict[int, str]) -> str:
-    file = next((targets[line] for line in sorted(targets, reverse=True) if line < at), "")
+def _cargo_name(name: str, at: int, targets: Mapping[int, str], above: Sequence[int]) -> str:
+    file = targets.get(last_before(at, above) or 0, "")
     return f"{file} › {name}" if file else name
 
 
@@ -112,6 +115,9 @@ _COMMENT = re.compile(r"# (?P<name>(?!tests\b|pass\b|fail\b|ok$|time=|suites\b|s
 _YAML_SAID = re.compile(r"\s+(?:error|message): (?P<said>.+)$")
 _BLOCK = re.compile(r"[|>][-+]?$")
 _AT_LEAST = 2
+_DEEPEST = 50
+_LONGEST = 2_000
+"""Lines of one diagnosis."""
 
 
 def read_tap(lines: Sequence[str]) -> Iterator[Section]:
@@ -120,7 +126,7 @@ def read_tap(lines: Sequence[str]) -> Iterator[Section]:
     subtests = dict(matching(lines, _SUBTEST, "# Subtest: "))
     path: list[tuple[int, str]] = []  # the subtests that are open, with their indentation
     comment = ""
-    failed: set[str] = set()
+    held: set[str] = set()  # what failed tests stand in
     for at, line in enumerate(lines):
         if at in subtests:
             indent = len(subtests[at]["indent"])
@@ -135,10 +141,10 @@ def read_tap(lines: Sequence[str]) -> Iterator[Section]:
         title = found["name"].replace("\\#", "#")
         names = [name for deep, name in path if deep < indent or (deep == indent and name == title)]
         name = " › ".join(names) if subtests and names else comment or title
-        if any(other.startswith(f"{name} › ") for other in failed):
+        if name in held:
             yield Section("", "", range(at, end))
             continue
-        failed.add(name)
+        held.update(_parents(name, " › "))
         own = name.endswith(title)
         said = _tap_said(lines[at + 1 : end])
         yield Section(name, said if own else title, range(at, end))
@@ -150,7 +156,7 @@ def _end_of_tap(lines: Sequence[str], at: int) -> int:
     end = at + 1
     if end < len(lines) and lines[end].strip() == "---":
         close = " " * (indent + _AT_LEAST) + "..."
-        return next((line + 1 for line in range(end, len(lines)) if lines[line] == close), end)
+        return next((line + 1 for line in range(end, min(end + _LONGEST, len(lines))) if lines[line] == close), end)
     while end < len(lines) and (not lines[end] or len(lines[end]) - len(lines[end].lstrip()) > indent):
         end += 1
     return end

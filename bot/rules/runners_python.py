@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from bot.rules.sections import Section, matching, single, told, until
+from bot.rules.sections import MOST_TESTS, Section, matching, single, told, until
 
 _HEADING = re.compile(r"=+ (?P<title>.+?) =+$")
 _TEST = re.compile(r"_{3,200} (?P<name>(?=.*[^_ ]).*?) _{3,200}$|_ (?P<long>\S.*\S) _$")
@@ -14,7 +15,7 @@ _WHEN = re.compile(r"ERROR (?:at (?:setup|teardown) of|collecting) ")
 _SUBTEST = re.compile(r"(?: \[[^\]]*\])?(?: \([^()]*=[^()]*\)| \(<subtest>\)| \[[^\]]*\])$")
 _SUMMED = re.compile(
     r"(?:FAILED|ERROR|SUBFAIL(?:ED)?(?:\[.*?\]|\(.*?\)| \(.*?\))*) "
-    r"(?P<id>[^\s:]+(?:::(?:[^\s\[]|(?<!:) (?!- ))+)*(?:\[.*?\](?= - |$))?)(?: - (?P<said>.*))?$"
+    r"(?P<id>[^\s:]+(?:::(?:[^\s\[]|(?<!:) (?!- ))*)?(?:\[.*?\](?= - |$))?)(?: - (?P<said>.*))?$"
 )
 _PROGRESS = re.compile(
     r"(?:\[gw\d+\] \[[ \d]+%\] (?:FAILED|ERROR|SUBFAIL\S*) )?\S+::.*?"
@@ -22,6 +23,8 @@ _PROGRESS = re.compile(
 )
 _RAN = re.compile(r"\b(?:FAILED|ERROR|SUBFAILED)\b")
 _PLACE = re.compile(r"(?P<path>[^\s:]+\.py):\d+:(?: in \w.*| [\w.]+)?$")
+_ALIKE = 100
+"""Tests of one name among which that of a file is looked for; parts of a log that are looked through."""
 _CRASH = re.compile(r"\S+\.py:\d+: [\w.]+$")
 _RAISED = re.compile(r"(?:\| )?(?:[\w.]*(?:Error|Exception|Group|Warning|Exit|Interrupt)\b)")
 _TRACED = re.compile(r"E\s+(?:File \"|Traceback \(|\+ Exception Group )")
@@ -40,24 +43,26 @@ class _Shown:
 def read_pytest(lines: Sequence[str]) -> Iterator[Section]:
     """Each test by its node id; what it raised comes from the long part, which isn't cut to a terminal's width."""
     shown, regions = _shown(lines)
-    summed = [(at, found["id"], found["said"] or "") for at, found in matching(lines, _SUMMED, "E")]
-    left = list(shown)
+    found = islice(matching(lines, _SUMMED, "E"), MOST_TESTS)
+    summed = [(at, match["id"], match["said"] or "") for at, match in found]
+    left: dict[str, list[_Shown]] = {}
+    for one in shown:
+        left.setdefault(one.node, []).append(one)
     for at, name, said in summed:
-        own = next((one for one in left if _is_of(one, name)), None)
+        node = name if name in left else name.partition("::")[2]
+        own = next((one for one in left.get(node, ())[:_ALIKE] if _is_of(one, name)), None)
         if own is not None:
-            left.remove(own)
+            left[node].remove(own)
             yield Section(name, own.said or said, own.lines)
             yield single(at)
         else:
             yield Section(name, said, range(at, _end_of_summed(lines, at)))
-    for one in left:
+    for one in (one for same in left.values() for one in same):
         yield Section(f"{one.path}::{one.node}" if one.path else one.node, one.said, one.lines)
     if summed or shown:
-        for at, found in matching(lines, _PROGRESS, "::"):
-            if _RAN.search(found[0]):
-                yield single(at)
+        yield from (single(at) for at, ran in matching(lines, _PROGRESS, "::") if _RAN.search(ran[0]))
     if summed:  # `--tb=line` has no headings
-        without = (part for part in regions if not any(one.lines.start in part for one in shown))
+        without = (part for part in regions[:_ALIKE] if not any(one.lines.start in part for one in shown))
         yield from (Section("", "", part) for part in without)
     if summed and not shown:
         yield from (single(at) for at, _ in matching(lines, _CRASH, ".py:"))  # a long log lost its beginning
@@ -84,7 +89,7 @@ def _shown(lines: Sequence[str]) -> tuple[list[_Shown], list[range]]:
             region = at if head["title"] in ("FAILURES", "ERRORS") else -1
             other = region < 0
         elif test is not None and not other:
-            begun = at, test["name"] or test["long"]
+            begun = (at, test["name"] or test["long"]) if len(shown) < MOST_TESTS else None
     return shown, regions
 
 
@@ -134,7 +139,7 @@ def _end_of_summed(lines: Sequence[str], at: int) -> int:
 
 _UNIT = re.compile(r"(?:FAIL|ERROR): (?P<test>[^\s(]+)(?: \((?P<where>[\w.<>]+)\))?(?P<row> .*)?$")
 _UNIT_RULE = re.compile(r"(?:={60,}|-{60,})$")
-_UNIT_RAN = re.compile(r"\s*(?:\S+ \([\w.<>]+\)| \[.*\]|.*) ?.*\.\.\. (?:FAIL|ERROR)$")
+_UNIT_RAN = re.compile(r".*\.\.\. (?:FAIL|ERROR)$")
 
 
 def read_unittest(lines: Sequence[str]) -> Iterator[Section]:

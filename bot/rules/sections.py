@@ -4,6 +4,7 @@ what several of them need to read it."""
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ _UNTOLD = re.compile(
 _NO_WORDS = re.compile(r"[\s\W_]*$")
 _COMPARED = re.compile(r"[-+] (?:Expected|Received)\s+[-+] \d+$|\+ expected - actual$|\+ actual - expected$")
 _MOST_SAID = 400
+MOST_TESTS = 2_000
+"""Failed tests read of one log, which is untrusted and of any length."""
 
 
 class Section(NamedTuple):
@@ -59,6 +62,12 @@ def matching(lines: Sequence[str], pattern: re.Pattern[str], part: str) -> Itera
     for at, line in enumerate(lines):
         if part in line and (found := pattern.match(line)) is not None:
             yield at, found
+
+
+def last_before(at: int, places: Sequence[int]) -> int | None:
+    """The last of the ascending `places` before `at`."""
+    index = bisect_left(places, at)
+    return places[index - 1] if index else None
 
 
 def single(at: int) -> Section:
