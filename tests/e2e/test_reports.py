@@ -192,7 +192,7 @@ def test_a_failed_run_tells_a_person_all_there_is_and_then_keeps_still(github: S
         "1 of 1 attempts used (`max_iterations`).",
         "**What failed:** `test` · `python3 errors.py` · exit code 3",
         "1 fixed · 1 remaining · 1 new",
-        "- fixed: `wrong.txt: error: alpha is wrong [E-alpha]`",
+        "- fixed: `wrong.txt:1: error: alpha is wrong [E-alpha]`",
         f"Where: {pull.head_sha[:7]} (#{pull.number})",
         "**What you can do**",
         "comment `/mendbot retry`",
