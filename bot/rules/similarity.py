@@ -48,7 +48,7 @@ def links(issues: Sequence[Issue]) -> tuple[Link, ...]:
     """Every tie between two of `issues`, the surest first; the order of `issues` makes no difference. What their
     template says ties nobody."""
     bodies = own_bodies(issues)
-    own = (issue.model_copy(update={"body": bodies[issue.number]}) for issue in issues)
+    own = (Issue.model_construct(number=one.number, title=one.title, body=bodies[one.number]) for one in issues)
     ordered = sorted(own, key=lambda issue: issue.number)
     read = {issue.number: mentions.read(issue) for issue in ordered}
     found = [

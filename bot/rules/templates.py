@@ -47,8 +47,10 @@ def own_bodies(issues: Sequence[Issue]) -> Mapping[int, str]:
     bodies = {issue.number: _without_prompts(issue.body or "") for issue in issues}
     if len(bodies) < LEAST:
         return bodies
-    lines = {number: [" ".join(line.split()) for line in body.split("\n")] for number, body in bodies.items()}
-    holders = Counter(line for own in lines.values() for line in dict.fromkeys(own))
+    lines = {number: [line.strip() for line in body.split("\n")] for number, body in bodies.items()}
+    holders: Counter[str] = Counter()
+    for own in lines.values():
+        holders.update(set(own))
     most = max(LEAST, len(bodies) // 2 + 1)
     common = {line for line, count in holders.items() if line and count >= most and not _EVIDENCE.search(line)}
     if not common:
