@@ -20,6 +20,7 @@ from bot.errors import Transient, UserError
 from bot.reports.limits import one_line
 from bot.reports.redact import Redactor
 from bot.workspace.box import find_packages
+from bot.workspace.home import mark
 from bot.workspace.mutex import exclusive
 
 TOOLS = ("mypy", "pytest", "ruff")
@@ -57,6 +58,7 @@ class Tools:
         a fetch that fails leaves them missing, and `missing_because` says why."""
         if wanted and self.directory() is None and self._may_fetch():
             try:
+                _begin(self._place().parent.parent)
                 await make_tools(self._place())
             except UserError as error:
                 self._failure, self._again_at = str(error), time.monotonic() + _AGAIN_S
@@ -108,6 +110,16 @@ def digest() -> str:
     """The name of the tools' directory: other pins, another interpreter or another machine make another one."""
     parts = (sysconfig.get_platform(), sys.implementation.cache_tag or "", str(proc.base_python()))
     return hashlib.sha256(LOCK.read_bytes() + "\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _begin(home: Path) -> None:
+    """A home that begins with its tools is marked as ours, so that `serve` takes it later; one with files never is."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not any(home.iterdir()):
+            mark(home)
+    except OSError as error:
+        raise UserError(f"{home} cannot hold tools: {error.strerror}") from error
 
 
 async def make_tools(place: Path) -> None:

@@ -55,14 +55,9 @@ def environment_of_nobody(python: str, place: Path) -> Path:
     shutil.copytree(
         ROOT / "bot", theirs / packages / "bot", ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
     )
-    shutil.copy2(ours / "bin" / "ruff", theirs / "bin")
-    for name, module in (("mypy", "mypy.__main__:console_entry"), ("pytest", "pytest:console_main")):
-        source, _, function = module.partition(":")
-        script = theirs / "bin" / name
-        script.write_text(
-            f"#!{theirs}/bin/python\nimport sys\nfrom {source} import {function}\nsys.exit({function}())\n"
-        )
-        script.chmod(0o755)
+    # the tools for checks, as `make .venv` prepares them
+    own = [str(theirs / "bin" / "python"), "-m", "bot.workspace.tools"]
+    subprocess.run(own, cwd=place, check=True, timeout=PATIENCE_S * 3)
     return theirs / "bin" / "python"
 
 

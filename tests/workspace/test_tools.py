@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from bot.app.home import claim_home
+from bot.errors import ConfigError
 from bot.model import RunChecksResult
 from bot.proc import base_python
 from bot.workspace.checks import run_checks
@@ -150,6 +152,19 @@ def test_at_first_need_the_tools_are_made_in_the_home_and_stay(bare: Bare) -> No
     again = bare.check("--check", "test", "--check", "lint", MENDBOT_TOOLS="off", **UNREACHABLE)
     assert again.returncode == 0, again
     assert (place.stat().st_ino, place.stat().st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
+
+
+def test_a_home_that_begins_with_its_tools_is_the_servers_later(bare: Bare) -> None:
+    bare.check("--check", "test", **UNREACHABLE)
+    assert (bare.home / "tools").is_dir()
+    claim_home(bare.home)
+
+
+def test_a_home_of_others_does_not_become_ours_by_its_tools(bare: Bare) -> None:
+    sources(bare.home, {"letter.txt": "mine\n"})
+    bare.check("--check", "test", **UNREACHABLE)
+    with pytest.raises(ConfigError, match=r"letter\.txt"):
+        claim_home(bare.home)
 
 
 def test_what_needs_no_python_fetches_nothing(bare: Bare) -> None:
