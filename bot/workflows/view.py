@@ -18,13 +18,7 @@ from bot.rules.suites_seen import what_ran
 from bot.store.runs import RunRow
 
 
-def view_of(
-    row: RunRow,
-    state: RunState,
-    *,
-    now_ms: int | None = None,
-    language: Language = "en",
-) -> RunView:
+def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None, language: Language = "en") -> RunView:
     """The run as its readers see it; `language` is theirs where the repository's configuration names none. An answer,
     which is given once, may tell how long the run has waited: then `now_ms` is the time (epoch milliseconds)."""
     spec = row.spec
@@ -67,9 +61,13 @@ def view_of(
         notes=state.notes,
         tried=attempts(state),
         conflicts=state.conflicts,
-        waited_ms=max(0, now_ms - row.created_at) if now_ms is not None and state.started_at is None else 0,
+        waited_ms=_waited_ms(row, state, now_ms),
         certificate=certificate(row.id, spec, state) if state.finished else None,
     )
+
+
+def _waited_ms(row: RunRow, state: RunState, now_ms: int | None) -> int:
+    return max(0, now_ms - row.created_at) if now_ms is not None and state.started_at is None else 0
 
 
 def _told(text: str | None, words: Callable[[Said], str]) -> str | None:
