@@ -41,6 +41,7 @@ async def spec_of(
 
 async def _in_tree(context: Context, request: SessionRequest, tree: Path, attended: bool) -> RunSpec:
     policy = await local_policy(tree)
+    agents = request.agents or (policy.agents if policy.agents is not None else context.settings.agents)
     return RunSpec(
         workspace=str(tree),
         goal=request.task,
@@ -49,11 +50,16 @@ async def _in_tree(context: Context, request: SessionRequest, tree: Path, attend
         validation_commands=request.validation_commands,
         key="session",
         policy=policy,
-        agents=request.agents or (policy.agents if policy.agents is not None else context.settings.agents),
+        agents=agents,
         max_attempts=request.max_attempts,
-        baseline=False,
+        # they work from failures alone, so without one they would have nothing to offer
+        baseline=bool(agents) and {agent for agent in agents if _may_act(context, agent)} <= {"fixers", "history"},
         attended=attended,
     )
+
+
+def _may_act(context: Context, agent: str) -> bool:
+    return agent != "command" or bool(context.settings.agent_command)
 
 
 def _tree(path: str, roots: Sequence[Path] | None) -> Path:

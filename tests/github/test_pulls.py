@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from bot.errors import Transient, UserError
+from bot.github.pulls import NoDrafts
 from bot.model import PullRequest
 
 
-def ensure(world: Any, **more: str) -> PullRequest:
+def ensure(world: Any, **more: Any) -> PullRequest:
     asked = {"head": "fix/issue-3", "base": "main", "title": "Fix it", "body": "Closes #3"} | more
     return asyncio.run(world.github().repository(world.repo).ensure_pull(**asked))
 
@@ -63,6 +64,14 @@ def test_one_that_was_not_opened_is_left_to_the_next_try(world: Any) -> None:
     world.fail("POST .*/pulls", 502)
     with pytest.raises(Transient):
         ensure(world)
+    assert ensure(world).number == 50
+
+
+def test_a_draft_where_there_are_none_is_told_apart_from_other_refusals(world: Any) -> None:
+    world.fail("POST .*/pulls", 422, {"message": "Draft pull requests are not supported in this repository."})
+    with pytest.raises(NoDrafts, match="octo/shop has no draft"):
+        ensure(world, draft=True)
+    assert world.pulls == []
     assert ensure(world).number == 50
 
 

@@ -134,6 +134,9 @@ def test_where_git_would_merge_them_nothing_is_said_and_github_is_not_asked(at_d
         many = "".join(f"line {number}\n" for number in range(40))
         at.github.world.push_commit(NAME, "main", {"many.txt": many, "answer.txt": "42\n"}, "ada")
         one, two = about(at, "The first line", "The last line")
+        check = 'import pathlib, sys\ntext = pathlib.Path("many.txt").read_text()\n'
+        check += 'sys.exit("zero" not in text and "last" not in text)\n'
+        at.github.world.push_commit(NAME, "main", {"check.py": check}, "ada")
         await begun(at, one, two)
         await fixed(at, one, many.replace("line 0\n", "line zero\n"), "many.txt")
         before = len(at.github.world.requests)
