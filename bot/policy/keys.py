@@ -126,7 +126,9 @@ class CheckPolicy(_Section):
         gt=0,
         le=7200,
     )
-    report: InnerPath | None = _key(None, "A JUnit XML or SARIF file that the command writes, to read places from.")
+    report: InnerPath | None = _key(
+        None, "A JUnit XML or SARIF file that the command writes, for places; JUnit also names the tests that ran."
+    )
 
 
 class ChecksPolicy(_Section):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.model import Annotation, Issue, Proof, Repo, StyleFindings, Validation, ValidationStep
+from bot.model import Annotation, CouldNotRun, Issue, Proof, Repo, StyleFindings, Validation, ValidationStep
 from bot.rules.changes_made import Made
 from bot.rules.course import RunSpec, RunState
 from bot.rules.fixable import to_fix
@@ -30,7 +30,7 @@ GREEN = close([step("lint"), step()])
 RED = close([step("lint"), step(code=1)])
 LUCKY = close([step("lint"), step(flaky=True)])
 HUNG = close([step("lint"), step(code=None, timed_out=True)])
-MISSING = close([step("lint"), step(code=127)])
+MISSING = close([step("lint"), step(code=127, could_not_run=CouldNotRun(hindrance="not_found", what="pytest"))])
 CRASH = (Issue(number=7, title="It crashes on Mondays", body="see the date formatter"),)
 UNUSED = (Issue(number=7, title="Unused imports in a.py"),)
 

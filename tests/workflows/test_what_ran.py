@@ -80,7 +80,7 @@ test('doubles', () => {
     "package.json": json.dumps({"type": "module", "scripts": {"test": "node --test"}}),
 }
 FIXES = {"calc.py": ("a - b", "a + b"), "calc.mjs": ("a - b", "a + b")}
-POLICY = {"checks": {"test": {"command": "python3 -m pytest -q"}}, "stop": {"no_progress_threshold": 9}}
+POLICY = {"checks": {"test": {"command": "pytest -q"}}, "stop": {"no_progress_threshold": 9}}
 NODE_POLICY = {"checks": {"test": {"command": "node --test"}}, "stop": {"no_progress_threshold": 9}}
 
 
@@ -216,21 +216,21 @@ HONEST: dict[str, tuple[dict[str, str], dict[str, Any], Edit]] = {
     "pytest, quiet options of its own": (
         {
             **PYTEST,
-            "pyproject.toml": PYTEST["pyproject.toml"] + 'addopts = "-p no:junitxml -qq -n 2 --dist loadfile"\n',
+            "pyproject.toml": PYTEST["pyproject.toml"] + 'addopts = "-p no:junitxml -qq"\n',
         },
         POLICY,
         fixes,
     ),
     "pytest, with a PYTHONPATH of its own": (
         PYTEST,
-        {**POLICY, "checks": {"test": {"command": "PYTHONPATH=. python3 -m pytest -v"}}},
+        {**POLICY, "checks": {"test": {"command": "PYTHONPATH=. pytest -v"}}},
         fixes,
     ),
     "pytest, with a report": (
         PYTEST,
         {
             **POLICY,
-            "checks": {"test": {"command": "python3 -m pytest --junitxml=ignored.txt", "report": "ignored.txt"}},
+            "checks": {"test": {"command": "pytest --junitxml=ignored.txt", "report": "ignored.txt"}},
         },
         fixes,
     ),

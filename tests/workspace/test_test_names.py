@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 
 import pytest
 
-from bot.model import Command
+from bot.model import Command, SandboxMode
 from bot.workspace.sandbox import Grant, open_sandbox
 from bot.workspace.step import run_step
 from bot.workspace.test_names import asking
@@ -24,11 +25,11 @@ def test_fails():
 """
 
 
-def asked(tree: Path, own: Path, command: str) -> tuple[int | None, bool, dict[str, str]]:
+def asked(tree: Path, own: Path, command: str, mode: SandboxMode = "auto") -> tuple[int | None, bool, dict[str, str]]:
     """A check's exit code, whether asking did it harm, and the tests that it told of."""
 
     async def run() -> tuple[int | None, bool, dict[str, str]]:
-        box, wanted = await open_sandbox("auto", ()), Command(run=command, timeout_s=120)
+        box, wanted = await open_sandbox(mode, ()), Command(run=command, timeout_s=120)
         async with asking(own, tree, wanted) as names:
             step, log = await run_step("test", wanted, tree, box, grant=names.granted(Grant()), mask=str)
             answer = names.answer(log.decode(), str)
@@ -37,7 +38,7 @@ def asked(tree: Path, own: Path, command: str) -> tuple[int | None, bool, dict[s
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize("options", ["", "-p no:junitxml -p no:terminal", "-n 2"])
+@pytest.mark.parametrize("options", ["", "-p no:junitxml -p no:terminal"])
 def test_pytest_lists_its_tests_outside_the_tree(tmp_path: Path, options: str) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
@@ -47,6 +48,15 @@ def test_pytest_lists_its_tests_outside_the_tree(tmp_path: Path, options: str) -
     assert outcomes == {"test_a.py::test_sees_nothing_of_it": "passed", "test_a.py::test_fails": "failed"}
     assert [path.name for path in tree.iterdir()] == ["test_a.py"]
     assert list((tmp_path / "own").iterdir()) == []
+
+
+def test_pytest_on_several_processes_lists_its_tests_once(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "test_a.py").write_text(TESTS)
+    # xdist is none of the tools that the sandbox shows
+    code, _, outcomes = asked(tree, tmp_path / "own", f"{sys.executable} -m pytest -n 2", mode="none")
+    assert (code, outcomes) == (1, {"test_a.py::test_sees_nothing_of_it": "passed", "test_a.py::test_fails": "failed"})
 
 
 def test_a_python_that_cannot_load_the_plugin_is_noticed(tmp_path: Path) -> None:
