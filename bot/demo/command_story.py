@@ -101,7 +101,7 @@ def _because(stage: Stage, words: str) -> bool:
 
 
 def _a_hand_lent(stage: Stage) -> None:
-    """One attempt fails, its failure is explained, a diff in a comment mends it, and it is remembered."""
+    """One attempt fails, its failure is explained and remembered with its remedy, and a diff in a comment mends it."""
     world, repo = stage.world, stage.repo
     stage.story.step("A fix; the one attempt that this repository allows fails")
     _done(stage, _DURATION, "/mendbot fix", "")
@@ -110,8 +110,9 @@ def _a_hand_lent(stage: Stage) -> None:
         lambda: "auto-fix-failed" in world.issue(repo, _DURATION).labels,
         unless=lambda: bool(world.pulls(repo)),
     )
-    _done(stage, _DURATION, "/mendbot explain", "explain", "pytest")
+    _done(stage, _DURATION, "/mendbot explain", "explain", "test_parses[1h 30m-5400]")
     _done(stage, _DURATION, f"/mendbot resolved {_HOW}", "reply", "Recorded how")
+    _done(stage, _DURATION, f"/mendbot history {_TESTS}", "history", _HOW)
     stage.story.step(f"{MAINTAINER} knows better, and gives the change as a diff")
     _done(stage, _DURATION, f"/mendbot apply\n\n```diff\n{_right()}```", "")
     stage.until(
@@ -122,7 +123,6 @@ def _a_hand_lent(stage: Stage) -> None:
     stage.until(
         f"the label auto-fix-done on #{_DURATION}", lambda: "auto-fix-done" in world.issue(repo, _DURATION).labels
     )
-    _done(stage, _DURATION, f"/mendbot history {_TESTS}", "history", _HOW)
 
 
 def _right() -> str:
