@@ -27,6 +27,7 @@ from bot.workflows.learn import change_hash, guidance, tried_before
 from bot.workflows.local import keep_found
 from bot.workflows.tampering import weakenings
 from bot.workspace.artifacts import write_log
+from bot.workspace.beside import Beginning
 from bot.workspace.git import GitError
 from bot.workspace.patch import apply_changes
 from bot.workspace.tree import PathChange, Tree
@@ -37,6 +38,7 @@ FREE = MECHANICAL | {"history"}
 MOST_PATCH = 200_000
 """Characters of a change that its artifact holds; the log beside it is whole."""
 _PATCHES_SHOWN = 5
+_PATHS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,11 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
         await keep_found(context, row, state, tree)
     task = await _task(context, row, state, tree, told, attempt)
     passed_over: dict[str, PassedOver] = {}
-    touched = True
+    begin = await Beginning.of(tree, state.snapshot, own=row.spec.workspace is None)
+    touched = False
     for developer in context.developers(row):
         if touched:
-            await tree.restore(state.snapshot)
+            await begin.restore()
         started = Draft(
             type="agent_started", key=f"agent:{attempt}:{developer.name}", data={"agent": developer.name}, **facts
         )
@@ -87,14 +90,15 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
             if developer.name in FREE:
                 passed_over[developer.name] = PassedOver(f"its change does not fit here: {error}")
                 continue
-            await tree.restore(state.snapshot)
+            await begin.restore()
             await _failed(context, row, facts, developer.name, error)
             return
         if isinstance(answer, Taken):
-            await _applied(context, row, state, tree, answer, facts)
+            notes = (*answer.notes, *_left_out(await begin.clear(answer.snapshot)))
+            await _applied(context, row, state, tree, replace(answer, notes=notes), facts)
             return
         passed_over[developer.name], touched = answer, answer.touched
-    await tree.restore(state.snapshot)
+    await begin.restore()
     await _nothing(context, row, facts, passed_over)
 
 
@@ -201,6 +205,14 @@ async def _ask(
     if tried is not None:
         return PassedOver(tried, repeated=True)
     return Taken(proposal, after, paths, fallbacks, patch, notes)
+
+
+def _left_out(gone: Sequence[str]) -> tuple[str, ...]:
+    """A sentence on what the agent made and no commit has; none where that was nothing."""
+    if not gone:
+        return ()
+    named = ", ".join(gone[:_PATHS_SHOWN]) + (" and more" if gone[_PATHS_SHOWN:] else "")
+    return (f"The agent also made {named}. Git leaves that out, so it was deleted before the checks.",)
 
 
 def _beyond(changed: Sequence[PathChange], task: AgentTask) -> list[str]:

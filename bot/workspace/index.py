@@ -60,6 +60,11 @@ class Index:
         listed = await self._git("ls-files", "-z", *asked)
         return tuple(name for name in listed.split(b"\0") if name)
 
+    async def beside(self) -> tuple[bytes, ...]:
+        """As `untracked`, and what is ignored too; nested repositories are directories like any other."""
+        listed = await self._git("ls-files", "-z", "--others", "--directory")
+        return tuple(name for name in listed.split(b"\0") if name)
+
     async def altered(self) -> tuple[bytes, ...]:
         """The names that the index has and the work tree has otherwise or no longer, in git's order; one git process.
 

@@ -142,6 +142,12 @@ class Tree:
         await record_products(self.path, self.git_dir, untracked)
         return await self.snapshot(), restored
 
+    async def beside(self, snapshot: str) -> tuple[bytes, ...]:
+        """What lies in the work tree and not in the snapshot (see `beside.py`)."""
+        async with self._index() as index:
+            await self._held(index, snapshot)
+            return await index.beside()
+
     async def changed(self, before: str, after: str) -> tuple[PathChange, ...]:
         """What differs between two snapshots, by path; a rename is a deletion and an addition."""
         return await changed(self.git_dir, before, after)
