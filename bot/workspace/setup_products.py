@@ -61,14 +61,19 @@ def _of_tools(tree: Path, untracked: Iterable[bytes]) -> Iterator[Path]:
 def _below(tree: Path, directory: Path) -> list[Path]:
     """Those below a directory that setup made, or the directory itself where it holds too many files to be sources."""
     found: list[Path] = []
-    files = 0
-    for where, names, plain in os.walk(tree / directory):
-        here = Path(where).relative_to(tree)
-        for name in tuple(names):
-            if _is_of_tools(tree, here / name) and not (tree / here / name).is_symlink():
-                found.append(here / name)
-                names.remove(name)
-        files += len(plain)
+    files, waiting = 0, [directory]
+    while waiting:  # not os.walk, which in Python 3.11 calls itself for each directory in another
+        here = waiting.pop()
+        try:
+            with os.scandir(tree / here) as entries:
+                names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+        except OSError:  # closed to us, gone, or too deep to be named
+            continue
+        below = [here / name for name, is_directory in names.items() if is_directory]
+        of_tools = {path for path in below if _is_of_tools(tree, path)}
+        found += of_tools
+        waiting += [path for path in below if path not in of_tools]
+        files += len(names) - len(below)
         if files > _MOST_FILES:
             return [directory]
     return found

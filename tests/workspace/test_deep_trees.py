@@ -99,3 +99,15 @@ def test_what_no_path_can_name_is_refused_and_takes_no_slot(mirror: Path, tmp_pa
     assert loss is not None and loss.files[0].startswith("dddd/dddd")
     assert plain("show", "refs/mendbot/salvage/1:new.txt", cwd=mirror) == "new"
     assert asyncio.run(entries(mirror)) == () and not path.exists()
+
+
+def test_what_setup_digs_is_taken_as_any_other(tree: Tree) -> None:
+    (tree.path / "made").mkdir()
+    path = "made/" + dig(tree.path / "made")
+
+    async def work() -> set[str]:
+        base = await tree.head()
+        after, _ = await tree.after_setup(base)
+        return {change.path for change in await tree.changed(base, after)}
+
+    assert asyncio.run(work()) == {path}
