@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 from typing import Protocol
 
 from bot.model import Change
@@ -203,13 +202,15 @@ def matches(names: Sequence[str], glob: str) -> bool:
     if "/" not in glob.rstrip("/"):
         wanted = ("**", *wanted)
 
-    @cache
-    def match(at: int, want: int) -> bool:
-        if want == len(wanted):
-            return True
-        if wanted[want] == "**":
-            below = want + 1 == len(wanted)
-            return at < len(names) and (below or match(at, want + 1) or match(at + 1, want))
-        return at < len(names) and fnmatchcase(names[at], wanted[want]) and match(at + 1, want + 1)
-
-    return bool(glob) and match(0, 0)
+    # from the end to the beginning and not by recursion, for a path may have thousands of parts
+    most = len(names)
+    fits = [True] * (most + 1)  # whether the pattern's rest, empty at first, fits the names from each place on
+    for number, part in enumerate(reversed(wanted)):
+        if part == "**":
+            below = [at < most and (number == 0 or fits[at]) for at in range(most + 1)]
+            for at in range(most - 1, -1, -1):
+                below[at] = below[at] or below[at + 1]
+            fits = below
+        else:
+            fits = [at < most and fits[at + 1] and fnmatchcase(names[at], part) for at in range(most + 1)]
+    return bool(glob) and fits[0]

@@ -90,3 +90,10 @@ def test_hostile_patterns_take_no_time() -> None:
     start = time.process_time()
     assert not wanted(["/".join(["**", "*a*a*a*a*b"] * 12)], ["/".join(["a" * 200] * 40)] * 20)
     assert time.process_time() - start < CPU_S
+
+
+def test_a_path_may_have_thousands_of_parts() -> None:
+    path = "a/" * 2_000 + "b"
+    assert wanted(["**/b"], [path])
+    assert not wanted(["a/**/c"], [path])
+    assert wanted(["a"], [path])
