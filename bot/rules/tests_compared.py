@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bot.model.said import Said
 from bot.rules.cases import Case, is_snapshot, is_test, read
 from bot.rules.sayings import write
-from bot.rules.suite_result import SuiteResult
+from bot.rules.suite_result import SuiteCounts, SuiteResult
 from bot.rules.weakened import FileTexts
 
 __all__ = ["Judgement", "brought_along", "judge_tests", "may_be_tests_only"]
@@ -57,6 +57,9 @@ def judge_tests(
         # a runner that named what passed has gone silent: nothing shows that anything ran
         failed = before.named("failed")
         return Judgement(refused=_not_run(failed or before.named("passed"), failed=bool(failed)))
+    if before.counts is not None:
+        # nor does one that counted its tests before and counts none now: quiet runners print their sum either way
+        return Judgement(refused=_by_counts(before, SuiteResult(counts=SuiteCounts())), compared=False)
     return Judgement(compared=False)
 
 

@@ -166,7 +166,8 @@ _TICK_SUM = re.compile(
     r"^ℹ (?P<what>pass|fail|cancelled|skipped|todo) (?P<count>\d+)$"
     r"|^\s*(?P<number>\d+) (?P<word>passing|failing|pending)\b"
     r"|^\s*(?P<ava>\d+) tests? (?P<how>passed|failed|skipped|todo)$"
-    r"|^\s*Tests:?\s+(?P<listed>\d+ \w+.*)$"
+    # one that tells of failures alone doesn't say how many tests ran
+    r"|^\s*Tests:?\s+(?P<listed>(?=.*(?:\bpassed\b|\btotal\b|\(\d+\)))\d+ \w+.*)$"
 )
 _LISTED = re.compile(r"(\d+) (passed|failed|skipped|todo|pending)\b")
 _TICKED: dict[str, Outcome] = {

@@ -57,6 +57,31 @@ def test_what_failed_must_have_passed_and_what_ran_must_run(after: SuiteResult |
     assert kind(judged(ran((B, C), failed=(A,)), after)) == expected
 
 
+UNITTEST_RED = "FAIL: test_add (tests.test_calc.CalcTest)\nRan 2 tests in 0.001s\n\nFAILED (failures=1)\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("Ran 2 tests in 0.001s\n\nOK\n", "unnamed"),
+        ("Ran 0 tests in 0.000s\n\nOK\n", "tests.fewer"),
+        ("", "tests.fewer"),
+    ],
+)
+def test_a_runner_that_counted_its_tests_and_counts_none_now_has_run_none(after: str, expected: str) -> None:
+    """REQ-STOP-006: `python -m unittest` exits with success where a change took its tests from it."""
+    assert kind(judged(read_printed(UNITTEST_RED), read_printed(after))) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "ran"),
+    [("Tests: 1 failed", None), ("Tests: 1 failed, 1 total", 1), ("Tests  1 failed | 2 passed (3)", 3)],
+)
+def test_a_sum_of_failures_alone_does_not_say_how_many_tests_ran(line: str, ran: int | None) -> None:
+    found = read_printed(f"  ✕ adds\n{line}\n")
+    assert (found.counts.ran if found and found.counts else None) == ran
+
+
 def test_the_sentence_names_the_tests_and_few_of_many() -> None:
     many = tuple(f"tests/test_a.py::test_{number}" for number in range(9))
     found = judged(ran(many[1:], failed=many[:1]), ran(many[:1]))
