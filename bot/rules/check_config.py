@@ -7,10 +7,10 @@ import configparser
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["is_config", "settings"]
+__all__ = ["is_config", "settings", "stands_aside"]
 
 _WHOLE = re.compile(
     r"\.?pytest\.ini|tox\.ini|\.?mypy\.ini|\.?ruff\.toml|\.flake8|\.?pylintrc(?:\.toml)?|pyrightconfig\.json|\.isort\.cfg"
@@ -32,11 +32,14 @@ _SCRIPT = re.compile(
 )
 _PACKAGE_WORDS = "jest vitest mocha ava nyc c8 xo standard eslintConfig eslintIgnore prettier stylelint tap"
 _PACKAGE_TOOLS = frozenset(_PACKAGE_WORDS.split())
+_AROUND = re.compile(r"script (?:pre|post)")
 _TARGET = re.compile(
     r"^(?:test|check|lint|type-?check|types|mypy|ruff|pytest|tsc|ci|verify|vet|fmt-check)[\w-]*(?: [^:=\n]*)?:"
     r"(?!=).*(?:\n(?:[ \t]+.*|[ \t]*))*",
     re.MULTILINE,
 )
+_FOR_ALL = re.compile(r"^(\.IGNORE|(?:override )?(?:MAKEFLAGS|SHELL|\.SHELLFLAGS)(?= *[:+?]?=))[^\n]*", re.MULTILINE)
+"""What make heeds in every target, such as to ignore all errors."""
 _CFG = re.compile(
     r"tool:pytest|pytest|mypy.*|flake8.*|pylint.*|coverage:.*|isort|pycodestyle|pydocstyle|tox.*|testenv.*"
 )
@@ -61,6 +64,14 @@ def settings(path: str, text: str | None) -> Mapping[str, object]:
         return _PARTLY[name](text)
     except (ValueError, configparser.Error, RecursionError):
         return {"unreadable": text}
+
+
+def stands_aside(path: str, added: Iterable[str], *, new: bool) -> bool:
+    """Whether settings of these names, which a change adds to a file, take nothing from a check by themselves, though
+    one may be found by them from now on. A `pretest` runs within `test`, and make prefers a `GNUmakefile`."""
+    if new and path.rpartition("/")[2] in ("GNUmakefile", "makefile"):
+        return False
+    return all(name.startswith(("script ", "target ")) and not _AROUND.match(name) for name in added)
 
 
 def _pyproject(text: str) -> Mapping[str, object]:
@@ -97,7 +108,8 @@ def _setup_cfg(text: str) -> Mapping[str, object]:
 
 def _recipes(text: str) -> Mapping[str, object]:
     found = (match[0] for match in _TARGET.finditer(text))
-    return {f"target {recipe.split(':')[0].split()[0]}": " ".join(recipe.split()) for recipe in found}
+    every = {f"make {match[1]}": " ".join(match[0].split()) for match in _FOR_ALL.finditer(text)}
+    return every | {f"target {recipe.split(':')[0].split()[0]}": " ".join(recipe.split()) for recipe in found}
 
 
 def _table(value: object) -> Mapping[str, Any]:

@@ -65,7 +65,7 @@ def judge_tests(
 
 def may_be_tests_only(paths: Collection[str]) -> bool:
     """Whether a change of these files may be one of tests alone, so that their texts have to be read."""
-    return bool(paths) and all(is_test(path) or is_snapshot(path) for path in paths)
+    return bool(paths) and all(is_test(path) or is_snapshot(path) or path.endswith(".rs") for path in paths)
 
 
 def brought_along(suite: SuiteResult, files: Sequence[FileTexts]) -> SuiteResult:
@@ -80,7 +80,7 @@ def brought_along(suite: SuiteResult, files: Sequence[FileTexts]) -> SuiteResult
 
 def _tests_alone(before: SuiteResult | None, files: Sequence[FileTexts]) -> Said | None:
     """Why a change is none of the code: it touches nothing but the tests that failed."""
-    if not may_be_tests_only([file.path for file in files]):
+    if not may_be_tests_only([file.path for file in files]) or any(map(_is_code, files)):
         return None
     cases = {file.path: read(file.path, file.before or "") for file in files if file.before}
     tests = [path for path, reading in cases.items() if reading.cases or reading.loose or is_snapshot(path)]
@@ -89,6 +89,14 @@ def _tests_alone(before: SuiteResult | None, files: Sequence[FileTexts]) -> Said
     failing = before.named("failed") if before is not None else ()
     hit = [path for path in tests if not failing or any(_holds(name, path, cases[path].cases) for name in failing)]
     return write("tests.only", names=_names(hit)) if hit else None
+
+
+def _is_code(file: FileTexts) -> bool:
+    """Whether the change of a file is one of code: Rust's unit tests stand behind it in the same file."""
+    if is_test(file.path) or is_snapshot(file.path):
+        return False
+    code = [(text or "").partition("#[cfg(test)]") for text in (file.before, file.after)]
+    return not all(mark for _, mark, _ in code) or code[0][0] != code[1][0]
 
 
 def _holds(name: str, path: str, cases: Sequence[Case]) -> bool:

@@ -10,7 +10,8 @@ from typing import Literal
 
 from bot.rules.case_losses import ChangedTests, LossKind, collected_by_name, losses
 from bot.rules.cases import Case, Reading, is_snapshot, is_test, read
-from bot.rules.check_config import is_config, settings
+from bot.rules.check_config import is_config, settings, stands_aside
+from bot.rules.rigged import rigging
 
 __all__ = ["WEAKENED_TESTS", "FileTexts", "Weakening", "refusal", "weakened"]
 
@@ -18,7 +19,10 @@ WEAKENED_TESTS = "weakened_tests"
 """The reason with which an attempt fails that has a refusal."""
 
 Severity = Literal["refuse", "note"]
-Kind = Literal["deleted_test", "skipped_test", "fewer_assertions", "check_config", "snapshot", "ignored"] | LossKind
+Kind = (
+    Literal["deleted_test", "skipped_test", "fewer_assertions", "check_config", "snapshot", "ignored", "rigged"]
+    | LossKind
+)
 _NAMED = 5
 _SHOWN = 80
 
@@ -59,7 +63,8 @@ def weakened(
     those in `checked` (the files that a check's command names) are tests whatever they are called.
 
     Refused: a test deleted, skipped or run alone, one that is no longer collected or called, that ends early or hides
-    what fails in it, rows of its tables or assertions fewer than before, check configuration edited. Noted: new
+    what fails in it, rows of its tables or assertions fewer than before, check configuration edited, a runner or an
+    assertion replaced, code that asks whether tests run it. Noted: new
     markers that silence a finding in place, changed snapshots, a skip in a file that is itself new. Tests that are
     added, moved or renamed with their assertions are neither; several tests made into one with a table are seen as
     deleted, for text alone can't tell what the table holds. What a test that stays expects may change."""
@@ -69,6 +74,7 @@ def weakened(
         *_skipped(read_files),
         *_fewer(read_files),
         *_lost_cases(read_files),
+        *_rigged(files, checked),
         *(one for texts in files for one in _configured(texts, texts.path in named)),
         *_snapshots(files),
         *_ignored(read_files),
@@ -231,14 +237,23 @@ def _ignored(files: Sequence[_File]) -> Iterable[Weakening]:
             yield Weakening("note", "ignored", file.path, f"{file.path}: silences findings in place by {what}")
 
 
+def _rigged(files: Sequence[FileTexts], checked: Collection[str]) -> Iterable[Weakening]:
+    old = {texts.before for texts in files if texts.after is None}
+    for texts in files:
+        if texts.before is None and texts.after in old:
+            continue  # moved as it was
+        tests = is_test(texts.path) or texts.path in checked
+        for message in rigging(texts.path, texts.before, texts.after, tests=tests):
+            yield Weakening("refuse", "rigged", texts.path, message)
+
+
 def _configured(texts: FileTexts, asked_for: bool) -> Iterable[Weakening]:
     if not is_config(texts.path) or texts.before == texts.after:
         return
     before, after = settings(texts.path, texts.before), settings(texts.path, texts.after)
     changed = [name for name in before if before[name] != after.get(name)]
     added = [name for name in after if name not in before]
-    # a script that is new takes nothing away by itself, but a check may be found by it from now on
-    harmless = not changed and all(name.startswith(("script ", "target ")) for name in added)
+    harmless = not changed and stands_aside(texts.path, added, new=texts.before is None)
     if not changed and not added:
         return
     severity: Severity = "note" if asked_for or harmless else "refuse"

@@ -139,6 +139,19 @@ def test_a_change_of_nothing_but_the_tests_that_failed_is_refused() -> None:
     assert kind(judged(before, after, test, FileTexts("tests/test_new.py", None, TEXT))) == "tests.only"
 
 
+def test_unit_tests_in_a_file_of_rust_are_told_from_its_code() -> None:
+    code, tests = (
+        "fn add() { a - b }\n",
+        "\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn adds() {\n        assert_eq!(add(), 5);\n",
+    )
+    before, after = ran(("tests::x",), failed=("tests::adds",)), ran(("tests::x", "tests::adds"))
+    turned = FileTexts("src/lib.rs", code + tests, code + tests.replace("5", "4"))
+    assert kind(judged(before, after, turned)) == "tests.only"
+    fixed = FileTexts("src/lib.rs", code + tests, code.replace("-", "+") + tests)
+    assert kind(judged(before, after, fixed)) == "accepted"
+    assert kind(judged(before, after, turned, FileTexts("src/a.rs", "x", "y"))) == "accepted"
+
+
 def test_who_added_a_test_may_take_it_away() -> None:
     added = FileTexts("tests/test_a.py", TEXT.replace("test_one", "test_old"), TEXT)
     assert brought_along(ran((C,), failed=(A,)), [added]).outcomes == {C: "passed"}

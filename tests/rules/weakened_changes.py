@@ -175,6 +175,63 @@ REFUSED: dict[str, tuple[str, FileTexts]] = {
     "Cargo's lints": ("check_config", change("Cargo.toml", "[lints.clippy]\nall = 'deny'\n", ("deny", "allow"))),
     "a config deleted": ("check_config", FileTexts("mypy.ini", "[mypy]\nstrict = true\n", None)),
 }
+RUST_PANICS = "    #[test]\n    #[should_panic]\n    fn empty() {\n        add(i32::MAX, 1);\n    }\n\n"
+HOOK = "def pytest_runtest_makereport(item, call):\n    pass\n"
+REFUSED |= {
+    "a hook of pytest in a new conftest": ("rigged", FileTexts("conftest.py", None, HOOK)),
+    "a hook of pytest beside others": (
+        "rigged",
+        change("tests/conftest.py", HOOK, ("def ", "def pytest_pyfunc_call(pyfuncitem):\n    return True\n\n\ndef ")),
+    ),
+    "unittest's load_tests": (
+        "rigged",
+        change("tests/__init__.py", "\n", ("\n", "def load_tests(loader, tests, pattern):\n    return Suite()\n")),
+    ),
+    "a module that Python runs first": ("rigged", FileTexts("sitecustomize.py", None, "x = 1\n")),
+    "a module in place of the runner": ("rigged", FileTexts("unittest.py", None, "print('OK')\n")),
+    "a program in place of the runner": ("rigged", FileTexts("node_modules/.bin/node", None, "#!/bin/sh\n")),
+    "a file that make takes for its target": ("rigged", FileTexts("test", None, "x\n")),
+    "code that asks for pytest": (
+        "rigged",
+        change("src/a.py", "x = 1\n", ("1", "2 if 'PYTEST_CURRENT_TEST' in os.environ else 1")),
+    ),
+    "code that asks for pytest's module": (
+        "rigged",
+        change("src/a.py", "x = 1\n", ("1", "2 if 'pytest' in sys.modules else 1")),
+    ),
+    "code that asks for node's runner": (
+        "rigged",
+        change("src/a.js", "let x = 1\n", ("1", "process.env.NODE_TEST_CONTEXT ? 2 : 1")),
+    ),
+    "code that asks for go test": ("rigged", change("a.go", "x := 1\n", ("1", 'flag.Lookup("test.v") != nil'))),
+    "code that asks for cargo test": ("rigged", change("src/lib.rs", "let x = 1;\n", ("1", "cfg!(test)"))),
+    "code that replaces an assertion": (
+        "rigged",
+        change("src/a.js", "let x = 1\n", ("\n", "\nassert.equal = () => {}\n")),
+    ),
+    "code that replaces a module's assertion": (
+        "rigged",
+        change("src/a.js", "let x = 1\n", ("\n", "\nrequire('node:assert').strictEqual = () => {}\n")),
+    ),
+    "code that ends the process": ("rigged", change("src/a.py", "x = 1\n", ("x = 1", "os._exit(0)"))),
+    "code that replaces a runner's function": (
+        "rigged",
+        change("src/a.js", "let x = 1\n", ("\n", "\nglobal.test = () => {}\n")),
+    ),
+    "rust, a test expected to panic": (
+        "rigged",
+        change("src/lib.rs", RUST, ("    #[test]\n    fn adds", "    #[test]\n    #[should_panic]\n    fn adds")),
+    ),
+    "a script that runs before the test": (
+        "check_config",
+        change("package.json", '{"scripts": {"test": "jest"}}', ('{"test"', '{"pretest": "sed", "test"')),
+    ),
+    "errors that make ignores": (
+        "check_config",
+        change("Makefile", "test:\n\tpytest\n", ("test:", ".IGNORE:\ntest:")),
+    ),
+    "a makefile that make prefers": ("check_config", FileTexts("GNUmakefile", None, "test:\n\ttrue\n")),
+}
 TABLES = """
 import pytest
 
@@ -349,5 +406,21 @@ NEITHER: dict[str, list[FileTexts]] = {
     "another tool's table": [change("pyproject.toml", "[tool.poetry]\nname='x'", ("'x'", "'y'"))],
     "the layout of a config": [change("tsconfig.json", '{"strict": true}', ('{"', '{\n  "'))],
     "another target": [change("Makefile", "run:\n\ta\ntest:\n\tpytest\n", ("\ta", "\tb"))],
+    "rust, a new test that must panic": [
+        change("src/lib.rs", RUST, ("    #[test]\n    fn adds", RUST_PANICS + "    #[test]\n    fn adds"))
+    ],
+    "a hook that was there": [change("conftest.py", HOOK, ("pass", "return None"))],
+    "a conftest moved": [FileTexts("conftest.py", HOOK, None), FileTexts("tests/conftest.py", None, HOOK)],
+    "a fixture": [FileTexts("conftest.py", None, "@pytest.fixture\ndef four():\n    return 4\n")],
+    "a hook for options": [FileTexts("conftest.py", None, "def pytest_addoption(parser):\n    pass\n")],
+    "a test that asks what runs it": [
+        change(PY, PYTEST, ("import pytest\n", "import pytest\n\nX = os.environ.get('PYTEST_CURRENT_TEST')\n"))
+    ],
+    "code that asked before": [
+        change("src/a.py", "x = 'pytest' in sys.modules\n", ("x =", "y = 1\nx =")),
+    ],
+    "an assertion compared": [change("src/a.js", "f()\n", ("f()", "assert.equal === f"))],
+    "a directory of the code named test": [FileTexts("src/test/data", None, "x")],
+    "a new Makefile's variable": [change("Makefile", "a:\n\tb\n", ("a:", "X = 1\na:"))],
     "test data": [FileTexts("tests/data/a.json", "{}", None), FileTexts("tests/__init__.py", "", None)],
 }
