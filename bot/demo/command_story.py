@@ -101,7 +101,7 @@ def _because(stage: Stage, words: str) -> bool:
 
 
 def _a_hand_lent(stage: Stage) -> None:
-    """One attempt fails, its failure is explained and remembered with its remedy, and a diff in a comment mends it."""
+    """One attempt fails, its failure is explained, how to fix it is remembered, and a diff in a comment does so."""
     world, repo = stage.world, stage.repo
     stage.story.step("A fix; the one attempt that this repository allows fails")
     _done(stage, _DURATION, "/mendbot fix", "")
@@ -110,7 +110,7 @@ def _a_hand_lent(stage: Stage) -> None:
         lambda: "auto-fix-failed" in world.issue(repo, _DURATION).labels,
         unless=lambda: bool(world.pulls(repo)),
     )
-    _done(stage, _DURATION, "/mendbot explain", "explain", "test_parses[1h 30m-5400]")
+    _done(stage, _DURATION, "/mendbot explain", "explain", "make -C duration test")
     _done(stage, _DURATION, f"/mendbot resolved {_HOW}", "reply", "Recorded how")
     _done(stage, _DURATION, f"/mendbot history {_TESTS}", "history", _HOW)
     stage.story.step(f"{MAINTAINER} knows better, and gives the change as a diff")

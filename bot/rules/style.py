@@ -55,6 +55,8 @@ def style_findings(validation: Validation | None) -> StyleFindings:
         for one in gravest:
             (unformatted if _UNFORMATTED.search(f"{one.rule} {one.message}") else lint)[one.path] = None
         if _FORMAT_CHECK.search(step.command):
+            # of `ruff check . && ruff format --check .` the second half has not run where the first failed
+            unformatted |= lint
             # `gofmt -l` and `prettier -l` print nothing but the names
             unformatted |= dict.fromkeys(line for line in step.output.splitlines() if _BARE_PATH.fullmatch(line))
     return StyleFindings(lint=tuple(filter(may_fix, lint)), unformatted=tuple(filter(may_fix, unformatted)))

@@ -110,6 +110,8 @@ def test_findings_are_told_apart_and_documents_and_lock_files_are_left_out() -> 
     assert style_findings(failed) == StyleFindings(lint=("a.py",), unformatted=("c.py",))
     listed = close([step("custom", 1, "gofmt -l .", output="b.go\nsub/c.go\nnot a name.go\n")])
     assert style_findings(listed).unformatted == ("b.go", "sub/c.go")
+    both = close([step("lint", 1, "ruff check . && ruff format --check .", annotations=(found("a.py"),))])
+    assert style_findings(both) == StyleFindings(lint=("a.py",), unformatted=("a.py",))
     assert style_findings(GREEN) == style_findings(RED) == style_findings(None) == StyleFindings()
     assert may_fix("src/a.py") and not may_fix("doc/conf.py") and not may_fix("")
 
