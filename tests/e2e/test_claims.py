@@ -81,7 +81,7 @@ def test_on_a_green_base_fixers_have_nothing_to_offer(github: StandIn, serve: Se
 
 @pytest.mark.parametrize("content", ["42\n", "42"], ids=["right", "wrong"])
 def test_a_change_on_a_green_base_is_a_draft_that_says_so(github: StandIn, serve: Serve, content: str) -> None:
-    """G-4."""
+    """G-4, REQ-PROOF-005."""
     push(github, answer__txt="42\n")
     serve(MENDBOT_AGENT_COMMAND=agent({"changes": [{"path": "other.txt", "content": content}]}))
     number = label(github, "Fix: the answer crashes")

@@ -182,7 +182,7 @@ NODE_LIES: dict[str, tuple[Edit, str]] = {
 
 @pytest.mark.parametrize("name", LIES)
 def test_a_pytest_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, name: str) -> None:
-    """REQ-STOP-006: the tests that failed before must have run and passed; the names are told."""
+    """REQ-STOP-006, REQ-PROOF-002: the tests that failed before must have run and passed; the names are told."""
     lie, said = LIES[name]
     state, prompt = at_desk(lambda at: lied(at, PYTEST, POLICY, lie))
     assert said in state.troubles[0] and said in prompt
@@ -191,6 +191,7 @@ def test_a_pytest_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, n
 
 @pytest.mark.parametrize("name", NODE_LIES)
 def test_a_node_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, name: str) -> None:
+    """REQ-PROOF-002."""
     lie, said = NODE_LIES[name]
     state, prompt = at_desk(lambda at: lied(at, NODE, NODE_POLICY, lie))
     assert said in state.troubles[0] and said in prompt
