@@ -74,6 +74,12 @@ def test_what_a_person_records_is_told_by_file_and_by_error(mendbot: Mendbot) ->
     assert mendbot("d.py")[:2] == (1, "Nothing is known about it yet.\n")
 
 
+def test_a_home_that_it_makes_is_its_users_alone(mendbot: Mendbot) -> None:
+    """As the one that `serve` makes: the database has lines of logs and patches."""
+    assert mendbot(*RECORD)[0] == 0
+    assert mendbot.home.stat().st_mode & 0o777 == 0o700
+
+
 def test_a_file_may_be_called_like_a_command(mendbot: Mendbot) -> None:
     mendbot("record", "--error", "-boom", "--how", "--so", "--file", "record", "--file", "-x.py")
     assert len(mendbot.json("./record")) == len(mendbot.json("--error", "-boom")) == 1

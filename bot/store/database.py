@@ -129,7 +129,7 @@ class Database:
         self.url = url
         self.sqlite = parsed.get_backend_name() == "sqlite"
         if self.sqlite:
-            Path(parsed.database or "").parent.mkdir(parents=True, exist_ok=True)
+            Path(parsed.database or "").parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._writer = _sqlite_engine(parsed, "BEGIN IMMEDIATE", 1)
             self._reader = _sqlite_engine(parsed, "BEGIN", 4)
         else:
