@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,8 @@ from bot.reports.limits import one_line
 
 _LAST_LINE = 80
 """Characters of a check's last line of output, where most tools sum up."""
+_MAKES_OWN = re.compile(r"g?make(?:\[\d+\])?: ")
+"""Begins what make says of itself, such as `Leaving directory`: below the line with which the tool sums up."""
 _WIDTH = 500
 _INDENT = "  "
 """Before what happens within an attempt."""
@@ -59,6 +62,13 @@ def _packaged(data: Mapping[str, Any]) -> str:
     return f"pushed {data['commit'][:10]} to the branch" if data.get("commit") else "offers the change as a diff"
 
 
+def _last_line(output: str) -> str:
+    """What the tool said last; make's own last line only where there is no other."""
+    lines = [text.strip() for text in output.splitlines() if text.strip()]
+    tools = (line for line in reversed(lines) if not _MAKES_OWN.match(line))
+    return next(tools, lines[-1] if lines else "")
+
+
 def _check(event: RunEvent) -> str:
     step = event.data["step"]
     where = "before any change" if event.iteration == 0 else f"attempt {event.data.get('attempt', event.iteration)}"
@@ -66,7 +76,7 @@ def _check(event: RunEvent) -> str:
         return f"  {step['stage']}: skipped, {step['output']}"
     mark = "✓" if step["passed"] else "✗"
     line = f"  {mark} {step['stage']} ({where}, {step['durationMs'] / 1000:.1f} s)"
-    last = next((text.strip() for text in reversed(step["output"].splitlines()) if text.strip()), "")
+    last = _last_line(step["output"])
     said = f": {last[:_LAST_LINE]}" if last else ""
     # events of before this was noted have neither key
     restored = step.get("restored", ())
