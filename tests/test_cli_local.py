@@ -64,6 +64,18 @@ def test_check_of_no_tree_prints_the_result_and_exits_2(repo: Path, path: str) -
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_an_empty_path_is_named_as_such() -> None:
+    done = mendbot("check", "")
+    assert done.returncode == 2
+    assert done.stderr.startswith("mendbot: the path is empty")
+
+
+def test_an_unknown_command_is_answered_with_a_whole_sentence() -> None:
+    done = mendbot("nosuch")
+    assert done.returncode == 2
+    assert done.stderr.endswith("history; try `mendbot --help`\n")
+
+
 def test_check_without_a_command_says_what_was_looked_for(tmp_path: Path) -> None:
     done = mendbot("check", str(tmp_path), "--json")
     assert done.returncode == 2
@@ -85,7 +97,10 @@ def test_worktrees_come_and_go_and_the_branch_stays(repo: Path) -> None:
     assert Path(tree["worktree_path"], "answer").read_text() == "42"
     listed = json.loads(mendbot("worktree", "list", "--repo", str(repo), "--json").stdout)
     assert [entry["issues"] for entry in listed["worktrees"]] == [[1, 3]]
-    assert mendbot("worktree", "cleanup", "--issue", "1", "--issue", "3", cwd=repo).returncode == 0
+    cleanup = ("worktree", "cleanup", "--issue", "1", "--issue", "3")
+    gone = "no worktree of #1, #3 is left; the branch fix/issue-1-3 is never deleted\n"
+    for done in (mendbot(*cleanup, cwd=repo), mendbot(*cleanup, cwd=repo)):
+        assert (done.returncode, done.stdout) == (0, gone)
     assert json.loads(mendbot("worktree", "list", "--json", cwd=repo).stdout)["worktrees"] == []
     again = mendbot("worktree", "create", "--issue", "1", "--issue", "3", "--json", cwd=repo)
     assert again.returncode == 1

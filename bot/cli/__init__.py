@@ -85,7 +85,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         code = app(sys.argv[1:] if argv is None else argv, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        complain(f"{one_line(str(error), 1_000).rstrip('.')}; try `mendbot --help`")
+        complain(f"{one_line(str(error), 1_000).rstrip(', .')}; try `mendbot --help`")
         return BAD_INPUT
     except UserError as error:
         complain(str(error))

@@ -33,7 +33,7 @@ LONGEST_INPUT = 128 * 1024 * 1024
 def _path(_: object, tokens: Sequence[Token]) -> Path:
     """An empty path is a variable that is not set, and must not mean the working directory."""
     if not tokens[0].value.strip():
-        raise ValueError("it is empty; give a path, or `.` for the working directory")
+        raise ValueError("the path is empty; give one, or `.` for the working directory")
     return Path(tokens[0].value)
 
 
@@ -129,7 +129,8 @@ def _worktree(action: str, issues: Sequence[int], options: dict[str, Any], as_js
         for entry in result.worktrees:
             say(f"{entry.path}\t{entry.branch}\t{','.join(map(str, entry.issues))}")
     elif result.success:
-        say(result.worktree_path or f"removed; the branch {result.branch} stays")
+        gone = f"no worktree of {', '.join(f'#{number}' for number in issues)} is left"
+        say(result.worktree_path or f"{gone}; the branch {result.branch} is never deleted")
     if result.success:
         return PASSED
     complain(result.error or f"{action} failed")
