@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["rigging"]
+__all__ = ["rigging", "stubbing"]
 
 _PYTHON = re.compile(r"\.pyi?$")
 _JAVASCRIPT = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
@@ -33,6 +33,11 @@ _REPLACED = re.compile(
     r"|\b(?:globalThis|global)\.(?:test|it|describe|expect|assert)\s*=(?![=>])"
 )
 _LEAVES = re.compile(r"\bos\._exit\(0\)")
+_STUBS = re.compile(
+    r"\bmonkeypatch\.(?:setattr|setitem)\b|\bmock(?:er)?\.patch\b|^[ \t]*@?patch(?:\.object)?\("
+    r"|\bsys\.modules\[[^\]\n]+\]\s*=|\b(?:jest|vi)\.(?:mock|spyOn|doMock)\(|\bmock\.(?:method|module)\(",
+    re.MULTILINE,
+)
 _PANICS = re.compile(r"^[ \t]*#\[should_panic\b", re.MULTILINE)
 _RUST_TEST = re.compile(r"#\[(?:\w+::)*(?:test|rstest|test_case)\b")
 
@@ -62,6 +67,13 @@ def rigging(path: str, before: str | None, after: str | None, *, tests: bool) ->
     replaced = _more(_REPLACED, before, after) if _JAVASCRIPT.search(path) else ""
     if replaced:
         yield f"{path}: the code replaces what tests call ({replaced.rstrip(' =')}); leave it as it is"
+
+
+def stubbing(path: str, before: str | None, after: str | None) -> Iterator[str]:
+    """The sentence for what tests share, in a change of tests alone, where it replaces code from now on."""
+    stub = _more(_STUBS, before, after or "")
+    if stub:
+        yield f"{path}: nothing but tests changed, and they now replace code by `{stub.strip(' =(')}`; mend the code"
 
 
 def _turned_round(before: str, after: str) -> bool:

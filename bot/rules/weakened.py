@@ -11,7 +11,7 @@ from typing import Literal
 from bot.rules.case_losses import ChangedTests, LossKind, collected_by_name, losses
 from bot.rules.cases import Case, Reading, is_snapshot, is_test, read
 from bot.rules.check_config import is_config, settings, stands_aside
-from bot.rules.rigged import rigging
+from bot.rules.rigged import rigging, stubbing
 
 __all__ = ["WEAKENED_TESTS", "FileTexts", "Weakening", "refusal", "weakened"]
 
@@ -74,7 +74,7 @@ def weakened(
         *_skipped(read_files),
         *_fewer(read_files),
         *_lost_cases(read_files),
-        *_rigged(files, checked),
+        *_rigged(read_files, checked),
         *(one for texts in files for one in _configured(texts, texts.path in named)),
         *_snapshots(files),
         *_ignored(read_files),
@@ -237,14 +237,16 @@ def _ignored(files: Sequence[_File]) -> Iterable[Weakening]:
             yield Weakening("note", "ignored", file.path, f"{file.path}: silences findings in place by {what}")
 
 
-def _rigged(files: Sequence[FileTexts], checked: Collection[str]) -> Iterable[Weakening]:
-    old = {texts.before for texts in files if texts.after is None}
-    for texts in files:
-        if texts.before is None and texts.after in old:
+def _rigged(files: Sequence[_File], checked: Collection[str]) -> Iterable[Weakening]:
+    gone = {file.texts.before for file in files if file.texts.after is None}
+    alone = all(is_test(file.path) for file in files)
+    for path, before, after in ((file.path, file.texts.before, file.texts.after) for file in files):
+        if before is None and after in gone:
             continue  # moved as it was
-        tests = is_test(texts.path) or texts.path in checked
-        for message in rigging(texts.path, texts.before, texts.after, tests=tests):
-            yield Weakening("refuse", "rigged", texts.path, message)
+        for message in rigging(path, before, after, tests=is_test(path) or path in checked):
+            yield Weakening("refuse", "rigged", path, message)
+        if alone and not any(file.after.cases for file in files if file.path == path):
+            yield from (Weakening("refuse", "rigged", path, message) for message in stubbing(path, before, after))
 
 
 def _configured(texts: FileTexts, asked_for: bool) -> Iterable[Weakening]:

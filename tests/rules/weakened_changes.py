@@ -176,6 +176,7 @@ REFUSED: dict[str, tuple[str, FileTexts]] = {
     "a config deleted": ("check_config", FileTexts("mypy.ini", "[mypy]\nstrict = true\n", None)),
 }
 RUST_PANICS = "    #[test]\n    #[should_panic]\n    fn empty() {\n        add(i32::MAX, 1);\n    }\n\n"
+FIXTURE = "@pytest.fixture\ndef four(monkeypatch):\n    return 4\n"
 HOOK = "def pytest_runtest_makereport(item, call):\n    pass\n"
 REFUSED |= {
     "a hook of pytest in a new conftest": ("rigged", FileTexts("conftest.py", None, HOOK)),
@@ -212,6 +213,10 @@ REFUSED |= {
     "code that replaces a module's assertion": (
         "rigged",
         change("src/a.js", "let x = 1\n", ("\n", "\nrequire('node:assert').strictEqual = () => {}\n")),
+    ),
+    "a fixture that replaces the code": (
+        "rigged",
+        change("conftest.py", FIXTURE, ("    return 4", "    monkeypatch.setattr('a.add', sum)\n    return 4")),
     ),
     "code that ends the process": ("rigged", change("src/a.py", "x = 1\n", ("x = 1", "os._exit(0)"))),
     "code that replaces a runner's function": (
@@ -412,6 +417,17 @@ NEITHER: dict[str, list[FileTexts]] = {
     "a hook that was there": [change("conftest.py", HOOK, ("pass", "return None"))],
     "a conftest moved": [FileTexts("conftest.py", HOOK, None), FileTexts("tests/conftest.py", None, HOOK)],
     "a fixture": [FileTexts("conftest.py", None, "@pytest.fixture\ndef four():\n    return 4\n")],
+    "a fixture that stands in for the network, beside a change of code": [
+        change("conftest.py", FIXTURE, ("    return 4", "    monkeypatch.setattr('a.fetch', str)\n    return 4")),
+        change("src/a.py", "x = 1\n", ("1", "2")),
+    ],
+    "a new test with a stub": [
+        change(
+            PY,
+            PYTEST,
+            ("class", "def test_b(monkeypatch):\n    monkeypatch.setattr('a.b', 1)\n    assert b\n\n\nclass"),
+        )
+    ],
     "a hook for options": [FileTexts("conftest.py", None, "def pytest_addoption(parser):\n    pass\n")],
     "a test that asks what runs it": [
         change(PY, PYTEST, ("import pytest\n", "import pytest\n\nX = os.environ.get('PYTEST_CURRENT_TEST')\n"))
