@@ -19,7 +19,7 @@ _TARGET_FILE = re.compile(r"^(?:test|tests|check|lint|typecheck)$")
 """Make takes a target for done where a file has its name."""
 _HOOK = re.compile(
     r"^[ \t]*(?:async[ \t]+)?def[ \t]+(pytest_(?:runtest_(?:makereport|protocol|call|logreport)|runtestloop|pyfunc_call"
-    r"|report_teststatus|sessionfinish|cmdline_main|collection_modifyitems|ignore_collect|pycollect_makeitem)"
+    r"|report_teststatus|sessionfinish|cmdline_main|collection_modifyitems)"
     r"|load_tests)\b",
     re.MULTILINE,
 )

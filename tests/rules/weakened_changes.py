@@ -428,6 +428,9 @@ NEITHER: dict[str, list[FileTexts]] = {
             ("class", "def test_b(monkeypatch):\n    monkeypatch.setattr('a.b', 1)\n    assert b\n\n\nclass"),
         )
     ],
+    "a hook whose work the list of tests shows": [
+        FileTexts("conftest.py", None, "def pytest_pycollect_makeitem(collector, name, obj):\n    return None\n")
+    ],
     "a hook for options": [FileTexts("conftest.py", None, "def pytest_addoption(parser):\n    pass\n")],
     "a test that asks what runs it": [
         change(PY, PYTEST, ("import pytest\n", "import pytest\n\nX = os.environ.get('PYTEST_CURRENT_TEST')\n"))
