@@ -38,9 +38,9 @@ _COMMIT_WIDTH = 72
 _DECORATION = re.compile(r"\A[\s#>*+-]+")
 """What a task pasted from Markdown begins with: a heading, a list, a quotation."""
 
-_KIND = r"(?:bug|(?:bug|hot)?fix(?:es)?)"
+_KIND = r"(?:bug|(?:bug|hot)?fix(?:e[sd])?)"
 _PREFIX = re.compile(
-    rf"\A(?:\s*(?:\[{_KIND}\]|{_KIND}(?:\([^()\s]{{1,30}}\))?!?:|fix(?:es)?(?:\s+[-–—:])?(?=\s|\Z)))+\s*", re.I
+    rf"\A(?:\s*(?:\[{_KIND}\]:?|{_KIND}(?:\([^()\s]{{1,30}}\))?!?:|fix(?:es)?(?:\s+[-–—:])?(?=\s|\Z)))+\s*", re.I
 )
 """How issues call themselves: `[bug]`, `Fix:`, `fix(cart)!:`, `Fix the total`, also several times."""
 

@@ -228,6 +228,7 @@ def test_an_issue_that_calls_itself_a_bug_does_not_double_the_prefix(view: Calla
     assert titled("[Bug] total") == "Fix: total"
     for title in (
         *("Fix total", "fix: total", "Fix: total", "FIX TOTAL", "fix(cart)!: total", "Fix: Fix total", "hotfix: total"),
+        *("Fixed: total", "[BUG]: total"),
         *("[fix] Fix: fix total", "Fixes: total", "Bugfix: total", "fix - total", " Fix – total"),
     ):
         assert titled(title).lower() == "fix: total", title
