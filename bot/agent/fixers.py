@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from bot.agent.developer import Runner
 from bot.model import AgentTask, Command, Proposal, StyleFindings
 from bot.proc import ProcResult
+from bot.rules.toml import read_toml
 
 _MISSING = (126, 127)
 _MAX_CONFIG_BYTES = 1_000_000
@@ -126,7 +126,7 @@ def _is_file(path: Path) -> bool:
 
 def _toml(path: Path) -> Mapping[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8")) if _is_file(path) else {}
+        return read_toml(path.read_text(encoding="utf-8")) if _is_file(path) else {}
     except (OSError, ValueError, RecursionError):
         return {}  # a broken file configures nothing; the checks will say that it is broken
 

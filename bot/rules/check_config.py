@@ -6,9 +6,10 @@ from __future__ import annotations
 import configparser
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from bot.rules.toml import read_toml
 
 __all__ = ["is_config", "settings", "stands_aside"]
 
@@ -75,7 +76,7 @@ def stands_aside(path: str, added: Iterable[str], *, new: bool) -> bool:
 
 
 def _pyproject(text: str) -> Mapping[str, object]:
-    tool = _table(tomllib.loads(text).get("tool"))
+    tool = _table(read_toml(text).get("tool"))
     # of what builds a project too, only the part that runs commands
     parts = {"hatch.envs": _table(tool.get("hatch")).get("envs"), "pdm.scripts": _table(tool.get("pdm")).get("scripts")}
     found = {name: tool[name] for name in sorted(_TOOLS & tool.keys())} | parts
@@ -83,7 +84,7 @@ def _pyproject(text: str) -> Mapping[str, object]:
 
 
 def _cargo(text: str) -> Mapping[str, object]:
-    document = tomllib.loads(text)
+    document = read_toml(text)
     found = {"[lints]": document.get("lints"), "[workspace.lints]": _table(document.get("workspace")).get("lints")}
     for kind in ("lib", "test", "bin"):
         targets = document.get(kind, [])

@@ -8,13 +8,13 @@ import errno
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bot.errors import Refused
+from bot.rules.toml import read_toml
 from bot.workspace.nofollow import read_state
 
 _LARGEST = 1_000_000
@@ -78,7 +78,7 @@ class Project:
 
     def toml(self, path: str) -> Mapping[str, Any]:
         """The file's TOML; empty where it is missing or broken."""
-        return self._parsed(path, tomllib.loads)
+        return self._parsed(path, read_toml)
 
     def ini(self, path: str) -> Mapping[str, Mapping[str, str]]:
         """The file's sections; empty where it is missing or broken."""
