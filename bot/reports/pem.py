@@ -19,11 +19,14 @@ largest RSA keys with a long prefix on each line."""
 _BACK = 8000
 """How far the lines of a key whose beginning is missing are looked for: less than a stream holds back."""
 
-_MARK = re.compile(r"----[- ](BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?[- ]----")
-_BREAK = re.compile(r"\n|\\[nr]")
-"""A line's end as it is, or as JSON and Python write it inside a string."""
-_WORD = re.compile(r"[A-Za-z0-9+/=\\]+")
-"""Base64, and the backslash that some JSON has before each `/`."""
+_SPACE = "(?:[ +]|%20)"
+_MARK = re.compile(
+    rf"----[- ](BEGIN|END){_SPACE}(?:[A-Z0-9]|{_SPACE}){{0,40}}PRIVATE{_SPACE}KEY(?:{_SPACE}BLOCK)?[- ]----"
+)
+_BREAK = re.compile(r"\n|\\[nr]|%0[AaDd]")
+"""A line's end as it is, as JSON and Python write it inside a string, or as a URL has it."""
+_WORD = re.compile(r"(?:[A-Za-z0-9+/=\\]|%2[BFbf]|%3[Dd])+")
+"""Base64, also as in a URL, and the backslash that some JSON has before each `/`."""
 _LONG = 16
 _GLUE = frozenset(" \t\r\"'`,;+()[]{}|<>*-")
 _PREFIX = 120

@@ -8,6 +8,7 @@ import random
 import textwrap
 import time
 from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import example, given, settings
@@ -231,3 +232,14 @@ def test_looking_for_keys_is_linear(text: str) -> None:
         stream.feed(text[at : at + 20])
     # what grows with the square takes minutes
     assert time.process_time() - start < CPU_S
+
+
+@pytest.mark.parametrize("encode", [quote, quote_plus, lambda text: quote(text, safe="")], ids=["path", "form", "all"])
+@pytest.mark.parametrize("missing", [0, 3], ids=["whole", "without its end"])
+def test_a_key_in_a_url_is_hidden(encode: Callable[[str], str], missing: int) -> None:
+    body = body_of(1200, 64, seed=1)
+    lines = [f"-----BEGIN RSA {'PRIVATE'} KEY-----", *body, f"-----END RSA {'PRIVATE'} KEY-----"]
+    text = f"GET /keys?pem={encode(chr(10).join(lines[: len(lines) - missing]))} 404\n{AFTER}\n"
+    for shown in (Redactor().mask(text), shown_in(text, [7] * (len(text) // 7))):
+        assert leaks([encode(line) for line in body], shown, 12) == []
+        assert shown.startswith("GET /keys?pem=") and shown.endswith(f"\n{AFTER}\n")
