@@ -89,7 +89,9 @@ def check_settings(settings: Settings) -> None:
 def lock_home(home: Path) -> Any:
     """Hold the home for one server; raises ConfigError where another has it. Keep the result while serving."""
     try:
-        handle = (home / "serve.lock").open("w")
+        # not truncated and no link followed, or a link planted there would empty the file that it leads to
+        opened = os.open(home / "serve.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        handle = os.fdopen(opened, "rb", buffering=0)
     except OSError as error:
         raise ConfigError(f"MENDBOT_HOME: {home} cannot be used ({error.strerror}): name a directory of ours") from None
     try:
