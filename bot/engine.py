@@ -21,6 +21,7 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 
 from bot.model.jobs import Job, JobArgs, JobState, JobStep, Outcome, Queue
 from bot.store.postgres import bounded_arguments
+from bot.store.private_file import create_private
 
 APPLICATION_VERSION = "1"
 _MAX_RECOVERIES = 30
@@ -235,6 +236,7 @@ def _next_turn(turn: str) -> str:
 def _prepare_sqlite(path: Path) -> None:
     # journal_mode persists in the file; set before dbos opens it, or its first writers meet a rollback journal
     path.parent.mkdir(parents=True, exist_ok=True)
+    create_private(path)
     connection = sqlite3.connect(path)
     try:
         connection.execute("PRAGMA journal_mode=WAL")

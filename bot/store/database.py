@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from bot.errors import ConfigError, Transient
 from bot.store.checkpoints import Checkpointer
 from bot.store.postgres import bounded, lock_for_migration
+from bot.store.private_file import create_private
 
 T = TypeVar("T")
 Work = Callable[[sa.Connection], Any]
@@ -145,6 +146,8 @@ class Database:
     def migrate(self) -> None:
         """Bring the schema to this version's; safe to repeat. Raises ConfigError for a database that cannot be used."""
         try:
+            if self.sqlite and self._writer.url.database:
+                create_private(Path(self._writer.url.database))
             with self._writer.connect() as connection:
                 with connection.begin():
                     current = _is_current(connection)
@@ -158,6 +161,9 @@ class Database:
         except sa.exc.DBAPIError as error:
             what = self._writer.url.database if self.sqlite else "MENDBOT_DATABASE_URL"
             raise ConfigError(f"{what}: the database cannot be used: {str(error.orig).splitlines()[0]}") from error
+        except OSError as error:
+            what = self._writer.url.database
+            raise ConfigError(f"{what}: the database cannot be used: {error.strerror}") from error
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Run `work` in a transaction of the writer; returns after the commit is durable."""

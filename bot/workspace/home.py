@@ -8,6 +8,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from bot.errors import Refused
+from bot.workspace.nofollow import read_state
+
 MARK = ".mendbot"
 """A file in each directory that is ours."""
 DIRECTORIES = ("artifacts", "kits", "mirrors", "pulls", "sessions", "worktrees")
@@ -35,7 +38,12 @@ def mark(directory: Path) -> None:
 
 
 def is_marked(directory: Path) -> bool:
-    return (directory / MARK).is_file() and not (directory / MARK).is_symlink()
+    """Whether Mendbot's own mark lies there; somebody's file or link of that name is none."""
+    try:
+        state = read_state(directory, MARK, most=len(_TEXT))
+    except (OSError, Refused):
+        return False
+    return state is not None and state.content == _TEXT.encode()
 
 
 def claim_directories(home: Path, names: Iterable[str] = DIRECTORIES) -> tuple[Path, ...]:

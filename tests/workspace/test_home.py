@@ -46,6 +46,15 @@ def test_a_directory_with_others_files_is_never_ours(tmp_path: Path, name: str, 
     assert own_entries(tmp_path, name, "**/*") == []
 
 
+@pytest.mark.parametrize("text", ["", "my notes about mending bots\n", "x" * 100_000])
+def test_somebodys_own_file_by_the_marks_name_is_no_mark(tmp_path: Path, text: str) -> None:
+    (tmp_path / "kits").mkdir()
+    (tmp_path / "kits" / MARK).write_text(text)
+    assert not is_marked(tmp_path / "kits")
+    assert tmp_path / "kits" in claim_directories(tmp_path)
+    assert (tmp_path / "kits" / MARK).read_text() == text
+
+
 def test_what_a_link_leads_to_is_not_in_a_directory(tmp_path: Path) -> None:
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere" / "tiny"
     claim_directories(home)
