@@ -83,7 +83,9 @@ def _timed(asked: Corpus) -> float:
 
 def _pairs(asked: Corpus) -> list[Row]:
     """What words alone join: mutual best matches."""
-    joined = [(link.low - 1, link.high - 1) for link in similarity.links(asked.issues) if link.reason.kind == "group.words"]
+    joined = [
+        (link.low - 1, link.high - 1) for link in similarity.links(asked.issues) if link.reason.kind == "group.words"
+    ]
     right = sum(asked.fault[low] == asked.fault[high] for low, high in joined)
     sizes: dict[int, int] = defaultdict(int)
     for fault in asked.fault:
