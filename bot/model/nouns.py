@@ -11,6 +11,7 @@ from pydantic import Field
 
 from bot.model.base import Noun as Noun
 from bot.model.base import Wire as Wire
+from bot.model.setups import WantedProgram
 from bot.model.unable import CouldNotRun
 
 CheckName = Literal["typecheck", "lint", "test"]
@@ -74,13 +75,15 @@ class Command(Noun):
 
     `report` is the path, relative to the tree, of the JUnit or SARIF file that it writes. `directory`, relative too, is
     where it goes by itself before it starts: what it prints is to be read from there. `needs` says of a command that
-    was detected what the project must have installed: a tool in its Python environment, `node` for its packages."""
+    was detected what the project must have installed: a tool in its Python environment, `node` for its packages.
+    `programs` are those that it calls and that the machine may lack."""
 
     run: str | tuple[str, ...]
     timeout_s: float
     report: str | None = None
     directory: str = ""
     needs: str = ""
+    programs: tuple[WantedProgram, ...] = ()
 
     @property
     def argv(self) -> tuple[str, ...]:

@@ -1,9 +1,11 @@
-"""What a project lacks before its checks can run."""
+"""What a project lacks before its checks can run, and the plan that installs it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+from bot.model.base import Noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +20,40 @@ class NeededSetup:
     what: str
     command: str
     place: str = ""
+
+
+class WantedProgram(Noun):
+    """A program that the machine may lack, such as `pnpm`. `version` is exact, or "" for any; `digest` is what the
+    `packageManager` field says of it (`sha512.HEX`), or ""."""
+
+    name: str
+    version: str = ""
+    digest: str = ""
+
+
+class SetupStep(Noun):
+    """One command of a setup, run as `sh -c` in the tree.
+
+    `because` is the file that asks for it, relative to the tree. Only a step with `network` has the network. Steps that
+    were detected run no code of the project or of a package while they have it (trust.md T31).
+    `shared`: what it makes follows from the content of the files `reads` alone, so it may be kept and given to other
+    trees of the repository. `products` are the paths that it makes, relative to the tree. A failed `optional` step is
+    noted and does not end the setup."""
+
+    run: str | tuple[str, ...]
+    because: str
+    network: bool = False
+    shared: bool = False
+    reads: tuple[str, ...] = ()
+    products: tuple[str, ...] = ()
+    programs: tuple[WantedProgram, ...] = ()
+    optional: bool = False
+
+
+class SetupPlan(Noun):
+    """How a tree is set up: its steps in order, none where nothing is to be installed.
+
+    `configured`: the repository's own `setup`, which is one step with network."""
+
+    steps: tuple[SetupStep, ...] = ()
+    configured: bool = False

@@ -1,0 +1,28 @@
+"""How a tree is set up: by the repository's own `setup`, else by what its files tell. Reads files and runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot.config import ChecksPolicy
+from bot.model import CHECK_ORDER, ShellOrArgv
+from bot.model.setups import SetupPlan, SetupStep
+from bot.policy.keys import POLICY_PATH
+from bot.workspace.detect import Missing, detect
+from bot.workspace.needed_setup import needed_setup
+
+
+def plan_setup(tree: Path, near: Sequence[str] = (), *, configured: ShellOrArgv | None = None) -> SetupPlan:
+    """The plan for `tree` (absolute). `near` names files that the work is about, which choose the project within a
+    repository of many (`workspace.detect`). A broken or unreadable file asks for nothing."""
+    if configured is not None:
+        step = SetupStep(run=configured, because=POLICY_PATH, network=True)
+        return SetupPlan(steps=(step,), configured=True)
+    steps: dict[str, SetupStep] = {}
+    for check in CHECK_ORDER:
+        command = detect(tree, check, ChecksPolicy(), near)
+        needed = None if isinstance(command, Missing) else needed_setup(tree, command, lambda _: False)
+        if needed is not None:
+            steps.setdefault(needed.command, SetupStep(run=needed.command, because=needed.what, network=True))
+    return SetupPlan(steps=tuple(steps.values()))
