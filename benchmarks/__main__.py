@@ -1,5 +1,5 @@
 """`python -m benchmarks [NAME…] [--json]`: run the benchmarks and print their results.
-The table below is all there are."""
+The table below is all there are, but for `projects DIR…`, which needs clones of yours (`benchmarks.projects`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,20 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 
-from benchmarks import ack, eyes, fingerprints, grouping, hook, idle, locations, lookup, loop, patches, worktrees
+from benchmarks import (
+    ack,
+    eyes,
+    fingerprints,
+    grouping,
+    hook,
+    idle,
+    locations,
+    lookup,
+    loop,
+    patches,
+    projects,
+    worktrees,
+)
 from benchmarks.result import Result, as_table
 
 BENCHMARKS: Mapping[str, Callable[[], Result]] = {
@@ -27,6 +40,8 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["projects"]:
+        return projects.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="measure, each goal beside its reference")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
