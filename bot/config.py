@@ -97,7 +97,7 @@ class Settings(BaseModel):
         "MENDBOT_TOOLCHAINS", (), "directories with a bin/ that checks may use, read-only, beside /usr"
     )
     tools: ToolsMode = _setting(
-        "MENDBOT_TOOLS", "auto", "auto or off: whether pytest, mypy and ruff are fetched where a check misses them"
+        "MENDBOT_TOOLS", "auto", "auto or off: whether pytest, pnpm, uv and the like are fetched where missing"
     )
     allow_root: bool = _setting("MENDBOT_ALLOW_ROOT", False, "let `serve` run as uid 0")
     allow_private_api: bool = _setting(

@@ -57,9 +57,14 @@ _PACKAGE_VARIABLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What one command gets beyond its tree. `env` is for the command alone; paths must exist."""
+    """What one command gets beyond its tree. `env` is for the command alone; paths must exist.
+
+    Without `tree_programs` no program of the tree is on PATH: what has the network must not be anybody's code (T31).
+    `home` is what stands at the command's HOME, which else is a small file system in memory."""
 
     network: bool = False
+    tree_programs: bool = True
+    home: Path | None = None
     env: Mapping[str, str] = field(default_factory=dict)
     read_only: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()
@@ -77,7 +82,8 @@ class Packages:
 class Box:
     """A bubblewrap that may work here; `forbid_nesting` is false where it is older than 0.8.
 
-    `toolchains` are the operator's, `tools` those of `workspace.tools`. The bot's own environment is not there."""
+    `toolchains` are the operator's, `tools` those of `workspace.tools`, `programs` those of `workspace.programs`, which
+    are there only where nothing else provides them as they are wanted. The bot's own environment is not there."""
 
     bwrap: Path
     prlimit: Path
@@ -85,12 +91,14 @@ class Box:
     packages: Packages
     forbid_nesting: bool = True
     tools: tuple[Path, ...] = ()
+    programs: tuple[Path, ...] = ()
 
     def env(self, tree: Path, grant: Grant) -> dict[str, str]:
         """All the variables there are inside. They are bubblewrap's own too: its process is pid 1 of the box, and
         what it was started with can be read there in /proc/1/environ, so `--clearenv` alone would leak (trust 0.2)."""
-        path = [*tree_tools(tree), *(str(directory / "bin") for directory in self.toolchains)]
-        path += [*(str(directory / "bin") for directory in self.tools), *self.system_path()]
+        path = tree_tools(tree) if grant.tree_programs else []
+        path += [str(directory / "bin") for directory in (*self.programs, *self.toolchains, *self.tools)]
+        path += self.system_path()
         packages = self.packages.env if grant.network else {}
         return {
             "PATH": ":".join(dict.fromkeys(path)),
@@ -123,8 +131,10 @@ class Box:
     def _mounts(self, tree: Path, grant: Grant) -> Iterable[str]:
         """In order of depth, as a mount hides what was mounted below it before; of two at one place the later wins."""
         mounts = [*_system(), *_scratch(), _bind("--bind", _narrow(tree))]
+        if grant.home is not None:
+            mounts.append(("--bind", str(grant.home), HOME_IN_BOX))
         pythons = {Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
-        readable = (*sorted(pythons), *self.toolchains, *self.tools)
+        readable = (*sorted(pythons), *self.toolchains, *self.tools, *self.programs)
         mounts += [_bind("--ro-bind", path) for path in readable if _needs_mount(path)]
         git = tree / ".git"
         if git.exists() and not git.is_symlink():  # a link could have been made by a check, to anywhere

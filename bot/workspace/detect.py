@@ -11,6 +11,7 @@ from bot.config import CHECK_TIMEOUTS_S, POLICY_PATH, ChecksPolicy
 from bot.model import CheckName, Command
 from bot.workspace.finders import FINDERS, GUESSES, Argv, needs, ruff_unasked
 from bot.workspace.monorepo import is_project, projects_above, projects_below
+from bot.workspace.package_managers import programs_of
 from bot.workspace.project import Project
 
 MOST_NEAR = 50
@@ -52,7 +53,14 @@ def detect(
         return Missing(check, (f"`checks.{check}.command` in {POLICY_PATH}", *search.looked_for()))
     place = found.directory
     run = _within(place, found.argv)
-    return Command(run=run, timeout_s=timeout_s, report=own.report, directory=place, needs=found.needs)
+    return Command(
+        run=run,
+        timeout_s=timeout_s,
+        report=own.report,
+        directory=place,
+        needs=found.needs,
+        programs=programs_of(Project(tree, place), found.argv),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from bot.model import CheckName
+from bot.workspace.package_managers import package_manager
 from bot.workspace.project import Project, section
 
 Argv = tuple[str, ...]
@@ -22,14 +23,6 @@ SCRIPTS: dict[CheckName, tuple[str, ...]] = {
 _NO_FIX = "--no-fix"
 """A check looks and does not rewrite, whatever the project's `fix = true` says (ruff's settings, `fix`)."""
 
-_LOCK_FILES = (
-    ("pnpm-lock.yaml", "pnpm"),
-    ("yarn.lock", "yarn"),
-    ("bun.lock", "bun"),
-    ("bun.lockb", "bun"),
-    ("package-lock.json", "npm"),
-    ("npm-shrinkwrap.json", "npm"),
-)
 ENVIRONMENTS = (".venv", "venv")
 """Where the virtual environment of a Python project lies."""
 _NO_TEST = re.compile(r"Error: no test specified")
@@ -66,21 +59,6 @@ def _node_tool(project: Project, check: CheckName, installed: Callable[[str], st
             return (eslint, ".")
         project.missing("eslint installed in node_modules")
     return None
-
-
-def package_manager(project: Project) -> str:
-    """The nearest `packageManager` field or lock file, upwards, else npm. The field decides (Corepack's documentation);
-    of a lock file, which may be large, and bun's is binary, that it exists is all there is to know."""
-    for place in project.upwards():
-        here = project if place == project.directory else Project(project.tree, place)
-        named = here.json("package.json").get("packageManager")
-        name = named.split("@", 1)[0].strip() if isinstance(named, str) else ""
-        if name in ("npm", "pnpm", "yarn", "bun"):
-            return name
-        locked = next((manager for file, manager in _LOCK_FILES if here.has_file(file)), None)
-        if locked is not None:
-            return locked
-    return "npm"
 
 
 def _python(project: Project, check: CheckName) -> Argv | None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from bot.errors import Refused
+from bot.errors import Refused, UserError
 from bot.workspace.nofollow import read_state
 
 MARK = ".mendbot"
@@ -35,6 +35,17 @@ def mark(directory: Path) -> None:
     except FileExistsError:
         if not is_marked(directory):
             raise
+
+
+def begin_home(home: Path) -> None:
+    """Make a home that begins with what was fetched into it, marked as ours, so that `serve` takes it later. One
+    that holds files already is never marked. Raises UserError where it cannot be made."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not any(home.iterdir()):
+            mark(home)
+    except OSError as error:
+        raise UserError(f"{home} cannot hold tools: {error.strerror}") from error
 
 
 def is_marked(directory: Path) -> bool:

@@ -55,7 +55,8 @@ async def install(
     done: list[StepDone] = []
     for step in plan.steps:
         command = Command(run=step.run, timeout_s=SETUP_TIMEOUT_S, programs=step.programs)
-        result = await sandbox.run(command, tree, grant=replace(grant, network=step.network))
+        own = plan.configured or not step.network  # what was detected runs no code of the tree with the network
+        result = await sandbox.run(command, tree, grant=replace(grant, network=step.network, tree_programs=own))
         done.append(StepDone(step, result))
         if not done[-1].passed and not step.optional:
             break

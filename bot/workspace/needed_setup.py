@@ -12,7 +12,8 @@ from pathlib import Path
 from bot.model import Command, NeededSetup
 from bot.rules import declared
 from bot.rules.setup_command import PythonSetup, node_setup, python_setup
-from bot.workspace.finders import ENVIRONMENTS, package_manager, python_tools
+from bot.workspace.finders import ENVIRONMENTS, python_tools
+from bot.workspace.package_managers import package_manager
 from bot.workspace.project import Project, section
 from bot.workspace.tools import LOCK, TOOLS
 

@@ -10,8 +10,10 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +23,8 @@ from bot.model import Command, SandboxMode
 from bot.proc import ProcResult
 from bot.rules.tool_use import lacking, uses_python
 from bot.workspace.box import PLAIN_ENVIRONMENT, Box, Grant, find_packages, tree_tools
+from bot.workspace.disk_home import disk_home
+from bot.workspace.programs import Programs
 from bot.workspace.tools import TOOLS, Tools
 
 __all__ = ["Grant", "Sandbox", "Tools", "open_sandbox"]
@@ -44,6 +48,7 @@ class Sandbox:
     inherited: Mapping[str, str]
     toolchains: tuple[Path, ...]
     tools: Tools = field(default_factory=Tools)
+    programs: Programs = field(default_factory=Programs)
 
     def describe(self) -> str:
         """One honest line for footers, `doctor` and the start-up log."""
@@ -63,35 +68,60 @@ class Sandbox:
             raise UserError(f"checks cannot run, {self.line}; {_MEND}")
         tree = tree.resolve() if ".." in tree.parts else tree.absolute()
         tools = await self.tools.ready(wanted=uses_python(command.text) or _is_python(tree))
-        if self.box is None:
-            argv, env = command.argv, self._plain_env(tree, grant, tools)
-        else:
-            box = replace(self.box, tools=tools)
-            argv, env = box.argv(command, tree, grant), box.env(tree, grant)
-        result = await proc.run(argv, cwd=tree, env=env, timeout_s=command.timeout_s, stdin=stdin)
+        own = tree_tools(tree) if grant.tree_programs else []
+        programs = await self.programs.ready(command.programs, partial(self._has_program, own), self.toolchains)
+        grant = replace(grant, env={**programs.env, **grant.env})
+        async with self._home(grant) as granted:
+            if self.box is None:
+                argv, env = command.argv, self._plain_env(tree, granted, programs.directories, tools)
+            else:
+                box = replace(self.box, tools=tools, programs=programs.directories)
+                argv, env = box.argv(command, tree, granted), box.env(tree, granted)
+            result = await proc.run(argv, cwd=tree, env=env, timeout_s=command.timeout_s, stdin=stdin)
         if (short_of := _short_of(result, boxed=self.box is not None)) is not None:
             raise Shortage(f"`{command.text}` could not be started: {short_of}")
-        return self._with_reason(command, result if self.box is None else _unwrapped(result))
+        return self._with_reason(command, result if self.box is None else _unwrapped(result), programs.missing)
 
     def finds(self, tool: str) -> bool:
         """Whether commands find the program without the tree's own: a tool of ours, the operator's or the system's."""
-        path = [str(directory / "bin") for directory in (*self.toolchains, *self.tools.now())]
-        path += self._inherited_path() if self.box is None else self.box.system_path()
-        return self.tools.has(tool) or shutil.which(tool, path=os.pathsep.join(path)) is not None
+        return self.tools.has(tool) or shutil.which(tool, path=os.pathsep.join(self._path())) is not None
 
     def provides(self, tool: str) -> bool:
         """Whether the program is in one of the operator's toolchains."""
         return shutil.which(tool, path=os.pathsep.join(str(each / "bin") for each in self.toolchains)) is not None
 
-    def _with_reason(self, command: Command, result: ProcResult) -> ProcResult:
-        """The result, with why the tool that it lacks is missing and what to do about it."""
-        if result.exit_code not in (None, 127) or self.tools.directory() is not None:
+    def _has_program(self, own: Sequence[str], name: str) -> bool:
+        """Whether commands find a program, in the directories `own` or elsewhere. What Corepack puts in a program's
+        place downloads it where it is started, which a check cannot."""
+        found = shutil.which(name, path=os.pathsep.join((*own, *self._path())))
+        return found is not None and "corepack" not in Path(os.path.realpath(found)).parts
+
+    def _path(self) -> list[str]:
+        """Where commands look for programs that are not the tree's own."""
+        path = [str(directory / "bin") for directory in (*self.toolchains, *self.tools.now())]
+        return path + (self._inherited_path() if self.box is None else self.box.system_path())
+
+    @asynccontextmanager
+    async def _home(self, grant: Grant) -> AsyncIterator[Grant]:
+        """The grant with a HOME on disk for a command with the network in the box: what package clients download there
+        may be larger than memory should hold."""
+        if self.box is None or not grant.network or grant.home is not None:
+            yield grant
+            return
+        async with disk_home(self.tools.home) as home:
+            yield replace(grant, home=home)
+
+    def _with_reason(self, command: Command, result: ProcResult, missing: Mapping[str, str]) -> ProcResult:
+        """The result, with why the program that it lacks is missing and what to do about it. `missing` says why those
+        are that could not be fetched."""
+        if result.exit_code not in (None, 127):
             return result
+        absent = missing if self.tools.directory() is not None else {**dict.fromkeys(TOOLS, ""), **missing}
         said = result.spawn_error or result.output[-_LAST_BYTES:].decode(errors="replace")
-        tool = lacking(command.argv, said, TOOLS)
+        tool = lacking(command.argv, said, absent)
         if tool is None:
             return result
-        why = f"{tool} is missing: {self.tools.missing_because()}"
+        why = f"{tool} is missing: {absent[tool] or self.tools.missing_because()}"
         return replace(result, exit_code=None, spawn_error=why)
 
     def _inherited_path(self) -> list[str]:
@@ -99,9 +129,12 @@ class Sandbox:
         own = {f"{sys.prefix}/bin", os.path.realpath(f"{sys.prefix}/bin")} if sys.prefix != sys.base_prefix else set()
         return [entry for entry in self.inherited.get("PATH", os.defpath).split(os.pathsep) if entry not in own]
 
-    def _plain_env(self, tree: Path, grant: Grant, tools: tuple[Path, ...]) -> dict[str, str]:
+    def _plain_env(
+        self, tree: Path, grant: Grant, programs: tuple[Path, ...], tools: tuple[Path, ...]
+    ) -> dict[str, str]:
         """The bot's PATH and HOME (contract, Particulars) and none of its other variables."""
-        path = [*tree_tools(tree), *(str(directory / "bin") for directory in self.toolchains)]
+        path = tree_tools(tree) if grant.tree_programs else []
+        path += [str(directory / "bin") for directory in (*programs, *self.toolchains)]
         path += [*self._inherited_path(), *(str(directory / "bin") for directory in tools)]
         kept = {name: value for name, value in self.inherited.items() if name == "HOME"}
         return {"PATH": os.pathsep.join(dict.fromkeys(path)), **kept, **PLAIN_ENVIRONMENT, **grant.env}
@@ -117,19 +150,20 @@ async def open_sandbox(mode: SandboxMode, toolchains: Sequence[Path], tools: Too
             raise ConfigError(f"MENDBOT_TOOLCHAINS: {directory} has no bin directory; name directories like /opt/node")
     chains = tuple(directory.absolute() for directory in toolchains)
     tools = tools or Tools()
+    programs = Programs(home=tools.home, allowed=tools.fetch)
     inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     if mode == "none":
         line = "none: checks run as this user, with this machine's files"
-        return Sandbox("none", False, line, None, inherited, chains, tools)
+        return Sandbox("none", False, line, None, inherited, chains, tools, programs)
     found = await _find_box(chains)
     if isinstance(found, Box):
         line = await _describe_box(found)
-        return Sandbox("bubblewrap", False, line, found, inherited, chains, tools)
+        return Sandbox("bubblewrap", False, line, found, inherited, chains, tools, programs)
     if mode == "bubblewrap":
         line = f"refused: MENDBOT_SANDBOX=bubblewrap, and the box does not work here ({found})"
-        return Sandbox("refused", False, line, None, inherited, chains, tools)
+        return Sandbox("refused", False, line, None, inherited, chains, tools, programs)
     line = f"none: the box does not work here ({found}); only code of people with write access runs, as this user"
-    return Sandbox("none", True, line, None, inherited, chains, tools)
+    return Sandbox("none", True, line, None, inherited, chains, tools, programs)
 
 
 def _is_python(tree: Path) -> bool:

@@ -17,11 +17,9 @@ from pathlib import Path
 from bot import proc
 from bot.config import Settings
 from bot.errors import Transient, UserError
-from bot.reports.limits import one_line
-from bot.reports.redact import Redactor
-from bot.workspace.box import find_packages
-from bot.workspace.home import mark
+from bot.workspace.home import begin_home
 from bot.workspace.mutex import exclusive
+from bot.workspace.registry import AGAIN_S, FETCH_S, fetch
 
 TOOLS = ("mypy", "pytest", "ruff")
 LOCK = Path(__file__).with_name("tools.lock")
@@ -32,11 +30,7 @@ _RELATIVE_HEAD = b"""#!/bin/sh
 '''exec' "${0%/*}/python" "$0" "$@"
 ' '''
 """
-_FETCH_S = 600.0
-_AGAIN_S = 600.0
-"""How long a failed fetch stands before the next command tries again."""
 _KEPT = frozenset({"python", "python3", *TOOLS})
-_SAID = 200
 
 
 @dataclass(slots=True)
@@ -58,10 +52,10 @@ class Tools:
         a fetch that fails leaves them missing, and `missing_because` says why."""
         if wanted and self.directory() is None and self._may_fetch():
             try:
-                _begin(self._place().parent.parent)
+                begin_home(self._place().parent.parent)
                 await make_tools(self._place())
             except UserError as error:
-                self._failure, self._again_at = str(error), time.monotonic() + _AGAIN_S
+                self._failure, self._again_at = str(error), time.monotonic() + AGAIN_S
         return self.now()
 
     def now(self) -> tuple[Path, ...]:
@@ -112,16 +106,6 @@ def digest() -> str:
     return hashlib.sha256(LOCK.read_bytes() + "\0".join(parts).encode()).hexdigest()[:16]
 
 
-def _begin(home: Path) -> None:
-    """A home that begins with its tools is marked as ours, so that `serve` takes it later; one with files never is."""
-    try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not any(home.iterdir()):
-            mark(home)
-    except OSError as error:
-        raise UserError(f"{home} cannot hold tools: {error.strerror}") from error
-
-
 async def make_tools(place: Path) -> None:
     """Make the tools at `place` (absolute), from the package registry and in one step: there is all of it or nothing.
 
@@ -130,7 +114,7 @@ async def make_tools(place: Path) -> None:
     fresh = place.with_name(f".{place.name}.new")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        async with exclusive(place, "make", timeout_s=2 * _FETCH_S):
+        async with exclusive(place, "make", timeout_s=2 * FETCH_S):
             if _is_made(place):
                 return
             for leftover in (fresh, place):  # of a process that was killed, or a Python that is gone
@@ -160,25 +144,12 @@ def prepare_node(place: Path) -> None:
 
 
 async def _install(place: Path) -> None:
-    await _run(str(proc.base_python()), "-I", "-m", "venv", str(place))
+    await fetch(str(proc.base_python()), "-I", "-m", "venv", str(place))
     pip = (str(place / "bin" / "python"), "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "-q")
     only = ("--require-hashes", "--only-binary", ":all:", "--retries", "2")
-    await _run(*pip, "install", *only, "-r", str(LOCK))
+    await fetch(*pip, "install", *only, "-r", str(LOCK))
     # without pip nothing is ever added: what one project installed would be there for the next
-    await _run(*pip, "uninstall", "--yes", "pip", *(["setuptools"] if sys.version_info < (3, 12) else []))
-
-
-async def _run(*argv: str) -> None:
-    kept = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
-    env = {"PATH": os.defpath, "LANG": "C.UTF-8", **kept, **find_packages(os.environ).env}
-    result = await proc.run(argv, cwd=Path("/"), env=env, timeout_s=_FETCH_S)
-    if result.exit_code == 0:
-        return
-    if result.timed_out:
-        raise UserError(f"it took more than {_FETCH_S:g} s")
-    lines = (result.spawn_error or result.output.decode(errors="replace")).strip().splitlines()
-    telling = [line for line in lines if re.match(r"(?i)error\b", line)] or lines or ["no reason was given"]
-    raise UserError(one_line(Redactor().mask(telling[-1]))[:_SAID])
+    await fetch(*pip, "uninstall", "--yes", "pip", *(["setuptools"] if sys.version_info < (3, 12) else []))
 
 
 def _trim(place: Path) -> None:
