@@ -18,6 +18,9 @@ from bot.model import Command
 from bot.proc import COOKIE
 
 HOME_IN_BOX = "/home/bot"
+GO_MODULES = ".cache/mendbot/go"
+CARGO_HOME = ".cache/mendbot/cargo"
+"""Where setup leaves what Go and Cargo download, relative to the tree: HOME lasts for one command."""
 MIB = 1 << 20
 
 _HIDDEN_IN_PROC = (
@@ -99,11 +102,13 @@ class Box:
         path = tree_tools(tree) if grant.tree_programs else []
         path += [str(directory / "bin") for directory in (*self.programs, *self.toolchains, *self.tools)]
         path += self.system_path()
-        packages = self.packages.env if grant.network else {}
+        packages = self.packages.env if grant.network else _OFFLINE
         return {
             "PATH": ":".join(dict.fromkeys(path)),
             "HOME": HOME_IN_BOX,
             **PLAIN_ENVIRONMENT,
+            **_IN_BOX,
+            **downloaded(tree),
             **packages,
             **{name: value for name, value in grant.env.items() if not _for_the_loader(name)},
         }
@@ -153,6 +158,17 @@ def _for_the_loader(name: str) -> bool:
     return name.startswith("LD_")
 
 
+def downloaded(tree: Path) -> dict[str, str]:
+    """Variables by which Go and Cargo find what setup downloaded into the tree, where it did."""
+    places = {"GOMODCACHE": tree / GO_MODULES, "CARGO_HOME": tree / CARGO_HOME}
+    return {name: str(place) for name, place in places.items() if place.is_dir()}
+
+
+_OFFLINE: Mapping[str, str] = {"GOPROXY": "off", "CARGO_NET_OFFLINE": "true"}
+_IN_BOX: Mapping[str, str] = {
+    "GOCACHE": "/tmp/go-build",  # noqa: S108 - a place inside the box, larger than HOME
+    "GOTOOLCHAIN": "local",  # another one would be downloaded by each command anew
+}
 PLAIN_ENVIRONMENT: Mapping[str, str] = {"LANG": "C.UTF-8", "CI": "true", "NO_COLOR": "1", "TERM": "dumb"}
 
 

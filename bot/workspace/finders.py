@@ -55,10 +55,22 @@ def _node_tool(project: Project, check: CheckName, installed: Callable[[str], st
         project.missing("tsconfig.json with TypeScript installed")
     if check == "lint":
         eslint = installed("node_modules/.bin/eslint")
-        if eslint is not None:
+        if eslint is not None and _has_eslint_settings(project):
             return (eslint, ".")
-        project.missing("eslint installed in node_modules")
+        project.missing("eslint installed in node_modules, with its configuration")
     return None
+
+
+_ESLINT_FILES = (
+    *(f"eslint.config.{end}" for end in ("js", "mjs", "cjs", "ts", "mts", "cts")),
+    *(f".eslintrc{end}" for end in ("", ".js", ".cjs", ".yaml", ".yml", ".json")),
+)
+
+
+def _has_eslint_settings(project: Project) -> bool:
+    """Whether eslint finds settings in the project or above it, without which it ends with an error."""
+    places = (project if place == project.directory else Project(project.tree, place) for place in project.upwards())
+    return any(here.has(*_ESLINT_FILES) or "eslintConfig" in here.json("package.json") for here in places)
 
 
 def _python(project: Project, check: CheckName) -> Argv | None:

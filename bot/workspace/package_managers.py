@@ -31,9 +31,10 @@ def package_manager(project: Project) -> str:
     return _manager_at(project)[0]
 
 
-def node_program(project: Project) -> WantedProgram:
-    """The package manager in the version that the project pins, or that reads its lock file."""
-    manager, home = _manager_at(project)
+def node_program(project: Project, manager: str = "") -> WantedProgram:
+    """The package manager, by default the project's, in the version that is pinned or that reads its lock file."""
+    named, home = _manager_at(project)
+    manager = manager or named
     lock = next((file for file, of in LOCK_FILES if of == manager and home.has_file(file)), "")
     head = _head(home, lock) if manager in ("pnpm", "yarn") and lock else ""
     release = str(yarn_settings(home).get("yarnPath", "")) if manager == "yarn" else ""
@@ -78,6 +79,23 @@ def _manager_at(project: Project) -> tuple[str, Project]:
         if locked is not None:
             return locked, here
     return "npm", project
+
+
+def is_berry(wanted: WantedProgram, project: Project) -> bool:
+    """Whether Yarn's second line installs the project, which has other options and settings than the first."""
+    return not wanted.version.startswith(("0.", "1.")) and (bool(wanted.version) or project.has(".yarnrc.yml"))
+
+
+def yarn_prefix(project: Project) -> str:
+    """Variables before a command of Yarn's second line that has the network. git is off, as Yarn runs the scripts of a
+    package that comes from there; settings that name plugins are passed over but for the linker, as those are code."""
+    linker = yarn_settings(project).get("nodeLinker", "")
+    plugins = re.search(r"^plugins:", project.text(".yarnrc.yml") or "", re.MULTILINE) is not None
+    chosen = f"YARN_RC_FILENAME=.none YARN_NODE_LINKER={linker if linker in _LINKERS else 'pnp'} " if plugins else ""
+    return f"GIT_ALLOW_PROTOCOL=none YARN_ENABLE_GLOBAL_CACHE={'true' if linker in _LINKERS else 'false'} {chosen}"
+
+
+_LINKERS = ("node-modules", "pnpm")
 
 
 def yarn_settings(project: Project) -> dict[str, str]:

@@ -34,6 +34,7 @@ ENVIRONMENT: Mapping[str, Mapping[str, str]] = MappingProxyType(
             **{f"{kind}_config_manage_package_manager_versions": "false" for kind in ("npm", "pnpm")},
             **{f"{kind}_config_verify_deps_before_run": "false" for kind in ("npm", "pnpm")},
             **{f"{kind}_config_update_notifier": "false" for kind in ("npm", "pnpm")},
+            "npm_config_package_manager_strict": "false",
             "pnpm_config_pm_on_fail": "ignore",
         },
         "yarn": {

@@ -22,7 +22,7 @@ from bot.errors import ConfigError, Shortage, UserError, shortage
 from bot.model import Command, SandboxMode
 from bot.proc import ProcResult
 from bot.rules.tool_use import lacking, uses_python
-from bot.workspace.box import PLAIN_ENVIRONMENT, Box, Grant, find_packages, tree_tools
+from bot.workspace.box import PLAIN_ENVIRONMENT, Box, Grant, downloaded, find_packages, tree_tools
 from bot.workspace.disk_home import disk_home
 from bot.workspace.programs import Programs
 from bot.workspace.tools import TOOLS, Tools
@@ -137,7 +137,8 @@ class Sandbox:
         path += [str(directory / "bin") for directory in (*programs, *self.toolchains)]
         path += [*self._inherited_path(), *(str(directory / "bin") for directory in tools)]
         kept = {name: value for name, value in self.inherited.items() if name == "HOME"}
-        return {"PATH": os.pathsep.join(dict.fromkeys(path)), **kept, **PLAIN_ENVIRONMENT, **grant.env}
+        variables = {**kept, **PLAIN_ENVIRONMENT, **downloaded(tree), **grant.env}
+        return {"PATH": os.pathsep.join(dict.fromkeys(path)), **variables}
 
 
 async def open_sandbox(mode: SandboxMode, toolchains: Sequence[Path], tools: Tools | None = None) -> Sandbox:

@@ -101,6 +101,11 @@ def test_without_scripts_installed_tools_are_run(tmp_path: Path) -> None:
     tools = {"node_modules/.bin/tsc": "#!/bin/sh\n", "node_modules/.bin/eslint": "#!/bin/sh\n"}
     write(tmp_path, {"package.json": "{}", "tsconfig.json": "{}", **tools})
     assert argv(tmp_path, "typecheck") == "tsc --noEmit"
+    assert argv(tmp_path, "lint") == "missing", "without a configuration eslint ends with an error"
+    write(tmp_path, {"eslint.config.mjs": ""})
+    assert argv(tmp_path, "lint") == "eslint ."
+    (tmp_path / "eslint.config.mjs").unlink()
+    write(tmp_path, {"package.json": '{"eslintConfig": {}}'})
     assert argv(tmp_path, "lint") == "eslint ."
 
 

@@ -73,7 +73,7 @@ def test_a_field_of_the_package_itself_tells_the_manager_first(tmp_path: Path) -
 
 
 def test_installed_tools_are_looked_for_upwards(tmp_path: Path) -> None:
-    write(tmp_path, "a/b/tsconfig.json", "a/node_modules/.bin/eslint", "node_modules/.bin/tsc")
+    write(tmp_path, "a/b/tsconfig.json", "a/node_modules/.bin/eslint", "a/.eslintrc", "node_modules/.bin/tsc")
     write(tmp_path, **{"a/b/package.json": "{}"})
     assert found(tmp_path, "typecheck", "a/b") == "env -C a/b tsc --noEmit"  # the top's tools are on PATH
     assert found(tmp_path, "lint", "a/b") == "env -C a/b ../node_modules/.bin/eslint ."
