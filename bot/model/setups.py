@@ -36,9 +36,10 @@ class SetupStep(Noun):
 
     `because` is the file that asks for it, relative to the tree. Only a step with `network` has the network. Steps that
     were detected run no code of the project or of a package while they have it (trust.md T31).
-    `shared`: what it makes follows from the content of the files `reads` alone, so it may be kept and given to other
-    trees of the repository. `products` are the paths that it makes, relative to the tree. A failed `optional` step is
-    noted and does not end the setup."""
+    `shared`: what it makes follows from the content of the files `reads` alone (each a file, a directory, or a glob as
+    in `protected_paths`), so it may be kept and given to other trees of the repository. `products` are the paths that
+    it makes, relative to the tree; where one is there already, nothing kept is given. A failed `optional` step is noted
+    and does not end the setup."""
 
     run: str | tuple[str, ...]
     because: str

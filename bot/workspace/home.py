@@ -13,18 +13,19 @@ from bot.workspace.nofollow import read_state
 
 MARK = ".mendbot"
 """A file in each directory that is ours."""
-DIRECTORIES = ("artifacts", "kits", "mirrors", "pulls", "sessions", "worktrees")
+DIRECTORIES = ("artifacts", "dependencies", "kits", "mirrors", "pulls", "sessions", "worktrees")
 _TEXT = "Mendbot made this directory and deletes what is old in it: keep no files of your own here.\n"
 _RUN = re.compile(r"\.?(?:run|pull|session|filtered)-[0-9a-f].*")
 _LAYOUT = {
     "artifacts": (1, _RUN),
+    "dependencies": (1, re.compile(r"(?!)")),
     "kits": (1, _RUN),
     "mirrors": (2, re.compile(r".+\.git(?:\..+)?")),
     "pulls": (3, _RUN),
     "sessions": (1, _RUN),
     "worktrees": (3, _RUN),
 }
-"""How deep a directory's entries lie, and how Mendbot names them."""
+"""How deep a directory's entries lie, and how versions that left no marks named them: they had no `dependencies`."""
 
 
 def mark(directory: Path) -> None:

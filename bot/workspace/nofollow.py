@@ -83,6 +83,16 @@ def replace_all(root: Path, wanted: Sequence[Replacement]) -> None:
                 _prune(top, item.path)
 
 
+@contextlib.contextmanager
+def open_parent(root: Path, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
+    """A descriptor of the directory below `root` that holds `path`, and the path's last part; with `make`, directories
+    that are missing are made. Raises Refused(`through_symlink`) where a part is a link, OSError."""
+    with ExitStack() as held, ExitStack() as undo:
+        parent, name = _open_parent(_open_root(root, held), path, held, undo if make else None)
+        undo.pop_all()
+        yield parent, name
+
+
 def _open_root(root: Path, held: ExitStack) -> int:
     top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     held.callback(os.close, top)

@@ -84,7 +84,7 @@ class Sandbox:
 
     def finds(self, tool: str) -> bool:
         """Whether commands find the program without the tree's own: a tool of ours, the operator's or the system's."""
-        return self.tools.has(tool) or shutil.which(tool, path=os.pathsep.join(self._path())) is not None
+        return self.tools.has(tool) or shutil.which(tool, path=os.pathsep.join(self.search_path())) is not None
 
     def provides(self, tool: str) -> bool:
         """Whether the program is in one of the operator's toolchains."""
@@ -93,11 +93,11 @@ class Sandbox:
     def _has_program(self, own: Sequence[str], name: str) -> bool:
         """Whether commands find a program, in the directories `own` or elsewhere. What Corepack puts in a program's
         place downloads it where it is started, which a check cannot."""
-        found = shutil.which(name, path=os.pathsep.join((*own, *self._path())))
+        found = shutil.which(name, path=os.pathsep.join((*own, *self.search_path())))
         return found is not None and "corepack" not in Path(os.path.realpath(found)).parts
 
-    def _path(self) -> list[str]:
-        """Where commands look for programs that are not the tree's own."""
+    def search_path(self) -> list[str]:
+        """Where commands look for programs beside the tree's own: the toolchains, our tools, the system."""
         path = [str(directory / "bin") for directory in (*self.toolchains, *self.tools.now())]
         return path + (self._inherited_path() if self.box is None else self.box.system_path())
 

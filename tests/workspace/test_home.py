@@ -10,6 +10,7 @@ from bot.workspace.home import DIRECTORIES, MARK, claim_directories, is_marked, 
 
 OURS = {
     "artifacts": ("run-0a1b2c", "session-0123456789ab", ".run-0a1b2c.trash-77"),
+    "dependencies": (),
     "kits": ("run-0a1b2c",),
     "mirrors": ("octo/tiny.git", "octo/.tiny.git.fetch.mutex", "octo/.tiny.git.new"),
     "pulls": ("octo/tiny/pull-0a1b2c3d4e",),
