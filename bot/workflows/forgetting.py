@@ -16,6 +16,7 @@ from bot.errors import MendbotError
 from bot.model import Repo
 from bot.store.pull_rows import OPEN
 from bot.workflows.context import Context
+from bot.workspace.dependency_budget import sweep_halves, trim
 from bot.workspace.git import GitError
 from bot.workspace.home import is_marked, own_entries
 from bot.workspace.mirror import tidy
@@ -81,6 +82,18 @@ async def tidy_mirrors(context: Context, now_ms: int) -> None:
                 marker.touch()
         except (MendbotError, GitError, OSError) as error:
             log.warning("mirror_left", path=str(mirror), because=str(error))
+
+
+async def tidy_dependencies(context: Context) -> None:
+    """Remove what a crash left half of kept dependencies, what nobody has used for long, and what is too much."""
+    directory = context.settings.home / "dependencies"
+    if not is_marked(directory):
+        return
+    try:
+        await sweep_halves(directory)
+        await trim(directory)
+    except (MendbotError, OSError) as error:
+        log.warning("dependencies_left", path=str(directory), because=str(error))
 
 
 async def _of_place(context: Context, place: str, now_ms: int) -> dict[str, int]:

@@ -16,7 +16,7 @@ from bot.store.database import now_ms
 from bot.store.runs import Draft
 from bot.workflows.context import Context
 from bot.workflows.finish import clear_tree
-from bot.workflows.forgetting import forget_old, tidy_mirrors
+from bot.workflows.forgetting import forget_old, tidy_dependencies, tidy_mirrors
 from bot.workflows.reconcile import reconcile
 from bot.workflows.runner import persistently
 from bot.workspace.git import GitError
@@ -49,6 +49,7 @@ async def tend_loop(context: Context) -> None:
         await asyncio.sleep(TEND_S)
         await forget_old(context, now_ms())
         await tidy_mirrors(context, now_ms())
+        await tidy_dependencies(context)
         await asyncio.sleep(FORGET_S)
 
     await asyncio.gather(persistently("tend", once), persistently("sweep", clean), persistently("forget", daily))

@@ -56,7 +56,7 @@ async def trim(
     return total + need <= budget and _free(directory) - need >= free
 
 
-async def sweep(directory: Path) -> int:
+async def sweep_halves(directory: Path) -> int:
     """Remove what a crash left half made or half removed; how much of it went. What somebody works on stays.
 
     Raises Transient for what resists."""

@@ -19,7 +19,7 @@ from bot.store.run_rows import Draft
 from bot.store.tables import pull_runs, runs
 from bot.workflows import janitor
 from bot.workflows.finish import finish
-from bot.workflows.forgetting import forget_old, tidy_mirrors
+from bot.workflows.forgetting import forget_old, tidy_dependencies, tidy_mirrors
 from bot.workspace.artifacts import directory, write_log
 from bot.workspace.git import git
 from bot.workspace.home import own_entries
@@ -118,6 +118,21 @@ def test_a_broken_mirror_keeps_its_own_and_hinders_nobody_else(at_desk: AtDesk) 
         return [await at.runs.get(name) is not None for name in ("run-old", "run-there")]
 
     assert at_desk(work) == [True, False]
+
+
+def test_kept_dependencies_go_that_nobody_uses_or_that_are_half(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[list[str], list[str]]:
+        space = at.context.settings.home / "dependencies/@octo%2Ftiny/default"
+        (young, old), half = ("a" * 64, "b" * 64), f".{'c' * 64}.new-0a"
+        for name in (young, old, half):
+            (space / name).mkdir(parents=True)
+            (space / name / "manifest.json").write_text('{"tree": "/x", "products": [], "size": 1}')
+        aged(space / old / "manifest.json", 31)
+        await tidy_dependencies(at.context)
+        return [young], sorted(path.name for path in space.iterdir() if not path.name.endswith(".mutex"))
+
+    wanted, left = at_desk(work)
+    assert left == wanted
 
 
 def test_a_mirror_is_tidied_once_a_week_and_not_under_a_run_that_lasts(at_desk: AtDesk) -> None:

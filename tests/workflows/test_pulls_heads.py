@@ -85,6 +85,21 @@ def test_a_second_request_with_the_head_takes_over_against_its_own_base_when_the
     do(work)
 
 
+def test_what_a_head_installed_goes_with_its_request(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        number, sha = bot.open({"notes.txt": "hello\n"})
+        await bot.quiet()
+        place = bot.at.context.settings.home / "dependencies" / f"@{NAME.replace('/', '%2F')}"
+        kept, others = place / f"head-{sha}/entry", place / "default/entry"
+        for entry in (kept, others):
+            entry.mkdir(parents=True)
+        bot.world.close_issue(NAME, number, "ada")
+        await bot.quiet()
+        assert [entry.exists() for entry in (kept, others)] == [False, True]
+
+    do(work)
+
+
 def test_a_request_that_is_closed_does_not_take_the_checks_of_another_with_its_head(do: WithBot) -> None:
     async def work(bot: Bot) -> None:
         _bases(bot)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from bot.store.database import now_ms
-from bot.workflows.forgetting import forget_old, tidy_mirrors
+from bot.workflows.forgetting import forget_old, tidy_dependencies, tidy_mirrors
 from bot.workflows.janitor import sweep
 from bot.workspace.git import git
 from bot.workspace.home import MARK
 from tests.workflows.conftest import Desk
 
-SOMEBODYS = ("kits/k", "artifacts/a", "sessions/s", "worktrees/o/n/r/t", "pulls/o/n/r/t")
+SOMEBODYS = ("dependencies/d", "kits/k", "artifacts/a", "sessions/s", "worktrees/o/n/r/t", "pulls/o/n/r/t")
 
 
 def seen(home: Path) -> dict[str, float]:
@@ -38,6 +38,7 @@ def test_somebodys_directories_stay_as_they_are(at_desk: Callable[..., Any]) -> 
         assert await sweep(at.context) == 0
         await forget_old(at.context, now_ms())
         await tidy_mirrors(at.context, now_ms())
+        await tidy_dependencies(at.context)
         assert seen(home) == before
 
     at_desk(work)

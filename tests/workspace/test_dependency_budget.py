@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.workspace.dependency_budget import sweep, trim
+from bot.workspace.dependency_budget import sweep_halves, trim
 from bot.workspace.dependency_cache import forget_head, turn
 from bot.workspace.home import MARK
 from tests.machine import PATIENCE_S
@@ -83,7 +83,7 @@ def test_a_directory_without_the_mark_is_not_touched(tmp_path: Path) -> None:
     half = entries[0].with_name(f".{entries[0].name}.new-0a")
     half.mkdir()
     asyncio.run(trim(tmp_path / "dependencies", budget=0, free=FREE))
-    assert asyncio.run(sweep(tmp_path / "dependencies")) == 0
+    assert asyncio.run(sweep_halves(tmp_path / "dependencies")) == 0
     assert there([*entries, half]) == [True, True]
 
 
@@ -127,7 +127,7 @@ def test_a_process_that_is_killed_leaves_nothing_half_that_another_is_given(tmp_
         assert len(list((tmp_path / name / MADE).iterdir())) == FILES
     assert ran(done) == [False]
     if killed.returncode == -signal.SIGKILL:
-        asyncio.run(sweep(shelved.directory))
+        asyncio.run(sweep_halves(shelved.directory))
     assert not list((tmp_path / "dependencies").glob("*/*/.*.new-*"))
     assert not list((tmp_path / "dependencies").glob("*/*/.*.given-*"))
 
@@ -140,9 +140,9 @@ def test_what_somebody_works_on_is_not_swept(tmp_path: Path) -> None:
 
     async def held() -> int:
         async with turn(entry.parent, entry.name):
-            return await sweep(tmp_path / "dependencies")
+            return await sweep_halves(tmp_path / "dependencies")
 
     assert asyncio.run(held()) == 0
     assert there([half, trash]) == [True, True]
-    assert asyncio.run(sweep(tmp_path / "dependencies")) == 2
+    assert asyncio.run(sweep_halves(tmp_path / "dependencies")) == 2
     assert there([half, trash, entry]) == [False, False, True]

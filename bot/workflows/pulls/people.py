@@ -20,6 +20,7 @@ from bot.store.pulls import PullRow
 from bot.workflows.context import Context
 from bot.workflows.learn import loosened, place_hash
 from bot.workspace import mirror as mirrors
+from bot.workspace.dependency_cache import Shelf, forget_head
 from bot.workspace.differences import changed, diff
 from bot.workspace.git import GitError
 from bot.workspace.pull_refs import drop_head, drop_pull
@@ -83,12 +84,14 @@ async def learn_from_merge(context: Context, repo: Repo, pull: Pull) -> None:
 
 
 async def forget_heads(context: Context, repo: Repo, number: int) -> None:
-    """Let go of every head of a pull request that is closed: git may drop what nothing else names."""
+    """Let go of every head of a pull request that is closed, and of the dependencies that it made: git may drop what
+    nothing else names."""
     mirror = context.mirror(repo)
     if not mirror.is_dir():
         return
     for sha in await context.stores.approvals.all_heads(repo, number):
         await drop_head(mirror, sha)
+        await forget_head(Shelf(context.settings.home / "dependencies", repo.full_name, sha))
     await drop_pull(mirror, number)
 
 
