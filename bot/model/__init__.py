@@ -35,7 +35,7 @@ from bot.model.nouns import (
     WorktreeInfo,
 )
 from bot.model.sessions import Problem, Session, SessionRequest, ShellOrArgv
-from bot.model.setups import NeededSetup
+from bot.model.setups import NeededSetup, SetupDone, SetupPlan
 from bot.model.unable import CouldNotRun
 from bot.model.views import (
     CheckOutput,
@@ -87,6 +87,8 @@ __all__ = [
     "SandboxMode",
     "Session",
     "SessionRequest",
+    "SetupDone",
+    "SetupPlan",
     "ShellOrArgv",
     "Status",
     "StopReason",

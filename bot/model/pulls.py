@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Literal
 
 from bot.model.nouns import Noun, StopReason, ValidationStep
+from bot.model.setups import SetupDone
 from bot.model.views import KnownError
 
 Verdict = Literal["new", "flaky", "also_on_base"]
@@ -100,6 +101,8 @@ class PullView(Noun):
     """Why it ended early: superseded, cancelled, closed, or a fault."""
     past: tuple[KnownError, ...] = ()
     """What the history knows of errors in the files that the pull request changes."""
+    setup: tuple[SetupDone, ...] = ()
+    """The steps of the head's setup that has ended."""
     sandbox: str = ""
     duration_ms: int = 0
     fixable: bool = False

@@ -58,3 +58,16 @@ class SetupPlan(Noun):
 
     steps: tuple[SetupStep, ...] = ()
     configured: bool = False
+
+
+class SetupDone(Noun):
+    """A step of a setup that has ended, as events and reports tell of it; `command` is masked text.
+
+    `kept`: what it makes had been kept from an earlier setup, so it was not run again."""
+
+    command: str
+    because: str = ""
+    passed: bool = True
+    kept: bool = False
+    optional: bool = False
+    duration_ms: int = 0

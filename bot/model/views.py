@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from bot.model.nouns import Annotation, Issue, Noun, Phase, Proof, Status, StopReason, Validation, Wire
+from bot.model.setups import SetupDone
 
 
 class PullRequest(Noun):
@@ -124,6 +125,10 @@ class RunView(Noun):
     """Why changes were not taken, one sentence each, untrusted."""
     evidence: str = ""
     """The first error block of the last failing step (`rules.failures`); empty lets reports cut the step's output."""
+    setup: tuple[SetupDone, ...] = ()
+    """The steps of the setup that has ended."""
+    chosen: tuple[tuple[str, str], ...] = ()
+    """The commands that check the project, masked, each with the file that it was chosen by, or ""."""
     changed_paths: tuple[str, ...] = ()
     stop: StopReason | None = None
     commit_sha: str | None = None

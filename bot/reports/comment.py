@@ -26,6 +26,7 @@ from bot.reports.known import known_errors, seen_before
 from bot.reports.limits import COMMENT_CHARS, fence, inline_code
 from bot.reports.prose import details, escape, link, page
 from bot.reports.pull_words import tell
+from bot.reports.setup_lines import chosen_by, set_up_by
 from bot.reports.text import bullets, joined, say
 from bot.reports.unshown import unshown
 from bot.reports.validation import checks_table, is_flaky, latest, movement, what_ran
@@ -60,6 +61,7 @@ def _running(view: RunView, language: Language) -> list[str]:
     return [
         progress(view, language),
         say(language, "running.waiting", what=escape(view.waiting_for)) if view.waiting_for else "",
+        planned(view, language),
         attempts_table(view, language),
         movement(view, language),
         known_errors(view, language),
@@ -88,6 +90,7 @@ def _success(view: RunView, language: Language) -> list[str]:
         conflicts(view, language),
         changed_paths(view, language),
         checks_table(validation, language) if validation and validation.steps else "",
+        planned(view, language),
         say(language, "success.flaky") if is_flaky(validation) else "",
         what_ran(view, language),
         attempts_folded(view, language, least=2),
@@ -139,6 +142,7 @@ def _failed(view: RunView, language: Language) -> list[str]:
         not_taken(view, language),
         next_steps(view, language),
         known_errors(view, language),
+        planned(view, language),
         attempts_folded(view, language, listed=_LISTED_ERRORS),
         conflicts(view, language),
         group(view, language),
@@ -155,6 +159,12 @@ def _cancelled(view: RunView, language: Language) -> list[str]:
         attempts_folded(view, language),
         group(view, language),
     ]
+
+
+def planned(view: RunView, language: Language) -> str:
+    """What the project was set up by, and which files its checks were chosen by."""
+    told = (set_up_by(view.setup, language), chosen_by(view.chosen, language))
+    return "\n\n".join(line for line in told if line)
 
 
 def changed_paths(view: RunView, language: Language) -> str:

@@ -9,7 +9,7 @@ import re
 import textwrap
 
 from bot.model import Language, RunView
-from bot.reports.comment import changed_paths, whose
+from bot.reports.comment import changed_paths, planned, whose
 from bot.reports.footer import sandbox_words
 from bot.reports.group import conflicts
 from bot.reports.limits import cut_lines, cut_middle, fence, inline_code, strip_control
@@ -88,6 +88,7 @@ def pull_body(view: RunView, language: Language = "en") -> str:
         _notes(view, language),
         changed_paths(view, language),
         checks_table(validation, language) if validation and validation.steps else "",
+        planned(view, language),
         details(say(language, "attempts"), attempts_table(view, language)) if len(view.validations) > 1 else "",
         f"**{say(language, 'pull.provenance')}**\n\n{_provenance(view, language)}",
     ]

@@ -20,6 +20,7 @@ from bot.reports.pull_heads import (
     superseded_output,
 )
 from bot.reports.pull_words import WORDS, reason, tell, tell_count
+from bot.reports.setup_lines import set_up_by
 from bot.reports.setups import setup_sentence
 from bot.reports.text import duration, joined, say
 from bot.reports.validation import evidence as error_block
@@ -134,6 +135,7 @@ def _ran(view: PullView, check: PullCheck, step: ValidationStep, language: Langu
         say(language, "check.ran", command=inline_code(step.command, 400), time=time, how=how),
         _unable(view, check, step, language),
         restored_note(step, language),
+        set_up_by(view.setup, language),
         failures_list(view, check, language),
         say(language, "check.warnings.long") if only_warned(step) else "",
         _stands(check, language) or _kept(view, language),

@@ -54,6 +54,9 @@ REASONS_KOREAN: Mapping[str, str] = {
     "setup.exit": "`{command}`: 종료 코드 {code}\n{block}",
     "setup.timed_out": "`{command}`: 시간 초과\n{block}",
     "setup.not_started": "`{command}`: {error}\n{block}",
+    "setup.lacks": "`{command}`: Mendbot의 컴퓨터에서 {what}을(를) 찾을 수 없습니다. 설치하거나, MENDBOT_TOOLCHAINS에"
+    " 디렉터리를 적거나, .github/mendbot.yml의 `setup`을 바꿔 주세요",
+    "cannot_check": "여기서는 체크를 실행할 수 없습니다: `{command}`: {why}",
     "group.alone": "이 이슈만 따로 처리해 달라는 요청이 있었습니다",
     "group.together": "함께 처리해 달라는 요청이 있었습니다",
     "group.shared.component": "이슈 {count}개의 컴포넌트가 {key}(으)로 같습니다",

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from bot.model import Noun, Phase, Status, StopReason
+from bot.config import POLICY_PATH
+from bot.model import Noun, Phase, SetupPlan, Status, StopReason
 from bot.model.said import Stop
+from bot.model.setups import SetupStep
 from bot.rules import stop
 from bot.rules.pipeline import Stage, next_index
 from bot.rules.run_spec import RunSpec
@@ -32,6 +34,7 @@ __all__ = [
     "Validate",
     "fold",
     "next_action",
+    "plan_of",
 ]
 
 
@@ -89,10 +92,10 @@ def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action:
         return Begin()
     if state.stop is not None:
         return Finish(status=Status.FAILED, stop=state.stop)
+    if plan_of(spec, state).steps and not state.set_up:
+        return SetUp()
     if not any(stage.command is not None for stage in state.stages):
         return Finish(status=Status.FAILED, stop=_no_checks(state.stages))
-    if spec.policy.setup is not None and spec.workspace is None and not state.set_up:
-        return SetUp()
     if spec.baseline and state.baseline is None:
         return Validate(attempt=0, index=next_index(state.stages, state.steps) or 0)
     if spec.pull is not None and not spec.given and state.baseline is not None and state.baseline.passed:
@@ -107,6 +110,15 @@ def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action:
         return Implement(attempt=state.attempt)
     reason = _stop_reason(spec, state, now)
     return Finish(status=Status.FAILED, stop=reason) if reason else Implement(attempt=state.attempt + 1)
+
+
+def plan_of(spec: RunSpec, state: RunState) -> SetupPlan:
+    """How the run's tree is set up. A run that began before plans were noted has the repository's own command alone."""
+    if state.plan is not None:
+        return state.plan
+    if spec.policy.setup is None or spec.workspace is not None:
+        return SetupPlan()
+    return SetupPlan(steps=(SetupStep(run=spec.policy.setup, because=POLICY_PATH, network=True),), configured=True)
 
 
 def _after_green(spec: RunSpec, state: RunState) -> Action:

@@ -58,6 +58,8 @@ class Stage(Noun):
     name: str
     command: Command | None = None
     looked_for: tuple[str, ...] = ()
+    because: str = ""
+    """The file that the command was chosen by, relative to the tree; empty for one that somebody gave."""
 
 
 def named_by(commands: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from bot.model import CHECK_ORDER, Noun, RunEvent, StopReason, ValidationStep
+from bot.model import CHECK_ORDER, Noun, RunEvent, SetupDone, StopReason, ValidationStep
 from bot.model.pulls import Failure, PullCheck, PullStatus
 from bot.rules import verdict
 from bot.rules.failures import Printed
@@ -38,7 +38,11 @@ class PullState:
     stages: tuple[Stage, ...] = ()
     near: tuple[str, ...] = ()
     """The first of the paths that the pull request changes."""
+    to_set_up: bool | None = None
+    """Whether the head is to be set up; None in runs that began before that was noted."""
     set_up: bool = False
+    setup: tuple[SetupDone, ...] = ()
+    """The steps of the head's setup that has ended."""
     running: int | None = None
     ran: Mapping[int, Ran] = field(default_factory=dict)
     base: Mapping[int, tuple[str, ...] | None] = field(default_factory=dict)
@@ -109,9 +113,10 @@ def _after(state: PullState, event: RunEvent) -> PullState:
                 sandbox=data["sandbox"],
                 stages=tuple(Stage.model_validate(item) for item in data["stages"]),
                 near=tuple(data.get("near", ())),
+                to_set_up=data.get("toSetUp"),
             )
         case "pull_setup_completed":
-            return replace(state, set_up=True)
+            return _set_up(state, data)
         case "pull_setup_failed":
             failed = StopReason(reason="setup_failed", details=data["details"])
             return replace(state, set_up=True, stop=failed)
@@ -142,6 +147,13 @@ def _after(state: PullState, event: RunEvent) -> PullState:
             return state
 
 
+def _set_up(state: PullState, data: Mapping[str, Any]) -> PullState:
+    # events of before checks were chosen after setup have neither
+    stages = tuple(Stage.model_validate(item) for item in data["stages"]) if "stages" in data else state.stages
+    steps = tuple(SetupDone.model_validate(item) for item in data.get("steps", ()))
+    return replace(state, set_up=True, stages=stages, setup=steps)
+
+
 def next_pull_action(spec: PullSpec, state: PullState) -> PullAction:
     """What is to be done next. The same events always give the same answer."""
     if state.finished is not None:
@@ -151,7 +163,8 @@ def next_pull_action(spec: PullSpec, state: PullState) -> PullAction:
     if state.stop is not None:
         return FinishPull()
     wanted = wanted_stages(spec, state)
-    if spec.policy.setup is not None and wanted and not state.set_up:
+    old = spec.policy.setup is not None and bool(wanted)
+    if not state.set_up and (old if state.to_set_up is None else state.to_set_up):
         return SetUpPull()
     for index in wanted:
         if index in state.judged:

@@ -8,7 +8,19 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from bot.model import Conflict, KnownError, Phase, PullRequest, RunEvent, Status, StopReason, Validation, ValidationStep
+from bot.model import (
+    Conflict,
+    KnownError,
+    Phase,
+    PullRequest,
+    RunEvent,
+    SetupDone,
+    SetupPlan,
+    Status,
+    StopReason,
+    Validation,
+    ValidationStep,
+)
 from bot.model.said import Said, Stop
 from bot.model.views import Loss
 from bot.rules import trajectory
@@ -35,7 +47,11 @@ class RunState:
     branch: str | None = None
     sandbox: str = ""
     stages: tuple[Stage, ...] = ()
+    plan: SetupPlan | None = None
+    """How the tree is set up; None in runs that began before that was noted."""
     set_up: bool = False
+    setup: tuple[SetupDone, ...] = ()
+    """The steps of the setup that has ended."""
     steps: tuple[ValidationStep, ...] = ()
     """Of the validation under way; empty between two."""
     baseline: Validation | None = None
@@ -158,9 +174,9 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
         case "phase_started", Phase.PLANNING:
             return _begun(state, event)
         case "setup_completed", _:
-            return replace(state, set_up=True, start=data["snapshot"], snapshot=data["snapshot"])
+            return _set_up(state, data)
         case "setup_failed", _:
-            return replace(state, stop=_stop({"reason": "setup_failed", **data}))
+            return replace(state, setup=_steps(data), stop=_stop({"reason": "setup_failed", **data}))
         case "paused", _:
             return replace(state, paused_at=state.paused_at or event.ts)
         case "resumed", _:
@@ -205,7 +221,20 @@ def _begun(state: RunState, event: RunEvent) -> RunState:
         start=data["snapshot"],
         snapshot=data["snapshot"],
         focus=tuple(data.get("focus", ())),
+        plan=SetupPlan.model_validate(data["setup"]) if "setup" in data else None,
     )
+
+
+def _set_up(state: RunState, data: Mapping[str, Any]) -> RunState:
+    # events of before checks were chosen after setup have no stages
+    stages = tuple(Stage.model_validate(item) for item in data["stages"]) if "stages" in data else state.stages
+    return replace(
+        state, set_up=True, setup=_steps(data), stages=stages, start=data["snapshot"], snapshot=data["snapshot"]
+    )
+
+
+def _steps(data: Mapping[str, Any]) -> tuple[SetupDone, ...]:
+    return tuple(SetupDone.model_validate(item) for item in data.get("steps", ()))
 
 
 def _applied(state: RunState, event: RunEvent) -> RunState:

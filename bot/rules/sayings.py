@@ -68,6 +68,9 @@ SENTENCES: Mapping[str, str] = {
     "setup.exit": "`{command}`: exit {code}\n{block}",
     "setup.timed_out": "`{command}`: timed out\n{block}",
     "setup.not_started": "`{command}`: {error}\n{block}",
+    "setup.lacks": "`{command}`: {what} was not found on Mendbot's machine; install it there, name its directory in"
+    " MENDBOT_TOOLCHAINS, or set another `setup` in .github/mendbot.yml",
+    "cannot_check": "checks can't run here: `{command}`: {why}",
     "group.alone": "somebody wants it in a run of its own",
     "group.together": "somebody put them together",
     "group.shared.component": "{count} issues share the component {key}",

@@ -10,26 +10,25 @@ from pathlib import Path
 
 from bot.agent.planner import named_files
 from bot.errors import Refused, Transient, UserError
-from bot.model import Command, Phase
-from bot.model.said import Said
-from bot.proc import ProcResult
-from bot.rules.course import RunState, fold
-from bot.rules.failures import first_error_block
+from bot.model import Phase
+from bot.rules.course import RunState, fold, plan_of
 from bot.rules.sayings import write
 from bot.store.runs import Draft, RunRow
-from bot.workflows.altered import MOST_RESTORED, with_restored
+from bot.workflows.altered import MOST_RESTORED
 from bot.workflows.context import Context
 from bot.workflows.local import open_local
+from bot.workflows.setup import CarriedOut, carry_out, plan_text, planned_steps, shelf_of
+from bot.workflows.setup_local import set_up_in_place
 from bot.workflows.stages import stages_of
 from bot.workflows.transfer import transfer
 from bot.workspace import mirror as mirrors
 from bot.workspace.artifacts import write_log
 from bot.workspace.pull_refs import fetch_head
 from bot.workspace.sandbox import Grant
+from bot.workspace.setup_plan import plan_setup
 from bot.workspace.tree import Tree
 from bot.workspace.worktree import SlotsFull, ensure_worktree
 
-SETUP_TIMEOUT_S = 1800.0
 SLOT_POLL_S = 1.0
 _SLOT_POLLS = 600
 _GENERATIONS = 99
@@ -58,6 +57,7 @@ async def begin(context: Context, row: RunRow) -> None:
     async with _claim(context, row, focus):
         branch = await _branch(context, row, mirror)
         tree = await _worktree(context, row, branch, start)
+        plan = await asyncio.to_thread(plan_setup, tree.path, focus, configured=spec.policy.setup)
         data = {
             "baseSha": await tree.head(),
             "branch": branch,
@@ -65,6 +65,8 @@ async def begin(context: Context, row: RunRow) -> None:
             "snapshot": await tree.snapshot(),
             "stages": [stage.model_dump(mode="json") for stage in stages_of(spec, tree.path, focus)],
             "focus": focus,
+            "setup": plan.model_dump(mode="json"),
+            "redBase": True,
         }
         started = Draft(type="session_started", key="session_started", data={"task": spec.task[:2000]})
         planning = Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)
@@ -168,66 +170,54 @@ async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
     ready = tree.git_dir / _READY
     if not ready.exists():
         if state.set_up:
-            await _set_up_again(context, row, tree)
-            await tree.after_setup(state.base_sha)
+            await _set_up_again(context, row, state, tree)
         await tree.restore(state.snapshot)
         ready.touch()
     return tree
 
 
-def git_grant(context: Context, row: RunRow, *, network: bool = False) -> Grant:
+def git_grant(context: Context, row: RunRow) -> Grant:
     """What every command in a run's box may read beside its tree: the mirror that its `.git` file names."""
-    return Grant(network=network, read_only=() if row.spec.repo is None else (context.mirror(row.spec.repo),))
+    return Grant(read_only=() if row.spec.repo is None else (context.mirror(row.spec.repo),))
 
 
 async def set_up(context: Context, row: RunRow, state: RunState) -> None:
-    """Run the repository's set-up command, the only one with network (trust.md T31)."""
-    command = _command(row)
-    text = context.mask(command.text)
-    runs, tree = context.stores.runs, await open_tree(context, row, state)
-    await runs.append(row.id, [Draft(type="setup_started", key="setup", data={"command": text})])
-    result, log = await _run(context, row, tree, command)
-    assert state.base_sha is not None
-    # a file of the base that setup rewrote would be checked as what it is not pushed as
-    snapshot, restored = await tree.after_setup(state.base_sha)
+    """Carry out the setup plan; the checks that will judge are chosen after it, with what it installed."""
+    tree, plan = await open_tree(context, row, state), plan_of(row.spec, state)
+    text, runs = plan_text(plan, context.mask), context.stores.runs
+    planned = [step.model_dump(mode="json") for step in planned_steps(plan, context.mask)]
+    await runs.append(row.id, [Draft(type="setup_started", key="setup", data={"command": text, "steps": planned})])
+    done = await _carried_out(context, row, state, tree)
+    stages = stages_of(row.spec, tree.path, state.focus) if done.failed is None else state.stages
     data = {
         "command": text,
-        "exitCode": result.exit_code,
-        "durationMs": result.duration_ms,
-        "log": write_log(context.settings.home, row.id, "setup.log", with_restored(log, restored).encode()),
-        "snapshot": snapshot,
-        "restored": restored[:MOST_RESTORED],
+        "steps": [step.model_dump(mode="json") for step in done.steps],
+        "exitCode": done.exit_code,
+        "durationMs": done.duration_ms,
+        "log": write_log(context.settings.home, row.id, "setup.log", done.log.encode()),
+        "snapshot": done.snapshot,
+        "restored": done.restored[:MOST_RESTORED],
+        "stages": [stage.model_dump(mode="json") for stage in stages],
     }
-    if result.exit_code == 0:
+    if done.failed is None:
         await runs.append(row.id, [Draft(type="setup_completed", key="setup_done", data=data)])
         return
-    told = _told(text, result, log)
-    said = {"details": told.text, "said": told.model_dump()}
+    said = {"details": done.failed.text, "said": done.failed.model_dump()}
     await runs.append(row.id, [Draft(type="setup_failed", key="setup_done", data=data | said)])
 
 
-async def _set_up_again(context: Context, row: RunRow, tree: Tree) -> None:
-    command = _command(row)
-    result, log = await _run(context, row, tree, command)
-    if result.exit_code != 0:
-        told = _told(context.mask(command.text), result, log).text
-        raise Refused("setup_failed", f"the worktree had to be made again, and there {told}")
+async def _set_up_again(context: Context, row: RunRow, state: RunState, tree: Tree) -> None:
+    done = await _carried_out(context, row, state, tree)
+    if done.failed is not None:
+        raise Refused("setup_failed", f"the worktree had to be made again, and there {done.failed.text}")
 
 
-def _command(row: RunRow) -> Command:
-    assert row.spec.policy.setup is not None
-    return Command(run=row.spec.policy.setup, timeout_s=SETUP_TIMEOUT_S)
-
-
-async def _run(context: Context, row: RunRow, tree: Tree, command: Command) -> tuple[ProcResult, str]:
-    result = await context.sandbox.run(command, tree.path, grant=git_grant(context, row, network=True))
-    return result, context.mask(result.output.decode("utf-8", "replace"))
-
-
-def _told(command: str, result: ProcResult, log: str) -> Said:
-    facts = {"command": command, "block": first_error_block(log)}
-    if result.timed_out:
-        return write("setup.timed_out", **facts)
-    if result.spawn_error:
-        return write("setup.not_started", **facts, error=result.spawn_error)
-    return write("setup.exit", **facts, code=str(result.exit_code))
+async def _carried_out(context: Context, row: RunRow, state: RunState, tree: Tree) -> CarriedOut:
+    spec, base = row.spec, state.base_sha
+    assert base is not None
+    grant, plan = git_grant(context, row), plan_of(spec, state)
+    if spec.repo is None:
+        return await set_up_in_place(context, row, state, tree, plan)
+    head = spec.pull.head_sha if spec.pull is not None else base
+    shelf = await shelf_of(context, spec.repo, None if spec.pull is not None else spec.base_branch, head)
+    return await carry_out(context, plan, tree, base, grant=grant, shelf=shelf)

@@ -3,6 +3,7 @@ that will judge."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 from bot.agent.planner import named_files
@@ -11,6 +12,7 @@ from bot.model import Phase
 from bot.store.runs import Draft, RunRow
 from bot.workflows.abandoned import end_if_abandoned
 from bot.workflows.context import Context
+from bot.workflows.setup_local import plan_in_place
 from bot.workflows.stages import stages_of
 from bot.workspace.mirror import list_files
 from bot.workspace.shadow import open_shadow
@@ -37,6 +39,8 @@ async def begin_local(context: Context, row: RunRow) -> None:
         "snapshot": snapshot,
         "stages": [stage.model_dump(mode="json") for stage in stages_of(spec, tree_path, focus)],
         "focus": focus,
+        "setup": (await asyncio.to_thread(plan_in_place, tree_path, focus, spec.policy.setup)).model_dump(mode="json"),
+        "redBase": True,
     }
     started = Draft(type="session_started", key="session_started", data={"task": context.mask(spec.task[:2000])})
     planning = Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)

@@ -9,6 +9,7 @@ from bot.config import CHECK_TIMEOUTS_S, Policy
 from bot.model import CheckName, Command, ShellOrArgv
 from bot.rules.course import RunSpec
 from bot.rules.pipeline import CUSTOM, STAGES, Stage, stage_of
+from bot.workspace.chosen_by import chosen_by
 from bot.workspace.detect import Missing, detect
 
 
@@ -44,7 +45,8 @@ def _found(policy: Policy, name: CheckName, tree: Path, near: Sequence[str]) -> 
     found = detect(tree, name, policy.checks, near)
     if isinstance(found, Missing):
         return Stage(name=name, looked_for=found.looked_for)
-    return Stage(name=name, command=found)
+    configured = policy.checks.of(name).command is not None
+    return Stage(name=name, command=found, because=chosen_by(tree, found, configured=configured))
 
 
 def _limit(spec: RunSpec, name: CheckName) -> float:

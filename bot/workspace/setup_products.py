@@ -7,6 +7,7 @@ import asyncio
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from bot.workspace.contents import MADE_BY_TOOLS
@@ -35,6 +36,21 @@ async def record_products(tree: Path, git_dir: Path, untracked: Iterable[bytes])
     half = git_dir / f"{RECORD}.new"
     half.write_bytes(b"".join(os.fsencode(name) + b"\0" for name in found))
     half.replace(git_dir / RECORD)
+
+
+def hide_products(tree: Path, git_dir: Path) -> None:
+    """Have each directory on record ignore all that it holds, so that it stays out of the `git status` of whoever the
+    tree belongs to. One that is gone, is a link or has a `.gitignore` of its own stays as it is."""
+    for name in products(git_dir):
+        with suppress(OSError):
+            directory = os.open(tree / os.fsdecode(name), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+                file = os.open(".gitignore", flags, 0o644, dir_fd=directory)
+                with os.fdopen(file, "wb") as ignore:
+                    ignore.write(b"*\n")
+            finally:
+                os.close(directory)
 
 
 def patterns(names: Iterable[bytes]) -> list[str]:

@@ -9,7 +9,8 @@ import pytest
 
 from bot.demo.standin.server import StandIn
 from bot.workspace.git import git
-from tests.workflows.conftest import Hand
+from tests.workflows.conftest import NAME, Hand
+from tests.workflows.npm_projects import npm_files
 from tests.workflows.pull_bot import Bot, WithBot, with_bot
 
 SETUP = (
@@ -124,5 +125,37 @@ def test_a_fix_does_not_wait_for_a_check_that_cannot_run_and_claims_nothing_of_i
         assert found["lint"].title == "could not run"
         message = await git("log", "-1", "--format=%B", head, git_dir=bot.at.context.mirror(bot.at.repo))
         assert b"- python3 test.py" in message and b"no-such-linter" not in message
+
+    do(work)
+
+
+def test_head_and_base_are_set_up_by_their_own_files_without_configuration(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        bot.world.push_files(NAME, "main", npm_files(), "Furnish", "ada")
+        _, sha = bot.open({"note.txt": "new\n"})
+        await bot.quiet()
+        # `tsc` is found because setup comes first; the answer was wrong before
+        assert bot.conclusions(sha) == {"lint": "skipped", "test": "neutral", "typecheck": "success"}
+        summary = bot.checks(sha)["test"].summary
+        assert "Set up by `npm install" in summary and "(`package.json`)" in summary
+
+    do(work)
+
+
+def test_a_head_that_needs_more_is_set_up_by_its_own_files_and_the_base_by_its_own(do: WithBot) -> None:
+    async def work(bot: Bot) -> None:
+        bot.world.push_files(NAME, "main", npm_files(), "Furnish", "ada")
+        more = {
+            "package.json": npm_files(dependencies={"right": "file:./packages/right", "left": "file:./packages/left"})[
+                "package.json"
+            ],
+            "packages/left/package.json": '{"name": "left", "version": "1.0.0", "main": "index.js"}',
+            "packages/left/index.js": "module.exports = 1;\n",
+            "answer.txt": "42\n",
+            "test.js": 'require("left");\nrequire("right");\n',
+        }
+        _, sha = bot.open(more)
+        await bot.quiet()
+        assert bot.conclusions(sha)["test"] == "success"
 
     do(work)

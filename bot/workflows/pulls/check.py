@@ -32,7 +32,7 @@ from bot.store.run_rows import Draft
 from bot.workflows.altered import judged
 from bot.workflows.context import Context
 from bot.workflows.pulls.judge import judge_check
-from bot.workflows.pulls.trees import Ready, grant_of, head_tree, ready_tree, remove_trees
+from bot.workflows.pulls.trees import Ready, grant_of, head_tree, plan_of_tree, ready_tree, remove_trees
 from bot.workflows.stages import default_stages
 from bot.workflows.transfer import transfer
 from bot.workspace import mirror as mirrors
@@ -42,8 +42,8 @@ from bot.workspace.pull_refs import fetch_head, merge_base
 from bot.workspace.step import run_step
 
 _STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "retargeted", "stale"})
-_ASKED = 20
-"""Of these, the ones of which the history is asked."""
+_NEAR_TOLD = 50
+"""Of these, the ones that are recorded: by them the trees are set up, and of the first the history is asked."""
 _MOST_PRINTED = 50
 _MOST_WORDS = 300
 _NEAR = 200
@@ -72,7 +72,7 @@ async def _act(context: Context, row: PullRow, state: PullState, action: PullAct
         case BeginPull():
             await _begin(context, row)
         case SetUpPull():
-            await _set_up(context, row)
+            await _set_up(context, row, state)
         case RunCheck():
             await _run_check(context, row, state, action.index)
         case CheckBase():
@@ -100,19 +100,27 @@ async def _begin(context: Context, row: PullRow) -> None:
     tree = await head_tree(context, row)
     near = [item.path for item in (await changed(mirror, base, spec.head_sha))[:_NEAR]]
     stages = default_stages(spec.policy, tree.path, near, names=CHECK_ORDER)
+    plan = await asyncio.to_thread(plan_of_tree, row, tree.path, near[:_NEAR_TOLD])
     data = {
         "baseSha": base,
         "sandbox": context.sandbox.describe(),
-        "near": near[:_ASKED],
+        "near": near[:_NEAR_TOLD],
         "stages": [stage.model_dump(mode="json") for stage in stages],
+        "toSetUp": bool(plan.steps),
     }
     await context.stores.pulls.append(row.id, [Draft(type="pull_started", key="pull_started", data=data)])
 
 
-async def _set_up(context: Context, row: PullRow) -> None:
+async def _set_up(context: Context, row: PullRow, state: PullState) -> None:
+    """Set the head up; its checks are chosen after that, with what was installed."""
     try:
-        await ready_tree(context, row, row.spec.head_sha, "head")
-        draft = Draft(type="pull_setup_completed", key="setup_done")
+        ready = await ready_tree(context, row, state, "head")
+        stages = default_stages(row.spec.policy, ready.tree.path, state.near, names=CHECK_ORDER)
+        data = {
+            "steps": [step.model_dump(mode="json") for step in ready.setup],
+            "stages": [stage.model_dump(mode="json") for stage in stages],
+        }
+        draft = Draft(type="pull_setup_completed", key="setup_done", data=data)
     except Refused as error:
         draft = Draft(type="pull_setup_failed", key="setup_done", data={"details": str(error)})
     await context.stores.pulls.append(row.id, [draft])
@@ -125,7 +133,7 @@ async def _run_check(context: Context, row: PullRow, state: PullState, index: in
     started = Draft(type="pull_check_started", key=f"check:{index}", data={"index": index, "stage": stage.name})
     await pulls.append(row.id, [started])
     context.wake["tell_pulls"].set()
-    ready = await ready_tree(context, row, row.spec.head_sha, "head")
+    ready = await ready_tree(context, row, state, "head")
     step, log = await _execute(context, row, stage.command, ready, stage.name)
     write_log(context.settings.home, row.id, f"{stage.name}.log", log)
     first = await _errors(log) if not step.passed else ()
@@ -133,7 +141,7 @@ async def _run_check(context: Context, row: PullRow, state: PullState, index: in
     again: tuple[str, ...] | None = None
     # a time-out or a missing command is not a matter of luck
     if not step.passed and not step.timed_out and step.exit_code is not None and step.could_not_run is None:
-        ready = await ready_tree(context, row, row.spec.head_sha, "head")
+        ready = await ready_tree(context, row, state, "head")
         second, log = await _execute(context, row, stage.command, ready, stage.name)
         write_log(context.settings.home, row.id, f"{stage.name}-again.log", log)
         again = () if second.passed else await _errors(log)
@@ -178,7 +186,7 @@ async def _base_result(
 ) -> BaseResult | str:
     """What the check comes to there, or why that cannot be told, by its name in `reports.pull_words`."""
     try:
-        ready = await ready_tree(context, row, state.base_sha, "base")
+        ready = await ready_tree(context, row, state, "base")
     except Refused:
         return "base_setup"
     if command.directory and not (ready.tree.path / command.directory).is_dir():

@@ -20,6 +20,8 @@ from bot.workflows.pulls.heads import newest_at
 from bot.workflows.pulls.pushes import may_push_more
 from bot.workflows.telling import CheckToTell, Saying, Telling, say_all, tell_check
 
+_ASKED = 20
+"""Changed files of which the history is asked."""
 _KNOWN = 5
 """Past errors of the changed files that are told of."""
 
@@ -77,7 +79,7 @@ async def _tell_check(context: Context, row: PullRow, state: PullState, view: Pu
 async def _past(context: Context, row: PullRow, state: PullState) -> tuple[KnownError, ...]:
     """What is known of the changed files, where something failed."""
     found: dict[int, KnownError] = {}
-    for path in state.near if any(check.new for check in state.judged.values()) else ():
+    for path in state.near[:_ASKED] if any(check.new for check in state.judged.values()) else ():
         for known in await context.stores.history.by_file(path, repo=row.spec.repo.full_name):
             found[known.id] = known
     return tuple(found.values())[:_KNOWN]
@@ -103,6 +105,7 @@ async def pull_view(context: Context, row: PullRow, state: PullState) -> PullVie
         checks=checks,
         stop=state.stop,
         past=await _past(context, row, state),
+        setup=state.setup,
         sandbox=state.sandbox,
         duration_ms=int(span.total_seconds() * 1000) if span else 0,
         fixable=state.stop is None and bool(fixable(checks)) and await may_push_more(context, spec.repo, spec.number),

@@ -3,21 +3,26 @@ with. Both are detached checkouts beside the mirror's worktrees and take no slot
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from bot.errors import Refused
-from bot.model import Command
-from bot.rules.failures import first_error_block
+from bot.model import SetupDone, SetupPlan
+from bot.rules.pull_state import PullState
 from bot.store.pulls import PullRow
-from bot.workflows.altered import with_restored
-from bot.workflows.begin import SETUP_TIMEOUT_S
 from bot.workflows.context import Context
+from bot.workflows.setup import carry_out, shelf_of
 from bot.workspace.artifacts import write_log
 from bot.workspace.detached import begin_with, begun_with, ensure_detached
 from bot.workspace.sandbox import Grant
+from bot.workspace.setup_plan import plan_setup
 from bot.workspace.tree import Tree
 from bot.workspace.worktree import remove_worktree
+
+Which = Literal["head", "base"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,8 @@ class Ready:
 
     tree: Tree
     snapshot: str
+    setup: tuple[SetupDone, ...] = ()
+    """The steps of its setup, where this was done now."""
 
 
 def trees_path(home: Path, row: PullRow) -> Path:
@@ -40,16 +47,23 @@ async def head_tree(context: Context, row: PullRow) -> Tree:
     )
 
 
-async def ready_tree(context: Context, row: PullRow, sha: str, name: str) -> Ready:
-    """The tree `name` at `sha` with setup done; Refused (`setup_failed`) where that fails.
+async def ready_tree(context: Context, row: PullRow, state: PullState, which: Which) -> Ready:
+    """The tree of the head or of the base with setup done; Refused (`setup_failed`) where that fails.
 
     What setup and earlier checks made stays until the run ends; the commit's own files are as it has them."""
-    tree = await ensure_detached(context.mirror(row.spec.repo), trees_path(context.settings.home, row) / name, sha)
+    sha = row.spec.head_sha if which == "head" else state.base_sha
+    tree = await ensure_detached(context.mirror(row.spec.repo), trees_path(context.settings.home, row) / which, sha)
     snapshot = begun_with(tree)
-    if snapshot is None:
-        snapshot = sha if row.spec.policy.setup is None else await _set_up(context, row, tree, name, sha)
-        begin_with(tree, snapshot)
-    return Ready(tree, snapshot)
+    if snapshot is not None:
+        return Ready(tree, snapshot)
+    snapshot, steps = await _set_up(context, row, state, tree, which)
+    begin_with(tree, snapshot)
+    return Ready(tree, snapshot, steps)
+
+
+def plan_of_tree(row: PullRow, tree: Path, near: Sequence[str]) -> SetupPlan:
+    """How one of the trees is set up: by the base branch's configuration (T14), else by what its own files tell."""
+    return plan_setup(tree, near, configured=row.spec.policy.setup)
 
 
 async def remove_trees(context: Context, row: PullRow) -> None:
@@ -61,21 +75,24 @@ async def remove_trees(context: Context, row: PullRow) -> None:
         where.rmdir()
 
 
-def grant_of(context: Context, row: PullRow, *, network: bool = False) -> Grant:
+def grant_of(context: Context, row: PullRow) -> Grant:
     """What a command in the box may read beside its tree: the mirror that its `.git` file names."""
-    return Grant(network=network, read_only=(context.mirror(row.spec.repo),))
+    return Grant(read_only=(context.mirror(row.spec.repo),))
 
 
-async def _set_up(context: Context, row: PullRow, tree: Tree, name: str, sha: str) -> str:
-    """Run the setup command of the base branch's configuration, the only one with network (T14, T31); the snapshot of
-    what it left. Files of the commit that it had changed are restored."""
-    assert row.spec.policy.setup is not None
-    command = Command(run=row.spec.policy.setup, timeout_s=SETUP_TIMEOUT_S)
-    result = await context.sandbox.run(command, tree.path, grant=grant_of(context, row, network=True))
-    log = context.mask(result.output.decode("utf-8", "replace"))
-    snapshot, restored = await tree.after_setup(sha)
-    write_log(context.settings.home, row.id, f"{name}-setup.log", with_restored(log, restored).encode())
-    if result.exit_code != 0:
-        how = "timed out" if result.timed_out else result.spawn_error or f"exit {result.exit_code}"
-        raise Refused("setup_failed", f"`{context.mask(command.text)}`: {how}\n{first_error_block(log)}")
-    return snapshot
+async def _set_up(
+    context: Context, row: PullRow, state: PullState, tree: Tree, which: Which
+) -> tuple[str, tuple[SetupDone, ...]]:
+    """Set a tree up; the snapshot of what that left, and its steps. Files of the commit that it had changed are
+    restored."""
+    spec, base = row.spec, which == "base"
+    sha = state.base_sha if base else spec.head_sha
+    plan = await asyncio.to_thread(plan_of_tree, row, tree.path, state.near)
+    if not plan.steps:
+        return sha, ()
+    shelf = await shelf_of(context, spec.repo, spec.base_ref if base else None, sha)
+    done = await carry_out(context, plan, tree, sha, grant=grant_of(context, row), shelf=shelf)
+    write_log(context.settings.home, row.id, f"{which}-setup.log", done.log.encode())
+    if done.failed is not None:
+        raise Refused("setup_failed", done.failed.text)
+    return done.snapshot, done.steps
