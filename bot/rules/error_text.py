@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from bot.rules.log_lines import plain
+from bot.rules.opposites import masked_values
 
 LIMIT = 200
 _READ = 4_000
@@ -105,9 +106,6 @@ _NAME_MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\(line \d{1,7}\)$"), "(line <POS>)"),  # where Rust's documentation has the example
 )
 
-_QUOTED = re.compile(r"""(?<!\w)'[^']*'(?!\w)|"[^"]*(?:"|$)|`[^`]*(?:`|$)""")
-_NUMBER = re.compile(r"(?<![A-Za-z_\d])(?!0[xX])\d+(?:[.,]\d+)*")
-
 
 def normalize_error(text: str) -> str:
     """The error as one line of at most 200 characters, trimmed, with what changes between runs masked (REQ-RA-310).
@@ -166,8 +164,9 @@ def test_of(error: str) -> str:
 def loose_key(text: str) -> str:
     """The looser key, for when the exact one finds nothing: quoted strings and all numbers masked as well.
 
-    Codes such as TS2345 stay; a normalised text gives the same key as the text it came from."""
-    return _NUMBER.sub("<N>", _QUOTED.sub("<STR>", normalize_error(text)))[:LIMIT].strip()
+    Codes such as TS2345 stay, and so does what makes an error another's opposite (`rules.opposites`); a normalised text
+    gives the same key as the text it came from."""
+    return masked_values(normalize_error(text))[:LIMIT].strip()
 
 
 def _without_directories(token: str) -> str:

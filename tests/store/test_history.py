@@ -23,6 +23,7 @@ from bot.store.database import Database
 from bot.store.history import History
 from bot.store.resolved import MOST_PATCH, read_resolution
 from bot.store.tables import metadata
+from tests.store.opened import migrated_to
 
 T = TypeVar("T")
 BY_ADA = Resolution(resolved_by="ada", tool="Edit", tool_sequence=("Read", "Edit"), commit="abc", patch="--- a\n")
@@ -235,3 +236,18 @@ def test_an_older_database_is_brought_up_and_the_migrations_make_the_tables(
             assert compare_metadata(MigrationContext.configure(connection), metadata) == []
     finally:
         database.close()
+
+
+def test_the_looser_keys_of_an_older_release_are_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """REQ-RA-310: an error that was remembered before opposites were told apart is found by it, its opposite is not."""
+    with sqlite3.connect(migrated_to(tmp_path, "0007", monkeypatch)) as connection:
+        connection.execute(
+            "INSERT INTO error_kb (ts, error_normalized, resolution, last_used, loose_key)"
+            " VALUES ('t', 'expected 3 items, got 2', '{}', 't', 'expected <N> items, got <N>')"
+        )
+
+    async def work(history: History) -> None:
+        assert await history.by_error("expected 9 items, got 4") is not None
+        assert await history.by_error("expected 2 items, got 3") is None
+
+    run(tmp_path, work)
