@@ -15,6 +15,8 @@ from bot.rules.diffs import FileDiff, parse_diff, without_prefix
 
 MAX_FILES = 200
 MAX_BYTES = 1_000_000
+_MOST_NAMED = 5
+"""Refused paths that one message names."""
 REGULAR_MODES = ("100644", "100755")
 
 LOCK_FILES: tuple[str, ...] = (
@@ -108,12 +110,13 @@ def check_patch_text(text: str, path: str) -> Refusal | None:
 
 
 def check_changes(changed: Sequence[Changed], protected: Sequence[str] = ()) -> Refusal | None:
-    """The first reason against a tree's difference as a whole, for instance after an agent edited in place."""
+    """What speaks against a tree's difference as a whole, for instance after an agent edited in place; the code is that
+    of the first refused path, the message names up to five."""
     if len(changed) > MAX_FILES:
         return Refusal("too_many_files", f"{len(changed)} files changed; at most {MAX_FILES} may at once")
     if (total := sum(item.size for item in changed)) > MAX_BYTES:
         return Refusal("too_large", f"the changed files hold {total:,} bytes; at most {MAX_BYTES:,} may change at once")
-    return next((refusal for _, refusal in refused_changes(changed, protected)), None)
+    return _together([refusal for _, refusal in refused_changes(changed, protected)])
 
 
 def refused_changes(changed: Sequence[Changed], protected: Sequence[str] = ()) -> tuple[tuple[str, Refusal], ...]:
@@ -122,19 +125,29 @@ def refused_changes(changed: Sequence[Changed], protected: Sequence[str] = ()) -
 
 
 def check_proposed(changes: Sequence[Change], protected: Sequence[str] = ()) -> Refusal | None:
-    """The first reason against what an agent proposes, before anything of it is looked at further."""
+    """What speaks against an agent's proposal, before anything of it is looked at further; as `check_changes`."""
     if len({change.path for change in changes}) > MAX_FILES:
         return Refusal("too_many_files", f"{len(changes)} files to change; at most {MAX_FILES} may at once")
     texts = [text for c in changes for text in (c.patch, c.fallback_content, c.content) if text]
     if sum(map(_bytes, texts)) > MAX_BYTES:
         return Refusal("too_large", f"the changes are larger than {MAX_BYTES:,} bytes; change less at once")
-    for change in changes:
-        refusal = check_path(change.path, protected)
-        if refusal is None and change.patch:
-            refusal = check_patch_text(change.patch, change.path)
-        if refusal:
-            return refusal
-    return None
+    return _together([refusal for change in changes if (refusal := _check_proposed(change, protected))])
+
+
+def _check_proposed(change: Change, protected: Sequence[str]) -> Refusal | None:
+    refusal = check_path(change.path, protected)
+    if refusal is None and change.patch:
+        refusal = check_patch_text(change.patch, change.path)
+    return refusal
+
+
+def _together(refusals: Sequence[Refusal]) -> Refusal | None:
+    """All of them as one: an agent can then leave out every one of them."""
+    messages = tuple(dict.fromkeys(one.message for one in refusals))
+    if len(messages) < 2:
+        return next(iter(refusals), None)
+    more = f"; and {len(messages) - _MOST_NAMED} more" if len(messages) > _MOST_NAMED else ""
+    return Refusal(refusals[0].reason, "; ".join(messages[:_MOST_NAMED]) + more)
 
 
 def _check_names(part: FileDiff, path: str) -> Refusal | None:

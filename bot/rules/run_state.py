@@ -247,6 +247,7 @@ def _applied(state: RunState, event: RunEvent) -> RunState:
         changed_paths=tuple(data["allPaths"]),
         made=(*state.made, made),
         notes=tuple(dict.fromkeys((*state.notes, *data.get("notes", ())))),
+        troubles=(*state.troubles, *data.get("refusals", ())),
     )
 
 

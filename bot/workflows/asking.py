@@ -1,0 +1,132 @@
+"""One agent asked for a change: what it left in the tree, or why that is no change to try."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.agent.developer import Developer
+from bot.errors import Refused, UserError
+from bot.model import AgentTask, Proposal
+from bot.rules.changes_made import MECHANICAL
+from bot.rules.course import RunState
+from bot.rules.patches import check_changes
+from bot.store.runs import RunRow
+from bot.workflows.context import Context
+from bot.workflows.learn import tried_before
+from bot.workflows.tampering import weakenings
+from bot.workspace.git import GitError
+from bot.workspace.patch import apply_changes
+from bot.workspace.tree import PathChange, Tree
+
+FREE = MECHANICAL | {"history"}
+"""Agents that repeat what they know: where it does not fit here, that says nothing about the task."""
+_PATCH_FAILED = "patch_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A change that is in the tree."""
+
+    proposal: Proposal
+    snapshot: str
+    paths: tuple[str, ...]
+    fallbacks: tuple[str, ...]
+    patch: str
+    notes: tuple[str, ...]
+    refusals: tuple[str, ...] = ()
+    """Of agents that were asked before in the same attempt; all are to hear of it in the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """Why an agent's answer is not tried, so that the next agent is asked.
+
+    `repeated` if it was a change that is known not to help; `refused` is the code of a refusal that the agent is to
+    hear of in the next attempt, empty where it offered nothing or repeats what it knows."""
+
+    agent: str
+    why: str
+    repeated: bool = False
+    refused: str = ""
+    touched: bool = True
+    """The tree may not be as it was before."""
+
+    @property
+    def message(self) -> str:
+        return f"{self.agent}: {self.why}"
+
+
+async def ask(
+    context: Context, row: RunRow, state: RunState, developer: Developer, task: AgentTask, tree: Tree
+) -> Taken | PassedOver:
+    """What the agent's offer left in the tree, or why the next agent is asked."""
+    try:
+        return await _asked(context, row, state, developer, task, tree)
+    except UserError as error:
+        if developer.name in FREE:
+            return PassedOver(developer.name, f"its change does not fit here: {error}")
+        reason = error.reason if isinstance(error, Refused) else _PATCH_FAILED
+        return PassedOver(developer.name, str(error), refused=reason)
+
+
+async def _asked(
+    context: Context, row: RunRow, state: RunState, developer: Developer, task: AgentTask, tree: Tree
+) -> Taken | PassedOver:
+    """As `ask`; raises UserError where the offer is refused or damaged."""
+    before, base, name = state.snapshot, state.base_sha, developer.name
+    assert before is not None and base is not None
+    proposal = await developer.propose(task, tree.path)
+    if proposal.untouched and not proposal.offered:
+        return PassedOver(name, proposal.note or "nothing to offer", touched=False)
+    if state.branch and await tree.head() != base:
+        await tree.rewind(base, state.branch)  # outside the box an agent can commit; its change is taken from the tree
+    if not proposal.offered:
+        return PassedOver(name, proposal.note or "nothing to offer")
+    protected = row.spec.policy.protected_paths
+    fallbacks: tuple[str, ...] = ()
+    if proposal.changes:
+        await tree.restore(before)  # what it also did by hand is not part of the offer
+        fallbacks = (await apply_changes(tree, proposal.changes, protected=protected)).fallbacks
+    after, changed = await _outcome(tree, before)
+    if name in MECHANICAL and (beyond := _beyond(changed, task)):
+        await tree.restore(before, beyond)
+        after, changed = await _outcome(tree, before)
+    if not changed:
+        return PassedOver(name, proposal.note or "changed nothing")
+    refusal = check_changes(changed, protected)
+    if refusal is not None:
+        raise Refused(refusal.reason, refusal.message)
+    # the policy comes first: it keeps what is read here small
+    commands = [stage.command.text for stage in state.stages if stage.command]
+    patch, notes = await asyncio.gather(
+        _diff(tree, before, after), weakenings(tree, before, after, changed, named=state.focus, commands=commands)
+    )
+    paths = tuple(item.path for item in changed)
+    added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))
+    if context.holds_secret(added):
+        raise Refused("secret", f"the change to {', '.join(paths[:5])} holds a credential of this bot or of its agent")
+    tried = await tried_before(context, row, state, patch)
+    if tried is not None:
+        return PassedOver(name, tried, repeated=True)
+    return Taken(proposal, after, paths, fallbacks, patch, notes)
+
+
+def _beyond(changed: Sequence[PathChange], task: AgentTask) -> list[str]:
+    """What a mechanical agent did beside editing files with findings."""
+    return [one.path for one in changed if one.path not in task.style.files or one.status != "M"]
+
+
+async def _outcome(tree: Tree, before: str) -> tuple[str, tuple[PathChange, ...]]:
+    """The tree as it is now, and the paths that differ from how it was."""
+    after = await tree.snapshot()
+    return after, await tree.changed(before, after)
+
+
+async def _diff(tree: Tree, before: str, after: str) -> str:
+    """The change as text. What passed the policy is small when written, but a file that was taken away may be huge."""
+    try:
+        return await tree.diff(before, after)
+    except GitError as error:
+        raise Refused("too_large", f"the change can't be told as a diff: {error.reason}") from error

@@ -1,0 +1,108 @@
+"""In one attempt the agents are asked in order until one has a change to try: what is refused, known or nothing new is
+passed over at no cost, and the attempt has failed only where nobody is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bot.model import AgentTask, RunEvent, Status
+from bot.rules.course import RunState
+from tests.workflows.conftest import Desk
+from tests.workflows.whole_run import Doer, go, judged, told, writes
+
+AtDesk = Callable[..., Any]
+DAMAGED = """command:echo '{"changes": [{"path": "answer.txt", "patch": "@@ -1 +1 @@\\n-70\\n+42\\n"}]}'"""
+FIXES = "command:sh -c 'echo 42 > answer.txt'"
+
+
+def protected(tree: Path) -> None:
+    """The right file and two that no agent may touch."""
+    writes("42\n")(tree)
+    writes("on: push\n", ".github/workflows/ci.yml")(tree)
+    writes("{}\n", "package-lock.json")(tree)
+
+
+async def failures(at: Desk, run_id: str = "run-1") -> list[RunEvent]:
+    return [event for event in await told(at, run_id, "phase_failed") if event.phase == "implementation"]
+
+
+def test_after_a_refused_change_the_next_agent_is_asked_in_the_same_attempt(at_desk: AtDesk) -> None:
+    """REQ-RUN-008."""
+
+    async def work(at: Desk) -> tuple[RunState, int, list[str]]:
+        judged(at)
+        at.hands = [Doer([protected], name="greedy"), Doer([writes("42\n")], name="careful")]
+        state = await go(at, "run-1", max_attempts=1)
+        return state, len(await failures(at)), [e.data["agent"] for e in await told(at, "run-1", "agent_started")]
+
+    state, failed, asked = at_desk(work)
+    assert (state.finished, state.agents, state.counted, failed) == (Status.SUCCESS, ("careful",), 1, 0)
+    assert asked == ["greedy", "careful"]
+    assert state.changed_paths == ("answer.txt",), "nothing of the refused change is left"
+
+
+def test_a_second_command_is_asked_after_one_with_a_damaged_diff(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[RunState, list[str]]:
+        judged(at)
+        state = await go(at, "run-1", agents=(DAMAGED, FIXES), max_attempts=1)
+        return state, [event.data["agent"] for event in await told(at, "run-1", "agent_started")]
+
+    state, asked = at_desk(work)
+    assert (state.finished, state.agents, state.counted) == (Status.SUCCESS, ("command",), 1)
+    assert asked == ["command", "command"]
+
+
+def test_an_agent_whose_refused_change_another_replaced_hears_of_it_in_the_next_attempt(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[RunState, AgentTask]:
+        judged(at)
+        greedy = Doer([protected, writes("42\n")], name="greedy")
+        at.hands = [greedy, Doer([writes("43\n")], name="careful")]
+        return await go(at, "run-1", max_attempts=2), greedy.told[1]
+
+    state, task = at_desk(work)
+    assert (state.finished, state.agents) == (Status.SUCCESS, ("careful", "greedy"))
+    (heard,) = [one for one in task.guidance if "not taken" in one]
+    assert "greedy: " in heard and "'.github/workflows/ci.yml'" in heard and "'package-lock.json'" in heard
+
+
+def test_with_nobody_left_the_attempt_has_failed_with_all_reasons(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[RunState, RunEvent, tuple[str, ...]]:
+        judged(at)
+        second = Doer([protected, writes("42\n")], name="second")
+        at.hands = [Doer([protected], name="first"), second]
+        state = await go(at, "run-1", max_attempts=2)
+        (failed,) = await failures(at)
+        return state, failed, second.told[1].guidance
+
+    state, failed, heard = at_desk(work)
+    assert (state.finished, state.counted, state.agents) == (Status.SUCCESS, 2, ("second",))
+    assert "first: " in failed.data["message"] and "second: " in failed.data["message"]
+    assert any(failed.data["message"] in one for one in heard)
+
+
+def test_a_damaged_diff_costs_the_coding_agent_an_attempt_and_its_reason_is_told(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[RunState, RunEvent]:
+        judged(at)
+        state = await go(at, "run-1", agents=("fixers", "history", DAMAGED), max_attempts=2)
+        return state, (await failures(at))[0]
+
+    state, failed = at_desk(work)
+    assert (state.finished, state.counted) == (Status.FAILED, 2)
+    assert state.stop is not None and state.stop.reason == "max_iterations"
+    assert failed.data["message"].startswith("command: answer.txt: ")
+    assert "fixers" not in failed.data["message"], "who has nothing to offer is no reason"
+
+
+def test_agents_that_only_repeat_themselves_end_the_run(at_desk: AtDesk) -> None:
+    """REQ-STOP-006: the loop ends, however many attempts are left."""
+
+    async def work(at: Desk) -> RunState:
+        judged(at)
+        at.hands = [Doer([writes("43\n")], name="first"), Doer([writes("43\n")], name="second")]
+        return await go(at, "run-1", max_attempts=9, policy={"max_attempts": 9})
+
+    state = at_desk(work)
+    assert state.stop is not None
+    assert (state.stop.reason, len(state.made)) == ("nothing_to_offer", 1)
