@@ -26,21 +26,24 @@ _JAVASCRIPT = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".v
 
 @dataclass(frozen=True, slots=True)
 class FixersDeveloper:
-    """Runs `configured`, or else what fits the findings, one after the other in the tree; their edits are the change.
+    """Runs `configured`, or where that is None what fits the findings, one after the other in the tree; their edits are
+    the change. An empty `configured` runs nothing.
 
     Without findings that it may fix (`AgentTask.style`) it offers nothing. What a fixer exits with says little
     (`ruff check --fix` fails on what it can't fix), so only one that is missing or runs out of time is noted. It offers
     if at least one ran: the caller sees what changed, and drops edits of other files."""
 
     runner: Runner
-    configured: tuple[Command, ...] = ()
+    configured: tuple[Command, ...] | None = None
     timeout_s: float = 120.0
     name: str = "fixers"
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if not task.style.files:
             return self._nothing("nothing for fixers: no lint or format check shows a finding that they may fix")
-        commands = self.configured or self._fitting(tree, task.style)
+        if self.configured == ():
+            return self._nothing("the configuration names no fixers (`fixers: []`)")
+        commands = self._fitting(tree, task.style) if self.configured is None else self.configured
         if not commands:
             return self._nothing("no fixers are configured for these files")
         ran: list[str] = []

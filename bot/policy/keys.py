@@ -182,8 +182,9 @@ class Policy(_Section):
         None, "Prepares a fresh tree, such as `npm ci`; the only command that has the network."
     )
     checks: ChecksPolicy = _key(ChecksPolicy(), "The commands that a change must pass.")
-    fixers: tuple[CommandLine, ...] = _key(
-        (), "Commands that mend by themselves, such as formatters; found in the project's files by default."
+    fixers: tuple[CommandLine, ...] | None = _key(
+        None,
+        "Commands that fix by themselves, such as formatters; found in the project's files by default, `[]` for none.",
     )
     agents: tuple[AgentSpec, ...] | None = _key(
         None,

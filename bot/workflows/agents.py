@@ -70,7 +70,8 @@ class Bench:
     def _developer(self, spec: str, row: RunRow, runner: Runner) -> Developer:
         policy, settings = row.spec.policy, self.settings
         if spec == "fixers":
-            configured = tuple(Command(run=run, timeout_s=FIXER_TIMEOUT_S) for run in policy.fixers)
+            lines = policy.fixers
+            configured = None if lines is None else tuple(Command(run=run, timeout_s=FIXER_TIMEOUT_S) for run in lines)
             return FixersDeveloper(runner, configured, FIXER_TIMEOUT_S)
         if spec == "history":
             return self._replay(row)

@@ -25,7 +25,7 @@ UGLY = "import sys\nimport os\nprint( os.name )\n"
 
 def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = PATIENCE_S) -> Proposal:
     made = tuple(Command(run=command, timeout_s=timeout_s) for command in commands)
-    return asyncio.run(FixersDeveloper(boxed, made).propose(task, tree))
+    return asyncio.run(FixersDeveloper(boxed, made or None).propose(task, tree))
 
 
 @pytest.mark.parametrize(
@@ -91,6 +91,15 @@ def test_without_findings_fixers_leave_the_tree_alone(tmp_path: Path) -> None:
 
 def test_without_commands_there_is_nothing_to_offer(tmp_path: Path) -> None:
     assert not ask(tmp_path).offered
+
+
+def test_an_empty_list_of_fixers_means_none(tmp_path: Path) -> None:
+    (tmp_path / "ruff.toml").write_text("")
+    (tmp_path / "a.py").write_text(UGLY)
+    proposal = asyncio.run(FixersDeveloper(boxed, ()).propose(TASK, tmp_path))
+    assert (proposal.offered, proposal.untouched) == (False, True)
+    assert "`fixers: []`" in proposal.note
+    assert (tmp_path / "a.py").read_text() == UGLY
 
 
 ALL = StyleFindings(lint=("a.py", "b.ts"), unformatted=("a.py", "b.ts", "c.go", "d.rs"))

@@ -10,7 +10,7 @@ import pytest
 
 from bot.agent.command import CommandDeveloper
 from bot.agent.fixers import FixersDeveloper
-from bot.config import Policy, Settings
+from bot.config import Policy, Settings, parse_policy
 from bot.errors import ConfigError
 from bot.model import AgentTask, Proposal
 from bot.workflows.agents import Bench, check_specs
@@ -77,6 +77,23 @@ def test_a_repositorys_fixers_win_over_detection(at_desk: AtDesk) -> None:
         return [command.text for command in developer.configured]
 
     assert at_desk(work) == ["make format", "ruff check --fix"]
+
+
+@pytest.mark.parametrize(
+    ("text", "configured"), [("fixers: []\n", ()), ("max_attempts: 2\n", None)], ids=["none", "not set"]
+)
+def test_no_fixers_and_fixers_that_are_not_named_are_two_things(
+    at_desk: AtDesk, text: str, configured: tuple[()] | None
+) -> None:
+    """The first means none at all, with the second they are found in the project's files."""
+
+    async def work(at: Desk) -> Any:
+        policy = parse_policy(text)
+        assert isinstance(policy, Policy)
+        (developer,) = await made(at, at.context.settings, "fixers", policy=policy)
+        return developer.configured
+
+    assert at_desk(work) == configured
 
 
 @pytest.mark.parametrize("spec", ["", "llm:openai:gpt", "command:", "command: ", "fixers:x", "bash"])
