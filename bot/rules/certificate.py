@@ -8,7 +8,8 @@
      "result": "failed", "flaky": false, "durationMs": 84}]}
 
 `decision` is `fixed`, `unproven` (the checks pass, and none had shown the fault), `needs-human` or `cancelled`;
-only the first two have `shown`. What `fixers` did does not count against `most_attempts`.
+only the first two have `shown`. What `fixers` and `history` did does not count against
+`most_attempts`.
 
 `result` is `passed`, `failed`, `not_checked` (the run ended while the checks ran) or `not_applied` (there was no
 change). `before` and `after` are the errors that were open before and

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 MECHANICAL = frozenset({"fixers"})
-"""Agents that know nothing of the task. Their turn costs no attempt, and of what they did only findings are kept."""
+"""Agents that know nothing of the task: of what they did only findings are kept."""
+HISTORY = "history"
+"""The agent that repeats what helped before."""
+FREE = MECHANICAL | {HISTORY}
+"""Agents whose turn costs no attempt: what they know may not fit, and a coding agent is to be asked all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,7 @@ class Made:
     replays: str | None = None
     """The diff hash of the known resolution that it repeats."""
     undone: bool = False
-    """It was refused after its checks, so it is no longer in the tree."""
+    """It was refused or dropped after its checks, so it is no longer in the tree."""
     paths_before: tuple[str, ...] = ()
     """What all changes before it had changed."""
 
@@ -46,6 +50,10 @@ class Made:
     @property
     def mechanical(self) -> bool:
         return self.agent in MECHANICAL
+
+    @property
+    def free(self) -> bool:
+        return self.agent in FREE
 
 
 def tried(made: tuple[Made, ...], patch_hash: str) -> bool | None:

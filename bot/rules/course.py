@@ -140,7 +140,7 @@ def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> Stop | None:
     )
     assert state.started_at is not None
     loop = stop.LoopState(
-        iterations=state.attempt - sum(made.mechanical for made in state.made),
+        iterations=state.attempt - sum(made.free for made in state.made),
         started_at=state.started_at,
         no_progress_count=state.no_progress,
         paused_ms=state.idle_ms(now),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.model import StyleFindings
+from bot.rules.changes_made import HISTORY
 from bot.rules.run_state import RunState
 from bot.rules.style import style_findings
 
@@ -16,7 +17,9 @@ def to_fix(state: RunState) -> StyleFindings:
     task names, where it names any) or that another agent has changed in this run.
 
     Empty where fixers had their turn and nothing has changed since."""
-    if state.made and state.made[-1].mechanical:
+    standing = (made for made in reversed(state.made) if made.agent != HISTORY or not made.undone)
+    last = next(standing, None)
+    if last is not None and last.mechanical:
         return StyleFindings()
     found = style_findings(state.standing)
     on_base = frozenset(style_findings(state.baseline).files)

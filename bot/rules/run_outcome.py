@@ -35,7 +35,7 @@ def with_errors(state: RunState, event: RunEvent, index: int, step: ValidationSt
 def validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...]) -> RunState:
     """The validation is over: how the run stands with it, beside how it stood before."""
     outcome, standing = close(steps), state.standing
-    free = bool(event.iteration and state.made and state.made[-1].mechanical)
+    free = bool(event.iteration and state.made and state.made[-1].free)
     output = "\n".join(step.output for step in steps if not step.skipped)
     now = _state_of(
         outcome,
@@ -62,12 +62,16 @@ def validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...
     state = replace(state, validations=(*state.validations, outcome), attempt_over=True)
     if not free:
         return replace(state, no_progress=0 if outcome.passed or verdict.moved else state.no_progress + 1)
-    return state if keeps(standing, outcome) else _dropped(state, state.made[-1])
+    made = state.made[-1]
+    won = not made.mechanical and bool(verdict.fixed) and not verdict.introduced
+    return state if won or keeps(standing, outcome) else _dropped(state, made)
 
 
 def _dropped(state: RunState, made: Made) -> RunState:
+    """The tree as it was before that turn, so that what did not help rides along with no other change."""
     at = trajectory.last_of(state.states, made.before)
-    return replace(state, snapshot=made.before, changed_paths=made.paths_before, stands=at)
+    gone = (*state.made[:-1], replace(made, undone=True))
+    return replace(state, snapshot=made.before, changed_paths=made.paths_before, stands=at, made=gone)
 
 
 def _state_of(

@@ -117,8 +117,8 @@ class RunState:
 
     @property
     def counted(self) -> int:
-        """The attempts that count, with the current one; a mechanical agent's do not."""
-        return max(min(self.attempt, 1), self.attempt - sum(made.mechanical for made in self.made))
+        """The attempts that count, with the current one; a turn of `fixers` or `history` does not."""
+        return max(min(self.attempt, 1), self.attempt - sum(made.free for made in self.made))
 
     @property
     def standing(self) -> Validation | None:

@@ -73,7 +73,7 @@ def about_style(text: str, findings: Sequence[Annotation]) -> bool:
 
 
 def keeps(before: Validation | None, after: Validation) -> bool:
-    """Whether what mechanical fixers did stays in the tree: all passed, or the lint or format check that failed before
+    """Whether what was done in a turn that costs nothing stays in the tree: all passed, or the check that failed before
     passes. Half of it would only ride along with another agent's change."""
     failed = next((at for at, step in enumerate(before.steps) if not step.passed), None) if before else None
     return after.passed or (failed is not None and failed < len(after.steps) and after.steps[failed].passed)

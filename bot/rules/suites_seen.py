@@ -107,7 +107,7 @@ def refused(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...])
         patch_hash=own_hash(state.made) if own else "",
         passed=False,
         places=last.places if last else 0,
-        counts=not made.mechanical,
+        counts=not made.free,
     )
     states = (*state.states, now)
     return replace(
@@ -123,7 +123,7 @@ def refused(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...])
         made=(*state.made[:-1], replace(made, undone=own, patch_hash=made.patch_hash if own else "")),
         troubles=(*state.troubles, because),
         attempt_over=True,
-        no_progress=state.no_progress + 1,
+        no_progress=state.no_progress + (not made.free),
         snapshot=before.snapshot,
         changed_paths=before.changed_paths,
         notes=before.notes,

@@ -43,7 +43,7 @@ class State:
     places: int = 0
     """Findings of the failed stage that have a place (its annotations): one error in 30 lines is one fingerprint."""
     counts: bool = True
-    """False after a turn that costs no attempt, which an error is not blamed for outliving."""
+    """False after a turn that costs no attempt: no error is blamed for outliving it, and it leads into no circle."""
 
     @property
     def tells(self) -> bool:
@@ -197,7 +197,8 @@ def _stop(states: Sequence[State], printed: Mapping[str, str]) -> Stop | None:
 def _oscillation(states: Sequence[State]) -> Stop | None:
     now, last = states[-1], len(states) - 1
     for back in range(2, min(WINDOW, last) + 1):
-        then, between = states[last - back], states[last - back + 1 : last]
+        # a turn that costs no attempt is undone where it was no use, and undoing it is no circle
+        then, between = states[last - back], [state for state in states[last - back + 1 : last] if state.counts]
         if then.snapshot == now.snapshot and any(state.snapshot != now.snapshot for state in between):
             return _circle(0, last - back, last)
         if now.tells and _same_errors(then, now) and any(_left(state, now) for state in between):

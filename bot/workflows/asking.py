@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.agent.developer import Developer
 from bot.errors import Refused, UserError
 from bot.model import AgentTask, Proposal
-from bot.rules.changes_made import MECHANICAL
+from bot.rules.changes_made import FREE, MECHANICAL
 from bot.rules.course import RunState
 from bot.rules.patches import check_changes
 from bot.store.runs import RunRow
@@ -20,8 +20,6 @@ from bot.workspace.git import GitError
 from bot.workspace.patch import apply_changes
 from bot.workspace.tree import PathChange, Tree
 
-FREE = MECHANICAL | {"history"}
-"""Agents that repeat what they know: where it does not fit here, that says nothing about the task."""
 _PATCH_FAILED = "patch_failed"
 
 

@@ -10,8 +10,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from bot.agent.developer import Developer
 from bot.model import AgentTask, Artifact, KnownError, Phase
 from bot.reports.history import error_guidance, file_guidance
+from bot.rules.changes_made import FREE, HISTORY
 from bot.rules.course import NOTHING_OFFERED, Implement, RunState
 from bot.rules.fixable import to_fix
 from bot.rules.run_state import SAME_PATCH
@@ -44,7 +46,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     task = await _task(context, row, state, tree, told, attempt)
     begin = await Beginning.of(tree, state.snapshot, own=row.spec.workspace is None)
     passed_over: list[PassedOver] = []
-    for developer in context.developers(row):
+    for developer in _in_order(context.developers(row), state, attempt):
         if passed_over and passed_over[-1].touched:
             await begin.restore()
         await context.stores.runs.append(row.id, [_asks(attempt, developer.name, passed_over, facts)])
@@ -57,6 +59,15 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
         passed_over.append(answer)
     await begin.restore()
     await _nothing(context, row, facts, passed_over)
+
+
+def _in_order(developers: Sequence[Developer], state: RunState, turn: int) -> Sequence[Developer]:
+    """The agents of a turn. After a replay in the turn before, the history waits where a coding agent can be asked:
+    however many resolutions it knows, an attempt has one replay."""
+    replayed = bool(state.made) and state.made[-1].agent == HISTORY and state.made[-1].attempt == turn - 1
+    if not replayed or all(one.name in FREE for one in developers):
+        return developers
+    return [one for one in developers if one.name != HISTORY]
 
 
 def _asks(attempt: int, name: str, passed_over: Sequence[PassedOver], facts: dict[str, Any]) -> Draft:
@@ -97,7 +108,7 @@ async def _nothing(context: Context, row: RunRow, facts: dict[str, Any], passed_
     """Record an attempt without a change. A refusal costs the attempt and is told in the next; without one, the same
     agents would have nothing new the next time either, and the run ends."""
     refused = [one for one in passed_over if one.refused]
-    repeated = [one for one in passed_over if one.repeated]
+    repeated = [one for one in passed_over if one.repeated and one.agent not in FREE]
     nobody = write("no_agent")
     message = "; ".join(one.message for one in ([*refused, *repeated] if refused else passed_over))
     data: dict[str, Any] = {"reason": NOTHING_OFFERED, "message": context.mask(message or nobody.text), "said": None}

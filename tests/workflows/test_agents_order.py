@@ -106,3 +106,55 @@ def test_agents_that_only_repeat_themselves_end_the_run(at_desk: AtDesk) -> None
     state = at_desk(work)
     assert state.stop is not None
     assert (state.stop.reason, len(state.made)) == ("nothing_to_offer", 1)
+
+
+# ---- what is known and does not help
+
+
+async def taught(at: Desk, answer: str = "42\n") -> None:
+    """A run whose change made the error go away."""
+    judged(at)
+    at.hands = [Doer([writes(answer)])]
+    assert (await go(at, "taught")).finished is Status.SUCCESS
+    at.hands = []
+
+
+STRICTER = """import pathlib, sys
+if pathlib.Path("answer.txt").read_text().split()[0] != "42!":
+    print("answer.txt: error: the answer is wrong [wrong-answer]")
+    sys.exit(1)
+"""
+OTHERWISE = STRICTER.replace(
+    "if pathlib", 'if pathlib.Path("answer.txt").read_text() == "42\\n":\n    sys.exit("error: odd")\nif pathlib'
+)
+"""Shows another error after the replay."""
+
+
+def test_the_coding_agent_is_asked_after_a_replay_that_does_not_help_in_the_same_attempt(at_desk: AtDesk) -> None:
+    """REQ-RUN-008: what the replay did is undone, so that the pull request holds the right change alone."""
+
+    async def work(at: Desk) -> tuple[RunState, list[Any]]:
+        await taught(at, "42\n")
+        at.github.world.push_commit("octo/tiny", "main", {"judge.py": STRICTER}, "ada")
+        fixes = "command:sh -c 'echo 42! > answer.txt'"
+        state = await go(at, "run-1", agents=("fixers", "history", fixes), max_attempts=1)
+        return state, [event.data["attempt"] for event in await told(at, "run-1", "attempt_started")]
+
+    state, numbers = at_desk(work)
+    assert (state.finished, state.agents, numbers) == (Status.SUCCESS, ("history", "command"), [1, 1])
+    assert state.counted == 1
+    assert state.made[1].before == state.made[0].before, "the agent starts from the tree before the replay"
+    assert state.changed_paths == ("answer.txt",)
+
+
+def test_a_replay_that_is_tried_and_undone_does_not_lead_in_a_circle(at_desk: AtDesk) -> None:
+    """REQ-STOP-006: the coding agent has all its attempts, though the replay showed another error in between."""
+
+    async def work(at: Desk) -> RunState:
+        await taught(at, "42\n")
+        at.github.world.push_commit("octo/tiny", "main", {"judge.py": OTHERWISE}, "ada")
+        agent = "command:sh -c 'test -f one.txt && echo 42! > answer.txt; date > one.txt'"
+        return await go(at, "run-1", agents=("history", agent), max_attempts=2)
+
+    state = at_desk(work)
+    assert (state.finished, state.agents, state.counted) == (Status.SUCCESS, ("history", "command", "command"), 2)
