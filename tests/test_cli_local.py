@@ -148,9 +148,40 @@ def test_group_refuses_what_is_no_list_of_issues(stdin: str) -> None:
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_hook_install_writes_the_agents_settings_once(tmp_path: Path) -> None:
+def test_hook_install_writes_the_local_settings_once_and_undoes_it(repo: Path) -> None:
     for _ in range(2):
-        assert mendbot("hook", "install", str(tmp_path)).returncode == 0
-    settings = json.loads((tmp_path / ".claude" / "settings.json").read_text())
+        done = mendbot("hook", "install", str(repo))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "git does not ignore settings.local.json here" in done.stdout
+    settings = json.loads((repo / ".claude" / "settings.local.json").read_text())
     assert [entry["matcher"] for entry in settings["hooks"]["PreToolUse"]] == ["Edit|Write|Bash|Task"]
-    assert mendbot("hook", "install", str(tmp_path / "nowhere")).returncode == 2
+    (repo / ".git" / "info" / "exclude").write_text("settings.local.json\n")
+    assert "git does not ignore" not in mendbot("hook", "install", str(repo)).stdout
+    undone = mendbot("hook", "install", str(repo), "--undo")
+    removed = repo / ".claude" / "settings.local.json"
+    assert (undone.returncode, undone.stdout) == (0, f"removed the hook from {removed}\n")
+    assert not (repo / ".claude").exists()
+    again = mendbot("hook", "install", str(repo), "--undo")
+    assert (again.returncode, again.stdout.startswith("nothing to undo")) == (0, True)
+
+
+def test_hook_install_names_what_an_earlier_version_wrote(tmp_path: Path) -> None:
+    shared = tmp_path / ".claude" / "settings.json"
+    shared.parent.mkdir()
+    old = {"type": "command", "command": "/old/python -m bot hook pre-tool"}
+    shared.write_text(json.dumps({"hooks": {"PreToolUse": [{"hooks": [old]}]}}))
+    done = mendbot("hook", "install", str(tmp_path))
+    assert f"an earlier version wrote it into {shared} too" in done.stdout
+    assert mendbot("hook", "install", str(tmp_path), "--undo").returncode == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("undo", [(), ("--undo",)])
+def test_hook_install_refuses_what_is_no_directory_or_no_json(tmp_path: Path, undo: tuple[str, ...]) -> None:
+    assert mendbot("hook", "install", str(tmp_path / "nowhere"), *undo).returncode == 2
+    settings = tmp_path / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text("{ // mendbot-hook")
+    done = mendbot("hook", "install", str(tmp_path), *undo)
+    assert (done.returncode, "JSON has no comments" in done.stderr) == (2, True)
+    assert settings.read_text() == "{ // mendbot-hook"

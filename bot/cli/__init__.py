@@ -13,6 +13,7 @@ from bot.cli import local
 from bot.cli.config import config
 from bot.cli.exits import BAD_INPUT, OUR_FAULT, PASSED
 from bot.cli.history import history
+from bot.cli.hook import hook
 from bot.cli.numbers import Number
 from bot.cli.output import complain
 from bot.cli.sessions import fix
@@ -76,7 +77,7 @@ def demo(
 
 for command in (local.check, local.group, fix):
     app.command(command)
-for section in (local.worktree, local.hook, history, config):
+for section in (local.worktree, hook, history, config):
     app.command(section)
 
 

@@ -1,4 +1,4 @@
-"""The commands for a tree on this machine: check it, make and remove worktrees, group issues, install the hook."""
+"""The commands for a tree on this machine: check it, make and remove worktrees, group issues."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bot.reports.altered import altered_lines
 from bot.reports.limits import one_line
 from bot.reports.setups import not_set_up
 
-__all__ = ["Check", "Flag", "check", "group", "hook", "print_json", "worktree"]
+__all__ = ["Check", "Flag", "GivenPath", "absolute", "check", "group", "print_json", "worktree"]
 
 Check = Literal["typecheck", "lint", "test"]
 Flag = Annotated[bool, Parameter(negative="")]
@@ -66,7 +66,7 @@ def check(
     from bot.workspace.checks import configured_sandbox, run_checks
     from bot.workspace.policy import checks_with_a_command, local_policy
 
-    tree = _absolute(path)
+    tree = absolute(path)
 
     async def run() -> RunChecksResult:
         if (problem := _no_tree(tree)) is not None:
@@ -112,7 +112,8 @@ def _no_tree(tree: Path) -> str | None:
     return None
 
 
-def _absolute(path: Path) -> Path:
+def absolute(path: Path) -> Path:
+    """The path from the root, `~` filled in; raises UserError for the home of a user that there is not."""
     try:
         return path.expanduser().absolute()
     except RuntimeError as error:  # `~nobody`
@@ -141,7 +142,7 @@ def _is_bad_input(action: str, issues: Sequence[int], options: dict[str, Any]) -
     """Whether it was refused for what was asked, and not for the state of things, which may change by itself."""
     from bot.workspace.branches import branch_for, branch_problem
 
-    repo = _absolute(options.get("repo") or Path())
+    repo = absolute(options.get("repo") or Path())
     if not os.path.isdir(repo) or not os.access(repo, os.R_OK | os.X_OK):  # noqa: PTH112
         return True
     if action == "list":
@@ -265,24 +266,3 @@ def _issues(data: bytes) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise UserError("stdin must hold a JSON list of issues, each an object with `number` and `title`")
     return value
-
-
-hook = App(name="hook", help="The hook for a coding agent of your own.", result_action="return_value")
-
-
-@hook.command
-def install(directory: GivenPath) -> int:
-    """Write the PreToolUse hook into an agent's settings.
-
-    Parameters
-    ----------
-    directory
-        the project, or your home: .claude/settings.json in it gets the hook
-    """
-    from bot.agent.hook_install import install as write
-
-    where = _absolute(directory)
-    if not os.path.isdir(where):  # noqa: PTH112
-        raise UserError(f"{one_line(str(where))}: no such directory; give the one that holds the project or your home")
-    say(f"the hook stands in {write(where)}")
-    return PASSED

@@ -15,7 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent import hook
-from bot.agent.hook_install import MATCHER, command, install, merged, post_command, registrations
+from bot.agent.hook_install import (
+    MATCHER,
+    command,
+    install,
+    merged,
+    older_installation,
+    post_command,
+    registrations,
+    uninstall,
+    without_ours,
+)
 from bot.errors import UserError
 
 OTHERS: dict[str, Any] = {
@@ -27,12 +37,12 @@ OTHERS: dict[str, Any] = {
 }
 
 
-def settings_of(where: Path) -> Path:
-    return where / ".claude" / "settings.json"
+def settings_of(where: Path, name: str = "settings.local.json") -> Path:
+    return where / ".claude" / name
 
 
-def written(where: Path, settings: object) -> Path:
-    path = settings_of(where)
+def written(where: Path, settings: object, name: str = "settings.local.json") -> Path:
+    path = settings_of(where, name)
     path.parent.mkdir(exist_ok=True)
     path.write_text(settings if isinstance(settings, str) else json.dumps(settings), encoding="utf-8")
     return path
@@ -126,7 +136,7 @@ def test_everything_else_stays(tmp_path: Path) -> None:
     assert after == OTHERS
     assert "é" in path.read_text(encoding="utf-8")
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert [found.name for found in path.parent.iterdir()] == ["settings.json"]
+    assert [found.name for found in path.parent.iterdir()] == ["settings.local.json"]
 
 
 def test_again_it_does_not_touch_the_file(tmp_path: Path) -> None:
@@ -181,6 +191,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
         ("{", "not valid JSON (line 1"),
         ('{\n // mine\n "a": 1}', "not valid JSON (line 2"),
         ("[]", "a JSON object"),
+        ('{"a": 1, "a": 2}', 'the key "a" occurs twice'),
         ('{"hooks": []}', '"hooks" must be an object'),
         ('{"hooks": {"PreToolUse": {}}}', '"hooks.PreToolUse" must be a list'),
         ("[" * 100_000, "nested too deeply"),
@@ -192,6 +203,79 @@ def test_settings_that_are_broken_are_refused_and_left_alone(tmp_path: Path, bro
         install(tmp_path)
     assert why in str(refused.value) and str(path) in str(refused.value)
     assert path.read_text(encoding="utf-8") == broken
+
+
+def test_the_users_own_settings_in_their_home_are_settings_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody commits those, and agents read no other file there."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert install(tmp_path) == settings_of(tmp_path, "settings.json")
+    assert older_installation(tmp_path) is None
+    assert uninstall(tmp_path) == (settings_of(tmp_path, "settings.json"),)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("indent", [2, 4, "\t"])
+def test_undo_leaves_the_file_as_it_was(tmp_path: Path, indent: int | str) -> None:
+    path = written(tmp_path, json.dumps(OTHERS, indent=indent, ensure_ascii=False))
+    before = path.read_bytes()
+    install(tmp_path)
+    assert path.read_bytes() != before
+    assert uninstall(tmp_path) == (path,)
+    assert path.read_bytes() == before
+    assert uninstall(tmp_path) == ()
+    assert path.read_bytes() == before
+
+
+def test_undo_removes_a_file_that_holds_nothing_else(tmp_path: Path) -> None:
+    install(tmp_path)
+    assert uninstall(tmp_path) == (settings_of(tmp_path),)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_undo_of_a_link_empties_what_it_leads_to(tmp_path: Path) -> None:
+    (tmp_path / "real.json").write_text("{}")
+    settings_of(tmp_path).parent.mkdir()
+    settings_of(tmp_path).symlink_to("../real.json")
+    install(tmp_path)
+    assert uninstall(tmp_path) == (tmp_path / "real.json",)
+    assert json.loads(settings_of(tmp_path).read_text()) == {}
+
+
+def test_what_an_earlier_version_wrote_into_the_shared_settings_is_found_and_undone(tmp_path: Path) -> None:
+    hooks = {event: [group] for event, group in registrations().items()}
+    shared = written(tmp_path, {**OTHERS, "hooks": {**OTHERS["hooks"], **hooks}}, "settings.json")
+    before = shared.read_bytes()
+    assert older_installation(tmp_path) == shared
+    install(tmp_path)
+    assert shared.read_bytes() == before
+    assert uninstall(tmp_path) == (settings_of(tmp_path), shared)
+    kept = {event: groups for event, groups in OTHERS["hooks"].items() if event not in hooks}
+    assert json.loads(shared.read_text()) == {**OTHERS, "hooks": kept}
+    assert not settings_of(tmp_path).exists()
+
+
+def test_undo_writes_nothing_where_one_file_is_broken(tmp_path: Path) -> None:
+    install(tmp_path)
+    before = settings_of(tmp_path).read_bytes()
+    broken = written(tmp_path, "{ // " + command(), "settings.json")
+    with pytest.raises(UserError, match="not valid JSON"):
+        uninstall(tmp_path)
+    assert settings_of(tmp_path).read_bytes() == before
+    broken.write_text("{ // somebody else's")
+    assert uninstall(tmp_path) == (settings_of(tmp_path),)
+    assert broken.read_text() == "{ // somebody else's"
+
+
+def test_a_hook_with_a_similar_name_is_none_of_ours(tmp_path: Path) -> None:
+    other = {"hooks": [{"type": "command", "command": "my-hook pre-tool"}]}
+    path = written(tmp_path, json.dumps({"hooks": {"PreToolUse": [other]}}, indent=2) + "\n")
+    before = path.read_bytes()
+    install(tmp_path)
+    assert read(tmp_path)["hooks"]["PreToolUse"][0] == other
+    uninstall(tmp_path)
+    assert path.read_bytes() == before
 
 
 def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -219,3 +303,5 @@ def test_merging_adds_one_group_and_loses_nothing(
     assert once["hooks"]["PreToolUse"][:-1] == groups
     assert {**once, "hooks": {**once["hooks"], "PreToolUse": groups}} == settings
     assert merged(once, wanted, Path("settings.json")) == once
+    if groups:  # an empty list goes with what was added to it
+        assert without_ours(once) == settings
