@@ -19,6 +19,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from bot.errors import Refused, Transient, UserError
 from bot.model import Problem
@@ -65,13 +66,23 @@ def not_found(what: str, listed_at: str) -> Response:
 
 
 async def no_route(request: Request, error: Exception) -> Response:
-    """Starlette's own refusals, of a path or a method that there is not, as JSON: a handler for its HTTPException."""
+    """Starlette's own refusals, of a path or a method that there is not, as JSON: a handler for its HTTPException.
+    Answers OPTIONS too, as no route of ours does (RFC 9110, 9.3.7)."""
     assert isinstance(error, HTTPException)
-    allowed = (error.headers or {}).get("Allow")
-    message = "there is nothing at this path"
-    if allowed:
-        message = f"{request.method} is not for this path: it takes {allowed}"
-    return refusal(error.status_code, message, error.headers)
+    allowed = ", ".join(sorted(_methods(request)))
+    if not allowed:
+        return refusal(error.status_code, "there is nothing at this path", error.headers)
+    headers = {**(error.headers or {}), "Allow": allowed}
+    if request.method == "OPTIONS":
+        return Response(status_code=204, headers=headers)
+    return refusal(error.status_code, f"{request.method} is not for this path: it takes {allowed}", headers)
+
+
+def _methods(request: Request) -> set[str]:
+    """What the routes at this path take, all of them: Starlette names those of the first alone."""
+    routes = (route for route in request.app.routes if isinstance(route, Route))
+    here = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return {method for route in here for method in route.methods or ()}
 
 
 def deliveries(store: Deliveries) -> Endpoint:

@@ -164,6 +164,15 @@ def test_a_method_that_is_not_for_a_path_is_405_in_json(desk: Desk) -> None:
         assert answer.headers["allow"] in answer.json["error"]
 
 
+@pytest.mark.parametrize(
+    ("path", "allowed"), [(SESSIONS, "GET, HEAD, POST"), (f"{SESSIONS}/s-0", "GET, HEAD"), (f"{SESSIONS}/s-0/x", "")]
+)
+def test_options_and_405_name_every_method_of_a_path(desk: Desk, path: str, allowed: str) -> None:
+    asked, refused = desk.ask("OPTIONS", path), desk.ask("PUT", path)
+    assert (asked.status, refused.status) == ((204, 405) if allowed else (404, 404))
+    assert asked.headers.get("allow", "") == refused.headers.get("allow", "") == allowed
+
+
 def test_artifacts_are_flat_as_the_seed_has_them(desk: Desk, world: World) -> None:
     """REQ-RUN-006: `id, sessionId, phase, iteration, createdAt, passed, summary, classification?, steps[]`."""
     session = world.put("/r", "t").id
