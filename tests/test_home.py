@@ -103,6 +103,31 @@ def test_a_session_in_a_home_that_cannot_be_used_is_bad_input(tmp_path: Path) ->
     assert "MENDBOT_HOME" in done.stderr
 
 
+def test_a_home_of_an_older_version_is_closed_to_everybody_else(tmp_path: Path, app: dict[str, str]) -> None:
+    home = tmp_path / "home"
+    assert "there is no port 70000" in mendbot("serve", home=home, **app).stderr
+    ours = [home, *(path.parent for path in home.glob("*/.mendbot"))]
+    for directory in ours:
+        directory.chmod(0o755)
+    assert "there is no port 70000" in mendbot("serve", home=home, **app).stderr
+    assert {directory.stat().st_mode & 0o777 for directory in ours} == {0o700}
+
+
+def test_a_session_closes_what_is_mendbots_and_leaves_the_rest(tmp_path: Path) -> None:
+    home, tree = tmp_path / "home", tmp_path / "tree"
+    for directory in (home / "artifacts", tree):
+        directory.mkdir(parents=True)
+    for directory in (home, home / "artifacts"):
+        directory.chmod(0o755)
+    session = ("fix", "--repo", str(tree), "--task", "t", "--validation-command", "false", "--agent", "command:true")
+    assert mendbot(*session, home=home).returncode == 1
+    assert (home / "artifacts").stat().st_mode & 0o777 == 0o700
+    assert home.stat().st_mode & 0o777 == 0o755  # it may be anybody's: nothing marks it
+    (home / ".mendbot").write_text((home / "artifacts" / ".mendbot").read_text())
+    assert mendbot(*session, home=home).returncode == 1
+    assert home.stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.parametrize("name", ["new", "with a database of ours", "on a new disk", "empty"])
 def test_serve_takes_a_new_home_and_its_own(tmp_path: Path, app: dict[str, str], name: str) -> None:
     home = tmp_path / "home"

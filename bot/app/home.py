@@ -11,7 +11,7 @@ from bot.errors import ConfigError
 from bot.reports.limits import one_line
 from bot.store.access import FILE, application_id
 from bot.store.database import APPLICATION_ID
-from bot.workspace.home import claim_directories, is_marked, mark
+from bot.workspace.home import claim_directories, is_marked, mark, tighten
 
 _OF_THE_SYSTEM = frozenset({"lost+found"})
 """What a new file system holds."""
@@ -38,6 +38,7 @@ def claim_home(home: Path) -> None:
                 "name a new or an empty directory"
             )
         mark(home)
+        tighten(home)
         for where in claim_directories(home):
             log.warning("directory_left", path=str(where), because="it holds what Mendbot did not make")
     except OSError as error:
@@ -50,6 +51,8 @@ def open_home(home: Path) -> None:
     Raises ConfigError for a home that cannot be used."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if is_marked(home):
+            tighten(home)
         claim_directories(home, _OF_A_SESSION)
     except OSError as error:
         raise _unusable(home, error) from None

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from bot.errors import Refused, UserError
@@ -58,6 +60,15 @@ def is_marked(directory: Path) -> bool:
     return state is not None and state.content == _TEXT.encode()
 
 
+def tighten(directory: Path) -> None:
+    """Close to everybody else a directory of ours that all users of this machine may enter, as those of older versions
+    are. One that a group alone shares was arranged so by its operator and stays."""
+    mode = stat.S_IMODE(directory.stat().st_mode)
+    if mode & stat.S_IRWXO:
+        with suppress(PermissionError):  # somebody else's, so that its owner must decide
+            directory.chmod(0o700)
+
+
 def claim_directories(home: Path, names: Iterable[str] = DIRECTORIES) -> tuple[Path, ...]:
     """Make and mark these directories of the home; those that hold what is not ours are left as they are and returned.
 
@@ -67,9 +78,11 @@ def claim_directories(home: Path, names: Iterable[str] = DIRECTORIES) -> tuple[P
         where = home / name
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
         if is_marked(where):
+            tighten(where)
             continue
         if not os.path.lexists(where / MARK) and _looks_ours(where, *_LAYOUT[name]):
             mark(where)
+            tighten(where)
         else:
             left.append(where)
     return tuple(left)
