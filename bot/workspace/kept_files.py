@@ -66,16 +66,18 @@ class KeptFiles:
             return Restored()
         able = [name for name in altered if self._is_restorable(self.files[name])]
         found = Path(tempfile.mkdtemp(prefix="mendbot-found-"))
-        await asyncio.to_thread(self._set_aside, able, found)
-        for at, name in enumerate(able):
-            try:
-                await self._clear(name)
-                await asyncio.to_thread(self._write, name)
-            except (OSError, Transient) as error:
-                raise self._given_up(able[at:], error) from error
-        kept = any(found.iterdir())
-        if not kept:
-            found.rmdir()
+        try:
+            await asyncio.to_thread(self._set_aside, able, found)
+            for at, name in enumerate(able):
+                try:
+                    await self._clear(name)
+                    await asyncio.to_thread(self._write, name)
+                except (OSError, Transient) as error:
+                    raise self._given_up(able[at:], error, found) from error
+        finally:
+            kept = any(found.iterdir())
+            if not kept:
+                found.rmdir()
         lost = tuple(name for name in altered if name not in able)
         return Restored(tuple(able), lost, str(found) if kept else "")
 
@@ -137,11 +139,12 @@ class KeptFiles:
     def _set_aside(self, names: Iterable[str], found: Path) -> None:
         for name in names:
             content = _content(self.tree / name) if self._is_really_there(name) else None
-            if content is not None:
+            # the same content with another mode, time or kind is nothing that anybody could miss
+            if content is not None and (self.files[name].at is None or content != self._copy(self.files[name])):
                 (found / name).parent.mkdir(parents=True, exist_ok=True)
                 (found / name).write_bytes(content)
 
-    def _given_up(self, names: Iterable[str], error: Exception) -> UserError:
+    def _given_up(self, names: Iterable[str], error: Exception, found: Path) -> UserError:
         """What to say where files cannot be restored; their contents of before are saved where somebody finds them."""
         saved = Path(tempfile.mkdtemp(prefix="mendbot-originals-"))
         for name in names:
@@ -149,7 +152,8 @@ class KeptFiles:
                 (saved / name).parent.mkdir(parents=True, exist_ok=True)
                 (saved / name).write_bytes(self._copy(self.files[name]))
         told = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-        return UserError(f"a check changed files that cannot be restored ({told}): copy them back from {saved}")
+        beside = f"; what the check left in them is in {found}" if any(found.iterdir()) else ""
+        return UserError(f"a check changed files that cannot be restored ({told}): copy them back from {saved}{beside}")
 
     async def _clear(self, name: str) -> None:
         """Take away whatever stands where the file or one of its directories belongs."""

@@ -102,6 +102,13 @@ def test_whatever_a_check_does_to_a_file_it_is_restored(tree: Path, harm: str, r
     assert (tree / "notes.txt").stat().st_mtime_ns == status.st_mtime_ns
 
 
+@pytest.mark.parametrize("harm", ["rm notes.txt", "chmod 755 notes.txt", "cp notes.txt x; chmod 700 x; mv x notes.txt"])
+def test_where_nothing_was_found_no_directory_is_left(tree: Path, tmp_path: Path, harm: str) -> None:
+    result = one(tree, policy=policy(lint=harm))
+    assert "notes.txt" in result.restored and result.found_in == ""
+    assert list((tmp_path / "aside").iterdir()) == []
+
+
 def test_a_link_in_a_directorys_place_is_not_followed(tree: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / "deep").mkdir(parents=True)
