@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ from bot.errors import UserError
 
 if TYPE_CHECKING:
     from bot.app.attended import Listener, Told
-    from bot.model import RunEvent, SessionRequest
+    from bot.model import Problem, RunEvent, SessionRequest
 
 Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
 _OUR_FAULTS = frozenset({"internal_error", "gave_up"})
@@ -87,17 +88,23 @@ def _request(data: dict[str, object]) -> SessionRequest:
 
     parsed = parse_request(data)
     if isinstance(parsed, tuple):
-        said = "; ".join(f"{_OPTIONS.get(problem.field, problem.field)}: {problem.message}" for problem in parsed)
-        for field, option in _OPTIONS.items():
-            said = said.replace(f"`{field}`", f"`{option}`")
-        raise UserError(said)
+        raise UserError(_in_options(parsed))
     return parsed
+
+
+def _in_options(problems: Sequence[Problem]) -> str:
+    """All that is wrong, named by the options of the command line."""
+    said = "; ".join(f"{_OPTIONS.get(problem.field, problem.field)}: {problem.message}" for problem in problems)
+    for field, option in _OPTIONS.items():
+        said = said.replace(f"`{field}`", f"`{option}`")
+    return said
 
 
 async def _run(request: SessionRequest, on_event: Listener | None) -> Told:
     from bot.app.attended import run_session
     from bot.config import load_settings
     from bot.logs import set_up_logs
+    from bot.rules.sessions import Rejected
 
     settings = load_settings()
     set_up_logs("error" if settings.log_level == "info" else settings.log_level, settings.log_format)
@@ -105,7 +112,10 @@ async def _run(request: SessionRequest, on_event: Listener | None) -> Told:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
-    return await run_session(settings, request, on_event=on_event, on_wait=_say_waiting, stop=stop)
+    try:
+        return await run_session(settings, request, on_event=on_event, on_wait=_say_waiting, stop=stop)
+    except Rejected as error:
+        raise UserError(_in_options(error.problems)) from None
 
 
 def _say_waiting(because: str) -> None:

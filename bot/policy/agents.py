@@ -9,11 +9,16 @@ from bot.policy.words import brief
 
 AGENT_KINDS = ("fixers", "history", "command", "command:ARGV")
 """`command` is the operator's own (MENDBOT_AGENT_COMMAND); `command:ARGV` brings its command line along."""
+_PROFILES = frozenset({"claude", "codex", "gemini", "opencode", "qwen", "aider"})
 
 
 def agent_problem(spec: str) -> str | None:
     """Why this is no agent of this version, a sentence with the mend; None where it is one."""
     kind, _, argv = spec.partition(":")
+    if kind in _PROFILES and not argv:
+        return f"the agent `{kind}` is not built in yet; give its command line instead: `command:{kind} ARGUMENTS`"
+    if kind == "llm":
+        return f"language models are not built in yet (`{brief(spec)}`); give a program instead: `command:ARGV`"
     if spec not in AGENT_KINDS[:3] and not (kind == "command" and argv.strip()):
         return f"unknown agent `{brief(spec)}`; this version knows {', '.join(AGENT_KINDS)}"
     try:

@@ -53,6 +53,8 @@ class RunSpec(Noun):
     """A diff that somebody gave (`/mendbot apply`): the only change that is tried."""
     given_by: str = ""
     """Their login; empty in orders of before it was noted."""
+    agents_by_operator: bool = False
+    """`agents` were given on the operator's own command line, so what the operator lends is lent to them."""
     attended: bool = False
     """Worked on by the process that made it (`mendbot fix`), so no server takes it up."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.errors import UserError
 from bot.model import Phase, Problem, Session, SessionRequest, ShellOrArgv, Status
+from bot.policy import agent_problem
 from bot.rules.proof import proof_of
 from bot.rules.run_spec import RunSpec
 from bot.rules.run_state import RunState
@@ -157,7 +158,11 @@ def _max_attempts(value: object) -> int:
 
 def _agents(value: object) -> tuple[str, ...]:
     what = 'a list of agents, such as ["fixers", "history"]'
-    return tuple(_text(item, what, 4096) for item in _list(value, what, AGENTS_LIMIT))
+    agents = tuple(_text(item, what, 4096) for item in _list(value, what, AGENTS_LIMIT))
+    problems = [problem for agent in dict.fromkeys(agents) if (problem := agent_problem(agent)) is not None]
+    if problems:
+        raise _Wrong("; ".join(problems))
+    return agents
 
 
 def _list(value: object, what: str, most: int) -> list[object]:

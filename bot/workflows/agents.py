@@ -1,11 +1,11 @@
 """The agents of a run, built from its specs: what each is given, and no more (REQ-RUN-008).
 
 A repository's own configuration may name the operator's `command` agent but cannot lend its own command line the
-operator's variables, paths or network: those belong to MENDBOT_AGENT_COMMAND alone."""
+operator's variables, paths or network: those belong to MENDBOT_AGENT_COMMAND and to what the operator names with
+`mendbot fix --agent`."""
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +28,7 @@ from bot.store.history import History
 from bot.store.runs import RunRow
 from bot.store.snapshot import session_of, write_snapshot
 from bot.workflows.context import mirror_path
+from bot.workspace.agent_program import lent, own_argv
 from bot.workspace.patch import apply_changes
 from bot.workspace.sandbox import Grant, Sandbox
 
@@ -40,6 +41,14 @@ def check_specs(specs: Sequence[str]) -> None:
         problem = agent_problem(spec)
         if problem is not None:
             raise ConfigError(problem)
+
+
+def operators_argv(settings: Settings, spec: str, *, by_operator: bool) -> tuple[str, ...] | None:
+    """The command line of an agent that is the operator's own: MENDBOT_AGENT_COMMAND, which may be empty, or what the
+    operator gave; None for any other agent."""
+    if spec == "command":
+        return settings.agent_command
+    return _split(spec.removeprefix("command:")) if by_operator and spec.startswith("command:") else None
 
 
 def _split(line: str) -> tuple[str, ...]:
@@ -75,14 +84,15 @@ class Bench:
             return FixersDeveloper(runner, configured, FIXER_TIMEOUT_S)
         if spec == "history":
             return self._replay(row)
-        own = spec == "command"
         check_specs([spec])
+        own = operators_argv(settings, spec, by_operator=row.spec.agents_by_operator)
+        grant = lent(settings) if own is not None else Grant()
         return CommandDeveloper(
             runner,
-            settings.agent_command if own else _split(spec.removeprefix("command:")),
-            env={name: os.environ[name] for name in settings.agent_env if name in os.environ} if own else {},
-            read_only=settings.agent_binds if own else (),
-            network=settings.agent_network and own,
+            _split(spec.removeprefix("command:")) if own is None else own_argv(own, self.sandbox),
+            env=grant.env,
+            read_only=grant.read_only,
+            network=grant.network,
             make_kit=partial(self._kit, row),
             learn=partial(self._learn, row),
         )

@@ -13,10 +13,13 @@ from bot.model import Problem, Repo, Session, SessionRequest, Status
 from bot.rules.course import RunSpec, fold
 from bot.rules.sessions import Rejected, session_of
 from bot.store.runs import RunRow, Runs
-from bot.workflows.agents import check_specs
+from bot.workflows.agents import check_specs, operators_argv
 from bot.workflows.context import Context
 from bot.workflows.policies import policy_of
+from bot.workspace.agent_program import program_problem
 from bot.workspace.policy import local_policy
+
+_NO_COMMAND = "`command` has no command line: set MENDBOT_AGENT_COMMAND, or give `command:ARGV`"
 
 
 def new_id() -> str:
@@ -29,6 +32,7 @@ async def spec_of(
 ) -> RunSpec:
     """The order that a request describes. A path must lie in one of `roots`, where they are given.
 
+    Agents that the request of an `attended` session names are the operator's own, and must be able to start.
     Raises Rejected for what only this machine or GitHub can tell, UserError for a broken `.github/mendbot.yml`."""
     try:
         check_specs(request.agents)
@@ -42,6 +46,9 @@ async def spec_of(
 async def _in_tree(context: Context, request: SessionRequest, tree: Path, attended: bool) -> RunSpec:
     policy = await local_policy(tree)
     agents = request.agents or (policy.agents if policy.agents is not None else context.settings.agents)
+    by_operator = attended and bool(request.agents)
+    if attended:
+        await _demand_programs(context, agents, tree, by_operator)
     return RunSpec(
         workspace=str(tree),
         goal=request.task,
@@ -54,8 +61,24 @@ async def _in_tree(context: Context, request: SessionRequest, tree: Path, attend
         max_attempts=request.max_attempts,
         # they work from failures alone, so without one they would have nothing to offer
         baseline=bool(agents) and {agent for agent in agents if _may_act(context, agent)} <= {"fixers", "history"},
+        agents_by_operator=by_operator,
         attended=attended,
     )
+
+
+async def _demand_programs(context: Context, agents: Sequence[str], tree: Path, by_operator: bool) -> None:
+    """Raises Rejected where an agent of the operator's own could not start, before anything is begun."""
+    problems = []
+    for spec in dict.fromkeys(agents):
+        argv = operators_argv(context.settings, spec, by_operator=by_operator)
+        if argv:
+            problem = await program_problem(argv, tree, context.sandbox, context.settings)
+        else:
+            problem = _NO_COMMAND if by_operator and argv is not None else None
+        if problem is not None:
+            problems.append(Problem(field="agents", message=problem))
+    if problems:
+        raise Rejected(problems)
 
 
 def _may_act(context: Context, agent: str) -> bool:

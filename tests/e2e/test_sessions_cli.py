@@ -48,8 +48,8 @@ def test_the_situations_of_the_seed(tmp_path: Path, situation: Situation) -> Non
     ("wrong", "option"),
     [
         ({"validationCommands": []}, "--test-command"),
-        ({"repo": "TREE/none"}, "repo: "),
-        ({"agents": ["gpt"]}, "agents: "),
+        ({"repo": "TREE/none"}, "--repo: "),
+        ({"agents": ["gpt"]}, "--agent: "),
         ({"filePaths": ["../other"]}, "--file"),
     ],
     ids=str,

@@ -96,7 +96,7 @@ def test_no_fixers_and_fixers_that_are_not_named_are_two_things(
     assert at_desk(work) == configured
 
 
-@pytest.mark.parametrize("spec", ["", "llm:openai:gpt", "command:", "command: ", "fixers:x", "bash"])
+@pytest.mark.parametrize("spec", ["", "gpt", "command:", "command: ", "fixers:x", "bash"])
 def test_an_unknown_agent_is_refused_by_name(at_desk: AtDesk, spec: str) -> None:
     with pytest.raises(ConfigError, match="unknown agent"):
         check_specs(["fixers", spec])
