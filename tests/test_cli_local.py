@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from tests.machine import PATIENCE_S
 
 CHECK = "import sys; sys.exit(0 if open('answer').read() == '42' else print('answer:1: error: wrong') or 1)"
 
@@ -49,6 +54,73 @@ def test_check_passes_and_fails_by_exit_code_and_says_which(repo: Path) -> None:
     assert bad.returncode == 1
     assert [(one["check"], one["passed"]) for one in result["results"]] == [("test", False)]
     assert "answer:1: error: wrong" in result["results"][0]["error"]
+
+
+@pytest.fixture
+def three_checks(repo: Path) -> Path:
+    """A repository with three checks, of which lint fails."""
+    commands = "checks:\n  typecheck: {command: 'true'}\n  lint: {command: 'echo bad luck; exit 3'}\n"
+    (repo / ".github" / "mendbot.yml").write_text(f"{commands}  test: {{command: python3 check.py}}\n")
+    git(repo, "commit", "-qam", "three checks")
+    return repo
+
+
+def without_times(text: str) -> list[str]:
+    return re.sub(r"\b[0-9]+\.[0-9](?= s|초)", "N", text).splitlines()
+
+
+def test_check_of_the_working_directory_tells_its_progress_its_results_and_what_was_not_run(three_checks: Path) -> None:
+    """REQ-CHECK-005: and the sum at the end counts them."""
+    done = mendbot("check", "--max-attempts", "2", cwd=three_checks)
+    assert done.returncode == 1
+    command = "`echo bad luck; exit 3`"
+    assert without_times(done.stderr) == [
+        "typecheck: running `true`",
+        "typecheck: passed in N s",
+        f"lint: running {command}",
+        "lint: failed in N s",
+        "typecheck: running `true` again (attempt 2)",
+        "typecheck: passed in N s",
+        f"lint: running {command} again (attempt 2)",
+        "lint: failed in N s",
+    ]
+    out = without_times(done.stdout)
+    assert out[:2] == ["✓ typecheck: `true` in N s", f"✗ lint: {command} in N s"]
+    assert "bad luck" in out[2]
+    assert out[-2:] == ["- test: not run (fail-fast)", "1 passed, 1 failed, 1 not run (fail-fast) in N s"]
+
+
+def test_check_as_json_names_what_was_not_run_and_is_silent_otherwise(three_checks: Path) -> None:
+    """REQ-CHECK-005."""
+    done = mendbot("check", "--json", "--max-attempts", "1", cwd=three_checks)
+    result = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, result["not_run"]) == (1, "", ["test"])
+    assert [one["check"] for one in result["results"]] == ["typecheck", "lint"]
+    slow = mendbot("check", "--json", "--max-attempts", "1", "--no-fail-fast", cwd=three_checks)
+    assert json.loads(slow.stdout)["not_run"] == []
+
+
+def test_check_speaks_korean_where_it_is_set(three_checks: Path) -> None:
+    done = mendbot("check", "--max-attempts", "1", cwd=three_checks, MENDBOT_LANGUAGE="ko")
+    assert without_times(done.stderr)[:2] == ["typecheck: `true` 실행 중", "typecheck: 통과 (N초)"]
+    assert without_times(done.stdout)[-2:] == [
+        "- test: 실행 안 함 (fail-fast)",
+        "통과 1건, 실패 1건, 실행 안 함 1건 (fail-fast) (N초)",
+    ]
+
+
+def test_check_that_is_interrupted_leaves_the_files_and_says_so(repo: Path) -> None:
+    (repo / ".github" / "mendbot.yml").write_text("checks: {test: {command: 'echo half > answer; sleep 600'}}\n")
+    git(repo, "commit", "-qam", "slow")
+    argv = [sys.executable, "-m", "bot", "check", str(repo)]
+    process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
+    while (repo / "answer").read_text() != "half\n":
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, (repo / "answer").read_text()) == (1, "42")
+    assert err.splitlines()[1:] == ["mendbot: interrupted; your files are as they were before the check"]
 
 
 def test_check_goes_by_the_committed_policy_not_by_the_one_in_the_tree(repo: Path) -> None:

@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError, Parameter
 
 from bot.cli import local
 from bot.cli.config import config
-from bot.cli.exits import BAD_INPUT, OUR_FAULT, PASSED
+from bot.cli.exits import BAD_INPUT, NOT_PASSED, OUR_FAULT, PASSED
 from bot.cli.history import history
 from bot.cli.hook import hook
 from bot.cli.numbers import Number
@@ -94,6 +94,9 @@ def main(argv: list[str] | None = None) -> int:
     except MendbotError as error:
         complain(str(error))
         return OUR_FAULT
+    except KeyboardInterrupt:
+        complain("interrupted")
+        return NOT_PASSED
     except Exception:
         traceback.print_exc()
         print("mendbot: this is a fault of Mendbot; please report it with the lines above", file=sys.stderr)

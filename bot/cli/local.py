@@ -15,12 +15,10 @@ from cyclopts import App, Parameter, Token
 
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, PASSED
 from bot.cli.numbers import Number, Numbers
-from bot.cli.output import complain, print_json, say
+from bot.cli.output import complain, note, print_json, say
 from bot.errors import UserError
 from bot.model import RunChecksResult
-from bot.reports.altered import altered_lines
 from bot.reports.limits import one_line
-from bot.reports.setups import not_set_up
 
 __all__ = ["Check", "Flag", "GivenPath", "absolute", "check", "group", "print_json", "worktree"]
 
@@ -41,7 +39,7 @@ GivenPath = Annotated[Path, Parameter(converter=_path)]
 
 
 def check(
-    path: GivenPath,
+    path: GivenPath = Path(),
     *,
     check: tuple[Check, ...] = (),
     fail_fast: bool = True,
@@ -53,20 +51,22 @@ def check(
     Parameters
     ----------
     path
-        the tree; its .github/mendbot.yml is read from the default branch
+        the tree (default: the working directory); its .github/mendbot.yml is read from the default branch
     check
-        typecheck, lint or test; all that have a command by default
+        may be given several times: typecheck, lint or test; all that have a command by default
     fail_fast
-        stop at the first check that fails
+        stop at the first check that fails; the others are listed as not run
     max_attempts
-        run again, up to three times in all, what failed: what then passes is flaky
+        run what failed again, up to this many times in all: what then passes is flaky
     json
-        one JSON document instead of lines
+        print one JSON document instead of lines
     """
+    from bot.config import load_settings
+    from bot.reports.local import progress_line, result_lines, summary_line
     from bot.workspace.checks import configured_sandbox, run_checks
     from bot.workspace.policy import checks_with_a_command, local_policy
 
-    tree = absolute(path)
+    tree, language = absolute(path), load_settings().language
 
     async def run() -> RunChecksResult:
         if (problem := _no_tree(tree)) is not None:
@@ -75,30 +75,24 @@ def check(
         sandbox, checks = await configured_sandbox(), policy.checks
         wanted = check or checks_with_a_command(tree, checks, sandbox.finds)
         go = partial(run_checks, fail_fast=fail_fast, max_attempts=max_attempts)
-        return await go(tree, wanted, policy=checks, sandbox=sandbox)
+        watch = None if json else lambda seen: note(progress_line(seen, language))
+        return await go(tree, wanted, policy=checks, sandbox=sandbox, watch=watch)
 
-    result = asyncio.run(run())
+    try:
+        result = asyncio.run(run())
+    except KeyboardInterrupt:
+        complain("interrupted; your files are as they were before the check")
+        return NOT_PASSED
     ran = any(one.command for one in result.results)
     if json:
         print_json(result)
     elif ran:
-        _tell(result)
+        for line in (*result_lines(result, language), summary_line(result, language)):
+            say(line)
     if result.error and not ran:
         complain(result.error)
         return BAD_INPUT
     return PASSED if result.passed else NOT_PASSED
-
-
-def _tell(result: RunChecksResult) -> None:
-    for one in result.results:
-        flaky = " (flaky: it failed before on the same tree)" if one.flaky else ""
-        started = one.command and not not_set_up(one)
-        how = f"`{one_line(one.command)}` in {one.duration_ms / 1000:.1f} s{flaky}" if started else "did not run"
-        say(f"{'✓' if one.passed else '✗'} {one.check}: {how}")
-        if not one.passed and one.error:
-            say(one.error)
-        for line in altered_lines(one):
-            say(line)
 
 
 def _no_tree(tree: Path) -> str | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import suppress
 from typing import Any
 
 from pydantic import BaseModel
@@ -35,6 +36,12 @@ def say(text: str) -> None:
 def complain(text: str) -> None:
     """What is wrong, as one line on stderr without control characters."""
     print(f"mendbot: {one_line(text, _LONGEST_COMPLAINT)}", file=sys.stderr)
+
+
+def note(text: str) -> None:
+    """What is being done, as one line on stderr, for who waits; one who has gone misses nothing."""
+    with suppress(BrokenPipeError):
+        print(one_line(text, _LONGEST_COMPLAINT), file=sys.stderr, flush=True)
 
 
 def _encoding() -> str:

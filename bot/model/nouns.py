@@ -121,6 +121,15 @@ class CheckResult(Noun):
     could_not_run: CouldNotRun | None = None
 
 
+class CheckProgress(Noun):
+    """A check of `run_checks` as it begins or, with its `result`, as it has ended; `attempt` counts from 1."""
+
+    check: str
+    attempt: int
+    command: str
+    result: CheckResult | None = None
+
+
 class PreviousError(Noun):
     """A failure of an attempt before the one reported (REQ-CHECK-007)."""
 
@@ -131,10 +140,12 @@ class PreviousError(Noun):
 
 
 class RunChecksResult(Noun):
-    """The answer of `run_checks`; `attempt` counts from 1 to at most 3."""
+    """The answer of `run_checks`; `attempt` counts from 1 to at most 3. `not_run` names the checks that were asked for
+    and not run, as one before them had failed (fail-fast)."""
 
     passed: bool
     results: tuple[CheckResult, ...] = ()
+    not_run: tuple[str, ...] = ()
     attempt: int = 1
     max_retries_exceeded: bool = False
     previous_errors: tuple[PreviousError, ...] = ()

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.model import CheckResult
+from bot.model import CheckResult, Language
 from bot.reports.limits import one_line
+from bot.reports.text import joined, say
 
 _SHOWN = 5
 
 
-def altered_lines(result: CheckResult) -> tuple[str, ...]:
-    """A line for the files that were restored after the check, and one for those that could not be."""
+def altered_lines(result: CheckResult, language: Language) -> tuple[str, ...]:
+    """A line for the files that were restored after the check, one for where what it wrote is kept, and one for the
+    files that could not be restored."""
     lines = []
     if result.restored:
-        where = f"; what it had written is kept in {result.found_in}" if result.found_in else ""
-        paths = _names(result.restored, result.restored_count)
-        lines.append(f"  {result.check} changed {paths}, which Mendbot restored{where}")
+        paths = _names(result.restored, result.restored_count, language)
+        lines.append(say(language, "local.restored", check=result.check, paths=paths))
+    if result.found_in:
+        lines.append(say(language, "local.found_in", place=result.found_in))
     if result.not_restored:
-        paths = _names(result.not_restored, len(result.not_restored))
-        lines.append(f"  {result.check} changed {paths}, too large to be restored: compare with your last commit")
-    return tuple(lines)
+        paths = _names(result.not_restored, len(result.not_restored), language)
+        lines.append(say(language, "local.not_restored", check=result.check, paths=paths))
+    return tuple(f"  {line}" for line in lines)
 
 
-def _names(paths: Sequence[str], count: int) -> str:
-    shown = ", ".join(one_line(path) for path in paths[:_SHOWN])
-    return shown if count <= _SHOWN else f"{shown} and {count - _SHOWN} more"
+def _names(paths: Sequence[str], count: int, language: Language) -> str:
+    shown = [one_line(path) for path in paths[:_SHOWN]]
+    left = max(0, count - _SHOWN)
+    return joined(language, [*shown, say(language, "more.files", count=left)] if left else shown)

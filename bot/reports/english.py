@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.reports.answers_english import ANSWERS_ENGLISH
+from bot.reports.local_english import LOCAL_ENGLISH
 
 ENGLISH: Mapping[str, str] = {
     "queued": "**⏳ Queued**",
@@ -217,4 +218,5 @@ ENGLISH: Mapping[str, str] = {
     "fix.cancelled": "cancelled",
     "fix.running": "still running",
     **ANSWERS_ENGLISH,
+    **LOCAL_ENGLISH,
 }

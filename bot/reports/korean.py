@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.reports.answers_korean import ANSWERS_KOREAN
+from bot.reports.local_korean import LOCAL_KOREAN
 
 KOREAN: Mapping[str, str] = {
     "queued": "**⏳ 대기 중**",
@@ -217,4 +218,5 @@ KOREAN: Mapping[str, str] = {
     "fix.cancelled": "취소됨",
     "fix.running": "아직 실행 중",
     **ANSWERS_KOREAN,
+    **LOCAL_KOREAN,
 }

@@ -12,7 +12,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.config import ChecksPolicy, load_settings
-from bot.model import CHECK_ORDER, CheckName, CheckResult, PreviousError, RunChecksResult, ValidationStep
+from bot.model import (
+    CHECK_ORDER,
+    CheckName,
+    CheckProgress,
+    CheckResult,
+    PreviousError,
+    RunChecksResult,
+    ValidationStep,
+)
 from bot.reports.limits import cut_middle
 from bot.reports.redact import Redactor
 from bot.reports.setups import not_set_up
@@ -36,6 +44,9 @@ _MOST_NAMED = 20
 BeforeRetry = Callable[[tuple[PreviousError, ...]], Awaitable[object] | object]
 """Called between two attempts with all failures so far, the latest last; it may change the tree."""
 
+Watch = Callable[[CheckProgress], object]
+"""Called as each check begins and as it ends."""
+
 
 async def run_checks(
     worktree_path: str | Path,
@@ -47,6 +58,7 @@ async def run_checks(
     policy: ChecksPolicy | None = None,
     sandbox: Sandbox | None = None,
     mask: Callable[[str], str] | None = None,
+    watch: Watch | None = None,
 ) -> RunChecksResult:
     """Run the checks in the order typecheck, lint, test, each once an attempt, until all pass or the attempts are used.
 
@@ -54,7 +66,8 @@ async def run_checks(
     commands, and tree and paths are the repository's. Bad input and a missing worktree are a result with `error`, and
     nothing is run. A check that passes on the very tree on which it failed before is `flaky`. By default commands are
     detected, the sandbox is the one that the environment's settings ask for, and whatever looks like a credential is
-    masked. Files that a check alters are restored after it, uncommitted edits and all; its new files stay.
+    masked. Files that a check alters are restored after it, uncommitted edits and all; its new files stay. `watch` is
+    called as each check begins and ends.
     Raises UserError where the settings are wrong or nothing may run here; what `before_retry` raises goes on."""
     problem = _problem_with(worktree_path, checks, max_attempts)
     if problem is not None:
@@ -68,6 +81,7 @@ async def run_checks(
         policy=policy or ChecksPolicy(),
         sandbox=sandbox or await configured_sandbox(),
         mask=mask or Redactor().mask,
+        watch=watch or (lambda _: None),
     )
     return await _attempts(bench, max_attempts, before_retry)
 
@@ -83,12 +97,13 @@ class _Bench:
     policy: ChecksPolicy
     sandbox: Sandbox
     mask: Callable[[str], str]
+    watch: Watch
 
-    async def attempt(self, kept: KeptFiles) -> tuple[CheckResult, ...]:
+    async def attempt(self, kept: KeptFiles, attempt: int) -> tuple[CheckResult, ...]:
         results: list[CheckResult] = []
         for check in self.checks:
             try:
-                result = await self._check(check)
+                result = await self._check(check, attempt)
             except BaseException:  # interrupted, say, by whoever asked for it: their files are theirs all the same
                 await kept.restore()
                 raise
@@ -97,13 +112,15 @@ class _Bench:
                 break
         return tuple(results)
 
-    async def _check(self, check: CheckName) -> CheckResult:
+    async def _check(self, check: CheckName, attempt: int) -> CheckResult:
         command = detect(self.tree, check, self.policy, self.near, unasked=self.sandbox.finds)
         if isinstance(command, Missing):
             return CheckResult(check=check, passed=False, error=_no_command(command))
+        begun = CheckProgress(check=check, attempt=attempt, command=self.mask(command.text))
+        self.watch(begun)
         step, log = await run_step(check, command, self.tree, self.sandbox, grant=Grant(), mask=self.mask)
         error = None if step.passed else _error(step, log.decode())
-        return CheckResult(
+        result = CheckResult(
             check=check,
             passed=step.passed,
             output=step.output,
@@ -116,6 +133,8 @@ class _Bench:
             annotations=step.annotations,
             could_not_run=step.could_not_run,
         )
+        self.watch(begun.model_copy(update={"result": result}))
+        return result
 
 
 @dataclass(slots=True)
@@ -161,7 +180,7 @@ async def _attempts(bench: _Bench, max_attempts: int, before_retry: BeforeRetry 
     while True:
         kept = await keep_files(bench.tree)  # again in each, as the caller may have changed something in between
         try:
-            results = history.judge(await bench.attempt(kept))
+            results = history.judge(await bench.attempt(kept, attempt))
         finally:
             kept.close()
         passed = all(result.passed for result in results)
@@ -171,6 +190,7 @@ async def _attempts(bench: _Bench, max_attempts: int, before_retry: BeforeRetry 
             return RunChecksResult(
                 passed=passed,
                 results=results,
+                not_run=bench.checks[len(results) :],
                 attempt=attempt,
                 max_retries_exceeded=not passed and attempt == max_attempts > 1,
                 previous_errors=tuple(history.errors),

@@ -42,8 +42,11 @@ def test_a_terminal_is_told_what_was_restored_and_where_the_rest_is() -> None:
     result = CheckResult(
         check="lint", passed=True, restored=("a.py",), restored_count=1, not_restored=("big.bin",), found_in="/tmp/x"
     )
-    assert altered_lines(result) == (
-        "  lint changed a.py, which Mendbot restored; what it had written is kept in /tmp/x",
+    assert altered_lines(result, "en") == (
+        "  lint changed a.py, which Mendbot restored",
+        "  what it wrote is in /tmp/x: copy back what you need, then delete that directory",
         "  lint changed big.bin, too large to be restored: compare with your last commit",
     )
-    assert altered_lines(CheckResult(check="lint", passed=True)) == ()
+    many = CheckResult(check="lint", passed=True, restored=tuple("abcdefgh"), restored_count=30)
+    assert altered_lines(many, "en") == ("  lint changed a, b, c, d, e and 25 more, which Mendbot restored",)
+    assert altered_lines(CheckResult(check="lint", passed=True), "en") == ()

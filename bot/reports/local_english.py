@@ -1,0 +1,28 @@
+"""What the commands for a tree on this machine say in English; `reports.local` makes their lines of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+LOCAL_ENGLISH: Mapping[str, str] = {
+    "local.begins": "{check}: running {command}",
+    "local.begins.again": "{check}: running {command} again (attempt {attempt})",
+    "local.ended": "{check}: {verdict} in {time}",
+    "local.passed": "passed",
+    "local.failed": "failed",
+    "local.timed_out": "timed out",
+    "local.unable": "could not run",
+    "local.result": "{mark} {check}: {how}",
+    "local.ran": "{command} in {time}",
+    "local.flaky": "(flaky: it failed before on the same tree)",
+    "local.did_not_run": "did not run",
+    "local.not_run": "not run (fail-fast)",
+    "local.sum": "{counts} in {time}",
+    "local.sum.passed": "{count} passed",
+    "local.sum.failed": "{count} failed",
+    "local.sum.unable": "{count} could not run",
+    "local.sum.not_run": "{count} not run (fail-fast)",
+    "local.restored": "{check} changed {paths}, which Mendbot restored",
+    "local.found_in": "what it wrote is in {place}: copy back what you need, then delete that directory",
+    "local.not_restored": "{check} changed {paths}, too large to be restored: compare with your last commit",
+}
