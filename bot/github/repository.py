@@ -13,7 +13,7 @@ from bot.github.auth import AppIdentity
 from bot.github.check_runs import CheckRuns, CheckRunState, Wanted
 from bot.github.locks import Locks
 from bot.github.pulls import Pulls
-from bot.github.threads import Author, CommentKind, Content, Threads, react
+from bot.github.threads import Author, CommentKind, Content, Reply, Threads, react
 from bot.model import Issue, PullRequest, Repo
 from bot.model.pulls import Pull
 
@@ -145,10 +145,23 @@ class RepositoryClient:
 
     async def upsert_comment(self, number: int, key: str, body: str, known_id: int | None = None) -> int:
         """The comment `key` on that issue or pull request says `body`; see `Threads.upsert`."""
-        app = await self._identity()
+        threads = await self._threads()
         async with self._locks.alone("comment", self.repo.full_name, number, key):
-            threads = Threads(self._api, self.repo, Author(app.id, app.login))
             return await threads.upsert(number, key, body, known_id)
+
+    async def reply(self, number: int, reply: Reply, known_id: int | None, *, same: bool) -> int:
+        """The thread's last word of that purpose is `reply`; see `Threads.reply`."""
+        async with self._locks.alone("comment", self.repo.full_name, number, reply.key):
+            return await (await self._threads()).reply(number, reply, known_id, same=same)
+
+    async def replace_comment(self, number: int, reply: Reply, old_id: int | None) -> int:
+        """`reply` is a comment of its own, and the old comment is gone; see `Threads.replace`."""
+        async with self._locks.alone("comment", self.repo.full_name, number, reply.key):
+            return await (await self._threads()).replace(number, reply, old_id)
+
+    async def _threads(self) -> Threads:
+        app = await self._identity()
+        return Threads(self._api, self.repo, Author(app.id, app.login))
 
     async def react(self, kind: CommentKind, comment_id: int, content: Content) -> None:
         """Our reaction is on that comment, before any write that waits its turn; see `threads.react`."""

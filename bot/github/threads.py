@@ -1,10 +1,11 @@
-"""The bot's own comments: found again by id or by marker and author, edited in place, never doubled.
-A stranger's comment that carries the marker is left alone (threat T37)."""
+"""The bot's own comments: found again by id or by marker and author, never doubled. A status is edited in place; an
+answer stands under its question. A stranger's comment that carries the marker is left alone (threat T37)."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from bot.github.answers import Form, Missing, read
@@ -23,6 +24,8 @@ _REACTIONS = {
     "review_comment": "/repos/{owner}/{repo}/pulls/comments/{id}/reactions",
 }
 _LOOK_AGAIN_S = 1.0
+_SLACK = timedelta(seconds=2)
+"""GitHub's times are whole seconds, and `since` may or may not include its own."""
 
 CommentKind = Literal["issue_comment", "review_comment"]
 """What GitHub's REST API takes reactions on. The text of a review itself is neither: it takes none."""
@@ -52,6 +55,7 @@ class _Comment(Form):
     user: _User | None = None
     performed_via_github_app: _App | None = None
     issue_url: str = ""
+    created_at: datetime | None = None
 
     def carries(self, mark: str) -> bool:
         return marked(self.body or "", mark)
@@ -83,6 +87,29 @@ def checked_body(body: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """A comment of purpose `key` about one thing, a question or a run: there is one comment for each `about`.
+
+    `since` is an aware time at which no comment about it was there yet; `beside` says that the question is no comment
+    of the thread (a review's text, a button), so that where it stands is known by `since` alone."""
+
+    key: str
+    about: str
+    body: str
+    since: datetime | None = None
+    beside: bool = False
+
+    @property
+    def own_mark(self) -> str:
+        return marker(f"{self.key}.{self.about}")
+
+    @property
+    def text(self) -> str:
+        """Ends with the marker of what it is about; between the two nothing passes for a marker (`marked`)."""
+        return checked_body(f"{marker(self.key)}\n{self.body}\n{self.own_mark}")
+
+
+@dataclass(frozen=True, slots=True)
 class Threads:
     """The comments of one repository as one author."""
 
@@ -109,6 +136,67 @@ class Threads:
         except Missing:
             return await self._create(number, mark, text)  # deleted since we looked
         return found.id
+
+    async def reply(self, number: int, reply: Reply, known_id: int | None, *, same: bool) -> int:
+        """Says `reply` in thread `number`; returns the comment's id. `known_id` is the last comment of that purpose,
+        and `same` whether it is about the same.
+
+        That comment is edited while nothing stands below it; else a new one is posted, and the older stays as it is.
+        Said again after a crash, what was posted is found by its marker. Keys and errors as for `upsert`."""
+        known = await self._known(known_id, number) if known_id is not None else None
+        if known is not None and same:
+            return await self._put(number, known, reply)
+        found, last = await self._below(number, reply, known)
+        if found is None and known is not None and last:
+            found = known
+        if found is None:
+            return await self._create(number, reply.own_mark, reply.text)
+        return await self._put(number, found, reply)
+
+    async def replace(self, number: int, reply: Reply, old_id: int | None) -> int:
+        """Posts `reply` as a new comment, for GitHub notifies nobody of an edit, and then deletes `old_id`, a comment
+        of ours; returns the new comment's id. Cut short anywhere and done again, it posts one and loses none."""
+        old = await self._known(old_id, number) if old_id is not None else None
+        found, _ = await self._below(number, reply, old)
+        if found is None:
+            made = await self._create(number, reply.own_mark, reply.text)
+        else:
+            made = await self._put(number, found, reply)
+        if old is not None and old.id != made:
+            await self._delete(old.id)
+        return made
+
+    async def _put(self, number: int, found: _Comment, reply: Reply) -> int:
+        """The comment says the reply; written only where it does not."""
+        if _same(found.body, reply.text):
+            return found.id
+        try:
+            await self.api.call("PATCH", _COMMENT, self._names(id=found.id), {"body": reply.text}, repeatable=True)
+        except Missing:
+            return await self._create(number, reply.own_mark, reply.text)  # deleted since we looked
+        return found.id
+
+    async def _delete(self, comment_id: int) -> None:
+        try:
+            await self.api.call("DELETE", _COMMENT, self._names(id=comment_id))
+        except Missing:
+            return  # somebody was quicker
+
+    async def _below(self, number: int, reply: Reply, known: _Comment | None) -> tuple[_Comment | None, bool]:
+        """Our comment about the same, if it was posted before, and whether `known` is the last of the thread.
+
+        GitHub lists a thread's comments oldest first only, but from a moment on: what stands below is one page."""
+        since = known.created_at if known is not None and known.created_at is not None else reply.since
+        last = not (reply.beside and (known is None or _after(reply.since, known.created_at)))
+        names: dict[str, str | int] = {**self._names(number=number, per_page=100)}
+        if since is not None:
+            names["since"] = (since - _SLACK).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        async for item in self.api.pages(_COMMENTS + "{?since,per_page}", names):
+            comment = read(_Comment, item)
+            if comment.carries(reply.own_mark) and comment.by(self.author):
+                return comment, False
+            last = last and (known is None or comment.id <= known.id)
+        return None, last
 
     async def _known(self, comment_id: int, number: int) -> _Comment | None:
         try:
@@ -151,6 +239,11 @@ async def react(api: Api, repo: Repo, kind: CommentKind, comment_id: int, conten
     # GitHub answers 200 where the reaction is there already
     quick = api.ahead() if content == "eyes" else api
     await quick.call("POST", _REACTIONS[kind], names, {"content": content}, repeatable=True)
+
+
+def _after(asked: datetime | None, posted: datetime | None) -> bool:
+    """Whether the question may have come after the comment; GitHub's times are whole seconds, or unknown."""
+    return asked is None or posted is None or asked >= posted
 
 
 def _same(there: str | None, ours: str) -> bool:

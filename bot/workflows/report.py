@@ -14,7 +14,8 @@ from bot.store.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.memory import with_memory
 from bot.workflows.pulls.tell_fix import tell_fix
-from bot.workflows.telling import CheckToTell, Saying, Telling, say_all, tell_check, tell_comment
+from bot.workflows.telling import CheckToTell, Saying, Telling, say_all, tell_check
+from bot.workflows.told_replies import tell_run
 from bot.workflows.view import view_of
 
 PROCESSING, DONE, FAILED = "auto-fix-processing", "auto-fix-done", "auto-fix-failed"
@@ -50,7 +51,7 @@ async def publish(context: Context, row: RunRow) -> None:
     body = context.mask(issue_comment(view, language))
     runs = context.stores.runs
     ours = [issue.number for issue in row.spec.issues if await runs.latest_of(repo, issue.number) == row.id]
-    sayings += [partial(_tell_issue, context, repo, number, body) for number in ours]
+    sayings += [partial(tell_run, context, row, number, "issue", body) for number in ours]
     sayings += [partial(_tell_labels, context, repo, number, _label(view)) for number in ours]
     await say_all(row.id, sayings)
 
@@ -60,10 +61,6 @@ async def _tell_check(context: Context, row: RunRow, view: RunView, check: str) 
     conclusion, output = check_output(view, check, row.spec.policy.language or context.settings.language)
     told = CheckToTell(check, view.commit_sha, view.run_id, "completed", conclusion, output)
     await tell_check(context, row.spec.on_github, told)
-
-
-async def _tell_issue(context: Context, repo: Repo, number: int, body: str) -> None:
-    await tell_comment(context, repo, number, "issue", body)
 
 
 def _label(view: RunView) -> str | None:

@@ -147,8 +147,8 @@ async def say_all(row_id: str, sayings: Sequence[Saying]) -> None:
 
 async def tell_comment(context: Context, repo: Repo, number: int, key: str, body: str) -> int:
     """The thread's one comment for that purpose says `body`; unchanged, it costs no request. The comment's id."""
-    body = body.replace(_MARKER, "<!--\u200b mendbot:")
-    target, told_digest = f"comment:{number}" if key == "issue" else f"comment:{number}:{key}", digest(body)
+    body = without_markers(body)
+    target, told_digest = comment_target(number, key), digest(body)
     told = await context.stores.reports.told(repo, target)
     if told is not None and told.digest == told_digest and told.github_id is not None:
         return told.github_id
@@ -156,6 +156,16 @@ async def tell_comment(context: Context, repo: Repo, number: int, key: str, body
     comment_id = await context.github.repository(repo).upsert_comment(number, key, body, known)
     await context.stores.reports.tell(repo, target, Told(github_id=comment_id, digest=told_digest))
     return comment_id
+
+
+def comment_target(number: int, key: str) -> str:
+    """What the thread's comment of that purpose is recorded under in `store.reports`."""
+    return f"comment:{number}" if key == "issue" else f"comment:{number}:{key}"
+
+
+def without_markers(body: str) -> str:
+    """The text, in which nothing passes for a comment's own marker."""
+    return body.replace(_MARKER, "<!--\u200b mendbot:")
 
 
 @dataclass(frozen=True, slots=True)

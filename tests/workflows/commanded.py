@@ -147,11 +147,10 @@ class Thread:
         return [content for one in found if one.id == comment for content, by in one.reactions if by == BOT]
 
     def told(self, number: int, key: str) -> str:
-        """Mendbot's one comment of that purpose; empty where there is none."""
+        """Mendbot's last comment of that purpose; empty where there is none."""
         mine = [one for one in self.world.comments(NAME, number) if one.author == BOT]
         found = [one.body for one in mine if f"<!-- mendbot:{key} -->" in one.body]
-        assert len(found) <= 1, found
-        return found[0].replace("\\#&#8203;", "#") if found else ""
+        return found[-1].replace("\\#&#8203;", "#") if found else ""
 
     def words(self, number: int) -> list[str]:
         """All that Mendbot said in a thread."""

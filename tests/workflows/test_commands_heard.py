@@ -14,7 +14,7 @@ DONE, NOT_DONE = ["eyes", "rocket"], ["eyes", "confused"]
 BOTH = ["eyes", "rocket", "confused"]
 
 
-def test_a_mistake_is_shown_with_a_caret_and_later_mistakes_take_its_place(at_desk: AtDesk) -> None:
+def test_a_mistake_is_shown_with_a_caret_and_a_later_one_has_a_reply_of_its_own(at_desk: AtDesk) -> None:
     """REQ-CMD-002."""
 
     async def work(thread: Thread) -> None:
@@ -24,9 +24,10 @@ def test_a_mistake_is_shown_with_a_caret_and_later_mistakes_take_its_place(at_de
         first = thread.told(number, "reply")
         assert "/mendbot stauts\n         ^" in first
         assert "Did you mean `/mendbot status`?" in first
+        (before,) = thread.words(number)
         await thread.say(number, "/mendbot history")
         assert "stauts" not in thread.told(number, "reply")
-        assert len(thread.words(number)) == 1
+        assert thread.words(number)[0] == before and len(thread.words(number)) == 2
 
     on(at_desk, work)
 

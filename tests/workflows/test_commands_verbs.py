@@ -259,7 +259,7 @@ def test_what_is_no_diff_or_touches_workflows_is_refused_at_once(at_desk: AtDesk
         assert thread.reactions(number, comment) == NOT_DONE
         assert ".github/workflows/x.yml" in thread.told(number, "reply")
         assert thread.at.jobs == []
-        assert len(thread.words(number)) == 1
+        assert len(thread.words(number)) == 2
 
     on(at_desk, work)
 
@@ -307,6 +307,6 @@ def test_help_shows_the_table_and_a_bare_command_does_too(at_desk: AtDesk) -> No
             assert thread.reactions(number, comment) == DONE
         assert "/mendbot group show" in thread.told(number, "help")
         assert "ok-to-test" not in thread.told(number, "help")
-        assert len(thread.words(number)) == 1
+        assert len(thread.words(number)) == 2
 
     on(at_desk, work)

@@ -112,8 +112,8 @@ def test_what_a_locked_thread_refused_is_told_when_it_is_unlocked_and_the_rest_a
         number, other = at.issue(), at.issue()
         await at.run("run-1", number, other)
         await publish(at.context, await at.row("run-1"))
-        comment = f"/repos/{NAME}/issues/comments/.*"
-        fault = at.github.world.faults.add("PATCH", comment, status=403, times=1)
+        comment = f"/repos/{NAME}/issues/{number}/comments"
+        fault = at.github.world.faults.add("POST", comment, status=403, times=1)
         await at.runs.append("run-1", [started(), finished(Status.FAILED)])
         await told(at)
         assert fault.hits == 1

@@ -9,6 +9,7 @@ from typing import Any
 import structlog
 
 from bot.errors import Stale, UserError
+from bot.github.threads import Reply
 from bot.model import Language, StopReason
 from bot.model.commands import Command
 from bot.model.jobs import Outcome
@@ -19,12 +20,12 @@ from bot.rules.verbs import misplaced, only_reads
 from bot.workflows.commands.answers import explain, help_, history, status
 from bot.workflows.commands.group import group
 from bot.workflows.commands.hear import MOST_PER_HOUR, react
-from bot.workflows.commands.orders import Ask, Order, Said, from_args
+from bot.workflows.commands.orders import Ask, Order, Said, from_args, question_id
 from bot.workflows.commands.threads import ok_to_test, pause, resolved, resume
 from bot.workflows.commands.work import apply, cancel, check, fix, retest, retry
 from bot.workflows.context import Context
 from bot.workflows.policies import kept_policy, policy_of
-from bot.workflows.telling import tell_comment
+from bot.workflows.told_replies import tell_reply
 
 Verb = Callable[[Context, Ask], Awaitable[Said]]
 
@@ -78,8 +79,15 @@ async def obey(context: Context, args: dict[str, Any]) -> Outcome:
 
 async def _tell(context: Context, order: Order, purpose: str, words: Sequence[str]) -> None:
     """Say it where the conversation takes words; in one that is locked or gone, what was asked is done all the same."""
+    reply = Reply(
+        key=purpose,
+        about=question_id(order),
+        body=context.mask("\n\n".join(words)),
+        since=order.at,
+        beside=order.kind != "issue_comment",
+    )
     try:
-        await tell_comment(context, order.repo, order.number, purpose, context.mask("\n\n".join(words)))
+        await tell_reply(context, order.repo, order.number, reply)
     except (Stale, UserError) as error:
         log.warning("no_answer", repo=order.repo.full_name, number=order.number, because=str(error))
 

@@ -86,6 +86,14 @@ def command_id(obey: Obey, command: Command) -> str:
     return sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
+def question_id(order: Order) -> str:
+    """The same for the same version of a comment: what its replies are about. Its time is told in whole seconds, so
+    that the commands count, too."""
+    at = order.at.isoformat() if order.at else ""
+    texts = [command.text for command in order.commands]
+    return sha256("\0".join((order.kind, str(order.comment_id), at, *texts)).encode()).hexdigest()[:16]
+
+
 def to_args(order: Order, ids: Mapping[int, str]) -> dict[str, Any]:
     """The order as JSON, with the id of each command by its place."""
     head = order.head

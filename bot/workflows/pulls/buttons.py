@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.github.threads import Reply
 from bot.model import Repo
 from bot.model.commands import Command
 from bot.reports.replies import refused_reply
@@ -19,7 +20,8 @@ from bot.workflows.pulls.policy_check import CHECK as CONFIG
 from bot.workflows.pulls.policy_check import judge_policy_at
 from bot.workflows.pulls.start import stop_run
 from bot.workflows.stopping import cancel
-from bot.workflows.telling import tell_comment
+from bot.workflows.telling import digest
+from bot.workflows.told_replies import tell_reply
 
 _FIX = Command(verb="fix", text="Fix")
 """What a refused button is told as."""
@@ -99,6 +101,8 @@ async def _fix(context: Context, pressed: PressedButton, number: int) -> str:
         policy, _ = await policy_of(context, repo)
         language = policy.language or context.settings.language
         words = refused_reply(_FIX, answer.words(language), language)
-        await tell_comment(context, repo, number, "reply", context.mask(words))
+        # no event says when a button was pressed, so the same words about the same check run are said once
+        about = f"button-{pressed.check_run_id}-{digest(words)[:8]}"
+        await tell_reply(context, repo, number, Reply("reply", about, context.mask(words), beside=True))
         return f"no fix was started: {answer.words('en')}"
     return f"{pressed.by} asked for a fix of #{number}"

@@ -9,7 +9,8 @@ from bot.reports.pull_comment import fix_comment
 from bot.rules.run_state import RunState
 from bot.store.runs import RunRow
 from bot.workflows.context import Context
-from bot.workflows.telling import CheckToTell, say_all, tell_check, tell_comment
+from bot.workflows.telling import CheckToTell, say_all, tell_check
+from bot.workflows.told_replies import tell_run
 
 
 async def tell_fix(context: Context, row: RunRow, state: RunState, view: RunView) -> None:
@@ -38,6 +39,6 @@ async def tell_fix(context: Context, row: RunRow, state: RunState, view: RunView
             body = fix_comment(
                 view, number=pull.number, from_fork=pull.from_fork, patch=state.offered, language=language
             )
-            await tell_comment(context, repo, pull.number, "fix", context.mask(body))
+            await tell_run(context, row, pull.number, "fix", context.mask(body))
 
     await say_all(row.id, [check, comment])
