@@ -26,6 +26,7 @@ MAX_LISTED = 1000
 _PULLS = "/repos/{owner}/{repo}/pulls"
 _PULL = _PULLS + "/{number}"
 _OF_COMMIT = "/repos/{owner}/{repo}/commits/{sha}/pulls{?per_page}"
+_REVIEWERS = _PULL + "/requested_reviewers"
 _LOOK_AGAIN_S = 1.0
 _NO_DRAFTS = "draft pull requests are not supported"
 
@@ -66,6 +67,10 @@ class _Head(Form):
 
 class _User(Form):
     login: str = ""
+
+
+class _Requested(Form):
+    users: tuple[_User, ...] = ()
 
 
 class _Label(Form):
@@ -200,6 +205,14 @@ class Pulls:
         if found is None:
             raise Unclear(f"GitHub did not say whether it opened a pull request for {head}")
         return found
+
+    async def request_review(self, number: int, login: str) -> None:
+        """Asks for that person's review; where it is asked for already, nothing is sent. Raises Invalid (a UserError)
+        where GitHub takes no review of theirs: they opened it, or are no collaborator."""
+        found = read(_Requested, await self.api.get(_REVIEWERS, self._names(number=number)))
+        if login.casefold() not in (user.login.casefold() for user in found.users):
+            body = {"reviewers": [login]}
+            await self.api.call("POST", _REVIEWERS, self._names(number=number), body, repeatable=True)
 
     async def _find(self, head: str, base: str) -> PullRequest | None:
         names = self._names(head=f"{self.repo.owner}:{head}", state="all", per_page=100)

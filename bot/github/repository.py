@@ -183,6 +183,11 @@ class RepositoryClient:
         """The pull request as it is now; see `Pulls.get`."""
         return await Pulls(self._api, self.repo).get(number)
 
+    async def request_review(self, number: int, login: str) -> None:
+        """That person's review is asked for; see `Pulls.request_review`."""
+        async with self._locks.alone("review", self.repo.full_name, number):
+            await Pulls(self._api, self.repo).request_review(number, login)
+
     async def pull_files(self, number: int) -> tuple[str, ...]:
         """The paths that a pull request changes; see `Pulls.files`."""
         return await Pulls(self._api, self.repo).files(number)

@@ -45,12 +45,14 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Let the issue wait for its quiet period and then be grouped; keep `at` as the candidate's `open_since`."""
+    """Let the issue wait for its quiet period and then be grouped; keep `at` as the candidate's `open_since`, and `by`,
+    the login of whoever put the label."""
 
     repo: Repo
     issue_number: int
     because: str
     at: datetime | None = None
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

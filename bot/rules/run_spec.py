@@ -55,6 +55,8 @@ class RunSpec(Noun):
     """Their login; empty in orders of before it was noted."""
     agents_by_operator: bool = False
     """`agents` were given on the operator's own command line, so what the operator lends is lent to them."""
+    asked_by: str = ""
+    """The login of whoever asked for it by a command; empty for labels, whose people stand with the run's issues."""
     attended: bool = False
     """Worked on by the process that made it (`mendbot fix`), so no server takes it up."""
 

@@ -175,7 +175,11 @@ def _on_label(event: IssueLabeled, policy: Policy, facts: Facts) -> Decision:
     if facts.open_run:
         return Ignore(f"issue #{number} is already waiting or being worked on")
     return Candidate(
-        event.repo, number, f"{event.sender} put the label {event.label!r} on issue #{number}", at=event.at
+        event.repo,
+        number,
+        f"{event.sender} put the label {event.label!r} on issue #{number}",
+        at=event.at,
+        by=event.sender,
     )
 
 

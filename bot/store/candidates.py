@@ -25,6 +25,8 @@ class Candidate(Noun):
     quiet_ms: int
     since: datetime | None = None
     """When GitHub says the label was put; an older unlabelling that arrives later does not count."""
+    asked_by: str | None = None
+    """The login of whoever put the label or gave the command."""
 
 
 class Burst(Noun):
@@ -50,6 +52,7 @@ class Candidates:
                 "last_at": candidate.at,
                 "quiet_ms": candidate.quiet_ms,
                 "since": candidate.since.isoformat() if candidate.since else None,
+                "asked_by": candidate.asked_by,
             }
             if connection.execute(sa.update(table).where(where).values(values)).rowcount == 0:
                 key = {"repo": candidate.repo.full_name, "issue": candidate.issue, "first_at": candidate.at}

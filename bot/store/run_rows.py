@@ -49,6 +49,13 @@ def read_row(row: Any) -> RunRow:
     return RunRow(spec=spec, **{name: row[name] for name in names})
 
 
+def member_values(run_id: str, spec: RunSpec, number: int, candidate: Any | None) -> dict[str, Any]:
+    """An issue's row in `run_issues`, with what its row in `candidates` says, where it has one."""
+    asked_by = spec.asked_by or (candidate.asked_by if candidate is not None else None)
+    since = candidate.since if candidate is not None else None
+    return {"repo": spec.place, "issue": number, "run_id": run_id, "since": since, "asked_by": asked_by}
+
+
 def event_row(run_id: str, repo: str, ts: str, draft: Draft) -> dict[str, Any]:
     data = {
         "phase": draft.phase,

@@ -17,6 +17,7 @@ from bot.store.run_rows import (
     Draft,
     RunRow,
     event_row,
+    member_values,
     put_artifact,
     read_artifact,
     read_event,
@@ -63,9 +64,8 @@ class Runs:
             if not numbers:
                 return True
             waited = (candidates.c.repo == repo) & candidates.c.issue.in_(numbers)
-            since = {row.issue: row.since for row in connection.execute(sa.select(candidates).where(waited))}
-            members = [{"repo": repo, "issue": n, "run_id": run_id, "since": since.get(n)} for n in numbers]
-            connection.execute(sa.insert(run_issues), members)
+            rows = {row.issue: row for row in connection.execute(sa.select(candidates).where(waited))}
+            connection.execute(sa.insert(run_issues), [member_values(run_id, spec, n, rows.get(n)) for n in numbers])
             connection.execute(sa.delete(candidates).where(waited))
             return True
 
@@ -111,6 +111,12 @@ class Runs:
         ordered = query.order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(most)
         rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
         return tuple(read_row(row) for row in reversed(rows))
+
+    async def asked_by(self, run_id: str) -> tuple[str, ...]:
+        """The logins of those who asked for a run, by its issues' numbers, each once."""
+        query = sa.select(run_issues.c.asked_by).where(run_issues.c.run_id == run_id).order_by(run_issues.c.issue)
+        found = await self._database.read(lambda connection: connection.execute(query).scalars().all())
+        return tuple(dict.fromkeys(login for login in found if login))
 
     async def get(self, run_id: str) -> RunRow | None:
         query = sa.select(runs).where(runs.c.id == run_id)
@@ -245,4 +251,5 @@ def _release(connection: sa.Connection, run_id: str, because: str, numbers: Sequ
         key = {"repo": row.repo, "issue": row.issue}
         connection.execute(sa.delete(candidates).filter_by(**key))
         values = {"labeled_by": because, "first_at": now, "last_at": now, "quiet_ms": quiet_ms, "since": row.since}
+        values["asked_by"] = row.asked_by
         connection.execute(sa.insert(candidates).values(**key, **values, installation_id=row.installation_id))

@@ -21,6 +21,16 @@ deliveries = sa.Table(
     sa.Index("deliveries_received", "received_at"),
 )  # fmt: skip
 
+refused_deliveries = sa.Table(
+    "refused_deliveries",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("delivery", sa.Text, nullable=False),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("because", sa.Text, nullable=False),
+    sa.Column("received_at", sa.BigInteger, nullable=False),
+)
+
 candidates = sa.Table(
     "candidates",
     metadata,
@@ -32,6 +42,8 @@ candidates = sa.Table(
     sa.Column("last_at", sa.BigInteger, nullable=False),
     sa.Column("quiet_ms", sa.BigInteger, nullable=False),
     sa.Column("since", sa.Text),
+    # the login of whoever put the label or gave the command; none where that was not noted
+    sa.Column("asked_by", sa.Text),
 )
 
 runs = sa.Table(
@@ -62,6 +74,7 @@ run_issues = sa.Table(
     sa.Column("issue", sa.Integer, primary_key=True),
     sa.Column("run_id", sa.Text, sa.ForeignKey("runs.id"), primary_key=True),
     sa.Column("since", sa.Text),
+    sa.Column("asked_by", sa.Text),
     sa.Index("run_issues_run", "run_id"),
 )
 

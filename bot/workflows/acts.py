@@ -20,6 +20,8 @@ from bot.rules.decisions import (
     StopInstallation,
     TellAgain,
 )
+from bot.store.candidates import Candidate as Waiting
+from bot.store.database import now_ms
 from bot.workflows.commands.hear import hear
 from bot.workflows.context import Context
 from bot.workflows.pulls.buttons import press
@@ -64,14 +66,16 @@ async def act(context: Context, decision: Decision, policy: Policy) -> str | Non
 
 
 async def _wait_quietly(context: Context, policy: Policy, candidate: Candidate) -> None:
-    await make_candidate(
-        context,
-        candidate.repo,
-        candidate.issue_number,
-        because=candidate.because,
+    waiting = Waiting(
+        repo=candidate.repo,
+        issue=candidate.issue_number,
+        labeled_by=candidate.because,
+        at=now_ms(),
         quiet_ms=quiet_ms(context, policy),
         since=candidate.at,
+        asked_by=candidate.by or None,
     )
+    await make_candidate(context, waiting)
 
 
 async def _stop_issue(context: Context, decision: CancelRun, policy: Policy) -> None:

@@ -11,6 +11,7 @@ from bot.reports.comment import issue_comment
 from bot.rules.course import fold
 from bot.store.reports import Told
 from bot.store.runs import RunRow
+from bot.workflows.ask_review import ask_review
 from bot.workflows.context import Context
 from bot.workflows.memory import with_memory
 from bot.workflows.pulls.tell_fix import tell_fix
@@ -52,6 +53,8 @@ async def publish(context: Context, row: RunRow) -> None:
     runs = context.stores.runs
     ours = [issue.number for issue in row.spec.issues if await runs.latest_of(repo, issue.number) == row.id]
     sayings += [partial(tell_run, context, row, number, "issue", body) for number in ours]
+    if view.status is Status.SUCCESS:
+        sayings.append(partial(ask_review, context, row, view))
     sayings += [partial(_tell_labels, context, repo, number, _label(view)) for number in ours]
     await say_all(row.id, sayings)
 

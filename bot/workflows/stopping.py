@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from bot.config import Policy
 from bot.model import Repo
 from bot.store.candidates import Candidate
-from bot.store.database import now_ms
 from bot.store.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.finish import settle_job
 
 
-async def make_candidate(
-    context: Context, repo: Repo, number: int, *, because: str, quiet_ms: int, since: datetime | None
-) -> None:
+async def make_candidate(context: Context, candidate: Candidate) -> None:
     """Let an issue wait for its quiet period and then be grouped."""
-    await context.stores.candidates.add(
-        Candidate(repo=repo, issue=number, labeled_by=because, at=now_ms(), quiet_ms=quiet_ms, since=since)
-    )
+    await context.stores.candidates.add(candidate)
     context.wake["gather"].set()
 
 

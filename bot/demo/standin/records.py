@@ -180,6 +180,8 @@ class Pull:
     additions: int = 0
     deletions: int = 0
     changed_files: int = 0
+    reviewers: list[User] = field(default_factory=list)
+    """Whose review is asked for and has not come."""
     reviews: list[Review] = field(default_factory=list)
     review_comments: list[ReviewComment] = field(default_factory=list)
 

@@ -5,11 +5,12 @@ A single comment on a line comes, as on GitHub, in a review of its own that says
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from bot.demo.standin.answers import invalid
+from bot.demo.standin.answers import ApiError, invalid
 from bot.demo.standin.records import Pull, Review, ReviewComment, ReviewState, User
-from bot.demo.standin.thread_actions import MAX_BODY
+from bot.demo.standin.thread_actions import MAX_BODY, tell
 from bot.demo.standin.webhooks import Hooks
 
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,\d+)? @@")
@@ -26,10 +27,40 @@ def _submit(hooks: Hooks, pull: Pull, author: User, body: str | None, state: Rev
     now = hooks.state.now()
     review = Review(hooks.state.new_id(), pull, body, author, state, pull.head_sha, now, now)
     pull.reviews.append(review)
+    if author in pull.reviewers:
+        pull.reviewers.remove(author)
     hooks.state.reviews[review.id] = review
     pull.issue.updated_at = now
     _tell_review(hooks, review, "submitted", author)
     return review
+
+
+def request(hooks: Hooks, pull: Pull, logins: Sequence[str], sender: User) -> None:
+    """Ask for reviews; one webhook for each that was not asked for already."""
+    repo, users = pull.issue.repo, [hooks.state.users.get(login.lower()) for login in logins]
+    if any(user is pull.issue.user for user in users):
+        raise ApiError(422, "Review cannot be requested from pull request author.")
+    people = [user for user in users if user is not None and hooks.state.role(repo, user) != "none"]
+    if len(people) < len(users):
+        raise ApiError(
+            422,
+            "Reviews may only be requested from collaborators. One or more of the users or teams you specified is not "
+            f"a collaborator of the {repo.full_name} repository.",
+        )
+    for user in people:
+        if user not in pull.reviewers:
+            pull.reviewers.append(user)
+            pull.issue.updated_at = hooks.state.now()
+            tell(hooks, pull.issue, "review_requested", sender, requested_reviewer=hooks.state.accounts.user(user))
+
+
+def withdraw(hooks: Hooks, pull: Pull, logins: Sequence[str], sender: User) -> None:
+    """Ask no more for the reviews of these."""
+    names = {login.lower() for login in logins}
+    for user in [one for one in pull.reviewers if one.login.lower() in names]:
+        pull.reviewers.remove(user)
+        accounts = hooks.state.accounts
+        tell(hooks, pull.issue, "review_request_removed", sender, requested_reviewer=accounts.user(user))
 
 
 def edit(hooks: Hooks, review: Review, actor: User, body: str) -> None:

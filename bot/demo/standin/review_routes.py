@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bot.demo.standin import review_actions as reviews
 from bot.demo.standin import thread_actions as act
-from bot.demo.standin.answers import Answer, not_found, require
+from bot.demo.standin.answers import Answer, malformed, not_found, require
 from bot.demo.standin.pull_routes import PULLS, PULLS_WRITE, pull_of
 from bot.demo.standin.records import ReviewComment
 from bot.demo.standin.rest import Call, Endpoint, page_of
@@ -56,6 +57,30 @@ async def delete_reaction(call: Call) -> Answer:
     return Answer(None, 204)
 
 
+async def list_requested(call: Call) -> Answer:
+    users = [call.hooks.state.accounts.user(user) for user in pull_of(call).reviewers]
+    return Answer({"users": users, "teams": []})
+
+
+async def request_reviewers(call: Call) -> Answer:
+    pull = pull_of(call)
+    reviews.request(call.hooks, pull, _logins(call), call.actor)
+    return Answer(call.hooks.state.threads.listed_pull(pull), 201)
+
+
+async def remove_requested(call: Call) -> Answer:
+    pull = pull_of(call)
+    reviews.withdraw(call.hooks, pull, _logins(call), call.actor)
+    return Answer(call.hooks.state.threads.listed_pull(pull))
+
+
+def _logins(call: Call) -> list[str]:
+    given = require(call.body, reviewers=list)["reviewers"]
+    if not all(isinstance(login, str) for login in given):
+        raise malformed('Each of "reviewers" must be a string.')
+    return list(given)
+
+
 _PULL = "/repos/{owner}/{repo}/pulls/{pull_number}"
 _COMMENT = "/repos/{owner}/{repo}/pulls/comments/{comment_id}"
 
@@ -67,4 +92,7 @@ ENDPOINTS = (
     Endpoint("GET", _PULL + "/reviews", list_reviews, PULLS),
     Endpoint("GET", _PULL + "/reviews/{review_id}", get_review, PULLS),
     Endpoint("GET", _PULL + "/comments", list_comments, PULLS),
+    Endpoint("GET", _PULL + "/requested_reviewers", list_requested, PULLS),
+    Endpoint("POST", _PULL + "/requested_reviewers", request_reviewers, PULLS_WRITE),
+    Endpoint("DELETE", _PULL + "/requested_reviewers", remove_requested, PULLS_WRITE),
 )

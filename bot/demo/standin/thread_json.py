@@ -184,7 +184,7 @@ class Threads:
             "statuses_url": statuses,
             # the description of this list says text where a label's own schema allows null
             "labels": [label | {"description": label["description"] or ""} for label in thread["labels"]],
-            "requested_reviewers": [],
+            "requested_reviewers": [self.accounts.user(user) for user in pull.reviewers],
             "requested_teams": [],
             "draft": pull.draft,
             "merged_at": maybe_stamp(pull.merged_at),

@@ -13,7 +13,7 @@ from bot.store.runs import RunRow
 from bot.workflows.commands.answers import run_view
 from bot.workflows.commands.begun import begin
 from bot.workflows.commands.fitness import misfit
-from bot.workflows.commands.orders import Ask, Said, refused
+from bot.workflows.commands.orders import Ask, Said, candidate_of, refused
 from bot.workflows.context import Context
 from bot.workflows.stopping import cancel, make_candidate
 
@@ -113,7 +113,7 @@ async def _together(context: Context, ask: Ask, row: RunRow | None) -> Said:
         if await context.stores.runs.open_run(ask.repo, number) is not None:
             continue  # begun again: it was grouped meanwhile
         because = f"{ask.by} said /mendbot group add"
-        await make_candidate(context, ask.repo, number, because=because, quiet_ms=_SETTLING_MS, since=ask.order.at)
+        await make_candidate(context, candidate_of(ask, number, because=because, quiet_ms=_SETTLING_MS))
     context.wake["gather"].set()
     return Said(True, done_reply("group add", _facts(sorted(members)), ask.language))
 

@@ -16,6 +16,8 @@ from bot.reports.refusals import refusal
 from bot.reports.replies import refused_reply
 from bot.rules.decisions import Obey
 from bot.rules.event_nouns import CommentKind
+from bot.store.candidates import Candidate
+from bot.store.database import now_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,19 @@ class Said:
 def refused(ask: Ask, why: str, **values: object) -> Said:
     """Not done, for that reason of `reports.refusals`."""
     return Said(False, refused_reply(ask.command, refusal(why, ask.language, **values), ask.language))
+
+
+def candidate_of(ask: Ask, number: int, *, because: str, quiet_ms: int) -> Candidate:
+    """The issue as it waits for a run because of this command."""
+    return Candidate(
+        repo=ask.repo,
+        issue=number,
+        labeled_by=because,
+        at=now_ms(),
+        quiet_ms=quiet_ms,
+        since=ask.order.at,
+        asked_by=ask.by,
+    )
 
 
 def command_id(obey: Obey, command: Command) -> str:

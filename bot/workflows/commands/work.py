@@ -16,7 +16,7 @@ from bot.rules.run_spec import RunSpec
 from bot.store.runs import RunRow
 from bot.workflows.commands.begun import begin, checks_came, run_came
 from bot.workflows.commands.fitness import carries, misfit
-from bot.workflows.commands.orders import Ask, Said, refused
+from bot.workflows.commands.orders import Ask, Said, candidate_of, refused
 from bot.workflows.commands.threads import checks_told, open_errors
 from bot.workflows.context import Context
 from bot.workflows.policies import policy_of
@@ -91,7 +91,7 @@ async def _start_issue(context: Context, ask: Ask) -> Said:
 
 async def _let_wait(context: Context, ask: Ask, number: int) -> None:
     because = f"{ask.by} said /mendbot {ask.command.verb}"
-    await make_candidate(context, ask.repo, number, because=because, quiet_ms=0, since=ask.order.at)
+    await make_candidate(context, candidate_of(ask, number, because=because, quiet_ms=0))
 
 
 async def check(context: Context, ask: Ask) -> Said:
@@ -208,4 +208,5 @@ async def _issue_spec(context: Context, ask: Ask) -> RunSpec:
         policy=policy,
         base_branch=base,
         agents=(GIVEN,),
+        asked_by=ask.by,
     )
