@@ -7,8 +7,8 @@ from alembic import op
 
 from bot.rules.error_text import loose_key
 
-revision = "0008"
-down_revision = "0007"
+revision = "0009"
+down_revision = "0008"
 branch_labels = None
 depends_on = None
 
