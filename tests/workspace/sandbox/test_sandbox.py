@@ -92,8 +92,11 @@ def test_the_environment_is_the_short_list_and_the_grant(
         "HOME": "/home/bot",
         "LANG": "C.UTF-8",
         "CI": "true",
-        "NO_COLOR": "1",
         "TERM": "dumb",
+        "GOCACHE": "/tmp/go-build",
+        "GOTOOLCHAIN": "local",
+        "GOPROXY": "off",
+        "CARGO_NET_OFFLINE": "true",
         "PWD": str(tree),
         "EXTRA": "a=b",
     }
