@@ -114,18 +114,12 @@ _FOR_GIT = re.compile(
 
 
 def own_scripts(project: NodeProject) -> list[str]:
-    """The project's own scripts that belong to its installation, without those that only install hooks for git, and
-    those that its tests run themselves."""
+    """The project's own scripts that belong to its installation, without those that only install hooks for git."""
     scripts = project.package.get("scripts")
     if not isinstance(scripts, Mapping):
         return []
-    tests = f"{scripts.get('pretest', '')} {scripts.get('test', '')}"
     found = ((name, scripts.get(name)) for name in _LIFECYCLE)
-    return [
-        name
-        for name, text in found
-        if isinstance(text, str) and not _only_hooks(text) and not re.search(rf"\brun {name}\b", tests)
-    ]
+    return [name for name, text in found if isinstance(text, str) and not _only_hooks(text)]
 
 
 def _only_hooks(text: str) -> bool:

@@ -33,6 +33,7 @@ from bot.workspace.contents import Walk
 from bot.workspace.detect import Missing, detect
 from bot.workspace.monorepo import projects_above
 from bot.workspace.nofollow import read_state
+from bot.workspace.own_build import needs_build
 from bot.workspace.package_managers import is_berry, node_program, package_manager, yarn_prefix
 from bot.workspace.project import Project
 
@@ -147,13 +148,17 @@ def _steps(home: _Home) -> Iterator[SetupStep]:
     if rebuild:
         called = programs if rebuild.startswith("pnpm") else ()
         yield SetupStep(run=_at(here, rebuild), because=because, programs=called, optional=True)
-    yield from _own_steps(here, project)
+    yield from _own_steps(home, project)
 
 
-def _own_steps(here: Project, project: NodeProject) -> Iterator[SetupStep]:
+def _own_steps(home: _Home, project: NodeProject) -> Iterator[SetupStep]:
+    here = home.project
     runner = package_manager(here)
     programs = (node_program(here, runner),) if runner in KNOWN else ()
-    for script in own_scripts(project):
+    scripts = own_scripts(project)
+    if needs_build(here, home.members, scripts):
+        scripts.append("build")
+    for script in scripts:
         run = _at(here, f"{runner} run {script}")
         yield SetupStep(run=run, because=_within(here, "package.json"), programs=programs, optional=True)
 

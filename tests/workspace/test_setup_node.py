@@ -256,7 +256,7 @@ def test_where_nothing_is_to_be_installed_there_is_no_step(tmp_path: Path, files
         ({"prepare": "husky install || true"}, []),
         ({"postinstall": "patch-package"}, ["postinstall"]),
         ({"prepare": "husky && tsc", "postinstall": "npx only-allow npm"}, ["prepare"]),
-        ({"prepare": "tsc", "pretest": "npm run prepare"}, []),
+        ({"prepare": "tsc", "pretest": "npm run prepare"}, ["prepare"]),
         ({"preinstall": "node a.js", "install": "node b.js"}, ["preinstall", "install"]),
     ],
 )
@@ -299,3 +299,49 @@ def test_yarn_neither_runs_a_release_nor_a_plugin_nor_a_generator_of_the_project
     generated = package(**{**NEEDS, "dependencies": {"dep": "exec:./generate.js"}})
     (first,) = steps(tmp_path, {**files, "package.json": generated})
     assert not first.network
+
+
+BUILD = "node -e \"fs.cpSync('src', 'dist', {recursive: true})\""
+BUILT = {"main": "./dist/index.js", "exports": {".": {"default": "./dist/index.js"}}}
+USES_ITSELF = "require('assert').equal(require('app'), 42)\n"
+
+
+def test_a_project_whose_tests_load_what_it_builds_is_built(tmp_path: Path, sandbox: Sandbox) -> None:
+    scripts = {"build": BUILD, "test": "node test/it.js"}
+    files = {
+        "package.json": package(**BUILT, scripts=scripts, devDependencies={"dep": "file:dep.tgz"}),
+        "src/index.js": "module.exports = 42\n",
+        "test/it.js": USES_ITSELF,
+    }
+    tree = sources(tmp_path / "tree", files)
+    packed(tree)
+    (*_, last) = plan_setup(tree).steps
+    assert (last.run, last.network, last.shared, last.optional) == ("npm run build", False, False, True)
+    set_up(tree, sandbox)
+    assert passes_its_tests(tree, sandbox) == "npm test"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "files"),
+    [
+        ({**BUILT, "scripts": {"build": BUILD, "test": "node ."}}, {"examples/a.js": USES_ITSELF}),
+        ({**BUILT, "scripts": {"build": BUILD, "test": "npm run build && node ."}}, {"test/it.js": USES_ITSELF}),
+        ({**BUILT, "scripts": {"build": BUILD, "test": "node .", "pretest": "npm run build"}}, {"a.js": USES_ITSELF}),
+        ({"main": "index.js", "scripts": {"build": BUILD, "test": "node ."}}, {"a.js": USES_ITSELF, "index.js": ""}),
+        ({**BUILT, "scripts": {"test": "node ."}}, {"a.js": USES_ITSELF}),
+    ],
+)
+def test_a_project_is_not_built_for_nothing(
+    tmp_path: Path, manifest: Mapping[str, object], files: Mapping[str, str]
+) -> None:
+    found = steps(tmp_path, {"package.json": package(**{**NEEDS, **manifest}), "package-lock.json": "{}", **files})
+    assert not any("run build" in str(step.run) for step in found)
+
+
+def test_a_workspace_whose_packages_load_each_others_build_is_built(tmp_path: Path) -> None:
+    files = {
+        "package.json": package(workspaces=["packages/*"], scripts={"build": BUILD}),
+        "packages/a/package.json": json.dumps({"name": "dep", "main": "dist/index.js"}),
+        "packages/b/package.json": json.dumps({"name": "b", **NEEDS}),
+    }
+    assert steps(tmp_path, files, "packages/b/index.js")[-1].run == "npm run build"
