@@ -20,6 +20,7 @@ from benchmarks import (
     loop,
     patches,
     projects,
+    setup,
     worktrees,
 )
 from benchmarks.result import Result, as_table
@@ -33,6 +34,7 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
     "lookup": lambda: lookup.measure(lookup.Size()),
     "fingerprints": lambda: fingerprints.measure(fingerprints.Size()),
     "patches": lambda: patches.measure(patches.Size()),
+    "setup": lambda: setup.measure(setup.Size()),
     "worktrees": lambda: worktrees.measure(worktrees.Size()),
     "grouping": lambda: grouping.measure(grouping.Size()),
     "locations": lambda: locations.measure(locations.Size()),

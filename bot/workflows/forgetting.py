@@ -17,6 +17,7 @@ from bot.model import Repo
 from bot.store.pull_rows import OPEN
 from bot.workflows.context import Context
 from bot.workspace.dependency_budget import sweep_halves, trim
+from bot.workspace.dependency_cache import settle
 from bot.workspace.git import GitError
 from bot.workspace.home import is_marked, own_entries
 from bot.workspace.mirror import tidy
@@ -85,13 +86,15 @@ async def tidy_mirrors(context: Context, now_ms: int) -> None:
 
 
 async def tidy_dependencies(context: Context) -> None:
-    """Remove what a crash left half of kept dependencies, what nobody has used for long, and what is too much."""
+    """Remove what a crash left half of kept dependencies, what nobody has used for long, and what is too much; the rest
+    is on the disk then, whatever becomes of this machine."""
     directory = context.settings.home / "dependencies"
     if not is_marked(directory):
         return
     try:
         await sweep_halves(directory)
         await trim(directory)
+        await settle(directory)
     except (MendbotError, OSError) as error:
         log.warning("dependencies_left", path=str(directory), because=str(error))
 

@@ -22,8 +22,8 @@ async def copy(source: Path, to: Path) -> None:
     await _run((*_COPY, str(source), str(to)))
 
 
-async def settle(directory: Path) -> None:
-    """Return when all of the directory's file system is on the disk, so that a rename after it never names less."""
+async def flush(directory: Path) -> None:
+    """Return when all that was written to the directory's file system is on the disk. Raises Transient."""
     await _run(("sync", "-f", str(directory)))
 
 

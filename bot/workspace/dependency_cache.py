@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import functools
 import os
 import stat
 import uuid
@@ -20,14 +21,16 @@ from pydantic import ValidationError
 from bot.errors import MendbotError
 from bot.model import Noun
 from bot.workspace.contents import MADE_BY_TOOLS
-from bot.workspace.copying import copy, settle
-from bot.workspace.home import is_marked, mark
+from bot.workspace.copying import copy, flush
+from bot.workspace.home import is_marked, mark, own_entries
 from bot.workspace.mutex import exclusive
 from bot.workspace.nofollow import open_parent
 from bot.workspace.relocation import Moved, Unmovable, move, prepare, survey
 from bot.workspace.removal import remove_directory
 
 MANIFEST = "manifest.json"
+SETTLED = "settled"
+"""A file in an entry that is on the disk for certain, whatever becomes of this machine."""
 _DEFAULT = "default"
 _HEAD = "head-"
 _LOCK = "keep"
@@ -64,8 +67,11 @@ class Product(Noun):
 
 
 class Manifest(Noun):
-    """What an entry holds: `products`, each under its number, as made in the tree at `tree`; `size` in bytes."""
+    """What an entry holds: `products`, each under its number, as made in the tree at `tree`; `size` in bytes.
 
+    `boot` names the start of this machine since which it is there: a later one may find less, unless it is settled."""
+
+    boot: str
     tree: str
     products: tuple[Product, ...]
     size: int
@@ -144,7 +150,7 @@ async def give(entry: Path, tree: Path) -> tuple[str, ...] | None:
     """Give the tree copies of what the entry holds, in place of what stands there, and return their names; None where
     there is no entry. Each comes in one step. Raises OSError, Transient or Refused; then the tree has none of them."""
     manifest = read_manifest(entry)
-    if manifest is None:
+    if manifest is None or not (manifest.boot == boot() or (entry / SETTLED).is_file()):
         return None
     names = tuple(product.name for product in manifest.products)
     fresh = entry.with_name(f".{entry.name}.given-{uuid.uuid4().hex}")
@@ -185,14 +191,34 @@ async def keep(entry: Path, tree: Path, names: tuple[str, ...], places: tuple[st
             await copy(tree / name, fresh / str(number))
             moved = await asyncio.to_thread(prepare, fresh / str(number), tree)
             products.append(Product(name=name, moved=moved))
-        manifest = Manifest(tree=str(tree), products=tuple(products), size=size)
+        manifest = Manifest(boot=boot(), tree=str(tree), products=tuple(products), size=size)
         (fresh / MANIFEST).write_text(_as_json(manifest), encoding="utf-8")
-        await settle(fresh)
         await remove_directory(entry)  # one that could not be given
         fresh.rename(entry)
     finally:
         await remove_directory(fresh)
     return manifest
+
+
+async def settle(directory: Path) -> None:
+    """Have all entries on the disk, so that they are there after a power failure, too. Raises OSError, Transient.
+
+    It is not done where an entry is kept: on a busy disk it takes minutes, for which a run would wait."""
+    fresh = [path.parent for path in own_entries(directory.parent, directory.name, f"*/*/*/{MANIFEST}")]
+    if fresh := [entry for entry in fresh if not (entry / SETTLED).exists()]:
+        await flush(directory)
+        for entry in fresh:
+            with suppress(FileNotFoundError):
+                (entry / SETTLED).touch()
+
+
+@functools.cache
+def boot() -> str:
+    """The start of this machine that it runs since (random(4)), or a name that no other process has."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return uuid.uuid4().hex
 
 
 def _as_json(manifest: Manifest) -> str:

@@ -126,7 +126,7 @@ def test_kept_dependencies_go_that_nobody_uses_or_that_are_half(at_desk: AtDesk)
         (young, old), half = ("a" * 64, "b" * 64), f".{'c' * 64}.new-0a"
         for name in (young, old, half):
             (space / name).mkdir(parents=True)
-            (space / name / "manifest.json").write_text('{"tree": "/x", "products": [], "size": 1}')
+            (space / name / "manifest.json").write_text('{"boot": "b", "tree": "/x", "products": [], "size": 1}')
         aged(space / old / "manifest.json", 31)
         await tidy_dependencies(at.context)
         return [young], sorted(path.name for path in space.iterdir() if not path.name.endswith(".mutex"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.model.setups import SetupPlan, SetupStep
+from bot.workspace.dependency_cache import boot, settle
 from bot.workspace.install import install
 from bot.workspace.sandbox import Grant, Sandbox
 from tests.workspace.sandbox.boxed import passes
@@ -188,6 +189,21 @@ def test_npm_installs_once_and_the_second_tree_is_its_own(tmp_path: Path) -> Non
     (other / "packages/greet/bin.js").chmod(0o755)
     assert passes(sandbox(), other, "greet") == "here\n"
     assert os.readlink(other / "node_modules/greet") == "../packages/greet"
+
+
+def test_after_a_power_failure_only_what_was_on_the_disk_is_given(tmp_path: Path) -> None:
+    set_up(tree(tmp_path / "one"), shelf(tmp_path))
+    restarted(tmp_path)
+    assert ran(set_up(tree(tmp_path / "two"), shelf(tmp_path))) == [True]
+    asyncio.run(settle(tmp_path / "dependencies"))
+    restarted(tmp_path)
+    assert ran(set_up(tree(tmp_path / "three"), shelf(tmp_path))) == [False]
+
+
+def restarted(home: Path) -> None:
+    """As if the entry had been kept before this machine was last started."""
+    (path,) = (home / "dependencies").rglob("manifest.json")
+    path.write_text(path.read_text().replace(boot(), "another"))
 
 
 def test_a_directory_of_somebody_elses_is_not_used(tmp_path: Path) -> None:
