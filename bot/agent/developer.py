@@ -9,6 +9,7 @@ from typing import Protocol
 
 from bot.model import AgentTask, Command, Proposal, Validation, ValidationStep
 from bot.proc import ProcResult
+from bot.reports.failures_shown import failures_told
 
 NO_VARIABLES: Mapping[str, str] = {}
 ERROR_LINES = 40
@@ -98,8 +99,9 @@ def _failure(step: ValidationStep) -> str:
         how = "ran into its time limit"
     else:
         how = "could not be started" if step.exit_code is None else f"exit code {step.exit_code}"
-    lines = step.output.strip().splitlines()
-    shown = lines[:ERROR_LINES]
+    told = failures_told(step.failures, step.failure_count)
+    lines = (told or step.output.strip()).splitlines()
+    shown = lines if told else lines[:ERROR_LINES]
     if len(lines) > len(shown):
         shown.append(f"... {len(lines) - len(shown)} more lines")
     return "\n".join([f"{step.stage}: `{step.command}`: {how}", *(f"    {line}" for line in shown)])

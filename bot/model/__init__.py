@@ -37,6 +37,7 @@ from bot.model.nouns import (
 )
 from bot.model.sessions import Problem, Session, SessionRequest, ShellOrArgv
 from bot.model.setups import NeededSetup, SetupDone, SetupPlan
+from bot.model.shown import ShownFailure
 from bot.model.unable import CouldNotRun
 from bot.model.views import (
     CheckOutput,
@@ -92,6 +93,7 @@ __all__ = [
     "SetupDone",
     "SetupPlan",
     "ShellOrArgv",
+    "ShownFailure",
     "Status",
     "StopReason",
     "StyleFindings",

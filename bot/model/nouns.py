@@ -12,6 +12,7 @@ from pydantic import Field
 from bot.model.base import Noun as Noun
 from bot.model.base import Wire as Wire
 from bot.model.setups import WantedProgram
+from bot.model.shown import ShownFailure
 from bot.model.unable import CouldNotRun
 
 CheckName = Literal["typecheck", "lint", "test"]
@@ -119,6 +120,9 @@ class CheckResult(Noun):
     found_in: str = ""
     """The directory that keeps what was found in the restored files."""
     could_not_run: CouldNotRun | None = None
+    failures: tuple[ShownFailure, ...] = ()
+    """The failures that the whole log shows, in its order; the first ones of `failure_count`."""
+    failure_count: int = 0
 
 
 class CheckProgress(Noun):
@@ -223,6 +227,9 @@ class ValidationStep(Wire):
     restored_count: int = 0
     could_not_run: CouldNotRun | None = None
     """Why the command never got to judge anything; it failed then."""
+    failures: tuple[ShownFailure, ...] = ()
+    """The failures that the whole log shows, in its order; the first ones of `failure_count`."""
+    failure_count: int = 0
 
 
 class Validation(Wire):

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from bot.model import Annotation, CheckOutput, KnownError, Language, RunView, Status, ValidationStep
 from bot.reports.comment import whose
 from bot.reports.ending import long_details, sentence, stopped
+from bot.reports.failures_shown import failures_told
 from bot.reports.footer import footer
 from bot.reports.known import annotation_line
 from bot.reports.limits import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
@@ -107,7 +108,9 @@ def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, 
     if needed is not None:
         parts.append(setup_sentence(needed, language))
     log = "" if needed is not None else strip_control(step.output).strip("\n")
-    text = fence(cut_middle(log, _LOG_CHARS), "text") if log.strip() else ""
+    told = "" if needed is not None else strip_control(failures_told(step.failures, step.failure_count, language))
+    blocks = [told, cut_middle(log, _LOG_CHARS)] if len(log) > len(told) else [told or log]
+    text = "\n\n".join(fence(block, "text") for block in blocks if block.strip())
     # nothing was checked, so a required status check must not pass
     conclusion = "failure" if unable or not step.passed else "neutral" if step.flaky or step.tolerated else "success"
     return conclusion, _output(view, _title(step, time, language), parts, text, annotations, language)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from bot.model import RunEvent
+from bot.model import RunEvent, ShownFailure
+from bot.reports.failures_shown import headline
 from bot.reports.limits import one_line
 
 _LAST_LINE = 80
@@ -76,8 +77,9 @@ def _check(event: RunEvent) -> str:
         return f"  {step['stage']}: skipped, {step['output']}"
     mark = "✓" if step["passed"] else "✗"
     line = f"  {mark} {step['stage']} ({where}, {step['durationMs'] / 1000:.1f} s)"
-    last = _last_line(step["output"])
-    said = f": {last[:_LAST_LINE]}" if last else ""
+    shown = step.get("failures")
+    last = headline(ShownFailure.model_validate(shown[0])) if shown else _last_line(step["output"])[:_LAST_LINE]
+    said = f": {last}" if last else ""
     # events of before this was noted have neither key
     restored = step.get("restored", ())
     altered = f"; restored what it changed: {', '.join(restored)}" if restored else ""

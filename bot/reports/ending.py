@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from bot.model import Language, RunView
+from bot.reports.failures_shown import others_listed
 from bot.reports.limits import cut_lines, fence, inline_code, strip_control
 from bot.reports.prose import escape
 from bot.reports.text import SENTENCES, bullets, duration, say
@@ -66,7 +67,9 @@ def what_failed(view: RunView, language: Language) -> str:
         return ""
     facts = [inline_code(step.stage, 40), inline_code(step.command, 200), how_it_ended(step, language)]
     line = " · ".join([*facts, duration(language, step.duration_ms)])
-    return f"**{say(language, 'failure.title')}:** {line}\n\n{evidence(view, step, language)}"
+    title = f"**{say(language, 'failure.title')}:** {line}"
+    also = others_listed(step.failures, step.failure_count, language)
+    return "\n\n".join(part for part in (title, evidence(view, step, language), also) if part)
 
 
 def not_taken(view: RunView, language: Language) -> str:

@@ -83,6 +83,8 @@ ENGLISH: Mapping[str, str] = {
     "stop.other": "The run stopped",
     "stopped": "{why} ({name}).",
     "failure.title": "What failed",
+    "failure.also": "Also failed",
+    "failure.values": "expected {expected}, received {received}",
     "failure.exit": "exit code {code}",
     "failure.signal": "killed by signal {signal}",
     "failure.timed_out": "timed out",

@@ -83,6 +83,8 @@ KOREAN: Mapping[str, str] = {
     "stop.other": "실행이 중단되었습니다",
     "stopped": "{why} ({name}).",
     "failure.title": "실패 내용",
+    "failure.also": "함께 실패한 항목",
+    "failure.values": "기대한 값 {expected}, 실제 값 {received}",
     "failure.exit": "종료 코드 {code}",
     "failure.signal": "시그널 {signal}(으)로 종료됨",
     "failure.timed_out": "시간 초과",

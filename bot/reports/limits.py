@@ -56,6 +56,24 @@ def cut_middle(text: str, limit: int = 5000) -> str:
     return text[:head] + _dropped(len(text) - room) + text[len(text) - tail :]
 
 
+def cut_around(text: str, inner: str, limit: int = 5000) -> str:
+    """At most `limit` characters as `cut_middle`, with `inner` between head and tail where the cut would lose it.
+
+    `inner` is a part of the text, which may have left lines out; it is cut itself where it would fill the limit."""
+    cut = cut_middle(text, limit)
+    wanted = [line for line in inner.split("\n") if line.strip()]
+    if len(text) <= limit or all(line in cut for line in wanted):
+        return cut
+    inner = cut_middle(inner.strip("\n"), limit * 3 // 5)
+    room = max(0, limit - len(inner) - 2 * len(_dropped(len(text))))
+    head, tail = room // 3, room - room // 3
+    start = text.find(wanted[0])
+    before = max(0, min(start if start >= 0 else head, len(text) - tail) - head)
+    after = max(0, len(text) - tail - head - before - len(inner))
+    parts = [text[:head], _dropped(before), inner, _dropped(after), text[len(text) - tail :]]
+    return "".join(parts)[:limit]
+
+
 def _dropped(count: int) -> str:
     return f"\n[… {count} characters cut …]\n"
 

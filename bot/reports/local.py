@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from bot.model import CheckProgress, CheckResult, Language, RunChecksResult
 from bot.reports.altered import altered_lines
+from bot.reports.failures_shown import headline
 from bot.reports.limits import inline_code, one_line
 from bot.reports.setups import not_set_up, setup_sentence
 from bot.reports.text import duration, say
@@ -30,8 +31,10 @@ def result_lines(result: RunChecksResult, language: Language) -> tuple[str, ...]
     """Each check with its command and, where it failed, the error; then the checks that were not run."""
     lines = []
     for one in result.results:
-        mark = "✓" if one.passed else "✗"
-        lines.append(say(language, "local.result", mark=mark, check=one.check, how=_how(one, language)))
+        mark, how = "✓" if one.passed else "✗", _how(one, language)
+        what = headline(one.failures[0], language) if one.failures else how
+        lines.append(say(language, "local.result", mark=mark, check=one.check, how=what))
+        lines += [how] if one.failures else []
         if not one.passed and (error := _error(one, language)):
             lines.append(error)
         lines += altered_lines(one, language)

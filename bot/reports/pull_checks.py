@@ -166,7 +166,7 @@ def _as_run(view: PullView, check: PullCheck, step: ValidationStep, evidence: st
             known.setdefault(findings.index(finding), failure.known)
             if failure.seen is not None:
                 seen[failure.known.error] = (failure.seen.times, failure.seen.since)
-    only = step.model_copy(update={"annotations": findings, "stage": _STAGE})
+    only = step.model_copy(update={"annotations": findings, "stage": _STAGE, "failures": ()})
     return RunView(
         run_id=view.run_id,
         repo=view.repo,

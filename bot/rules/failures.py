@@ -18,7 +18,15 @@ from bot.rules.log_lines import log_lines, plain
 from bot.rules.matchers import hints_at_place
 from bot.rules.warning_lines import graded
 
-__all__ = ["annotations", "classify", "fingerprints", "first_error_block", "loose_key", "normalize_error", "raw_errors"]
+__all__ = [
+    "annotations",
+    "classify",
+    "fingerprints",
+    "first_error_paragraph",
+    "loose_key",
+    "normalize_error",
+    "raw_errors",
+]
 
 MOST_FINGERPRINTS = 200
 _MOST_LINES = 2_000
@@ -167,7 +175,7 @@ def _by_error(tests: tuple[FailedTest, ...]) -> dict[str, FailedTest]:
     return found
 
 
-def first_error_block(output: str, max_lines: int = 40) -> str:
+def first_error_paragraph(output: str, max_lines: int = 40) -> str:
     """The first lines a person should read: from the paragraph of the first error to the end of its section.
 
     At most `max_lines` lines of at most 400 characters; the end of the log where nothing in it looks like an error."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bot.model import Annotation
-from bot.rules.failed_tests import failed_tests
+from bot.rules.failed_tests import FailedTest, failed_tests
 from bot.rules.findings import Finding, Here
 from bot.rules.log_lines import log_lines
 from bot.rules.matchers import FLUSH, INDENTED, hinting_lines
@@ -45,7 +45,7 @@ def annotations(output: str, stage: str, tree: str, limit: int = MOST) -> tuple[
     lines = log_lines(output)
     seen: dict[tuple[str, int, str], Finding] = {}
     whole_files: dict[tuple[str, int, str], Finding] = {}
-    for finding in places(_of_tests(_found(lines, tree), lines), lines):
+    for finding in places(within_tests(named_places(lines, tree), failed_tests(lines).tests), lines):
         place = whole_files if finding.whole else seen
         place.setdefault((finding.path, finding.line, finding.message), finding)
         if len(seen) >= limit or len(whole_files) >= limit:
@@ -57,11 +57,11 @@ def annotations(output: str, stage: str, tree: str, limit: int = MOST) -> tuple[
     return tuple(_annotation(finding, stage) for finding in seen.values())[:limit]
 
 
-def _of_tests(
-    found: Iterable[tuple[int, Finding, str | None]], lines: list[str]
+def within_tests(
+    found: Iterable[tuple[int, Finding, str | None]], failed: Iterable[FailedTest]
 ) -> Iterator[tuple[int, Finding, str | None]]:
     """The findings, each with the failed test in whose part of the log it stands."""
-    tests = {at: test.name for test in failed_tests(lines).tests for part in test.lines for at in part}
+    tests = {at: test.name for test in failed for part in test.lines for at in part}
     for index, finding, path in found:
         yield index, finding._replace(test=tests[index]) if index in tests else finding, path
 
@@ -87,7 +87,7 @@ def relative_path(path: str, tree: str) -> str | None:
     return "/".join(parts)
 
 
-def _found(lines: list[str], tree: str) -> Iterator[tuple[int, Finding, str | None]]:
+def named_places(lines: list[str], tree: str) -> Iterator[tuple[int, Finding, str | None]]:
     """Every line that names a place: its index, what it says, and the path relative to the tree where it's in it."""
     header = named = ""
     read = 0  # lines looked at for headers

@@ -32,10 +32,12 @@ def read_go(lines: Sequence[str]) -> Iterator[Section]:
         block = bisect_left(ends, at)
         package = packages[ends[block]] if block < len(ends) else ""
         after = ends[block - 1] if block else -1
-        own = [lines[line] for line in earlier.get(name, ()) if after < line < at] + list(lines[at + 1 : end])
-        said = _go_said(own)
+        before = [line for line in earlier.get(name, ()) if after < line < at]
+        said = _go_said([*(lines[line] for line in before), *lines[at + 1 : end]])
         if (block, name) not in held or said:
-            yield Section(f"{package}.{name}" if package else name, said, range(at, end))
+            whole = f"{package}.{name}" if package else name
+            yield Section(whole, said, range(at, end))
+            yield from (Section(whole, "", range(line, line + 1)) for line in before)
         else:
             yield Section("", "", range(at, end))
     yield from (single(line) for own in earlier.values() for line in own)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from bot.model import Repo, SetupDone
 from bot.model.said import Said
 from bot.model.setups import SetupPlan
-from bot.rules.failures import first_error_block
 from bot.rules.sayings import write
+from bot.rules.shown_failures import first_error_block
 from bot.rules.unable import could_not_run
 from bot.workflows.altered import with_restored
 from bot.workflows.context import Context

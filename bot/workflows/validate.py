@@ -47,7 +47,8 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     found = {} if step.passed else await asyncio.to_thread(printed_errors, log.decode("utf-8", "replace"))
     prints = tuple(found)
     if not_its_own(row.spec, stage.name, step, prints):
-        step, prints = step.model_copy(update={"passed": True, "tolerated": True, "annotations": ()}), ()
+        passed = {"passed": True, "tolerated": True, "annotations": (), "failures": (), "failure_count": 0}
+        step, prints = step.model_copy(update=passed), ()
     data: dict[str, Any] = {
         "stage": stage.name,
         "step": step.model_dump(mode="json", by_alias=True),

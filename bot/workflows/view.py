@@ -10,10 +10,10 @@ from bot.model.said import Said, Stop
 from bot.reports.reasons import in_words
 from bot.rules.certificate import attempts, certificate
 from bot.rules.course import RunState
-from bot.rules.failures import first_error_block
 from bot.rules.proof import proof_of
 from bot.rules.recognition import recognised
 from bot.rules.sayings import read
+from bot.rules.shown_failures import evidence_of
 from bot.rules.suites_seen import what_ran
 from bot.store.runs import RunRow
 
@@ -115,4 +115,4 @@ def _evidence(state: RunState) -> str:
     """The first error block of the last validation's failure."""
     steps = state.validations[-1].steps if state.validations else ()
     failed = next((step for step in steps if not step.passed), None)
-    return first_error_block(failed.output) if failed else ""
+    return evidence_of(failed) if failed else ""

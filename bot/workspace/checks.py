@@ -21,11 +21,11 @@ from bot.model import (
     RunChecksResult,
     ValidationStep,
 )
+from bot.reports.failures_shown import failures_told
 from bot.reports.limits import cut_middle
 from bot.reports.redact import Redactor
 from bot.reports.setups import not_set_up
 from bot.reports.validation import how_it_ended
-from bot.rules.failures import first_error_block
 from bot.workspace.contents import digest
 from bot.workspace.detect import Missing, detect
 from bot.workspace.kept_files import KeptFiles, Restored, keep_files
@@ -118,8 +118,8 @@ class _Bench:
             return CheckResult(check=check, passed=False, error=_no_command(command))
         begun = CheckProgress(check=check, attempt=attempt, command=self.mask(command.text))
         self.watch(begun)
-        step, log = await run_step(check, command, self.tree, self.sandbox, grant=Grant(), mask=self.mask)
-        error = None if step.passed else _error(step, log.decode())
+        step, _ = await run_step(check, command, self.tree, self.sandbox, grant=Grant(), mask=self.mask)
+        error = None if step.passed else _error(step)
         result = CheckResult(
             check=check,
             passed=step.passed,
@@ -132,6 +132,8 @@ class _Bench:
             classification=step.classification,
             annotations=step.annotations,
             could_not_run=step.could_not_run,
+            failures=step.failures,
+            failure_count=step.failure_count,
         )
         self.watch(begun.model_copy(update={"result": result}))
         return result
@@ -246,14 +248,14 @@ def _no_command(missing: Missing) -> str:
     return f"no command for the check `{missing.check}`; looked for: {'; '.join(missing.looked_for)}"
 
 
-def _error(step: ValidationStep, log: str) -> str:
-    """The first error of a failed check for people, and how its command ended."""
+def _error(step: ValidationStep) -> str:
+    """What failed, for people: the headline of the first failure, its lines, and how the command ended."""
     if step.could_not_run is not None and step.could_not_run.setup is not None:
         return f"could not run: {step.output}"
-    if step.could_not_run is not None:
+    if step.could_not_run is not None or step.timed_out:
         how = how_it_ended(step, "en")
     else:
         how = f"exited with {step.exit_code}" if step.exit_code is not None else "did not run to its end"
     ended = f"`{step.command}` {how}"
-    block = first_error_block(log)
-    return cut_middle(f"{block}\n\n{ended}".strip("\n"), OUTPUT_LIMIT)
+    told = failures_told(step.failures, step.failure_count)
+    return cut_middle(f"{told}\n\n{ended}".strip("\n"), OUTPUT_LIMIT)

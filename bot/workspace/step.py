@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.model import Annotation, Classification, Command, CouldNotRun, NeededSetup, ValidationStep
+from bot.model import Annotation, Classification, Command, CouldNotRun, NeededSetup, ShownFailure, ValidationStep
 from bot.proc import ProcResult
-from bot.reports.limits import cut_middle, one_line, strip_control
+from bot.reports.limits import cut_around, cut_middle, one_line, strip_control
 from bot.reports.setups import setup_sentence
 from bot.rules import failures
 from bot.rules.locations import Unreadable
+from bot.rules.shown_failures import shown_failures
 from bot.rules.unable import could_not_run
 from bot.workspace.contents import Walk
 from bot.workspace.lines import LineCounts
@@ -23,6 +24,9 @@ from bot.workspace.sandbox import Grant, Sandbox
 
 OUTPUT_LIMIT = 5_000
 """Characters of a failure's output (spec A, Output)."""
+
+MOST_SHOWN = 20
+"""Failures that a step keeps of all that its log shows."""
 
 _SUMMARY_LINES = 3
 _SUMMARY_LIMIT = 500
@@ -89,6 +93,7 @@ def _digest(ended: _Ended, mask: Callable[[str], str]) -> tuple[ValidationStep, 
     unable = None if passed or result.timed_out or result.overflowed else _unable(ended, log, mask)
     found, about_report = _places(ended, log, passed, mask)
     notes = "\n\n".join(filter(None, (note, about_report)))
+    shown = () if passed else _shown(ended, log, note)
     step = ValidationStep(
         command=mask(command.text),
         stage=stage,
@@ -96,10 +101,12 @@ def _digest(ended: _Ended, mask: Callable[[str], str]) -> tuple[ValidationStep, 
         exit_code=result.exit_code,
         timed_out=result.timed_out,
         duration_ms=result.duration_ms,
-        output=_evidence(_summary(log) if passed else log, notes),
+        output=_evidence(_summary(log) if passed else log, notes, shown[0].block if shown else ""),
         classification=None if passed else "runtime" if unable else _kind(stage, result, log),
         annotations=found,
         could_not_run=unable,
+        failures=shown[:MOST_SHOWN],
+        failure_count=len(shown),
     )
     return step, "\n".join(part for part in (log, notes) if part).encode("utf-8", "replace")
 
@@ -157,35 +164,69 @@ def _summary(log: str) -> str:
     return cut_middle("\n".join(lines[-_SUMMARY_LINES:]), _SUMMARY_LIMIT) or "passed without output"
 
 
-def _evidence(log: str, note: str) -> str:
+def _evidence(log: str, note: str, block: str) -> str:
+    """Head and tail of the log, with the first failure between them where the cut would have lost it."""
     log = log.strip("\n")
     if not note:
-        return cut_middle(log, OUTPUT_LIMIT)
+        return cut_around(log, block, OUTPUT_LIMIT)
     note = cut_middle(note, _SUMMARY_LIMIT)
-    return f"{cut_middle(log, OUTPUT_LIMIT - len(note) - 2)}\n\n{note}".strip("\n")
+    return f"{cut_around(log, block, OUTPUT_LIMIT - len(note) - 2)}\n\n{note}".strip("\n")
+
+
+def _shown(ended: _Ended, log: str, note: str) -> tuple[ShownFailure, ...]:
+    """The failures of the whole log, at places that are in the tree. A command that was ended has said what is wrong
+    only where a test or a place is named: else that it was ended is the failure, below the last that it said."""
+    found = shown_failures(log, str(ended.tree))
+    if note and not any(one.name or one.path for one in found):
+        said = found[0].block if found else ""
+        return (ShownFailure(message=note, block=f"{said}\n\n{note}".strip()),)
+    places = _Places(ended.tree, ended.command.directory)
+    shown = []
+    for failure in found:
+        path = places.path(failure.path) if failure.path else ""
+        length = places.length(path) if path else None
+        if length is None:
+            path, line = "", 0
+        else:
+            line = min(failure.line, length)
+        shown.append(failure.model_copy(update={"path": path, "line": line}))
+    return tuple(shown)
 
 
 def _placed(found: tuple[Annotation, ...], tree: Path, directory: str) -> tuple[Annotation, ...]:
-    """Only places that are there: the path a file of the tree, the lines within it (T40).
-
-    Tools name files from where they run, `directory`, or from the tree. Those that name a file without its directory
-    (`go test` does) mean the one file of that name, if there is one."""
-    lengths = LineCounts(tree)
-    names: dict[str, list[str]] | None = None
+    """Only places that are there: the path a file of the tree, the lines within it (T40)."""
+    places = _Places(tree, directory)
     placed = []
     for item in found:
-        path = item.path
-        nearer = f"{directory}/{path}" if directory else path
-        path = nearer if lengths.of(nearer) is not None else path
-        if lengths.of(path) is None and "/" not in path:
-            names = _by_base_name(tree) if names is None else names
-            same = names.get(path, [])
-            path = same[0] if len(same) == 1 else path
-        length = lengths.of(path)
+        path = places.path(item.path)
+        length = places.length(path)
         if length is not None:
             start, end = min(item.start_line, length), min(item.end_line, length)
             placed.append(item.model_copy(update={"path": path, "start_line": start, "end_line": end}))
     return tuple(placed)
+
+
+class _Places:
+    """Which file of the tree a tool means. Tools name files from where they run, `directory`, or from the tree; those
+    that name a file without its directory (`go test` does) mean the one file of that name, if there is one."""
+
+    def __init__(self, tree: Path, directory: str) -> None:
+        self._tree, self._directory = tree, directory
+        self._lengths = LineCounts(tree)
+        self._names: dict[str, list[str]] | None = None
+
+    def path(self, path: str) -> str:
+        nearer = f"{self._directory}/{path}" if self._directory else path
+        path = nearer if self.length(nearer) is not None else path
+        if self.length(path) is None and "/" not in path:
+            self._names = _by_base_name(self._tree) if self._names is None else self._names
+            same = self._names.get(path, [])
+            return same[0] if len(same) == 1 else path
+        return path
+
+    def length(self, path: str) -> int | None:
+        """How many lines the file has; None where there is none."""
+        return self._lengths.of(path)
 
 
 def _by_base_name(tree: Path) -> dict[str, list[str]]:

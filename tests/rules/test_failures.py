@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rules.failures import classify, fingerprints, first_error_block
+from bot.rules.failures import classify, fingerprints, first_error_paragraph
 from tests.machine import CPU_S
 
 
@@ -169,25 +169,25 @@ def test_fingerprints_do_not_move_with_the_lines() -> None:
 
 
 def test_the_first_block_is_the_one_to_read() -> None:
-    block = first_error_block("collected 3 items\n\n" + PYTEST)
+    block = first_error_paragraph("collected 3 items\n\n" + PYTEST)
     assert block.startswith("    def test_add():\n>       assert add(2, 2) == 4\nE       assert 0 == 4")
     assert block.endswith("tests/test_calc.py:5: AssertionError")
 
 
 def test_the_first_block_has_at_most_so_many_lines() -> None:
     log = "error: first\n" + "\n".join(f"detail {number}" for number in range(100))
-    assert first_error_block(log).count("\n") == 39
-    assert first_error_block(log, max_lines=3) == "error: first\ndetail 0\ndetail 1"
+    assert first_error_paragraph(log).count("\n") == 39
+    assert first_error_paragraph(log, max_lines=3) == "error: first\ndetail 0\ndetail 1"
 
 
 def test_without_an_error_the_end_is_the_block() -> None:
-    assert first_error_block("one\n\ntwo\nthree\n", max_lines=2) == "two\nthree"
-    assert first_error_block("") == ""
+    assert first_error_paragraph("one\n\ntwo\nthree\n", max_lines=2) == "two\nthree"
+    assert first_error_paragraph("") == ""
 
 
 @given(st.text(max_size=2000), st.integers(1, 50))
 def test_any_log_gives_bounded_answers(log: str, most: int) -> None:
-    assert len(first_error_block(log, most).split("\n")) <= most
+    assert len(first_error_paragraph(log, most).split("\n")) <= most
     marks = fingerprints(log)
     assert len(marks) <= 200
     assert len(set(marks)) == len(marks)
@@ -215,6 +215,6 @@ def test_a_large_log_takes_time_in_proportion(piece: str) -> None:
     log = piece * (1_000_000 // len(piece))
     began = time.process_time()
     fingerprints(log)
-    first_error_block(log)
+    first_error_paragraph(log)
     classify("custom", 1, False, log)
     assert time.process_time() - began < CPU_S

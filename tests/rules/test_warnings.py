@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.rules.failures import annotations, fingerprints, first_error_block
+from bot.rules.failures import annotations, fingerprints, first_error_paragraph
 from bot.rules.warning_lines import graded
 
 BESIDE = "/t/src/a.js\n  2:10  error  'a' is unused  no-unused-vars\n"
@@ -67,7 +67,7 @@ def test_warnings_are_annotated_as_such() -> None:
 
 def test_the_block_to_read_begins_at_an_error() -> None:
     warned = "".join(f"  {line}:1  warning  Missing error handling  rule\n" for line in range(1, 60))
-    assert first_error_block(f"/t/b.js\n{warned}\n{BESIDE}").endswith("no-unused-vars")
+    assert first_error_paragraph(f"/t/b.js\n{warned}\n{BESIDE}").endswith("no-unused-vars")
 
 
 def test_the_message_of_a_failed_assertion_is_its_first_line() -> None:

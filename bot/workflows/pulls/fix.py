@@ -15,10 +15,10 @@ from bot.config import Policy
 from bot.model import Annotation, Language, Repo
 from bot.model.pulls import Pull, PullCheck
 from bot.reports.refusals import refusal
-from bot.rules.failures import first_error_block
 from bot.rules.pull_state import checks_of, fold_pull
 from bot.rules.pull_wanted import PullFacts, from_fork, trust
 from bot.rules.run_spec import PullTarget, RunSpec
+from bot.rules.shown_failures import evidence_of
 from bot.rules.verdict import NOT_RUN
 from bot.store.database import now_ms
 from bot.store.pulls import PullRow
@@ -142,8 +142,9 @@ def goal_of(title: str, failed: Sequence[PullCheck]) -> str:
         if step is None:
             continue
         places = _places(step.annotations)
+        tests = frozenset(one.test for one in check.new if one.test)
         head = f"The check `{check.name}` (`{step.command}`) fails" + (f" at {', '.join(places)}" if places else "")
-        parts.append(f"{head}:\n\n{first_error_block(step.output)[:_BLOCK_CHARS]}")
+        parts.append(f"{head}:\n\n{evidence_of(step, tests)[:_BLOCK_CHARS]}")
     return "\n\n".join(parts)
 
 

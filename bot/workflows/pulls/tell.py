@@ -10,9 +10,9 @@ from functools import partial
 from bot.model import KnownError
 from bot.model.pulls import PullCheck, PullView
 from bot.reports.pull_checks import pull_check_output
-from bot.rules.failures import first_error_block
 from bot.rules.pull_state import PullState, checks_of, fold_pull
 from bot.rules.pull_wanted import from_fork_name
+from bot.rules.shown_failures import evidence_of
 from bot.rules.verdict import fixable
 from bot.store.pulls import PullRow
 from bot.workflows.context import Context
@@ -61,7 +61,7 @@ async def _is_silent(context: Context, row: PullRow, newer: PullRow, name: str) 
 async def _tell_check(context: Context, row: PullRow, state: PullState, view: PullView, check: PullCheck) -> None:
     language = row.spec.policy.language or context.settings.language
     step = check.step
-    evidence = first_error_block(step.output) if step is not None and not step.passed else ""
+    evidence = evidence_of(step, _new_tests(check)) if step is not None and not step.passed else ""
     conclusion, output, actions = pull_check_output(view, check, language, evidence=evidence)
     told = CheckToTell(
         name=check.name,
@@ -74,6 +74,11 @@ async def _tell_check(context: Context, row: PullRow, state: PullState, view: Pu
         started_at=state.started_at,
     )
     await tell_check(context, row.spec.repo, told)
+
+
+def _new_tests(check: PullCheck) -> frozenset[str]:
+    """The failed tests that are the pull request's own."""
+    return frozenset(one.test for one in check.failures if one.verdict == "new" and one.test)
 
 
 async def _past(context: Context, row: PullRow, state: PullState) -> tuple[KnownError, ...]:
