@@ -12,15 +12,19 @@ from bot.model import AgentTask, Proposal
 from bot.rules.changes_made import FREE, MECHANICAL
 from bot.rules.course import RunState
 from bot.rules.patches import check_changes
+from bot.rules.restyled import is_restyled, style_is_no_matter, task_paths
 from bot.store.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.learn import tried_before
 from bot.workflows.tampering import weakenings
+from bot.workspace.differences import texts
 from bot.workspace.git import GitError
 from bot.workspace.patch import apply_changes
 from bot.workspace.tree import PathChange, Tree
 
 _PATCH_FAILED = "patch_failed"
+RESTYLED = "restyled"
+_PATHS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,16 @@ async def ask(
         return PassedOver(developer.name, str(error), refused=reason)
 
 
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What an agent left in the tree: the snapshot, and the paths in it that differ from how it was."""
+
+    proposal: Proposal
+    fallbacks: tuple[str, ...]
+    snapshot: str
+    changed: tuple[PathChange, ...]
+
+
 async def _asked(
     context: Context, row: RunRow, state: RunState, developer: Developer, task: AgentTask, tree: Tree
 ) -> Taken | PassedOver:
@@ -93,10 +107,24 @@ async def _asked(
         after, changed = await _outcome(tree, before)
     if not changed:
         return PassedOver(name, proposal.note or "changed nothing")
-    refusal = check_changes(changed, protected)
+    return await _judged(context, row, state, _Left(proposal, fallbacks, after, changed), tree)
+
+
+async def _judged(context: Context, row: RunRow, state: RunState, left: _Left, tree: Tree) -> Taken | PassedOver:
+    """What of the agent's change may stay; raises Refused where nothing may."""
+    before, name = state.snapshot, left.proposal.agent
+    assert before is not None
+    refusal = check_changes(left.changed, row.spec.policy.protected_paths)
     if refusal is not None:
         raise Refused(refusal.reason, refusal.message)
     # the policy comes first: it keeps what is read here small
+    restyled = [] if row.spec.given else await _restyled(tree, before, left, state)
+    after, changed = left.snapshot, left.changed
+    if len(restyled) == len(changed):
+        raise Refused(RESTYLED, f"it only reformats {_named(restyled)}, and no failing check is about that")
+    if restyled:
+        await tree.restore(before, restyled)
+        after, changed = await _outcome(tree, before)
     commands = [stage.command.text for stage in state.stages if stage.command]
     patch, notes = await asyncio.gather(
         _diff(tree, before, after), weakenings(tree, before, after, changed, named=state.focus, commands=commands)
@@ -104,16 +132,38 @@ async def _asked(
     paths = tuple(item.path for item in changed)
     added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))
     if context.holds_secret(added):
-        raise Refused("secret", f"the change to {', '.join(paths[:5])} holds a credential of this bot or of its agent")
+        raise Refused("secret", f"the change to {_named(paths)} holds a credential of this bot or of its agent")
     tried = await tried_before(context, row, state, patch)
     if tried is not None:
         return PassedOver(name, tried, repeated=True)
-    return Taken(proposal, after, paths, fallbacks, patch, notes)
+    if restyled:
+        undone = f"The agent also reformatted {_named(restyled)}. No failing check is about that, so it was undone."
+        notes = (*notes, undone)
+    return Taken(left.proposal, after, paths, left.fallbacks, patch, notes)
 
 
 def _beyond(changed: Sequence[PathChange], task: AgentTask) -> list[str]:
     """What a mechanical agent did beside editing files with findings."""
     return [one.path for one in changed if one.path not in task.style.files or one.status != "M"]
+
+
+async def _restyled(tree: Tree, before: str, left: _Left, state: RunState) -> list[str]:
+    """The files that the change only lays out otherwise, where that can't be what is asked for."""
+    if not style_is_no_matter(state.standing):
+        return []
+    asked = task_paths(state.focus, state.standing)
+    edited = (one for one in left.changed if one.status == "M" and one.old_mode == one.new_mode and not one.binary)
+    paths = [one.path for one in edited if one.path not in asked]
+    old, new = await asyncio.gather(texts(tree.git_dir, before, paths), texts(tree.git_dir, left.snapshot, paths))
+
+    def judged() -> list[str]:
+        return [path for path in paths if path in old and path in new and is_restyled(path, old[path], new[path])]
+
+    return await asyncio.to_thread(judged)
+
+
+def _named(paths: Sequence[str]) -> str:
+    return ", ".join(paths[:_PATHS_SHOWN]) + (" and more" if paths[_PATHS_SHOWN:] else "")
 
 
 async def _outcome(tree: Tree, before: str) -> tuple[str, tuple[PathChange, ...]]:

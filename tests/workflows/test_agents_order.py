@@ -7,8 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bot.model import AgentTask, RunEvent, Status
+from bot.model import AgentTask, Issue, RunEvent, Status
 from bot.rules.course import RunState
+from bot.workspace.differences import changed
 from tests.workflows.conftest import Desk
 from tests.workflows.whole_run import Doer, go, judged, told, writes
 
@@ -158,3 +159,89 @@ def test_a_replay_that_is_tried_and_undone_does_not_lead_in_a_circle(at_desk: At
 
     state = at_desk(work)
     assert (state.finished, state.agents, state.counted) == (Status.SUCCESS, ("history", "command", "command"), 2)
+
+
+# ---- what only lays files out otherwise
+
+UNTIDY = {
+    "src/app.py": "def f(a,b):\n  return {'a':a,'b':b}\n",
+    "README.md": "* one\n* two\n",
+    "docs/guide.md": "Title\n=====\n* item\n",
+}
+FORMAT = """import pathlib
+pathlib.Path("src/app.py").write_text('def f(a, b):\\n    return {"a": a, "b": b}\\n')
+pathlib.Path("README.md").write_text("- one\\n- two\\n")
+pathlib.Path("docs/guide.md").write_text("# Title\\n\\n- item\\n")
+"""
+
+
+def untidy(at: Desk) -> None:
+    judged(at)
+    at.github.world.push_commit("octo/tiny", "main", {**UNTIDY, "format.py": FORMAT}, "ada")
+
+
+def formats(tree: Path) -> None:
+    (tree / "src/app.py").write_text('def f(a, b):\n    return {"a": a, "b": b}\n')
+    (tree / "README.md").write_text("- one\n- two\n")
+
+
+def formats_and_fixes(tree: Path) -> None:
+    formats(tree)
+    writes("42\n")(tree)
+
+
+async def pushed(at: Desk, state: RunState) -> list[str]:
+    """The paths of the pushed commit."""
+    assert state.base_sha and state.commit_sha
+    return [one.path for one in await changed(at.context.mirror(at.repo), state.base_sha, state.commit_sha)]
+
+
+def test_an_agent_that_only_reformats_is_passed_over_while_tests_fail(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[RunState, list[str], AgentTask]:
+        untidy(at)
+        coder = Doer([writes("43\n"), writes("42\n")], name="coder")
+        at.hands = [Doer([formats], name="formatter"), coder]
+        state = await go(at, "run-1", max_attempts=2)
+        return state, await pushed(at, state), coder.told[1]
+
+    state, paths, task = at_desk(work)
+    assert (state.finished, state.agents) == (Status.SUCCESS, ("coder", "coder"))
+    assert paths == ["answer.txt"]
+    assert any("it only reformats README.md, src/app.py" in one for one in task.guidance)
+
+
+def test_what_a_coding_agent_reformats_beside_its_fix_is_undone_and_said(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[RunState, list[str]]:
+        untidy(at)
+        at.hands = [Doer([formats_and_fixes])]
+        state = await go(at, "run-1")
+        return state, await pushed(at, state)
+
+    state, paths = at_desk(work)
+    assert (state.finished, paths) == (Status.SUCCESS, ["answer.txt"])
+    (note,) = state.notes
+    assert "README.md, src/app.py" in note
+
+
+def test_a_file_that_the_task_names_may_be_reformatted(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> list[str]:
+        untidy(at)
+        at.hands = [Doer([formats_and_fixes])]
+        asked = (Issue(number=at.issue(), title="It is wrong", body="answer.txt, and lay out README.md"),)
+        return await pushed(at, await go(at, "run-1", issues=asked))
+
+    assert at_desk(work) == ["README.md", "answer.txt"]
+
+
+def test_in_a_run_whose_tests_fail_the_projects_formatter_changes_nothing(at_desk: AtDesk) -> None:
+    """The pull request holds the right change and no other, whatever the project's fixers would do."""
+
+    async def work(at: Desk) -> tuple[RunState, list[str], list[str]]:
+        untidy(at)
+        policy = {"fixers": ["python3 format.py"]}
+        state = await go(at, "run-1", agents=("fixers", "history", FIXES), policy=policy)
+        log = [event.data["agent"] for event in await told(at, "run-1", "changes_applied")]
+        return state, log, await pushed(at, state)
+
+    state, applied, paths = at_desk(work)
+    assert (state.finished, applied, paths) == (Status.SUCCESS, ["command"], ["answer.txt"])
