@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bot.model import AgentTask, Change, KnownError, Proposal, Resolution
 from bot.rules.diffs import FileDiff, parse_diff
+from bot.rules.documents import is_document
 from bot.rules.failures import fingerprints
 from bot.rules.guidance import weight
 
@@ -24,6 +25,8 @@ Fits = Callable[[Path, Sequence[Change]], Awaitable[str | None]]
 _FILES_MODES = (None, "100644", "100755")
 _PART = re.compile(r"^diff --git ", re.MULTILINE)
 _SHOWN = 80
+_NAMED = 5
+"""Documents that a note names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ class HistoryDeveloper:
     alike, then the one that helped most often where it was shown, then the one used last.
 
     Passed over is what did not help these errors before (by its hash), what this run has tried (by its lines), what
-    is no plain diff of files and what does not fit; if that is everything, it offers nothing and says why."""
+    is no plain diff of files and what does not fit; if that is everything, it offers nothing and says why. All source
+    and test parts must fit; of changelogs and documents the parts that don't are left out, and the note says so."""
 
     look_up: LookUp
     dead_ends: DeadEnds
@@ -52,32 +56,56 @@ class HistoryDeveloper:
         for known in sorted(proven, key=_rank, reverse=True):
             found = await self._changes(known.resolution, dead, tried, tree)
             if not isinstance(found, str):
-                return self._replay(known, found)
+                return self._replay(known, *found)
             notes.append(f"{_record(known)}: {found}")
         return self._nothing("; ".join(notes))
 
     async def _changes(
         self, resolution: Resolution, dead: frozenset[str], tried: Iterable[str], tree: Path
-    ) -> tuple[Change, ...] | str:
-        """The changes of a resolution's patch, or why it is passed over."""
+    ) -> tuple[tuple[Change, ...], tuple[str, ...]] | str:
+        """The changes of a resolution's patch and the documents of which something is left out, or why it is passed
+        over."""
         patch = resolution.patch or ""
         if not dead.isdisjoint({resolution.diff_hash, patch_hash(patch)}):
             return "its patch did not help against this error before"
         if gist(patch) in tried:
             return "its patch was tried in this run"
         changes = split_patch(patch)
-        if isinstance(changes, str) or self.fits is None:
+        if isinstance(changes, str):
             return changes
-        why = await self.fits(tree, changes)
-        return changes if why is None else f"its patch does not fit ({why})"
+        if self.fits is None or (why := await self.fits(tree, changes)) is None:
+            return changes, ()
+        # all or nothing was written: here nothing
+        documents = [change for change in changes if is_document(change.path)]
+        source = tuple(change for change in changes if change not in documents)
+        if source and documents:
+            why = await self.fits(tree, source)
+        if why is not None or not (source and documents):
+            return f"its patch does not fit ({why})"
+        return await self._with_documents(tree, source, documents)
 
-    def _replay(self, known: KnownError, changes: tuple[Change, ...]) -> Proposal:
+    async def _with_documents(
+        self, tree: Path, source: tuple[Change, ...], documents: Sequence[Change]
+    ) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+        """The changes of the source, which are in the tree, with each part of the documents' that fits."""
+        assert self.fits is not None
+        kept, left = list(source), []
+        for part in (part for change in documents for part in by_hunk(change)):
+            if await self.fits(tree, (part,)) is None:
+                kept.append(part)
+            else:
+                left.append(part.path)
+        return tuple(kept), tuple(dict.fromkeys(left))
+
+    def _replay(self, known: KnownError, changes: tuple[Change, ...], left_out: Sequence[str]) -> Proposal:
         resolution = known.resolution
+        without = f"; left out what does not fit in {', '.join(left_out[:_NAMED])}" if left_out else ""
+        more = " and more" if left_out[_NAMED:] else ""
         return Proposal(
             agent=self.name,
             offered=True,
             changes=changes,
-            note=f"repeats {_record(known)}",
+            note=f"repeats {_record(known)}{without}{more}",
             tools=resolution.tool_sequence,
             replays=resolution.diff_hash or patch_hash(resolution.patch or ""),
         )
@@ -127,6 +155,17 @@ def split_patch(patch: str) -> tuple[Change, ...] | str:
         changes.append(Change(path=parts[0].paths[0], patch=patch[start:end]))
     paths = [change.path for change in changes]
     return tuple(changes) if len(set(paths)) == len(paths) else "its patch names a file twice"
+
+
+def by_hunk(change: Change) -> tuple[Change, ...]:
+    """A change of one file as one for each hunk of its diff, in order; itself where that has fewer than two, or where
+    the file comes or goes."""
+    patch = change.patch or ""
+    (part,) = parse_diff(patch)
+    if len(part.hunks) < 2 or part.creates or part.deletes:
+        return (change,)
+    head = patch[: patch.index("\n@@ ")]
+    return tuple(Change(path=change.path, patch="\n".join((head, hunk.header, *hunk.lines))) for hunk in part.hunks)
 
 
 def _problem(part: FileDiff) -> str | None:

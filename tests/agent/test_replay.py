@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from bot.agent.replay import Fits, HistoryDeveloper, gist, patch_hash, split_patch
 from bot.errors import UserError
 from bot.model import AgentTask, Change, KnownError, Proposal, Resolution, Validation, ValidationStep
+from bot.rules.documents import is_document
 from bot.workspace.patch import apply_changes
 
 ERROR = "<PATH>/a.c:<POS>: error: boom"
@@ -206,6 +207,99 @@ def test_what_does_not_fit_is_passed_over_for_what_does(tree: Path) -> None:
     assert not proposal.untouched, "to see whether it fits it was applied"
     assert (tree / "a.c").read_bytes() == b"boom\n"
     assert "resolution 2" in Memory(first, second).propose(task(), tree, fits).note
+
+
+# ---- what has moved on since
+
+
+def diff_of(tree: Path) -> str:
+    """What is changed in the tree, as git prints it; undone then."""
+    git(tree, "add", "-A")
+    patch = git(tree, "diff", "--cached", "--no-renames", "--no-color")
+    git(tree, "reset", "-q", "--hard")
+    return patch
+
+
+def commit(tree: Path, **files: str) -> None:
+    for name, text in files.items():
+        path = tree / name.replace("__", "/")
+        path = path.with_name(path.name.replace("_", "."))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    git(tree, "add", "-A")
+    git(tree, "commit", "-qm", "y")
+
+
+LOG = "# Changes\n\n## Next\n\n- one\n" + "\n".join(f"- old {number}" for number in range(30)) + "\n"
+
+
+@pytest.fixture
+def patch(tree: Path) -> str:
+    """A fix with a line in the changelog, two in a document and a news fragment."""
+    commit(tree, CHANGELOG_md=LOG, docs__guide_rst=LOG, src__b_c="first\nboom\nlast\n")
+    (tree / "a.c").write_text("fine\n")
+    (tree / "src" / "b.c").write_text("first\nfine\nlast\n")
+    (tree / "CHANGELOG.md").write_text(LOG.replace("- one\n", "- one\n- fixed boom\n"))
+    (tree / "docs" / "guide.rst").write_text(
+        LOG.replace("- one\n", "- one\n- it does not boom\n").replace("- old 29\n", "- old 29\n- the end\n")
+    )
+    (tree / "changelog.d").mkdir()
+    (tree / "changelog.d" / "7.fix.md").write_text("No boom.\n")
+    return diff_of(tree)
+
+
+def test_parts_of_changelogs_and_documents_that_do_not_fit_are_left_out(tree: Path, patch: str) -> None:
+    """Its source fits still; the release in between has rewritten the rest."""
+    rewritten = LOG.replace("## Next\n\n- one\n", "## Next\n\n## 2.0\n\n- quite another\n")
+    commit(tree, CHANGELOG_md=rewritten, docs__guide_rst=rewritten)
+    (tree / "changelog.d").mkdir()
+    (tree / "changelog.d" / "7.fix.md").write_text("Something else.\n")
+    proposal = Memory(known(patch)).propose(task(), tree, fits)
+    assert proposal.offered, proposal.note
+    assert "left out what does not fit in CHANGELOG.md, changelog.d/7.fix.md, docs/guide.rst" in proposal.note
+    git(tree, "reset", "-q", "--hard")
+    assert asyncio.run(fits(tree, proposal.changes)) is None
+    assert ((tree / "a.c").read_text(), (tree / "src" / "b.c").read_text()) == ("fine\n", "first\nfine\nlast\n")
+    assert (tree / "CHANGELOG.md").read_text() == rewritten
+    assert (tree / "docs" / "guide.rst").read_text() == rewritten.replace("- old 29\n", "- old 29\n- the end\n")
+    assert (tree / "changelog.d" / "7.fix.md").read_text() == "Something else.\n"
+
+
+def test_with_one_source_part_that_does_not_fit_the_whole_patch_is_refused(tree: Path, patch: str) -> None:
+    commit(tree, CHANGELOG_md="Gone.\n", src__b_c="first\nboom boom\nlast\n")
+    proposal = Memory(known(patch)).propose(task(), tree, fits)
+    assert not proposal.offered
+    assert "does not fit (src/b.c" in proposal.note
+    assert (tree / "a.c").read_text() == "boom\n"
+
+
+def test_a_patch_of_documents_alone_fits_whole_or_not_at_all(tree: Path) -> None:
+    commit(tree, CHANGELOG_md=LOG, README_md="boom\n")
+    (tree / "CHANGELOG.md").write_text(LOG.replace("- one\n", "- one\n- fixed boom\n"))
+    (tree / "README.md").write_text("fine\n")
+    only = diff_of(tree)
+    commit(tree, CHANGELOG_md="Gone.\n")
+    proposal = Memory(known(only)).propose(task(), tree, fits)
+    assert not proposal.offered and "does not fit (CHANGELOG.md" in proposal.note
+
+
+def test_what_fits_as_a_whole_is_repeated_as_a_whole(tree: Path, patch: str) -> None:
+    proposal = Memory(known(patch)).propose(task(), tree, fits)
+    assert "left out" not in proposal.note
+    assert len(proposal.changes) == 5
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        *((path, True) for path in ("CHANGELOG.md", "CHANGES", "HISTORY.rst", "pkg/NEWS.txt", "docs/api/x.py")),
+        *((path, True) for path in ("changelog.d/1.fix", ".changeset/brave-cats.md", "README.rst", "a/b/notes.MD")),
+        *((path, False) for path in ("src/history.py", "changes.ts", "tests/data/in.md", "requirements.txt")),
+        *((path, False) for path in ("src/docs/x.py", "newsletter.py", "docs/test/in.md", "history_test.go")),
+    ],
+)
+def test_documents_are_told_from_source_and_from_what_tests_read(path: str, expected: bool) -> None:
+    assert is_document(path) is expected
 
 
 @pytest.mark.parametrize(

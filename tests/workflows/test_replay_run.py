@@ -76,6 +76,29 @@ def test_where_the_patch_does_not_fit_the_next_agent_is_asked_in_the_same_attemp
     assert (state.finished, state.agents, state.attempt, failed) == (Status.SUCCESS, ("command",), 1, 0)
 
 
+def test_a_changelog_that_has_moved_on_does_not_keep_a_fix_from_being_repeated(at_desk: AtDesk) -> None:
+    """REQ-RA-311: the source is repeated, what does not fit of the changelog is left out and said."""
+
+    async def work(at: Desk) -> tuple[RunState, str]:
+        judged(at, CHANGELOG__md="# Changes\n\n## Next\n\n- one\n")
+
+        def fix(tree: Path) -> None:
+            writes("42\n")(tree)
+            writes("# Changes\n\n## Next\n\n- one\n- the answer\n", "CHANGELOG.md")(tree)
+
+        at.hands = [Doer([fix])]
+        assert (await go(at, "run-1")).finished is Status.SUCCESS
+        at.hands = []
+        at.github.world.push_commit(NAME, "main", {"CHANGELOG.md": "# 2.0\n\nAll new.\n"}, "ada")
+        state = await go(at, "run-2", agents=("history",))
+        (applied,) = await told(at, "run-2", "changes_applied")
+        return state, applied.data["note"]
+
+    state, note = at_desk(work)
+    assert (state.finished, state.agents, state.changed_paths) == (Status.SUCCESS, ("history",), ("answer.txt",))
+    assert note.endswith("; left out what does not fit in CHANGELOG.md")
+
+
 def test_that_a_patch_does_not_fit_is_said_where_nobody_else_can_help(at_desk: AtDesk) -> None:
     async def work(at: Desk) -> RunState:
         await taught(at)
