@@ -12,9 +12,10 @@ from datetime import timedelta
 from bot.app.admin_token import with_known_token
 from bot.app.build import Jobs, build_context
 from bot.app.home import open_home
+from bot.app.summary import summary_of
 from bot.config import Settings
 from bot.errors import ConfigError
-from bot.model import Artifact, Noun, RunEvent, Session, SessionRequest, StopReason
+from bot.model import Artifact, Noun, RunEvent, Session, SessionRequest, SessionSummary, StopReason
 from bot.model.jobs import Job, JobArgs, JobState, Outcome
 from bot.store.access import database_url, writing
 from bot.store.changes import Changes
@@ -33,6 +34,7 @@ class Told(Noun):
     session: Session
     events: tuple[RunEvent, ...]
     artifacts: tuple[Artifact, ...]
+    summary: SessionSummary
 
 
 _LAST_WORDS_S = 1.0
@@ -152,8 +154,10 @@ async def _told(context: Context, session_id: str) -> Told:
     runs = context.stores.runs
     row = await runs.get(session_id)
     assert row is not None
+    events = await runs.events(session_id)
     return Told(
         session=await read_session(runs, row),
-        events=await runs.events(session_id),
+        events=events,
         artifacts=await runs.artifacts(session_id),
+        summary=summary_of(context.settings.home, row, events),
     )

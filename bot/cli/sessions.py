@@ -5,29 +5,33 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, OUR_FAULT, PASSED
-from bot.cli.local import Flag, print_json
+from bot.cli.local import Flag, GivenPath, absolute
 from bot.cli.numbers import Number
+from bot.cli.output import complain, note, print_json, say
 from bot.errors import UserError
 
 if TYPE_CHECKING:
     from bot.app.attended import Listener, Told
+    from bot.config import Settings
     from bot.model import Problem, RunEvent, SessionRequest
 
 Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
 _OUR_FAULTS = frozenset({"internal_error", "gave_up"})
+_NO_CHECKS = "no_checks"
 
 
 def fix(
     *,
-    repo: Path,
     task: Text,
+    repo: GivenPath | None = None,
     file: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     test_command: Text | None = None,
     validation_command: Annotated[tuple[str, ...], Parameter(negative="", allow_leading_hyphen=True)] = (),
@@ -39,37 +43,60 @@ def fix(
 
     Parameters
     ----------
-    repo
-        the tree; its .github/mendbot.yml is read from the default branch
     task
         what is to be done
+    repo
+        the tree (default: the repository around the working directory)
     file
-        a file that the task is about; may be given several times
+        a file that the task is about, relative to the tree; may be given several times
     test_command
         the test, run after the project's own lint and typecheck
     validation_command
         a command that must pass, in place of those three; may be given several times
     max_attempts
-        the attempts there may be
+        attempts at most
     agent
-        fixers, history, command or command:ARGV, tried in order; may be given several times
+        fixers, history, command or command:ARGV, asked in order; may be given several times
     json
-        one JSON document at the end instead of lines as it goes
+        print one JSON document at the end, and no progress
     """
+    tree, files = _around(file) if repo is None else (absolute(repo), file)
     request = _request(
         {
-            "repo": str(repo.expanduser().absolute()),
+            "repo": str(tree),
             "task": task,
-            "filePaths": list(file),
+            "filePaths": list(files),
             "testCommand": test_command,
             "validationCommands": list(validation_command),
             "maxAttempts": max_attempts,
             "agents": list(agent),
         }
     )
-    told = asyncio.run(_run(request, None if json else _say))
-    print_json(_document(told)) if json else _sum_up(told)
+    from bot.config import load_settings
+    from bot.reports.session import session_lines
+
+    settings = load_settings()
+    told = asyncio.run(_run(settings, request, None if json else Progress()))
+    if json:
+        print_json(_document(told))
+    else:
+        for line in session_lines(told.summary, settings.language):
+            say(line)
     return _exit_code(told)
+
+
+def _around(files: Sequence[str]) -> tuple[Path, Sequence[str]]:
+    """The working tree that holds the working directory, or that directory itself outside of a repository. Files that
+    lie in the working directory are named from there, as on any command line."""
+    from bot.workspace.monorepo import situated
+
+    here = Path.cwd()
+    top, _ = situated(here)
+    return top, [str((here / name).relative_to(top)) if _lies(here, name) else name for name in files]
+
+
+def _lies(here: Path, name: str) -> bool:
+    return bool(name.strip()) and ".." not in Path(name).parts and not name.startswith("/") and (here / name).exists()
 
 
 _OPTIONS = {
@@ -100,13 +127,11 @@ def _in_options(problems: Sequence[Problem]) -> str:
     return said
 
 
-async def _run(request: SessionRequest, on_event: Listener | None) -> Told:
+async def _run(settings: Settings, request: SessionRequest, on_event: Listener | None) -> Told:
     from bot.app.attended import run_session
-    from bot.config import load_settings
     from bot.logs import set_up_logs
     from bot.rules.sessions import Rejected
 
-    settings = load_settings()
     set_up_logs("error" if settings.log_level == "info" else settings.log_level, settings.log_format)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -123,47 +148,50 @@ def _say_waiting(because: str) -> None:
     print(f"mendbot: waits: {because}", file=sys.stderr, flush=True)
 
 
-def _say(event: RunEvent) -> None:
-    from bot.reports.course import event_line
+class Progress:
+    """Says on stderr what happens, a line for each event that a person wants to see."""
 
-    line = event_line(event)
-    if line is not None:
-        print(line, flush=True)
+    def __init__(self) -> None:
+        self._asked_at: datetime | None = None
+
+    def __call__(self, event: RunEvent) -> None:
+        from bot.reports.course import event_line
+
+        if event.type == "agent_started":
+            self._asked_at = event.ts
+        line = event_line(event, since=self._asked_at)
+        if line is not None:
+            note(line)
 
 
 def _document(told: Told) -> dict[str, object]:
-    """The session as over HTTP, with its events and its artifacts."""
+    """The session as over HTTP, with its events and its artifacts, and with absolute paths of what is kept."""
     from bot.web.sessions import artifact_json, session_json
     from bot.web.stream import event_json
 
+    where = told.summary.directory
     return {
         **session_json(told.session),
-        "events": [event_json(event) for event in told.events],
-        "artifacts": [artifact_json(artifact) for artifact in told.artifacts],
+        "artifactsPath": where,
+        **({"diffPath": told.summary.diff} if told.summary.diff else {}),
+        "events": [
+            {**sent, "data": _with_paths(sent["data"], where)} for sent in (event_json(event) for event in told.events)
+        ],
+        "artifacts": [_with_paths(artifact_json(artifact), where) for artifact in told.artifacts],
     }
 
 
-def _sum_up(told: Told) -> None:
-    session = told.session
-    if session.status == "success":
-        print(f"changed: {', '.join(session.changed_paths)}")
-        if session.shown is False:
-            print("the checks pass; nothing showed the fault before the change")
-        return
-    end = next((event.data for event in reversed(told.events) if event.type == "session_finished"), {})
-    if end.get("diff"):
-        where = f"artifacts/{session.id}/{end['diff']} in MENDBOT_HOME"
-        print(f"the tree is as it was; what had been tried is kept: {where}")
-    if (end.get("bestAttempt") or session.iteration) != session.iteration:
-        print(f"attempt {end['bestAttempt']} came furthest: see attempt-{end['bestAttempt']}.diff there")
-    if session.stop_reason is not None:
-        print(f"mendbot: {session.stop_reason.reason}: {session.stop_reason.details}", file=sys.stderr)
+def _with_paths(data: Mapping[str, object], where: str) -> dict[str, object]:
+    """With the absolute path of each file that the data names: `logPath` beside `log`, `diffPath` beside `diff`."""
+    names = {name: data.get(name) for name in ("log", "diff")}
+    return {**data, **{f"{name}Path": f"{where}/{file}" for name, file in names.items() if isinstance(file, str)}}
 
 
 def _exit_code(told: Told) -> int:
     stop = told.session.stop_reason
     if told.session.status == "success":
         return PASSED
-    if stop is not None and stop.reason in _OUR_FAULTS:
-        return OUR_FAULT
-    return BAD_INPUT if stop is not None and stop.reason == "no_checks" else NOT_PASSED
+    if stop is None or stop.reason not in {*_OUR_FAULTS, _NO_CHECKS}:
+        return NOT_PASSED
+    complain(f"{stop.reason}: {stop.details}")
+    return BAD_INPUT if stop.reason == _NO_CHECKS else OUR_FAULT

@@ -35,7 +35,7 @@ from bot.model.nouns import (
     Wire,
     WorktreeInfo,
 )
-from bot.model.sessions import Problem, Session, SessionRequest, ShellOrArgv
+from bot.model.sessions import ChangedFile, Problem, Session, SessionRequest, SessionSummary, ShellOrArgv
 from bot.model.setups import NeededSetup, SetupDone, SetupPlan
 from bot.model.shown import ShownFailure
 from bot.model.unable import CouldNotRun
@@ -58,6 +58,7 @@ __all__ = [
     "Applied",
     "Artifact",
     "Change",
+    "ChangedFile",
     "CheckName",
     "CheckOutput",
     "CheckProgress",
@@ -90,6 +91,7 @@ __all__ = [
     "SandboxMode",
     "Session",
     "SessionRequest",
+    "SessionSummary",
     "SetupDone",
     "SetupPlan",
     "ShellOrArgv",

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import Field
 
-from bot.model.nouns import Phase, Status, StopReason, Wire
+from bot.model.nouns import Noun, Phase, Proof, Status, StopReason, Validation, Wire
 
 ShellOrArgv = str | tuple[str, ...]
 """A string runs as `sh -c STRING`, a list as argv (contract, Particulars)."""
@@ -32,6 +32,36 @@ class Problem(Wire):
 
     field: str
     message: str
+
+
+class ChangedFile(Noun):
+    """A file of a change, relative to its tree, with the lines that the change adds and removes."""
+
+    path: str
+    added: int
+    removed: int
+
+
+class SessionSummary(Noun):
+    """What a session that has ended came to, for people. `before` is the validation before any change, None where the
+    checks did not run then; `after` the last one. Paths of files that Mendbot keeps are absolute."""
+
+    status: Status
+    attempt: int
+    most: int
+    proof: Proof | None = None
+    """Of a success: what its checks have shown."""
+    changed: tuple[ChangedFile, ...] = ()
+    before: Validation | None = None
+    after: Validation | None = None
+    stop: StopReason | None = None
+    directory: str
+    """Where the logs and the diff of each attempt are."""
+    diff: str | None = None
+    """The whole change, or of one that did not succeed what had been tried last."""
+    best_attempt: int | None = None
+    best_diff: str | None = None
+    """Where an earlier attempt came further than the last."""
 
 
 class Session(Wire):

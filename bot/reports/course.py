@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from bot.model import RunEvent, ShownFailure
@@ -15,13 +16,17 @@ _LAST_LINE = 80
 _MAKES_OWN = re.compile(r"g?make(?:\[\d+\])?: ")
 """Begins what make says of itself, such as `Leaving directory`: below the line with which the tool sums up."""
 _WIDTH = 500
+_ANSWERS = frozenset({"changes_applied", "phase_failed"})
 _INDENT = "  "
 """Before what happens within an attempt."""
 
 
-def event_line(event: RunEvent) -> str | None:
-    """An event as one line; None for those that would only repeat another."""
+def event_line(event: RunEvent, *, since: datetime | None = None) -> str | None:
+    """An event as one line; None for those that would only repeat another. `since` is when the agent was asked whose
+    answer the event tells of, for how long that took."""
     said = _said(event)
+    if said is not None and since is not None and event.type in _ANSWERS and event.phase == "implementation":
+        said += f" ({(event.ts - since).total_seconds():.1f} s)"
     return None if said is None else _INDENT * said.startswith(_INDENT) + one_line(said, _WIDTH)
 
 

@@ -9,16 +9,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import structlog
+
 from bot.errors import UserError
 from bot.rules.course import RunState
 from bot.store.runs import RunRow
 from bot.workflows.context import Context, session_dir
 from bot.workspace.artifacts import write_log
+from bot.workspace.git import GitError
 from bot.workspace.removal import remove_directory
 from bot.workspace.tree import Tree
 
+CHANGE = "change.diff"
 LEFT_OVER = "not-kept.diff"
 FOUND = "found-{}.diff"
+
+log = structlog.get_logger()
 
 
 def open_local(context: Context, row: RunRow) -> Tree:
@@ -52,7 +58,9 @@ async def close_local(context: Context, row: RunRow, state: RunState, *, succeed
     """End the session in its tree: a success stays, anything else is undone; the name of the diff that keeps it."""
     where, left = session_dir(context.settings, row.id), None
     tree = _tree(context, row)
-    if not succeeded and state.start is not None and tree.git_dir.is_dir() and tree.path.is_dir():
+    if succeeded:
+        left = await _keep_change(context, row, state, tree)
+    elif state.start is not None and tree.git_dir.is_dir() and tree.path.is_dir():
         now = await tree.snapshot()
         if now != state.start:
             patch = context.mask(await tree.diff(state.start, now))
@@ -61,6 +69,18 @@ async def close_local(context: Context, row: RunRow, state: RunState, *, succeed
     if where.is_dir():
         await remove_directory(where)
     return left
+
+
+async def _keep_change(context: Context, row: RunRow, state: RunState, tree: Tree) -> str | None:
+    """The change of a success as one diff; None where it left none, or one that is too large to be told."""
+    if state.start is None or state.snapshot in (None, state.start) or not tree.git_dir.is_dir():
+        return None
+    try:
+        patch = await tree.diff(state.start, state.snapshot)
+    except GitError as error:
+        log.warning("change_not_kept", session=row.id, because=error.reason)
+        return None
+    return write_log(context.settings.home, row.id, CHANGE, context.mask(patch).encode())
 
 
 @contextmanager

@@ -14,10 +14,10 @@ UNSHOWN = "the checks pass; nothing showed the fault before the change"
 def test_checks_that_had_never_failed_show_no_fix(tmp_path: Path) -> None:
     asked = {"repo": str(write(tmp_path / "tree", PLAIN)), "task": "It crashes.", "validationCommands": ["true"]}
     process = start_fix({**asked, "agents": [agent(put("other.txt", "x\n"))]}, tmp_path / "home")
-    out, _ = process.communicate(timeout=PATIENCE_S)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert UNSHOWN in out
-    assert "finished: success, but nothing showed the fault" in out
+    assert "finished: success, but nothing showed the fault" in err
 
 
 def test_a_check_that_failed_in_an_earlier_attempt_shows_one(tmp_path: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.session_faces import ended, fix, refused, sleepers, start_fix, until
+from tests.e2e.session_faces import ended, environment, fix, fix_argv, refused, sleepers, start_fix, until
 from tests.e2e.session_projects import (
     IS_42,
     LONG,
@@ -68,11 +72,85 @@ def test_without_json_it_says_what_it_does_as_it_goes(tmp_path: Path) -> None:
     process = start_fix(asked_of(tree, validationCommands=["echo bad luck; exit 3"], maxAttempts=1), tmp_path / "home")
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
-    for said in ("attempt 1 of 1", "command changed answer.txt", "classified `unknown`: bad luck", "finished: failed"):
-        assert said in out
-    kept = out.splitlines()[-1].partition("is kept: ")[2].removesuffix(" in MENDBOT_HOME")
-    assert "+42" in (tmp_path / "home" / kept).read_text()
-    assert err.startswith("mendbot: max_iterations: ")
+    for said in (
+        "attempt 1 of 1",
+        "command changed answer.txt (",
+        "classified `unknown`: bad luck",
+        "finished: failed",
+    ):
+        assert said in err
+    assert all(line.strip() and len(line) <= 500 for line in err.splitlines())
+    head, stopped, before, after, tried, logs = out.splitlines()
+    assert head == "not fixed in 1 of 1 attempts; the tree is as it was"
+    assert stopped == "stopped by max_iterations: Reached maximum iterations (1/1)"
+    assert before.startswith("before: ") and after == "after: `echo bad luck; exit 3` failed"
+    path = Path(tried.removeprefix("what was tried: "))
+    assert path.is_absolute() and "+42" in path.read_text()
+    assert Path(logs.removeprefix("logs: ")) == path.parent
+
+
+def test_a_success_is_summed_up_with_what_changed_and_where_it_is_kept(tmp_path: Path) -> None:
+    """REQ-PROOF-005, REQ-RUN-009."""
+    tree = write(tmp_path / "tree", PLAIN, commit=True)
+    answers = agent(put("answer.txt", "40\n"), put("answer.txt", "42\n"))
+    process = start_fix(asked_of(tree, agents=[answers]), tmp_path / "home")
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, err
+    head, changed, before, after, diff, logs = out.splitlines()
+    assert head == "fixed in attempt 2 of 3: the checks pass"
+    assert changed == "changed: answer.txt (+1 -1)"
+    assert before.startswith("before: ")
+    assert after.startswith('after: `test "$(cat answer.txt)"') and after.endswith(" passed")
+    assert Path(diff.removeprefix("diff: ")).read_text().endswith("-41\n+42\n")
+    assert Path(logs.removeprefix("logs: ")).is_dir()
+
+
+def test_the_summary_is_in_korean_where_that_is_set(tmp_path: Path) -> None:
+    tree = write(tmp_path / "tree", PLAIN)
+    argv = fix_argv(asked_of(tree, validationCommands=["exit 3"], maxAttempts=1))
+    env = environment(tmp_path / "home", MENDBOT_LANGUAGE="ko")
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert done.stdout.startswith("1번 중 1번 시도했으나 수정하지 못했습니다.")
+    assert "변경 후: `exit 3` 실패" in done.stdout
+
+
+def test_as_json_it_names_what_is_kept_by_absolute_paths(tmp_path: Path) -> None:
+    tree = write(tmp_path / "tree", PLAIN)
+    code, told = fix(asked_of(tree, validationCommands=["echo bad luck; exit 3"], maxAttempts=1), tmp_path / "home")
+    assert code == 1
+    (log,) = [event["data"]["logPath"] for event in told["events"] if "log" in event["data"]]
+    (made,) = [item["diffPath"] for item in told["artifacts"] if "diff" in item]
+    assert Path(log).read_text() == "bad luck\n"
+    for path in (log, made, told["diffPath"]):
+        assert Path(path).is_absolute() and str(Path(path).parent) == told["artifactsPath"]
+    assert "+42" in Path(told["diffPath"]).read_text()
+
+
+def test_without_a_repo_it_works_in_the_one_around_the_working_directory(tmp_path: Path) -> None:
+    tree = write(tmp_path / "tree", {**PLAIN, "below/notes.txt": "x\n"}, commit=True)
+    argv = [sys.executable, "-m", "bot", "fix", "--task", "The answer is 42.", "--agent", RIGHT, "--json"]
+    argv += ["--validation-command", IS_42, "--file", "notes.txt", "--file", "answer.txt"]
+    env = environment(tmp_path / "home", PYTHONPATH=str(Path(__file__).parents[2]))
+    done = subprocess.run(argv, env=env, cwd=tree / "below", capture_output=True, text=True, timeout=PATIENCE_S)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["repo"], told["changedPaths"]) == (0, str(tree), ["answer.txt"])
+    begun = next(event["data"] for event in told["events"] if event["type"] == "phase_started")
+    assert begun["focus"][:2] == ["below/notes.txt", "answer.txt"]
+    empty = subprocess.run([*argv, "--repo", ""], env=env, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert (empty.returncode, "the path is empty" in empty.stderr) == (2, True)
+
+
+def test_a_session_that_a_signal_ends_is_summed_up(tmp_path: Path) -> None:
+    """REQ-RUN-002: Ctrl-C once, also on a terminal, where git and the checks get the signal too."""
+    tree = write(tmp_path / "tree", PLAIN, commit=True)
+    before = photograph(tree)
+    process = start_fix(asked_of(tree, validationCommands=[SLEEP]), tmp_path / "home")
+    until(lambda: sleepers() == 1)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, "Traceback" in err) == (1, False)
+    assert out.splitlines()[0] == "cancelled in attempt 1 of 3; the tree is as it was"
+    assert photograph(tree) == before
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)

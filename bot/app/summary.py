@@ -1,0 +1,38 @@
+"""What a session that has ended came to, from its events and what it left in the home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot.model import RunEvent, SessionSummary, Status
+from bot.rules.change_size import changed_files
+from bot.rules.proof import proof_of
+from bot.rules.run_state import fold
+from bot.store.runs import RunRow
+from bot.workspace.artifacts import directory, read_log
+
+
+def summary_of(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionSummary:
+    """The summary of a session whose events, all of them, these are."""
+    state = fold(events)
+    end = next((event.data for event in reversed(events) if event.type == "session_finished"), {})
+    status = state.finished or row.status
+    last, best = (end.get("diff") or ""), end.get("bestAttempt")
+    content = read_log(home, row.id, last) if last else None
+    earlier = f"attempt-{best}.diff" if best and best != state.attempt and status is not Status.SUCCESS else ""
+    where = directory(home.absolute(), row.id)
+    return SessionSummary(
+        status=status,
+        attempt=state.counted,
+        most=row.spec.most_attempts,
+        proof=proof_of(row.spec, state) if status is Status.SUCCESS else None,
+        changed=changed_files(content.decode("utf-8", "replace")) if content and status is Status.SUCCESS else (),
+        before=state.baseline,
+        after=state.validations[-1] if state.validations else None,
+        stop=state.stop,
+        directory=str(where),
+        diff=str(where / last) if content is not None else None,
+        best_attempt=best if earlier else None,
+        best_diff=str(where / earlier) if earlier and read_log(home, row.id, earlier) is not None else None,
+    )
