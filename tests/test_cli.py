@@ -17,6 +17,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
+from bot.cli import main
 from tests.machine import PATIENCE_S, kept_port
 
 SECRET = "cli-secret-0123456789-abcdefghijkl"
@@ -214,6 +215,25 @@ def test_help_names_the_commands_and_their_options() -> None:
     assert "serve" in whole.stdout and "demo" in whole.stdout
     assert "--port" in serve.stdout and "the port to listen on" in serve.stdout
     assert whole.stderr == serve.stderr == ""
+
+
+COMMANDS = """
+|serve|demo|check|fix|group|worktree|worktree create|worktree cleanup|worktree list|hook|hook install
+|history|history record|history export|history import|config|config check|config schema
+"""
+
+
+@pytest.mark.parametrize("command", [name.strip() for name in COMMANDS.split("|")])
+def test_help_has_a_line_for_each_option_and_each_command(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    assert main([*command.split(), "--help"]) == 0
+    out = capsys.readouterr().out
+    rows = [line for line in out.splitlines() if line.startswith("│")]
+    assert [row for row in rows if row.startswith("│        ")] == []  # the rest of an option's text
+    assert "--empty-" not in out and "None" not in out and "()" not in out
+    assert "Exit codes: 0 done and passed" in out
 
 
 def test_the_version_is_the_packages() -> None:

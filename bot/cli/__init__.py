@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter
@@ -20,10 +21,18 @@ from bot.cli.sessions import fix
 from bot.errors import MendbotError, UserError
 from bot.reports.limits import one_line
 
+
+def _worth_showing(value: object) -> str | None:
+    """A default as help shows it; what means "nothing given", or is told in the option's own words, is not shown."""
+    return None if value is None or isinstance(value, bool) or value in ((), "", Path()) else str(value)
+
+
 app = App(
     name="mendbot",
-    help="A GitHub App that mends labelled issues in isolated worktrees.",
+    help="A self-hosted GitHub App: it fixes labelled issues in isolated worktrees, and checks pull requests.",
+    help_epilogue="Exit codes: 0 done and passed, 1 done and not passed, 2 bad input, 3 a fault of Mendbot.",
     version="0.1.0",
+    default_parameter=Parameter(show_default=_worth_showing),
     result_action="return_value",
 )
 
@@ -40,11 +49,11 @@ def serve(
     Parameters
     ----------
     host
-        the address to listen on; anything but loopback wants a reverse proxy with TLS before it
+        the address to listen on; any but loopback needs a TLS proxy
     port
         the port to listen on (PORT, else 3000)
     role
-        all in one process; web and worker alone need Postgres
+        web or worker alone need Postgres
     """
     from bot.app.server import serve as serve_app
     from bot.config import load_settings
@@ -68,7 +77,7 @@ def demo(
     keep
         leave it running, and print the pages' addresses
     scenario
-        which story: three issues of a sample, one of a published project, pull requests, or commands in comments
+        story
     """
     from bot.demo.script import run_demo
 

@@ -31,9 +31,9 @@ def check(file: GivenPath | None = None, *, json: Flag = False) -> int:
     Parameters
     ----------
     file
-        the file; .github/mendbot.yml of the repository around the working directory by default
+        the file; .github/mendbot.yml around the working directory by default
     json
-        one JSON document instead of lines
+        print one JSON document instead of lines
     """
     where = _of_the_repository() if file is None else file
     if file is None:

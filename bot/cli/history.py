@@ -46,11 +46,11 @@ def look(file: str | None = None, /, *, error: Text | None = None, json: Flag = 
     Parameters
     ----------
     file
-        errors that involve a file of that name, whatever its directory; ./record for one called `record`
+        a file name, in any directory; ./record for one called `record`
     error
-        this error, as a check or a tool printed it; - reads it from stdin
+        this error, as a check or a tool printed it; - reads stdin
     json
-        one JSON document instead of lines
+        print one JSON document instead of lines
     """
     from bot.config import load_settings
     from bot.reports.history import as_json, listing
@@ -86,11 +86,11 @@ def record(
     Parameters
     ----------
     error
-        the error, as a check or a tool printed it; - reads it from stdin
+        the error, as a check or a tool printed it; - reads stdin
     how
         what made it go away, in your words
     file
-        a file that it is about; may be given several times
+        a file that it is about; repeatable
     commit
         the commit that resolved it
     tool
@@ -98,7 +98,7 @@ def record(
     by
         who resolved it
     repo
-        OWNER/NAME; only runs of that repository are told then
+        OWNER/NAME; only runs of that repository see it
     """
     from bot.config import load_settings
     from bot.model import Resolution
@@ -136,7 +136,7 @@ def export() -> int:
 
 @history.command(name="import")
 def import_(file: Annotated[str, Parameter(allow_leading_hyphen=True)] = "-", /) -> int:
-    """Take what `mendbot history export` printed elsewhere; lines that can't be read are named, the others taken.
+    """Take what `mendbot history export` printed; lines that can't be read are named.
 
     Parameters
     ----------

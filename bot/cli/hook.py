@@ -21,12 +21,14 @@ hook = App(name="hook", help="The hook for a coding agent of your own.", result_
 def install(directory: GivenPath, *, undo: Flag = False) -> int:
     """Write Mendbot's hooks into an agent's local settings, which teams do not commit.
 
+    In a project that is .claude/settings.local.json, in your home .claude/settings.json.
+
     Parameters
     ----------
     directory
-        the project: .claude/settings.local.json in it gets the hooks; for your home it is .claude/settings.json
+        the project, or your home
     undo
-        remove them again, also what an earlier version wrote into .claude/settings.json
+        remove them again, also those of an earlier version
     """
     where = absolute(directory)
     if not os.path.isdir(where):  # noqa: PTH112

@@ -41,23 +41,25 @@ GivenPath = Annotated[Path, Parameter(converter=_path)]
 def check(
     path: GivenPath = Path(),
     *,
-    check: tuple[Check, ...] = (),
+    check: Annotated[tuple[Check, ...], Parameter(negative="")] = (),
     fail_fast: bool = True,
     max_attempts: Number = 3,
     json: Flag = False,
 ) -> int:
     """Run a tree's own checks.
 
+    They are those of .github/mendbot.yml on the default branch, or what is found in the tree's files.
+
     Parameters
     ----------
     path
-        the tree (default: the working directory); its .github/mendbot.yml is read from the default branch
+        the tree; the working directory by default
     check
-        may be given several times: typecheck, lint or test; all that have a command by default
+        repeatable; all by default
     fail_fast
-        stop at the first check that fails; the others are listed as not run
+        stop at the first failure (default); the rest is not run
     max_attempts
-        run what failed again, up to this many times in all: what then passes is flaky
+        runs of a failed check; to pass later is flaky
     json
         print one JSON document instead of lines
     """
@@ -147,7 +149,7 @@ def _is_bad_input(action: str, issues: Sequence[int], options: dict[str, Any]) -
     return branch_problem(branch_for(issues) if branch is None else branch) is not None
 
 
-Issues = Annotated[Numbers, Parameter(name="--issue")]
+Issues = Annotated[Numbers, Parameter(name="--issue", negative="")]
 worktree = App(name="worktree", help="Make, remove and list worktrees for issues.", result_action="return_value")
 
 
@@ -166,7 +168,7 @@ def create(
     Parameters
     ----------
     issue
-        an issue's number; may be given several times
+        an issue's number; repeatable
     branch
         a name instead of fix/issue-1-2
     repo
@@ -176,7 +178,7 @@ def create(
     max
         worktrees at once (MENDBOT_MAX_WORKTREES, else 3)
     json
-        one JSON document instead of a line
+        print one JSON document instead of a line
     """
     from bot.config import load_settings
 
@@ -194,13 +196,13 @@ def cleanup(
     Parameters
     ----------
     issue
-        an issue's number; may be given several times
+        an issue's number; repeatable
     repo
         the repository; the working directory by default
     base
         where worktrees are
     json
-        one JSON document instead of a line
+        print one JSON document instead of a line
     """
     return _worktree("cleanup", issue, {"repo": repo, "base": base}, json)
 
@@ -216,7 +218,7 @@ def list_(*, repo: GivenPath | None = None, base: GivenPath | None = None, json:
     base
         where worktrees are
     json
-        one JSON document instead of lines
+        print one JSON document instead of lines
     """
     return _worktree("list", (), {"repo": repo, "base": base}, json)
 
@@ -232,11 +234,11 @@ def group(
     Parameters
     ----------
     by
-        what brings issues together
+        the key
     max_size
         larger groups are split
     json
-        one JSON document; also where stdout is no terminal
+        print one JSON document; also where stdout is no terminal
     """
     from bot.rules.grouping import group_issues
 

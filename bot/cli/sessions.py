@@ -39,24 +39,24 @@ def fix(
     agent: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     json: Flag = False,
 ) -> int:
-    """Work on a task in a tree until its checks pass; otherwise the tree is left as it was.
+    """Work on a task until the tree's checks pass; otherwise the tree stays as it was.
 
     Parameters
     ----------
     task
-        what is to be done
+        what to do
     repo
-        the tree (default: the repository around the working directory)
+        the tree; by default the one around the working directory
     file
-        a file that the task is about, relative to the tree; may be given several times
+        a file that the task is about; repeatable
     test_command
-        the test, run after the project's own lint and typecheck
+        the test, run after the project's lint and typecheck
     validation_command
-        a command that must pass, in place of those three; may be given several times
+        what must pass, instead of those three; repeatable
     max_attempts
         attempts at most
     agent
-        fixers, history, command or command:ARGV, asked in order; may be given several times
+        fixers, history, command or command:ARGV; repeatable
     json
         print one JSON document at the end, and no progress
     """
