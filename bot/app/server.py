@@ -29,8 +29,10 @@ from bot.store.access import database_url
 from bot.store.database import Database
 from bot.store.deliveries import Deliveries, Inbox
 from bot.store.history import History
+from bot.store.refused import RefusedDeliveries
 from bot.web import api, health, listen
 from bot.web.history import history
+from bot.web.refusals import Refusals
 from bot.web.sessions import routes as session_routes
 from bot.web.signature import parse_secrets
 from bot.web.stream import Streams
@@ -48,11 +50,12 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     """The routes, as a literal table, behind a door that lets deliveries through first."""
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
     inbox = Inbox(database, on_stored=lambda: worker.wake("pump"))
-    webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id)
+    refusals = Refusals(RefusedDeliveries(database))
+    webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id, refusals)
     assert settings.admin_token is not None, "with_admin_token gives one"
     guard = api.Guard(settings.admin_token.get_secret_value())
     sessions = ServedSessions(settings, database, worker)
-    ready = health.readiness({"worker": worker.problem, "database": database.problem})
+    ready = health.readiness({"worker": worker.problem, "database": database.problem}, worker.github_seen)
     alive = health.liveness()
     pages = Starlette(
         routes=[
@@ -60,7 +63,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             Route("/healthz", alive),
             Route("/api/health", alive),
             Route("/readyz", ready),
-            Route("/api/deliveries", guard.read(api.deliveries(Deliveries(database)))),
+            Route("/api/deliveries", guard.read(api.deliveries(Deliveries(database), refusals.list))),
             Route("/api/history", guard.read(history(History(database)))),
             Route("/api/worktrees", guard.read(worktrees(sessions.worktrees))),
             *session_routes(sessions, streams, guard),

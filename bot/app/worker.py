@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -22,7 +22,7 @@ from bot.http import open_client
 from bot.model.jobs import Job, JobState
 from bot.store.changes import Changes
 from bot.store.database import Database
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Watch
 from bot.workflows.gather import gather_loop
 from bot.workflows.janitor import tend_loop
 from bot.workflows.missed import catch_up_loop
@@ -30,11 +30,12 @@ from bot.workflows.pulls.tell import tell_pulls_loop
 from bot.workflows.pump import pump_loop
 from bot.workflows.reconcile import reconcile
 from bot.workflows.report import report_loop
+from bot.workflows.watch import watch_loop
 
 GRACE_S = 6.0
 """Of the 10 seconds that a supervisor gives after SIGTERM, what running steps may use (trust.md, rulings)."""
 
-_LOOPS = (pump_loop, catch_up_loop, gather_loop, report_loop, tell_pulls_loop, tend_loop)
+_LOOPS = (pump_loop, catch_up_loop, gather_loop, report_loop, tell_pulls_loop, tend_loop, watch_loop)
 
 T = TypeVar("T")
 log = structlog.get_logger()
@@ -77,6 +78,12 @@ class Worker:
         if loop is None or context is None or loop.is_closed():
             raise Transient("the worker does not run: see the log and restart")
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(context), loop))
+
+    def github_seen(self) -> Mapping[str, str]:
+        """Whether GitHub answers and key and App fit, as it was seen last; asks nobody."""
+        seen = self._context.watch if self._context is not None else Watch()
+        told = {"github": seen.github, "app": seen.app}
+        return told if seen.at is None else {**told, "asked_at": seen.at.isoformat(timespec="seconds")}
 
     async def problem(self) -> str | None:
         return None if self._thread.is_alive() else "the worker has stopped: see the log and restart"

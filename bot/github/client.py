@@ -72,9 +72,12 @@ class GitHub:
 
     async def app_identity(self) -> AppIdentity:
         """The App's id and slug, asked once. Raises UserError where APP_ID and key do not fit, Transient."""
-        if self._identity is None:
-            app = read(_App, await self._app.get("/app", {}))
-            self._identity = AppIdentity(id=app.id, slug=app.slug)
+        return self._identity or await self.ask_app()
+
+    async def ask_app(self) -> AppIdentity:
+        """The same, asked now. Raises Missing too, where there is no App of that id."""
+        app = read(_App, await self._app.get("/app", {}))
+        self._identity = AppIdentity(id=app.id, slug=app.slug)
         return self._identity
 
     async def installation_of(self, owner: str, name: str) -> int:

@@ -10,7 +10,7 @@ import hmac
 import json
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ from starlette.routing import Match, Route
 from bot.errors import Refused, Transient, UserError
 from bot.model import Problem
 from bot.rules.sessions import Rejected
-from bot.store.deliveries import Deliveries
+from bot.store.deliveries import Deliveries, DeliveryRow
 
 LIMIT = 1000
 BODY_LIMIT = 1024 * 1024
@@ -85,10 +85,16 @@ def _methods(request: Request) -> set[str]:
     return {method for route in here for method in route.methods or ()}
 
 
-def deliveries(store: Deliveries) -> Endpoint:
+def deliveries(store: Deliveries, refused: Callable[[int, int], Awaitable[Sequence[DeliveryRow]]]) -> Endpoint:
+    """What was stored; with `?refused=1` what was not let in."""
+
     async def listing(request: Request) -> Response:
         limit, offset = page(request)
-        return answer([row.model_dump() for row in await store.list(limit, offset)])
+        asked = request.query_params.get("refused", "0")
+        if asked not in ("0", "1"):
+            raise Rejected((Problem(field="refused", message="must be 1 for refused deliveries, else 0"),))
+        listed = refused if asked == "1" else store.list
+        return answer([row.model_dump() for row in await listed(limit, offset)])
 
     return listing
 

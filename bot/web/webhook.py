@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import Transient
 from bot.store.deliveries import Delivery, Inbox
+from bot.web.refusals import Refusals
 from bot.web.signature import signed
 
 BODY_LIMIT = 25 * 1024 * 1024
@@ -28,6 +29,10 @@ HELD_LIMIT = 128 * 1024 * 1024
 LINGER_S = 2.0
 
 _NAME = re.compile(rb"[A-Za-z0-9_-]{1,64}\Z")
+_UNSIGNED = (
+    "X-Hub-Signature-256 is missing or is not this body's under our secret: "
+    "set WEBHOOK_SECRET to the App's webhook secret"
+)
 _STATUS_TEXT = {True: b"accepted", False: b"duplicate"}
 
 
@@ -43,8 +48,9 @@ class Rejected(Exception):
 class WebhookEndpoint:
     """`POST /api/github/webhooks`. A 202 means the row is synced to disk; see the contract for every other answer."""
 
-    def __init__(self, inbox: Inbox, secrets: Sequence[bytes], app_id: str | None) -> None:
+    def __init__(self, inbox: Inbox, secrets: Sequence[bytes], app_id: str | None, refusals: Refusals) -> None:
         self._inbox = inbox
+        self._refusals = refusals
         self._secrets = tuple(secrets)
         self._held = 0
         # GitHub also takes an App's client id for its id, but names the number alone in the header
@@ -55,9 +61,9 @@ class WebhookEndpoint:
         try:
             status, payload = 202, await self._take(scope, receive)
         except Rejected as error:
-            status, payload, unread = error.status, json.dumps({"error": str(error)}).encode(), error.unread
+            status, payload, unread = error.status, self._refuse(scope, error.status, str(error)), error.unread
         except Transient as error:
-            status, payload = 503, json.dumps({"error": f"the delivery could not be stored: {error}"}).encode()
+            status, payload = 503, self._refuse(scope, 503, f"the delivery could not be stored: {error}")
         except ConnectionResetError:
             return  # the client went away: there is nobody to answer
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(payload)).encode())]
@@ -70,6 +76,16 @@ class WebhookEndpoint:
             payload = b""
         await send({"type": "http.response.body", "body": payload})
 
+    def _refuse(self, scope: Scope, status: int, because: str) -> bytes:
+        """Note it without waiting; the answer's body. Names that GitHub would not send are not kept."""
+        headers = dict(scope["headers"])
+        event, delivery = (
+            value.decode() if _NAME.match(value) else ""
+            for value in (headers.get(name, b"") for name in (b"x-github-event", b"x-github-delivery"))
+        )
+        self._refusals.note(status, delivery, event, because)
+        return json.dumps({"error": because}).encode()
+
     async def _take(self, scope: Scope, receive: Receive) -> bytes:
         headers = dict(scope["headers"])
         try:
@@ -78,7 +94,7 @@ class WebhookEndpoint:
         except TimeoutError:
             raise Rejected(408, f"the body did not arrive within {READ_TIMEOUT_S:.0f} seconds") from None
         if not signed(body, headers.get(b"x-hub-signature-256"), self._secrets):
-            raise Rejected(401, "X-Hub-Signature-256 is missing or is not this body's under our secret")
+            raise Rejected(401, _UNSIGNED)
         target = headers.get(b"x-github-hook-installation-target-id")
         if target is not None and self._target is not None and target != self._target:
             raise Rejected(403, "X-GitHub-Hook-Installation-Target-ID names another App")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
@@ -175,6 +175,15 @@ class Stores:
 
 
 @dataclass(frozen=True, slots=True)
+class Watch:
+    """Whether GitHub answers and whether key and App fit, in words; `at` is when that was asked."""
+
+    github: str = "not asked yet"
+    app: str = "not asked yet"
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """Built once by `app`, passed down."""
 
@@ -195,8 +204,14 @@ class Context:
     mask: Callable[[str], str]
     holds_secret: Callable[[str], bool]
     wake: Mapping[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
+    seen: deque[Watch] = field(default_factory=lambda: deque((Watch(),), maxlen=1))
+    """What was seen of GitHub last; `workflows.watch` alone adds to it, and any thread may read it."""
     policies_asked_for: dict[str, asyncio.Task[tuple[Policy, str]]] = field(default_factory=dict)
     """Policies that are being read at this moment, by repository; for `workflows.policies` alone."""
+
+    @property
+    def watch(self) -> Watch:
+        return self.seen[0]
 
     @property
     def github(self) -> GitHub:

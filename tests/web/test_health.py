@@ -40,5 +40,20 @@ def test_everything_that_is_missing_is_named_at_once_and_what_is_there_is_not() 
     assert ask(worker=fine) == (200, {"status": "ready"})
 
 
+def test_what_was_seen_of_github_is_shown_and_makes_nothing_unready() -> None:
+    async def fine() -> str | None:
+        return None
+
+    seen = {"github": "does not answer", "app": "not asked yet"}
+    answer = asyncio.run(readiness({"worker": fine}, lambda: seen)(Request({"type": "http"})))
+    assert answer.status_code == 200
+    assert json.loads(answer.body) == {"status": "ready", **seen}
+
+
+def test_github_is_shown_before_it_was_asked(door: Door) -> None:
+    answer = door.get("/readyz", Authorization=None).json
+    assert (answer["github"], answer["app"]) == ("not asked yet", "not asked yet")
+
+
 def test_an_unknown_path_is_404(door: Door) -> None:
     assert door.get("/nowhere").status == 404

@@ -1,0 +1,76 @@
+"""What the door did not let in is logged and listed, at a rate that nobody who knocks can raise: a line a minute for
+each kind, one write in some seconds, two hundred rows."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, deque
+
+import structlog
+
+from bot.errors import Transient
+from bot.store.deliveries import DeliveryRow
+from bot.store.refused import MOST, RefusedDeliveries
+
+LOG_S = 60.0
+WRITE_S = 5.0
+
+log = structlog.get_logger()
+
+
+class Refusals:
+    """Bound to the event loop that calls `note`."""
+
+    def __init__(self, store: RefusedDeliveries, log_s: float = LOG_S, write_s: float = WRITE_S) -> None:
+        self._store = store
+        self._log_s, self._write_s = log_s, write_s
+        self._pending: deque[DeliveryRow] = deque(maxlen=MOST)
+        self._writing: asyncio.Task[None] | None = None
+        self._moved = asyncio.Lock()
+        self._unlogged: Counter[int] = Counter()
+
+    def note(self, status: int, delivery: str, event: str, because: str) -> None:
+        """A delivery was refused with that HTTP status. Waits for nothing."""
+        now = int(time.time() * 1000)
+        self._pending.append(
+            DeliveryRow(delivery=delivery, event=event, status="refused", because=because, received_at=now)
+        )
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
+        if status in self._unlogged:
+            self._unlogged[status] += 1
+        else:
+            self._log(status, 1, because)
+
+    async def list(self, limit: int, offset: int) -> tuple[DeliveryRow, ...]:
+        """The newest, also those that are not written yet."""
+        async with self._moved:
+            rows = (*reversed(self._pending), *await self._store.list())[:MOST]
+        return rows[offset : offset + limit]
+
+    def _log(self, status: int, count: int, because: str) -> None:
+        log.warning("deliveries_refused", status=status, count=count, because=because)
+        self._unlogged[status] = 0
+        asyncio.get_running_loop().call_later(self._log_s, self._log_more, status, because)
+
+    def _log_more(self, status: int, because: str) -> None:
+        """The minute is over: what came meanwhile is one line, and begins the next."""
+        count = self._unlogged.pop(status)
+        if count:
+            self._log(status, count, because)
+
+    async def _write(self) -> None:
+        while self._pending:
+            async with self._moved:
+                rows = tuple(self._pending)
+                try:
+                    await self._store.add(rows)
+                except Transient as error:  # they are kept in memory, and tried again
+                    log.info("refusals_wait", because=str(error))
+                else:
+                    for row in rows:
+                        if self._pending and self._pending[0] is row:
+                            self._pending.popleft()
+            await asyncio.sleep(self._write_s)
+        self._writing = None

@@ -1,0 +1,111 @@
+"""What the door does not let in is listed and logged, and nobody can fill the disk or the log with it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.store.database import Database
+from bot.store.refused import MOST, RefusedDeliveries
+from bot.web.refusals import Refusals
+from tests.machine import PATIENCE_S
+from tests.web.conftest import Door, headers_for
+
+BODY = b'{"action": "opened"}'
+REFUSED = "/api/deliveries?refused=1"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    made = Database(f"sqlite:///{tmp_path / 'mendbot.db'}")
+    made.migrate()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Iterator[Door]:
+    """One of its own: what others had refused would be listed, too."""
+    with Door(tmp_path) as made:
+        yield made
+
+
+def test_a_wrong_signature_is_listed_with_the_remedy(door: Door) -> None:
+    forged = headers_for(BODY, "guid-7", x_hub_signature_256="sha256=" + "0" * 64)
+    assert door.post(BODY, forged).status == 401
+    (row,) = door.get(REFUSED).json
+    assert (row["delivery"], row["event"], row["status"]) == ("guid-7", "issues", "refused")
+    assert "set WEBHOOK_SECRET to the App's webhook secret" in row["because"]
+    assert row["received_at"] > 0
+    assert door.get("/api/deliveries").json == []
+
+
+def test_what_is_too_large_and_what_is_no_json_are_listed_too(door: Door) -> None:
+    too_large = headers_for(BODY, "guid-1", content_length=str(26 * 1024 * 1024))
+    assert door.post(BODY, too_large).status == 413
+    assert door.post(b"[]", headers_for(b"[]", "guid-2")).status == 400
+    assert [row["delivery"] for row in door.get(REFUSED).json] == ["guid-2", "guid-1"]
+
+
+def test_what_cannot_be_stored_is_listed(door: Door) -> None:
+    with sqlite3.connect(door.home / "mendbot.db") as database:
+        database.execute("DROP TABLE deliveries")
+    assert door.post(BODY, headers_for(BODY, "guid-3")).status == 503
+    (row,) = door.get(REFUSED).json
+    assert row["delivery"] == "guid-3" and "could not be stored" in row["because"]
+
+
+def test_names_that_github_would_not_send_are_not_kept(door: Door) -> None:
+    strange = headers_for(BODY, "x" * 500, x_github_event="<script>", x_hub_signature_256=None)
+    assert door.post(BODY, strange).status == 401
+    (row,) = door.get(REFUSED).json
+    assert (row["delivery"], row["event"]) == ("", "")
+
+
+def test_the_list_takes_the_token_and_pages_and_refuses_other_words(door: Door) -> None:
+    for number in range(3):
+        door.post(BODY, headers_for(BODY, f"guid-{number}", x_hub_signature_256=None))
+    assert door.get(REFUSED, Authorization=None).status == 401
+    assert [row["delivery"] for row in door.get(f"{REFUSED}&limit=1&offset=1").json] == ["guid-1"]
+    answer = door.get("/api/deliveries?refused=yes")
+    assert answer.status == 422 and answer.json["problems"][0]["field"] == "refused"
+
+
+def test_the_newest_are_kept_and_no_more_than_that(database: Database) -> None:
+    async def work() -> list[str]:
+        refusals = Refusals(RefusedDeliveries(database), write_s=0.0)
+        for number in range(2 * MOST):
+            refusals.note(401, f"guid-{number}", "issues", "x" * 10_000)
+            if number % 50 == 0:
+                await asyncio.sleep(0)
+        writing = refusals._writing
+        assert writing is not None
+        await writing
+        return [row.delivery for row in await RefusedDeliveries(database).list()]
+
+    kept = asyncio.run(work())
+    assert kept == [f"guid-{number}" for number in reversed(range(MOST, 2 * MOST))]
+
+
+def test_a_flood_is_one_line_with_its_count_and_one_write(database: Database) -> None:
+    async def work() -> int:
+        refusals = Refusals(RefusedDeliveries(database), log_s=0.2, write_s=3600.0)
+        for number in range(1000):
+            refusals.note(401, f"guid-{number}", "issues", "set WEBHOOK_SECRET to the App's webhook secret")
+        async with asyncio.timeout(PATIENCE_S):
+            while len(said) < 2:  # noqa: ASYNC110  # a line of the log rings no bell
+                await asyncio.sleep(0.01)
+        assert len(await refusals.list(1000, 0)) == MOST
+        return len(await RefusedDeliveries(database).list())
+
+    with capture_logs() as said:
+        written = asyncio.run(work())
+    assert written <= MOST
+    lines = [line for line in said if line["event"] == "deliveries_refused"]
+    assert [line["count"] for line in lines] == [1, 999]
+    assert all("WEBHOOK_SECRET" in line["because"] for line in lines)
