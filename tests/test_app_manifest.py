@@ -18,6 +18,7 @@ def test_permissions_are_the_least_that_the_work_needs() -> None:
         "issues": "write",
         "pull_requests": "write",
         "checks": "write",
+        "merge_queues": "read",
     }
 
 

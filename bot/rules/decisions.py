@@ -95,6 +95,27 @@ class LookAtCommit:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckMergeGroup:
+    """Check what a merge queue is about to merge: `head_sha` against `base_sha`."""
+
+    repo: Repo
+    head_sha: str
+    head_ref: str
+    base_sha: str
+    base_ref: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropMergeGroup:
+    """Stop the checks of a commit that a merge queue has no more use for."""
+
+    repo: Repo
+    head_sha: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
 class PressedButton:
     """Somebody with the right to asks something of one check run: `identifier` names the button, `rerun` is GitHub's
     own *Re-run*."""
@@ -161,6 +182,8 @@ Decision = (
     | StopInstallation
     | LookAtPull
     | LookAtCommit
+    | CheckMergeGroup
+    | DropMergeGroup
     | PressedButton
     | Obey
     | JudgePolicy

@@ -177,6 +177,25 @@ class CheckSuiteRerequested(_OnSuite):
 
 
 @dataclass(frozen=True, slots=True)
+class MergeGroupRequested(_Sent):
+    """The merge queue made a commit of pull requests and its base, and waits for the required checks of it. `head_ref`
+    and `base_ref` are branches of the repository; `base_sha` is what the group is merged onto."""
+
+    head_sha: str
+    head_ref: str
+    base_sha: str
+    base_ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeGroupDestroyed(_Sent):
+    """The queue has no more use for that commit; `reason` is `merged`, `dequeued`, `invalidated`, or empty."""
+
+    head_sha: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class InstallationChanged:
     """`repositories` are the full names it is about; None means whatever the installation has."""
 
@@ -227,6 +246,8 @@ Event = (
     | CheckRunRequestedAction
     | CheckSuiteRequested
     | CheckSuiteRerequested
+    | MergeGroupRequested
+    | MergeGroupDestroyed
     | InstallationChanged
     | Push
     | Ping

@@ -24,6 +24,8 @@ from bot.rules.event_nouns import (
     IssueOpened,
     IssueReopened,
     IssueUnlabeled,
+    MergeGroupDestroyed,
+    MergeGroupRequested,
     Ping,
     PullRequestChanged,
     PullRequestClosed,
@@ -34,6 +36,7 @@ from bot.rules.event_nouns import (
     ThreadUnlocked,
 )
 from bot.rules.events_installation import installation
+from bot.rules.events_queue import merge_group, merge_group_destroyed
 from bot.rules.payload import Reader
 
 __all__ = [
@@ -52,6 +55,8 @@ __all__ = [
     "IssueOpened",
     "IssueReopened",
     "IssueUnlabeled",
+    "MergeGroupDestroyed",
+    "MergeGroupRequested",
     "Ping",
     "PullRequestChanged",
     "PullRequestClosed",
@@ -279,6 +284,8 @@ _TABLE: Mapping[tuple[str, str | None], Callable[[Reader], Event]] = {
     ("check_run", "requested_action"): _action_requested,
     ("check_suite", "requested"): lambda payload: CheckSuiteRequested(**_on_suite(payload)),
     ("check_suite", "rerequested"): lambda payload: CheckSuiteRerequested(**_on_suite(payload)),
+    ("merge_group", "checks_requested"): merge_group,
+    ("merge_group", "destroyed"): merge_group_destroyed,
     ("installation", "created"): installation,
     ("installation", "deleted"): installation,
     ("installation", "suspend"): installation,

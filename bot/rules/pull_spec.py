@@ -8,6 +8,9 @@ from bot.config import Policy
 from bot.model import Noun, Repo
 from bot.model.pulls import PullCheck
 
+MERGE_GROUP = 0
+"""The number under which a merge queue's commits are checked: they are no pull request's head."""
+
 
 class PullSpec(Noun):
     """One run of checks of one head. `only` names the checks to run, empty means all that there are; `kept` are the
@@ -21,6 +24,8 @@ class PullSpec(Noun):
     head_ref: str = ""
     head_repo: str | None = None
     base_ref: str = ""
+    base_sha: str = ""
+    """The commit to compare with where that is known; else it is the merge base."""
     policy: Policy = Policy()
     only: tuple[str, ...] = ()
     kept: tuple[PullCheck, ...] = ()
@@ -28,3 +33,8 @@ class PullSpec(Noun):
     """Who or what asked for it, a sentence."""
     asked: bool = False
     """Whether somebody asked: then it is done whatever drafts, paths, labels or a pause say."""
+
+    @property
+    def is_merge_group(self) -> bool:
+        """Whether this is what a merge queue is about to merge, and no pull request."""
+        return self.number == MERGE_GROUP

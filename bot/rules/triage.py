@@ -34,6 +34,8 @@ from bot.rules.events import (
     IssueOpened,
     IssueReopened,
     IssueUnlabeled,
+    MergeGroupDestroyed,
+    MergeGroupRequested,
     Ping,
     PullRequestChanged,
     PullRequestClosed,
@@ -45,7 +47,7 @@ from bot.rules.events import (
 )
 from bot.rules.retelling import on_return, on_unlock
 from bot.rules.triage_commands import comment_needs, on_comment
-from bot.rules.triage_pulls import check_needs, on_check, on_pull
+from bot.rules.triage_pulls import check_needs, on_check, on_merge_group, on_pull
 
 __all__ = [
     "WRITE_ACCESS",
@@ -108,6 +110,8 @@ def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
             return (on_pull(event),)
         case CheckRunRerequested() | CheckRunRequestedAction() | CheckSuiteRequested() | CheckSuiteRerequested():
             return (on_check(event, facts),)
+        case MergeGroupRequested() | MergeGroupDestroyed():
+            return (on_merge_group(event),)
         case InstallationChanged():
             return (_on_installation(event),)
         case Push():

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from bot.rules.decisions import (
     WRITE_ACCESS,
+    CheckMergeGroup,
     Decision,
+    DropMergeGroup,
     Facts,
     Ignore,
     LookAtCommit,
@@ -18,6 +20,8 @@ from bot.rules.event_nouns import (
     CheckRunRerequested,
     CheckSuiteRequested,
     CheckSuiteRerequested,
+    MergeGroupDestroyed,
+    MergeGroupRequested,
     PullRequestChanged,
     PullRequestClosed,
     PullRequestOpened,
@@ -50,6 +54,24 @@ def on_pull(event: PullEvent) -> Decision:
     how = event.how.replace("_", " ") if isinstance(event, PullRequestChanged) else _HAPPENED[type(event)]
     head = (event.head_sha, event.at) if isinstance(event, _NEW_HEAD) else None
     return LookAtPull(event.repo, event.number, f"pull request #{event.number} {how}", head)
+
+
+def on_merge_group(event: MergeGroupRequested | MergeGroupDestroyed) -> Decision:
+    """A merge queue waits for its checks, or no more. What it merges people with write access have put there."""
+    if event.repo.installation_id == 0:
+        return Ignore(_NOT_OURS)
+    sha = event.head_sha[:12]
+    if isinstance(event, MergeGroupDestroyed):
+        because = f"the merge group {sha} is gone" + (f": {event.reason}" if event.reason else "")
+        return DropMergeGroup(event.repo, event.head_sha, because)
+    return CheckMergeGroup(
+        repo=event.repo,
+        head_sha=event.head_sha,
+        head_ref=event.head_ref,
+        base_sha=event.base_sha,
+        base_ref=event.base_ref,
+        because=f"the merge queue of {event.base_ref} wants the checks of {sha}",
+    )
 
 
 def check_needs(event: CheckEvent, app_login: str) -> Needs:

@@ -10,7 +10,9 @@ from bot.model import Repo
 from bot.rules.decisions import (
     CancelRun,
     Candidate,
+    CheckMergeGroup,
     Decision,
+    DropMergeGroup,
     Ignore,
     JudgePolicy,
     LookAtCommit,
@@ -27,6 +29,7 @@ from bot.workflows.context import Context
 from bot.workflows.pulls.buttons import press
 from bot.workflows.pulls.look import look, look_at_commit
 from bot.workflows.pulls.policy_check import judge_policy_at
+from bot.workflows.pulls.queue import check_merge_group, drop_merge_group
 from bot.workflows.pulls.start import stop_run
 from bot.workflows.retell import tell_again
 from bot.workflows.stopping import cancel, make_candidate, quiet_ms, stop_work
@@ -50,6 +53,10 @@ async def act(context: Context, decision: Decision, policy: Policy) -> str | Non
             return await look_at_commit(
                 context, decision.repo, decision.sha, again=decision.again, because=decision.because
             )
+        case CheckMergeGroup():
+            return await check_merge_group(context, decision)
+        case DropMergeGroup():
+            return await drop_merge_group(context, decision)
         case PressedButton():
             return await press(context, decision)
         case Obey():

@@ -28,24 +28,27 @@ _ABSENT = re.compile(r"couldn't find remote ref|not our ref|unadvertised object|
 
 
 async def fetch_head(mirror: Path, number: int, sha: str, remote: Remote) -> None:
-    """Bring the commit `sha`, a head of pull request `number`, into the mirror, where it stays until `drop_head`.
+    """Bring the commit `sha`, a head of pull request `number`, into the mirror, where it stays until `drop_head`. With
+    the number 0 it is a merge queue's commit, on a branch that `mirror.fetch` has brought unless it is gone again.
 
     By `refs/pull/N/head`; where the request's author has replaced that, by the id itself, which GitHub gives as long
     as it has the commit. Raises Stale where it has not, else as `mirror.fetch`. Done already, it asks nobody."""
     _check_id(sha)
-    if number < 1:
+    if number < 0:
         raise ValueError(f"{number} is no pull request's number")
     kept = f"{_HEADS}{sha}"
     async with exclusive(mirror, "fetch", timeout_s=1800):
         if (await commits(mirror, (kept,)))[0] == sha:
             return
         # one after the other: the first brings the usual case, and what makes the second small
-        for refspec in (f"+refs/pull/{number}/head:{_PULLS}{number}", sha):
-            await _fetch(mirror, refspec, remote)
+        for refspec in (f"+refs/pull/{number}/head:{_PULLS}{number}" if number else None, sha):
+            if refspec is not None:
+                await _fetch(mirror, refspec, remote)
             if (await commits(mirror, (sha,)))[0] == sha:
                 await git("update-ref", kept, sha, git_dir=mirror)
                 return
-    raise Stale(f"the head moved on: {sha[:12]} is no longer to be had for pull request #{number}")
+    whose = f"for pull request #{number}" if number else "for the merge queue"
+    raise Stale(f"the head moved on: {sha[:12]} is no longer to be had {whose}")
 
 
 async def drop_head(mirror: Path, sha: str) -> None:

@@ -114,10 +114,9 @@ class Bot:
         return {name: run.conclusion for name, run in self.checks(sha).items()}
 
     def comment(self, number: int, key: str) -> str:
-        """The bot's one comment of that purpose; empty where there is none."""
+        """The bot's last comment of that purpose; empty where there is none."""
         found = [one.body for one in self.world.comments(NAME, number) if f"<!-- mendbot:{key} -->" in one.body]
-        assert len(found) <= 1, found
-        return found[0] if found else ""
+        return found[-1] if found else ""
 
     def head(self, number: int) -> str:
         return str(next(pull.head_sha for pull in self.world.pulls(NAME) if pull.number == number))

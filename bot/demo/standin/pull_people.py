@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.demo.standin import pull_actions, repo_actions, review_actions
+from bot.demo.standin import pull_actions, queue_actions, repo_actions, review_actions
 from bot.demo.standin.answers import not_found
 from bot.demo.standin.people import People
 from bot.demo.standin.records import Pull, Review, ReviewComment, ReviewState
@@ -83,6 +83,25 @@ class PullPeople(People):
             return sha
 
         return self._do(work)
+
+    def enqueue_pull(self, repo: str, number: int, actor: str) -> str:
+        """Press "Merge when ready" where there is a merge queue; -> the commit of its merge group."""
+
+        async def work() -> str:
+            async with self._state.repo(repo).git.lock:
+                return await queue_actions.enqueue(self._hooks, self._pull(repo, number), self._user(actor))
+
+        return self._do(work)
+
+    def destroy_group(self, repo: str, number: int, sha: str, actor: str, reason: queue_actions.Reason) -> None:
+        """The queue has no more use for the commit that `enqueue_pull` made."""
+
+        async def work() -> None:
+            async with self._state.repo(repo).git.lock:
+                pull, user = self._pull(repo, number), self._user(actor)
+                await queue_actions.destroy(self._hooks, pull, sha, reason, user)
+
+        self._do(work)
 
     def pulls(self, repo: str) -> tuple[PullView, ...]:
         """All pull requests, open or not, oldest first."""

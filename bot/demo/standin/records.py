@@ -19,13 +19,14 @@ APP_PERMISSIONS: dict[str, str] = {
     "checks": "write",
     "contents": "write",
     "issues": "write",
+    "merge_queues": "read",
     "metadata": "read",
     "pull_requests": "write",
 }
 """What the App asks for, and an installation grants unless told otherwise: the least the main job needs (T21)."""
 
 APP_EVENTS = (
-    *("check_run", "check_suite", "issue_comment", "issues", "pull_request"),
+    *("check_run", "check_suite", "issue_comment", "issues", "merge_group", "pull_request"),
     *("pull_request_review", "pull_request_review_comment", "push"),
 )
 

@@ -7,6 +7,7 @@ from bot.model import Repo
 from bot.model.commands import Command
 from bot.reports.replies import refused_reply
 from bot.rules.decisions import PressedButton
+from bot.rules.pull_spec import MERGE_GROUP
 from bot.rules.pull_state import checks_of, fold_pull
 from bot.rules.triage_pulls import RERUN
 from bot.rules.verdict import green
@@ -18,6 +19,7 @@ from bot.workflows.pulls.heads import checks_at
 from bot.workflows.pulls.look import check_again, look_at_commit
 from bot.workflows.pulls.policy_check import CHECK as CONFIG
 from bot.workflows.pulls.policy_check import judge_policy_at
+from bot.workflows.pulls.queue import check_group_again
 from bot.workflows.pulls.start import stop_run
 from bot.workflows.stopping import cancel
 from bot.workflows.telling import digest
@@ -40,10 +42,14 @@ async def press(context: Context, pressed: PressedButton) -> str:
     if pressed.identifier == "cancel":
         return await _cancel(context, pressed)
     if pressed.identifier == "fix" or pressed.check == "fix":
+        if number == MERGE_GROUP:
+            return "no fix is made for a merge group: its pull requests have the button"
         return await _fix(context, pressed, number)
     only = (pressed.check,) if pressed.identifier == RERUN else await failed_checks(context, repo, number, sha)
     if not only:
         return "nothing failed, so there is nothing to run again"
+    if number == MERGE_GROUP:
+        return await check_group_again(context, repo, sha, pressed.because, only) or "the merge group is unknown"
     return await check_again(context, repo, number, sha, pressed.because, only)
 
 

@@ -94,7 +94,7 @@ async def _begin(context: Context, row: PullRow) -> None:
     await mirrors.ensure_mirror(mirror)
     await transfer(context, spec.repo, partial(mirrors.fetch, mirror), write=False)
     await transfer(context, spec.repo, partial(fetch_head, mirror, spec.number, spec.head_sha), write=False)
-    base = await merge_base(mirror, f"refs/remotes/origin/{spec.base_ref}", spec.head_sha)
+    base = spec.base_sha or await merge_base(mirror, f"refs/remotes/origin/{spec.base_ref}", spec.head_sha)
     if base is None:
         raise UserError(f"the head shares no history with `{spec.base_ref}`, so there is nothing to compare it with")
     tree = await head_tree(context, row)

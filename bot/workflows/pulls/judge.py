@@ -20,7 +20,7 @@ async def judge_check(context: Context, row: PullRow, state: PullState, index: i
     outcome = outcome_of(row, state, index)
     outcomes = context.stores.outcomes
     await outcomes.record(outcome)
-    if outcome.outcome == "passed":
+    if outcome.outcome == "passed" and not row.spec.is_merge_group:
         await learn_from_push(context, row, state, index)
     failures = await _remembered(context, row, failures_of(state, index))
     check = PullCheck(
@@ -40,7 +40,7 @@ def outcome_of(row: PullRow, state: PullState, index: int) -> Outcome:
     step, failures = state.ran[index].step, failures_of(state, index)
     return Outcome(
         repo=row.spec.repo.full_name,
-        number=row.spec.number,
+        number=None if row.spec.is_merge_group else row.spec.number,
         stage=state.stages[index].name,
         sha=row.spec.head_sha,
         run_id=row.id,

@@ -20,6 +20,7 @@ from bot.workflows.pulls.filtered import tell_filtered
 from bot.workflows.pulls.heads import checks_at, not_green, speaker, withdrawn
 from bot.workflows.pulls.people import forget_heads, learn_from_merge
 from bot.workflows.pulls.policy_check import judge_policy_of_pull
+from bot.workflows.pulls.queue import check_group_again
 from bot.workflows.pulls.start import Order, kept_of, start_checks, stop_checks, stop_run
 from bot.workflows.stopping import cancel
 
@@ -189,6 +190,8 @@ async def look_at_commit(context: Context, repo: Repo, sha: str, *, again: bool,
     said = [await look(context, repo, number) for number in numbers]
     if again:
         said = [await check_again(context, repo, number, sha, because) for number in numbers]
+        in_queue = await check_group_again(context, repo, sha, because)
+        said += [in_queue] if in_queue is not None else []
     return "; ".join(said) or f"no open pull request has the head {sha[:12]}"
 
 

@@ -10,7 +10,7 @@ from bot.config import Policy
 from bot.model import Repo
 from bot.model.jobs import Job
 from bot.model.pulls import Pull, PullCheck
-from bot.rules.pull_spec import PullSpec
+from bot.rules.pull_spec import MERGE_GROUP, PullSpec
 from bot.rules.pull_state import checks_of, fold_pull
 from bot.store.pulls import PullRow
 from bot.workflows.context import Context
@@ -54,6 +54,7 @@ async def start_checks(
         head_ref=pull.head_ref,
         head_repo=pull.head_repo,
         base_ref=pull.base_ref,
+        base_sha=pull.base_sha if pull.number == MERGE_GROUP else "",
         policy=policy,
         only=tuple(order.only),
         kept=tuple(order.kept),

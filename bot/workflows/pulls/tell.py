@@ -94,6 +94,7 @@ async def pull_view(context: Context, row: PullRow, state: PullState) -> PullVie
     """The run of checks as its readers see it."""
     spec = row.spec
     checks = checks_of(spec, state)
+    may_fix = state.stop is None and not spec.is_merge_group and bool(fixable(checks))
     span = (state.ended_at - state.started_at) if state.started_at and state.ended_at else None
     status = state.finished or ("running" if state.started_at else "queued")
     return PullView(
@@ -113,5 +114,5 @@ async def pull_view(context: Context, row: PullRow, state: PullState) -> PullVie
         setup=state.setup,
         sandbox=state.sandbox,
         duration_ms=int(span.total_seconds() * 1000) if span else 0,
-        fixable=state.stop is None and bool(fixable(checks)) and await may_push_more(context, spec.repo, spec.number),
+        fixable=may_fix and await may_push_more(context, spec.repo, spec.number),
     )
