@@ -22,29 +22,19 @@ deliveries = sa.Table(
 )  # fmt: skip
 
 refused_deliveries = sa.Table(
-    "refused_deliveries",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("delivery", sa.Text, nullable=False),
-    sa.Column("event", sa.Text, nullable=False),
-    sa.Column("because", sa.Text, nullable=False),
+    "refused_deliveries", metadata, sa.Column("id", sa.Integer, primary_key=True, autoincrement=True),
+    *(sa.Column(name, sa.Text, nullable=False) for name in ("delivery", "event", "because")),
     sa.Column("received_at", sa.BigInteger, nullable=False),
-)
+)  # fmt: skip
 
 candidates = sa.Table(
-    "candidates",
-    metadata,
-    sa.Column("repo", sa.Text, primary_key=True),
-    sa.Column("issue", sa.Integer, primary_key=True),
-    sa.Column("installation_id", sa.BigInteger, nullable=False),
-    sa.Column("labeled_by", sa.Text, nullable=False),
-    sa.Column("first_at", sa.BigInteger, nullable=False),
-    sa.Column("last_at", sa.BigInteger, nullable=False),
-    sa.Column("quiet_ms", sa.BigInteger, nullable=False),
-    sa.Column("since", sa.Text),
-    # the login of whoever put the label or gave the command; none where that was not noted
-    sa.Column("asked_by", sa.Text),
-)
+    "candidates", metadata,
+    sa.Column("repo", sa.Text, primary_key=True), sa.Column("issue", sa.Integer, primary_key=True),
+    sa.Column("installation_id", sa.BigInteger, nullable=False), sa.Column("labeled_by", sa.Text, nullable=False),
+    *(sa.Column(name, sa.BigInteger, nullable=False) for name in ("first_at", "last_at", "quiet_ms")),
+    # `asked_by`: the login of whoever put the label or gave the command; none where that was not noted
+    sa.Column("since", sa.Text), sa.Column("asked_by", sa.Text),
+)  # fmt: skip
 
 runs = sa.Table(
     "runs",
