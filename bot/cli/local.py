@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -65,23 +65,13 @@ def check(
     """
     from bot.config import load_settings
     from bot.reports.local import progress_line, result_lines, summary_line
-    from bot.workspace.checks import configured_sandbox, run_checks
-    from bot.workspace.policy import checks_with_a_command, local_policy
+    from bot.workspace.checks import run_checks
 
     tree, language = absolute(path), load_settings().language
-
-    async def run() -> RunChecksResult:
-        if (problem := _no_tree(tree)) is not None:
-            return RunChecksResult(passed=False, error=problem)
-        policy = await local_policy(tree)
-        sandbox, checks = await configured_sandbox(), policy.checks
-        wanted = check or checks_with_a_command(tree, checks, sandbox.finds)
-        go = partial(run_checks, fail_fast=fail_fast, max_attempts=max_attempts)
-        watch = None if json else lambda seen: note(progress_line(seen, language))
-        return await go(tree, wanted, policy=checks, sandbox=sandbox, watch=watch)
-
+    watch = None if json else lambda seen: note(progress_line(seen, language))
+    go = partial(run_checks, fail_fast=fail_fast, max_attempts=max_attempts, watch=watch)
     try:
-        result = asyncio.run(run())
+        result = asyncio.run(_checked(tree, check, go))
     except KeyboardInterrupt:
         complain("interrupted; your files are as they were before the check")
         return NOT_PASSED
@@ -95,6 +85,19 @@ def check(
         complain(result.error)
         return BAD_INPUT
     return PASSED if result.passed else NOT_PASSED
+
+
+async def _checked(
+    tree: Path, check: tuple[Check, ...], run_checks: Callable[..., Awaitable[RunChecksResult]]
+) -> RunChecksResult:
+    from bot.workspace.checks import configured_sandbox
+    from bot.workspace.policy import checks_with_a_command, local_policy
+
+    if (problem := _no_tree(tree)) is not None:
+        return RunChecksResult(passed=False, error=problem)
+    policy, sandbox = await local_policy(tree), await configured_sandbox()
+    wanted = check or checks_with_a_command(tree, policy.checks, sandbox.finds)
+    return await run_checks(tree, wanted, policy=policy.checks, sandbox=sandbox)
 
 
 def _no_tree(tree: Path) -> str | None:

@@ -61,17 +61,9 @@ def fix(
         print one JSON document at the end, and no progress
     """
     tree, files = _around(file) if repo is None else (absolute(repo), file)
-    request = _request(
-        {
-            "repo": str(tree),
-            "task": task,
-            "filePaths": list(files),
-            "testCommand": test_command,
-            "validationCommands": list(validation_command),
-            "maxAttempts": max_attempts,
-            "agents": list(agent),
-        }
-    )
+    checks = {"testCommand": test_command, "validationCommands": list(validation_command)}
+    asked = {"task": task, "filePaths": list(files), "maxAttempts": max_attempts, "agents": list(agent)}
+    request = _request({"repo": str(tree), **asked, **checks})
     from bot.config import load_settings
     from bot.reports.session import session_lines
 

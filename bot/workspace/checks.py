@@ -57,7 +57,6 @@ async def run_checks(
     before_retry: BeforeRetry | None = None,
     policy: ChecksPolicy | None = None,
     sandbox: Sandbox | None = None,
-    mask: Callable[[str], str] | None = None,
     watch: Watch | None = None,
 ) -> RunChecksResult:
     """Run the checks in the order typecheck, lint, test, each once an attempt, until all pass or the attempts are used.
@@ -80,7 +79,7 @@ async def run_checks(
         fail_fast=fail_fast,
         policy=policy or ChecksPolicy(),
         sandbox=sandbox or await configured_sandbox(),
-        mask=mask or Redactor().mask,
+        mask=Redactor().mask,
         watch=watch or (lambda _: None),
     )
     return await _attempts(bench, max_attempts, before_retry)
