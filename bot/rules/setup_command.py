@@ -10,30 +10,28 @@ from dataclasses import dataclass
 
 __all__ = ["PythonSetup", "node_setup", "python_setup"]
 
-_FOR_TESTS = ("test", "tests", "testing", "dev", "develop", "development")
-"""Extras and groups that hold what tests need, by custom."""
-
 
 @dataclass(frozen=True, slots=True)
 class PythonSetup:
     """What is known of a Python project: `files` its file names, `tools` what its checks need and nothing declares.
 
-    `requirements` are its requirements files, `extras` and `groups` the names of its optional ones."""
+    `requirements` are its requirements files, `extras` and `groups` names of optional ones that its checks need;
+    `requires` is what it depends on, for a project that cannot be installed itself."""
 
     files: Collection[str]
     manager: str = ""
     requirements: Sequence[str] = ()
-    extras: Collection[str] = ()
-    groups: Collection[str] = ()
+    requires: Sequence[str] = ()
+    extras: Sequence[str] = ()
+    groups: Sequence[str] = ()
     tools: Sequence[str] = ()
     installable: bool = False
 
 
 def python_setup(known: PythonSetup) -> str:
     """The command that makes `.venv` with the project, what it declares for tests, and its tools."""
-    extras = [name for name in _FOR_TESTS if name in known.extras]
-    groups = [name for name in _FOR_TESTS if name in known.groups]
-    tools = " ".join(known.tools)
+    extras, groups = known.extras, known.groups
+    tools = " ".join(map(shlex.quote, known.tools))
     if "uv.lock" in known.files or known.manager == "uv":
         words = ["uv sync", *(f"--extra {name}" for name in extras), *(f"--group {name}" for name in groups)]
         return " ".join(words) + (f" && uv pip install {tools}" if tools else "")
@@ -55,11 +53,13 @@ def _with_pip(known: PythonSetup, extras: Sequence[str], groups: Sequence[str]) 
     words = [f"-r {shlex.quote(name)}" for name in known.requirements]
     if known.installable:
         words.append(f"-e '.[{','.join(extras)}]'" if extras else "-e .")
+    else:
+        words += map(shlex.quote, known.requires)
     upgrade = ""
     if groups:  # the option came with pip 25.1, and many interpreters bring an older one
         upgrade = " && .venv/bin/python -m pip install --upgrade pip"
         words += [f"--group {name}" for name in groups]
-    words += known.tools
+    words += map(shlex.quote, known.tools)
     return f"python3 -m venv .venv{upgrade} && .venv/bin/python -m pip install {' '.join(words)}"
 
 

@@ -6,25 +6,19 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from bot.model import Command, NeededSetup
 from bot.rules import declared
-from bot.rules.setup_command import PythonSetup, node_setup, python_setup
+from bot.rules.setup_command import node_setup
 from bot.workspace.finders import ENVIRONMENTS, python_tools
 from bot.workspace.package_managers import package_manager
-from bot.workspace.project import Project, section
-from bot.workspace.tools import LOCK, TOOLS
+from bot.workspace.project import Project
+from bot.workspace.python_needs import declaring, namesake
+from bot.workspace.setup_python import python_remedy
+from bot.workspace.tools import TOOLS
 
-_MODULES = {
-    "mypy": ("mypy", "mypyc"),
-    "pytest": ("pytest", "_pytest", "py"),
-    "mypy-extensions": ("mypy_extensions",),
-    "typing-extensions": ("typing_extensions",),
-    "ast-serialize": ("ast_serialize",),
-}
-"""What the tools' packages are imported as, where it is not their name."""
 _NODE_PRODUCTS = ("node_modules", ".pnp.cjs", ".pnp.js")
 
 
@@ -70,10 +64,10 @@ def _python(project: Project, tool: str) -> NeededSetup | None:
                     return None
                 return NeededSetup(because="tool", what=tool, place=_within(here, name), command=_set_up(here, project))
     for here in places:
-        file = next(_declaring(here), None)
+        file = declaring(here)
         if file is not None:
             return NeededSetup(because="dependencies", what=_within(here, file), command=_set_up(here, project))
-    package = _namesake(project)
+    package = namesake(project)
     if package is not None:
         return NeededSetup(because="name", what=package, command=_set_up(project, project))
     return None
@@ -90,70 +84,9 @@ def _has_tool(project: Project, environment: str, tool: str) -> bool:
     return any(library.glob(f"python*/site-packages/{tool}/__init__.py"))
 
 
-def _declaring(project: Project) -> Iterator[str]:
-    """The files that declare dependencies; a `setup.py` is a program, and what it declares is known to itself alone."""
-    if declared.pyproject_requires(project.toml("pyproject.toml")):
-        yield "pyproject.toml"
-    if project.has("setup.cfg") and declared.ini_requires(project.ini("setup.cfg")):
-        yield "setup.cfg"
-    yield from _requirements(project)
-    if project.has("Pipfile") and declared.pipfile_requires(project.toml("Pipfile")):
-        yield "Pipfile"
-    if project.has("setup.py"):
-        yield "setup.py"
-
-
-def _requirements(project: Project) -> Iterator[str]:
-    for name in sorted(filter(declared.is_requirements, _names(project))):
-        if declared.requirements(project.text(name) or ""):
-            yield name
-
-
 def _set_up(home: Project, project: Project) -> str:
     """The set-up command of the project at `home`, with the tools that the checks of `project` need."""
-    data, files = home.toml("pyproject.toml"), _names(home)
-    listed = [line for name in _requirements(home) for line in declared.requirements(home.text(name) or "")]
-    ini = home.ini("setup.cfg") if "setup.cfg" in files else {}
-    listed += [*declared.pipfile_requires(home.toml("Pipfile")), *declared.ini_requires(ini)]
-    known = declared.names((*declared.pyproject_requires(data), *listed))
-    tool = section(data, "tool") or {}
-    installable = section(data, "project") is not None or "setup.py" in files or declared.ini_is_package(ini)
-    command = python_setup(
-        PythonSetup(
-            files=files,
-            manager=next((name for name in ("poetry", "pdm", "uv") if name in tool), ""),
-            requirements=tuple(_requirements(home)),
-            extras=(
-                *(section(data, "project", "optional-dependencies") or ()),
-                *(section(ini, "options.extras_require") or ()),
-            ),
-            groups=(
-                *(section(data, "dependency-groups") or ()),
-                *(section(tool, "poetry", "group") or ()),
-            ),
-            tools=[name for name in python_tools(project) if name not in known],
-            installable=installable,
-        )
-    )
-    return _at(home.directory, command)
-
-
-def _namesake(project: Project) -> str | None:
-    """The package of the tools that the project is, or provides a module of."""
-    pins = re.finditer(r"^([\w.-]+)==", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
-    packages = frozenset(pin[1] for pin in pins)
-    data = project.toml("pyproject.toml")
-    setup_cfg = project.ini("setup.cfg") if project.has("setup.cfg") else {}
-    names = [(section(data, "project") or {}).get("name"), (section(data, "tool", "poetry") or {}).get("name")]
-    names.append(setup_cfg.get("metadata", {}).get("name"))
-    own = packages.intersection(declared.normal(name) for name in names if isinstance(name, str))
-    if own:
-        return min(own)
-    for package in sorted(packages):
-        for module in _MODULES.get(package, (package.replace("-", "_"),)):
-            if any(project.has_file(f"{top}{module}{end}") for top in ("", "src/") for end in (".py", "/__init__.py")):
-                return package
-    return None
+    return _at(home.directory, python_remedy(home, python_tools(project)))
 
 
 def _upwards(project: Project) -> list[Project]:

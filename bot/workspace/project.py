@@ -82,10 +82,13 @@ class Project:
 
     def ini(self, path: str) -> Mapping[str, Mapping[str, str]]:
         """The file's sections; empty where it is missing or broken."""
-        text = self.text(path)
+        return self.sections(self.text(path) or "", path)
+
+    def sections(self, text: str, path: str) -> Mapping[str, Mapping[str, str]]:
+        """The sections of such a text, which stands in the file; empty where it is broken."""
         parser = configparser.ConfigParser(interpolation=None, strict=False, allow_no_value=True)
         try:
-            parser.read_string(text or "")
+            parser.read_string(text)
         except configparser.Error as error:
             self.missing(f"{path} is broken: {_first_line(error)}")
             return {}

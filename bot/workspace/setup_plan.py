@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.config import ChecksPolicy
-from bot.model import CHECK_ORDER, ShellOrArgv
+from bot.model import ShellOrArgv
 from bot.model.setups import SetupPlan, SetupStep
 from bot.policy.keys import POLICY_PATH
-from bot.workspace.detect import Missing, detect
-from bot.workspace.needed_setup import needed_setup
 from bot.workspace.setup_native import native_steps
 from bot.workspace.setup_node import node_steps
+from bot.workspace.setup_python import python_steps
 
 
 def plan_setup(tree: Path, near: Sequence[str] = (), *, configured: ShellOrArgv | None = None) -> SetupPlan:
@@ -21,12 +19,4 @@ def plan_setup(tree: Path, near: Sequence[str] = (), *, configured: ShellOrArgv 
     if configured is not None:
         step = SetupStep(run=configured, because=POLICY_PATH, network=True)
         return SetupPlan(steps=(step,), configured=True)
-    python: dict[str, SetupStep] = {}
-    for check in CHECK_ORDER:
-        command = detect(tree, check, ChecksPolicy(), near)
-        if isinstance(command, Missing) or command.needs == "node":
-            continue
-        needed = needed_setup(tree, command, lambda _: False)
-        if needed is not None:
-            python.setdefault(needed.command, SetupStep(run=needed.command, because=needed.what, network=True))
-    return SetupPlan(steps=(*node_steps(tree, near), *native_steps(tree, near), *python.values()))
+    return SetupPlan(steps=(*node_steps(tree, near), *native_steps(tree, near), *python_steps(tree, near)))

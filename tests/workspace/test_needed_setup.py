@@ -101,12 +101,15 @@ def test_a_command_of_the_repositorys_own_is_run_as_it_says(tmp_path: Path) -> N
     [
         ({"pyproject.toml": f'{PROJECT}dependencies = ["httpx"]\n'}, "pyproject.toml"),
         ({"pyproject.toml": f'{PROJECT}[project.optional-dependencies]\ndocs = ["sphinx"]\n'}, "pyproject.toml"),
-        ({"pyproject.toml": f'{PROJECT}[dependency-groups]\ndev = ["pytest"]\n'}, "pyproject.toml"),
+        ({"pyproject.toml": f'{PROJECT}[dependency-groups]\ndev = ["pytest", "hypothesis"]\n'}, "pyproject.toml"),
+        ({"pyproject.toml": f'{PROJECT}[dependency-groups]\ndev = ["pytest<8"]\n'}, "pyproject.toml"),
         ({"pyproject.toml": f'{PROJECT}dynamic = ["dependencies"]\n'}, "pyproject.toml"),
         ({"pyproject.toml": '[tool.poetry.dependencies]\npython = "^3.11"\nhttpx = "*"\n'}, "pyproject.toml"),
-        ({"pyproject.toml": '[tool.poetry.group.dev.dependencies]\npytest = "*"\n'}, "pyproject.toml"),
+        ({"pyproject.toml": '[tool.poetry.group.dev.dependencies]\nhypothesis = "*"\n'}, "pyproject.toml"),
         ({"requirements.txt": "# nothing\nhttpx==1  # one\n"}, "requirements.txt"),
-        ({"requirements-dev.txt": "pytest\n"}, "requirements-dev.txt"),
+        ({"requirements-dev.txt": "pytest\nhypothesis\n"}, "requirements-dev.txt"),
+        ({"requirements-dev.txt": "pytest\n"}, None),
+        ({"pyproject.toml": f'{PROJECT}[dependency-groups]\ndev = ["pytest>=8", "ruff"]\n'}, None),
         ({"dev-requirements.txt": "-r other.txt\n"}, "dev-requirements.txt"),
         ({"setup.cfg": "[options]\ninstall_requires =\n  httpx\n"}, "setup.cfg"),
         ({"setup.py": "from setuptools import setup\nsetup()\n"}, "setup.py"),
@@ -132,9 +135,9 @@ def test_what_declares_dependencies(tmp_path: Path, files: dict[str, str], what:
     [
         ({"pyproject.toml": DEPENDS, "uv.lock": ""}, "uv sync --extra test"),
         ({"pyproject.toml": f'{DEPENDS}[dependency-groups]\ndev = ["mypy"]\n[tool.uv]\n[tool.mypy]\n'},
-         "uv sync --extra test --group dev"),
+         "uv sync --extra test && uv pip install mypy"),
         ({"pyproject.toml": f'{PROJECT}dependencies = ["httpx"]\n', "uv.lock": ""}, "uv sync && uv pip install pytest"),
-        ({"pyproject.toml": '[tool.poetry.group.test.dependencies]\npytest = "*"\n', "poetry.lock": ""},
+        ({"pyproject.toml": '[tool.poetry.group.test.dependencies]\npytest = "*"\nmock = "*"\n', "poetry.lock": ""},
          "POETRY_VIRTUALENVS_IN_PROJECT=1 poetry install --with test"),
         ({"pyproject.toml": DEPENDS, "pdm.lock": ""}, "pdm install --group test"),
         ({"Pipfile": '[packages]\nhttpx = "*"\n'},
@@ -144,8 +147,11 @@ def test_what_declares_dependencies(tmp_path: Path, files: dict[str, str], what:
         ({"requirements.txt": "httpx\n", "requirements-dev.txt": "pytest>=8\n", "mypy.ini": "[mypy]\n"},
          f"{PIP} -r requirements-dev.txt -r requirements.txt mypy"),
         ({"setup.py": "", "setup.cfg": "[options.extras_require]\ntest = pytest\n"}, f"{PIP} -e '.[test]'"),
-        ({"pyproject.toml": f'{PROJECT}[dependency-groups]\ntest = ["pytest"]\n'},
+        ({"pyproject.toml": f'{PROJECT}[dependency-groups]\ntest = ["pytest", "mock"]\n'},
          f"{PIP} --upgrade pip && .venv/bin/python -m pip install -e . --group test"),
+        # setuptools refuses to build what has several directories at its top and names no packages
+        ({"pyproject.toml": f'{PROJECT}dependencies = ["httpx"]\n', "app/a.py": "", "migrations/b.py": ""},
+         f"{PIP} httpx pytest"),
     ],
 )  # fmt: skip
 def test_the_setup_command_is_the_package_managers_own(tmp_path: Path, files: dict[str, str], command: str) -> None:
