@@ -33,7 +33,8 @@ class NodeProject:
 
 _NPM = "--ignore-scripts --no-audit --no-fund"
 _PNPM = "--ignore-scripts --ignore-pnpmfile"
-_YARN = "--ignore-scripts --non-interactive --ignore-engines"
+# as root Yarn would keep its downloads in /tmp, which is memory
+_YARN = '--ignore-scripts --non-interactive --ignore-engines --cache-folder "$HOME/.cache/yarn"'
 _NO_GIT = "GIT_ALLOW_PROTOCOL=none"
 """Yarn runs the scripts of a package that it clones."""
 _COMMANDS: Mapping[str, tuple[str, str]] = {

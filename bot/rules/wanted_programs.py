@@ -38,6 +38,8 @@ _BY_MAJOR: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 _PNPM_BY_LOCK: Mapping[str, str] = MappingProxyType({"5": "7.33.7", "6": "8.15.9", "9": "10.34.9"})
 """The pnpm that reads a lock file, by the major of its `lockfileVersion`."""
+_YARN_BY_LOCK: Mapping[int, str] = MappingProxyType({4: "2.4.2", 5: "3.1.1", 6: "3.8.7", 7: "3.8.7", 8: "4.9.4"})
+"""The Yarn that writes a lock file of that version; the next one would rewrite it."""
 
 _EXACT = re.compile(r"\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z.-]{1,60})?")
 _NAMED = re.compile(r"(?P<name>[a-z]+)@(?P<version>[^+\s]+)(?:\+(?P<digest>[a-z0-9]+\.[0-9a-fA-F]+))?")
@@ -86,7 +88,7 @@ def _by_lock(manager: str, lock: str, release: str) -> str:
         if released and exact_version(released[1]):
             return released[1]
         found = re.search(r"^__metadata:\s+version:\s*['\"]?(\d+)", lock, re.MULTILINE)
-        return "" if found is None else _BY_MAJOR["yarn"]["4" if int(found[1]) >= 8 else "3"]
+        return "" if found is None else _YARN_BY_LOCK.get(int(found[1]), _BY_MAJOR["yarn"]["4"])
     found = _LOCK_VERSION.search(lock) if manager == "pnpm" else None
     return _PNPM_BY_LOCK.get(found[1], "") if found else ""
 

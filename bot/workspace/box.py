@@ -54,6 +54,8 @@ _PACKAGE_VARIABLES = frozenset(
         *("PIP_DEFAULT_TIMEOUT", "UV_INDEX_URL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
         *("NODE_EXTRA_CA_CERTS", "NPM_CONFIG_REGISTRY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
         *("npm_config_registry", "http_proxy", "https_proxy", "no_proxy"),
+        *("YARN_NPM_REGISTRY_SERVER", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS"),
+        *("GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
     )
 )
 

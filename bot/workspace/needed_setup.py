@@ -3,23 +3,18 @@ nothing: a project that declares dependencies is never tested with an interprete
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 from bot.model import Command, NeededSetup
-from bot.rules import declared
-from bot.rules.setup_command import node_setup
 from bot.workspace.finders import ENVIRONMENTS, python_tools
-from bot.workspace.package_managers import package_manager
 from bot.workspace.project import Project
 from bot.workspace.python_needs import declaring, namesake
+from bot.workspace.setup_node import node_remedy
 from bot.workspace.setup_python import python_remedy
 from bot.workspace.tools import TOOLS
-
-_NODE_PRODUCTS = ("node_modules", ".pnp.cjs", ".pnp.js")
 
 
 def needed_setup(tree: Path, command: Command, provided: Callable[[str], bool]) -> NeededSetup | None:
@@ -28,31 +23,10 @@ def needed_setup(tree: Path, command: Command, provided: Callable[[str], bool]) 
     `provided` says whether a tool is in one of the operator's toolchains: who brings a tool along answers for what it
     finds. Files of the tree are read with care, and a broken one declares nothing."""
     if command.needs == "node":
-        return _node(Project(tree, command.directory))
+        return node_remedy(Project(tree, command.directory))
     if not command.needs or provided(command.needs):
         return None
     return _python(Project(tree, command.directory), command.needs)
-
-
-def _node(project: Project) -> NeededSetup | None:
-    places = _upwards(project)
-    if any(os.path.lexists(here.tree / here.directory / name) for here in places for name in _NODE_PRODUCTS):
-        return None
-    declaring = [here for here in places if declared.node_packages(here.json("package.json"))]
-    if not declaring:
-        return None
-    manager = package_manager(project)
-    locked = next((here for here in places if _names(here) & _LOCKS), declaring[-1])
-    named = locked.json("package.json").get("packageManager")
-    command = node_setup(manager, _names(locked), named if isinstance(named, str) else "")
-    return NeededSetup(
-        because="dependencies", what=_within(declaring[0], "package.json"), command=_at(locked.directory, command)
-    )
-
-
-_LOCKS = frozenset(
-    ("package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "bun.lock", "bun.lockb", "yarn.lock", ".yarnrc.yml")
-)
 
 
 def _python(project: Project, tool: str) -> NeededSetup | None:

@@ -16,7 +16,7 @@ import yaml
 from bot.config import ChecksPolicy
 from bot.errors import Refused
 from bot.model import CHECK_ORDER
-from bot.model.setups import SetupStep
+from bot.model.setups import NeededSetup, SetupStep
 from bot.rules.declared import node_packages
 from bot.rules.node_install import (
     LOCKS,
@@ -27,6 +27,7 @@ from bot.rules.node_install import (
     rebuild_command,
     workspace_patterns,
 )
+from bot.rules.setup_command import node_setup
 from bot.rules.tool_use import program
 from bot.rules.wanted_programs import KNOWN
 from bot.workspace.contents import Walk
@@ -60,6 +61,23 @@ def node_steps(tree: Path, near: Sequence[str] = ()) -> tuple[SetupStep, ...]:
         if home is not None:
             homes.setdefault(home.project.directory, home)
     return tuple(step for home in homes.values() for step in _steps(home))
+
+
+def node_remedy(project: Project) -> NeededSetup | None:
+    """What the project must have installed before its checks can run, and the command that a person would use."""
+    home = _home(project)
+    if home is None:
+        return None
+    here, manager = home.project, _installer(home.project)
+    named = here.json("package.json").get("packageManager")
+    files = [*_locks_of(here), *([".yarnrc.yml"] if here.has_file(".yarnrc.yml") else [])]
+    command = node_setup(manager, files, named if isinstance(named, str) else "")
+    declaring = next(each for each in (project, *_all(home)) if node_packages(each.json("package.json")))
+    what = _within(declaring, "package.json")
+    place = shlex.quote(here.directory if here.directory[:1] != "-" else f"./{here.directory}")
+    return NeededSetup(
+        because="dependencies", what=what, command=f"cd {place} && {command}" if here.directory else command
+    )
 
 
 def _places(tree: Path, near: Sequence[str]) -> Iterator[str]:
@@ -118,7 +136,9 @@ def _home(project: Project) -> _Home | None:
         return None
     with_lock = (here for here in manifests if _locks_of(here))
     above = next(with_lock, None) or next((here for here in manifests if _patterns(here)), manifests[0])
-    home = _Home.at(above)
+    home, nearest = _Home.at(above), manifests[0]
+    if nearest.directory not in {each.directory for each in _all(home)} and node_packages(nearest.json("package.json")):
+        home = _Home.at(nearest)  # it stands in a workspace without being part of it
     return home if home.declares() else None
 
 

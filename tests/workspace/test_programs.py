@@ -186,3 +186,27 @@ def test_with_the_network_home_is_on_disk_and_gone_afterwards(tmp_path: Path) ->
     assert run(sandbox, tmp_path / "tree", fill.run).exit_code != 0, "the small one in memory is full"
     assert said(asyncio.run(sandbox.run(fill, tmp_path / "tree", grant=Grant(network=True)))) == "done"
     assert list((tmp_path / "home" / "scratch").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        ({"Makefile": "test:\n\tuv run pytest\n\npublish:\n\tpoetry publish\n"}, ["uv"]),
+        ({"Makefile": "test: build\n\t@cd web && pnpm test; echo yarn\n"}, ["pnpm"]),
+        ({"Makefile": "test:\n\t./uv; uv.sh; echo poetry\n"}, []),
+        ({"justfile": "test *args:\n    uv run pytest {{args}}\n"}, ["just", "uv"]),
+        ({"tox.ini": "[testenv]\ncommands = pytest\n"}, ["tox"]),
+        ({"noxfile.py": "import nox\n\n@nox.session\ndef tests(session):\n    pass\n"}, ["nox"]),
+        ({"package.json": '{"packageManager": "yarn@3.6.4", "scripts": {"test": "x"}}'}, ["yarn@3.6.4"]),
+        ({"package.json": '{"packageManager": "npm@9.0.0", "scripts": {"test": "x"}}'}, []),
+        ({"package.json": '{"scripts": {"test": "x"}}', "yarn.lock": "__metadata:\n  version: 6\n"}, ["yarn@3.8.7"]),
+        ({"package.json": '{"scripts": {"test": "x"}}', "yarn.lock": "# yarn lockfile v1\n"}, ["yarn"]),
+    ],
+)
+def test_a_detected_command_names_the_programs_that_it_calls(
+    tmp_path: Path, files: dict[str, str], wanted: list[str]
+) -> None:
+    command = detect(sources(tmp_path, files), "test", ChecksPolicy())
+    assert isinstance(command, Command)
+    named = [f"{each.name}@{each.version}" if each.version else each.name for each in command.programs]
+    assert named == wanted

@@ -288,6 +288,16 @@ def test_a_project_below_the_top_is_installed_there(tmp_path: Path) -> None:
     assert steps(tmp_path, files) == ()
 
 
+def test_a_project_in_a_workspace_without_being_part_of_it_is_installed_by_itself(tmp_path: Path) -> None:
+    files = {
+        "package.json": package(**NEEDS, workspaces=["packages/*"]),
+        "package-lock.json": "{}",
+        "site/package.json": package(**NEEDS),
+    }
+    (first, *_) = steps(tmp_path, files, "site/index.js")
+    assert first.products == ("site/node_modules",)
+
+
 def test_yarn_neither_runs_a_release_nor_a_plugin_nor_a_generator_of_the_project(tmp_path: Path) -> None:
     lock = "__metadata:\n  version: 8\n"
     settings = "nodeLinker: node-modules\nyarnPath: .yarn/releases/yarn-4.5.0.cjs\nplugins:\n  - .yarn/plugins/x.cjs\n"
