@@ -50,6 +50,7 @@ _READ = frozenset(
 )
 _READ_ENDS = (".patch", ".tgz", ".tar.gz")
 """What a package manager reads: manifests, locks, settings, patches and packages in files, wherever they lie."""
+_GENERATED = re.compile(r"[@\"']exec:")
 
 
 def node_steps(tree: Path, near: Sequence[str] = ()) -> tuple[SetupStep, ...]:
@@ -157,8 +158,7 @@ def _steps(home: _Home) -> Iterator[SetupStep]:
     yield SetupStep(
         run=_at(here, install_command(project)),
         because=because,
-        # Yarn's `exec:` runs a file of the project to get a package
-        network=not (berry and "exec:" in text + "".join(each.text("package.json") or "" for each in _all(home))),
+        network=not (berry and _is_generated(home, text)),
         shared=home.reads is not None,
         reads=home.reads or (),
         products=tuple(home.products(berry=berry)),
@@ -169,6 +169,12 @@ def _steps(home: _Home) -> Iterator[SetupStep]:
         called = programs if rebuild.startswith("pnpm") else ()
         yield SetupStep(run=_at(here, rebuild), because=because, programs=called, optional=True)
     yield from _own_steps(home, project)
+
+
+def _is_generated(home: _Home, lock: str) -> bool:
+    """Whether Yarn would run a file of the project to get a package, by the protocol `exec:`."""
+    texts = (lock, *(each.text("package.json") or "" for each in _all(home)))
+    return any(_GENERATED.search(text) for text in texts)
 
 
 def _own_steps(home: _Home, project: NodeProject) -> Iterator[SetupStep]:

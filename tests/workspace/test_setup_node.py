@@ -299,7 +299,7 @@ def test_a_project_in_a_workspace_without_being_part_of_it_is_installed_by_itsel
 
 
 def test_yarn_neither_runs_a_release_nor_a_plugin_nor_a_generator_of_the_project(tmp_path: Path) -> None:
-    lock = "__metadata:\n  version: 8\n"
+    lock = '__metadata:\n  version: 8\n\n"a@npm:1":\n  bin:\n    cross-exec: bin/a.js\n'
     settings = "nodeLinker: node-modules\nyarnPath: .yarn/releases/yarn-4.5.0.cjs\nplugins:\n  - .yarn/plugins/x.cjs\n"
     files = {"package.json": package(**NEEDS), "yarn.lock": lock, ".yarnrc.yml": settings}
     (first,) = steps(tmp_path, files)
