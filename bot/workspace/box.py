@@ -171,7 +171,7 @@ _IN_BOX: Mapping[str, str] = {
     "GOCACHE": "/tmp/go-build",  # noqa: S108 - a place inside the box, larger than HOME
     "GOTOOLCHAIN": "local",  # another one would be downloaded by each command anew
 }
-PLAIN_ENVIRONMENT: Mapping[str, str] = {"LANG": "C.UTF-8", "CI": "true", "TERM": "dumb"}
+PLAIN_ENVIRONMENT: Mapping[str, str] = {"LANG": "C.UTF-8", "CI": "true"}
 
 
 def tree_tools(tree: Path) -> list[str]:

@@ -92,7 +92,6 @@ def test_the_environment_is_the_short_list_and_the_grant(
         "HOME": "/home/bot",
         "LANG": "C.UTF-8",
         "CI": "true",
-        "TERM": "dumb",
         "GOCACHE": "/tmp/go-build",
         "GOTOOLCHAIN": "local",
         "GOPROXY": "off",
