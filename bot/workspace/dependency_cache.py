@@ -82,7 +82,7 @@ def ready(shelf: Shelf) -> bool:
     try:
         if not is_marked(shelf.directory):
             shelf.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if any(shelf.directory.iterdir()):
+            if any(shelf.directory.iterdir()) and not is_marked(shelf.directory):  # another process may just have
                 return False
             mark(shelf.directory)
         shelf.spaces()[-1].mkdir(mode=0o700, parents=True, exist_ok=True)
