@@ -19,17 +19,30 @@ if TYPE_CHECKING:
 
 def with_errors(state: RunState, event: RunEvent, index: int, step: ValidationStep) -> RunState:
     """What the step shows is noted; what it no longer shows, now that it passes, is learned."""
-    if step.skipped or state.snapshot is None:
+    snapshot = state.snapshot
+    if step.skipped or snapshot is None:
         return state
     prints = tuple(event.data.get("fingerprints", ()))
+    if event.iteration == 0 and not step.timed_out and step.could_not_run is None:
+        state = replace(state, base_errors={**state.base_errors, index: frozenset(prints)})
     if not step.passed:
         printed = {**state.printed, **event.data.get("printed", {})}
-        return replace(state, printed=printed, shown=note(state.shown, index, prints, state.snapshot))
+        shown = note(state.shown, index, not_made_here(state, index, prints), snapshot)
+        return replace(state, printed=printed, shown=shown)
     made = state.made[-1] if state.made and event.iteration else None
-    lessons, shown = learn(state.shown, index, step, state.snapshot)
+    lessons, shown = learn(state.shown, index, step, snapshot)
     if made is not None:
         lessons = tuple(replace(one, attempt=made.attempt, agent=made.agent, tools=made.tools) for one in lessons)
     return replace(state, shown=shown, lessons=(*state.lessons, *lessons))
+
+
+def not_made_here(state: RunState, index: int, fingerprints: Iterable[str]) -> tuple[str, ...]:
+    """The errors of a stage without those that the run's own attempts made: the stage had a result before any change,
+    and no stage showed them. Of a stage that was hidden then, all are taken for the base's."""
+    if index not in state.base_errors:
+        return tuple(fingerprints)
+    on_base = frozenset[str]().union(*state.base_errors.values())
+    return tuple(text for text in fingerprints if text in on_base)
 
 
 def validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...]) -> RunState:

@@ -86,6 +86,8 @@ class RunState:
     """What a person should look at in the change, a sentence each."""
     guidance: tuple[KnownError, ...] = ()
     """What the history told before the latest attempt."""
+    base_errors: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    """The errors of each stage that had a result before any change; a stage that an earlier one hid is not in it."""
     shown: tuple[Shown, ...] = ()
     lessons: tuple[Lesson, ...] = ()
     before: tuple[BeforeAttempt, ...] = ()

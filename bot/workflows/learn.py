@@ -14,6 +14,7 @@ from bot.model import KnownError, Resolution
 from bot.rules.course import RunState
 from bot.rules.failures import raw_errors
 from bot.rules.lessons import Lesson
+from bot.rules.run_outcome import not_made_here
 from bot.rules.weakened import FileTexts, refusal, weakened
 from bot.store.runs import RunRow
 from bot.workflows.context import Context
@@ -60,9 +61,10 @@ async def judge_guidance(context: Context, state: RunState, *, passed: bool) -> 
 
 
 async def remember_failure(context: Context, state: RunState, fingerprints: Sequence[str]) -> None:
-    """A change after which an error is still there is a dead end for that error."""
+    """A change after which an error is still there is a dead end for that error. What an attempt of the run itself made
+    is no error of the repository's, so nothing is remembered of it."""
     before = state.states[-1].fingerprints if state.states else frozenset()
-    survived = sorted(before.intersection(fingerprints))
+    survived = sorted(not_made_here(state, len(state.steps), before.intersection(fingerprints)))
     for own in {state.made[-1].patch_hash, state.made[-1].replays} - {None} if state.made else ():
         await context.stores.history.dead_end(survived, str(own))
 

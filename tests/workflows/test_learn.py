@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from bot.model import KnownError, Resolution, Status
+from bot.config import Policy
+from bot.model import AgentTask, KnownError, Phase, Resolution, Status
 from bot.reports.history import told
 from bot.rules.course import RunState
 from bot.rules.lessons import Lesson
@@ -21,7 +22,8 @@ from bot.workflows.begin_local import begin_local
 from bot.workflows.finish import clear, finish, settle
 from bot.workflows.learn import change_hash, learn, loosened
 from tests.workflows.conftest import Desk
-from tests.workflows.whole_run import ERROR, JUDGE, LUCKY, Doer, go, judged, writes
+from tests.workflows.whole_run import ERROR, JUDGE, LUCKY, POLICY, Doer, go, judged, through, writes
+from tests.workflows.whole_run import told as events
 
 AtDesk = Callable[..., Any]
 
@@ -88,6 +90,81 @@ def test_a_check_that_passed_by_luck_teaches_nothing(at_desk: AtDesk) -> None:
         return state.finished, state.validations[-1].steps[-1].flaky, await known(at)
 
     assert at_desk(work) == (Status.SUCCESS, True, None)
+
+
+MADE = "answer.txt: error: it is odd [odd-answer]"
+TWO_ERRORS = f"""import pathlib, sys
+text = pathlib.Path("answer.txt").read_text()
+if text != "42\\n":
+    print({ERROR!r} if text == "41\\n" else {MADE!r})
+    sys.exit(1)
+"""
+
+
+def test_an_error_that_only_an_attempt_of_the_run_made_is_no_past_error(at_desk: AtDesk) -> None:
+    """REQ-RA-311: neither recorded, nor among a file's past errors, nor told as guidance in a later run."""
+
+    async def work(at: Desk) -> tuple[KnownError | None, KnownError | None, list[Any], list[Any], int]:
+        judged(at, TWO_ERRORS)
+        at.hands = [Doer([writes("43\n"), writes("44\n"), writes("42\n")])]
+        assert (await go(at, "run-1")).finished is Status.SUCCESS
+        at.hands = [Doer([writes("42\n")])]
+        await go(at, "run-2")
+        (plan,) = [one for one in await at.runs.artifacts("run-2") if one.phase is Phase.PLANNING]
+        (started,) = await events(at, "run-2", "attempt_started")
+        errors = [one["error"] for one in plan.data["pastErrors"]]
+        told_of = [one["error"] for one in started.data["guidance"]]
+        history = at.context.stores.history
+        return await known(at), await known(at, MADE), errors, told_of, len(await history.dead_ends([MADE]))
+
+    own, made, errors, told_of, dead = at_desk(work)
+    assert own is not None and own.resolution.attempt == 1, "what run-2 did at its first try"
+    assert (made, errors, told_of, dead) == (None, [ERROR], [ERROR], 0)
+
+
+def test_an_error_of_a_check_that_was_hidden_on_the_base_is_learned(at_desk: AtDesk) -> None:
+    """The base says nothing of it, so it is taken for the base's."""
+
+    async def work(at: Desk) -> KnownError | None:
+        lint = 'import sys\nsys.exit("bad" in open("answer.txt").read() and "bad.py: error: bad")\n'
+        judged(at, lint__py=lint, answer__txt="41 bad\n")
+        at.hands = [Doer([writes("41\n"), writes("42\n")])]
+        checks = {"lint": {"command": "python3 lint.py"}, "test": {"command": "python3 judge.py"}}
+        assert (await go(at, "run-1", policy={"checks": checks})).finished is Status.SUCCESS
+        return await known(at)
+
+    found = at_desk(work)
+    assert found is not None and found.resolution.attempt == 2
+
+
+def test_a_session_with_a_base_learns_from_its_first_try_and_the_next_uses_it(at_desk: AtDesk, tmp_path: Path) -> None:
+    """REQ-RA-311: what is known is told in attempt 1, and repeated there."""
+
+    async def session(at: Desk, run_id: str, **more: Any) -> RunState:
+        tree = tmp_path / "mine"
+        tree.mkdir(exist_ok=True)
+        writes("41\n")(tree)
+        writes(JUDGE, "judge.py")(tree)
+        policy = Policy.model_validate(POLICY)
+        spec = {"repo": None, "workspace": str(tree), "goal": "Fix it", "baseline": True, "policy": policy, **more}
+        await at.run(run_id, **spec)
+        return await through(at, run_id)
+
+    async def work(at: Desk) -> tuple[RunState, KnownError | None, AgentTask, RunState]:
+        at.hands = [Doer([writes("42\n")])]
+        first = await session(at, "run-1")
+        found = await at.context.stores.history.by_error(ERROR)
+        doer = Doer([writes("42\n# so\n")])
+        at.hands = [doer]
+        await session(at, "run-2")
+        at.hands = []
+        return first, found, doer.told[0], await session(at, "run-3", agents=("history",))
+
+    first, found, task, third = at_desk(work)
+    assert (first.finished, first.counted) == (Status.SUCCESS, 1)
+    assert found is not None and (found.resolution.attempt, found.resolution.run_id) == (1, "run-1")
+    assert task.attempt == 1 and any(ERROR in one for one in task.guidance)
+    assert (third.finished, third.agents, third.counted) == (Status.SUCCESS, ("history",), 1)
 
 
 def test_a_run_that_mends_nothing_teaches_nothing(at_desk: AtDesk) -> None:
