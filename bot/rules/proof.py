@@ -26,7 +26,8 @@ def proof_of(spec: RunSpec, state: RunState) -> Proof:
     gone = [step for index, step in before.items() if _passes(last, index)]
     if not gone:
         return "luck"
-    if all(made.mechanical for made in state.made) and all(map(is_style, gone)) and not _asks_for_style(spec, gone):
+    kept = [made for made in state.made if not made.undone]
+    if all(made.mechanical for made in kept) and all(map(is_style, gone)) and not _asks_for_style(spec, gone):
         return "style_only"
     return "shown"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.model import Annotation, CouldNotRun, Issue, Proof, Repo, StyleFindings, Validation, ValidationStep
@@ -69,6 +71,12 @@ def test_a_fix_is_shown_by_a_check_that_failed_before_and_passes_with_it(
 ) -> None:
     state = RunState(baseline=baseline, validations=validations, made=(made(agent),), attempt=len(validations))
     assert proof_of(spec(issues), state) == expected
+
+
+def test_a_replay_that_was_undone_has_no_part_in_what_is_shown() -> None:
+    undone = replace(made("history"), undone=True)
+    state = RunState(baseline=lint_fails("a.py"), validations=(RED, GREEN), made=(undone, made("fixers", 2)), attempt=2)
+    assert proof_of(spec(CRASH), state) == "style_only"
 
 
 @pytest.mark.parametrize(
