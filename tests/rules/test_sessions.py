@@ -172,6 +172,14 @@ def test_every_problem_is_told_at_once() -> None:
     assert "maxAttempts: must be a whole number" in str(Rejected(found))
 
 
+def test_unknown_agents_are_told_with_everything_else() -> None:
+    """REQ-RUN-001."""
+    found = {item.field: item.message for item in problems({"repo": "/r", "task": "t", "agents": ["gpt", "x", "gpt"]})}
+    assert set(found) == {"agents", "testCommand"}
+    assert found["agents"].count("unknown agent") == 2 and "`gpt`" in found["agents"] and "`x`" in found["agents"]
+    assert "`claude` is not built in yet" in problem(agents=["claude"]).message
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=8),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
