@@ -39,9 +39,10 @@ def complain(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """What is being done, as one line on stderr, for who waits; one who has gone misses nothing."""
+    """What is being done, as one line on stderr with its indentation; who has gone away misses nothing."""
+    indent = " " * (len(text) - len(text.lstrip(" ")))
     with suppress(BrokenPipeError):
-        print(one_line(text, _LONGEST_COMPLAINT), file=sys.stderr, flush=True)
+        print(f"{indent}{one_line(text, _LONGEST_COMPLAINT)}", file=sys.stderr, flush=True)
 
 
 def _encoding() -> str:

@@ -17,6 +17,7 @@ _MAKES_OWN = re.compile(r"g?make(?:\[\d+\])?: ")
 """Begins what make says of itself, such as `Leaving directory`: below the line with which the tool sums up."""
 _WIDTH = 500
 _ANSWERS = frozenset({"changes_applied", "phase_failed"})
+_LOOKED_FOR = ": looked for "
 _INDENT = "  "
 """Before what happens within an attempt."""
 
@@ -79,7 +80,8 @@ def _check(event: RunEvent) -> str:
     step = event.data["step"]
     where = "before any change" if event.iteration == 0 else f"attempt {event.data.get('attempt', event.iteration)}"
     if step["skipped"]:
-        return f"  {step['stage']}: skipped, {step['output']}"
+        why, _, _ = step["output"].partition(_LOOKED_FOR)  # where it was looked for stands in the artifact
+        return f"  {step['stage']}: skipped, {why}"
     mark = "✓" if step["passed"] else "✗"
     line = f"  {mark} {step['stage']} ({where}, {step['durationMs'] / 1000:.1f} s)"
     shown = step.get("failures")

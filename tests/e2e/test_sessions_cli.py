@@ -80,6 +80,7 @@ def test_without_json_it_says_what_it_does_as_it_goes(tmp_path: Path) -> None:
     ):
         assert said in err
     assert all(line.strip() and len(line) <= 500 for line in err.splitlines())
+    assert "\nattempt 1 of 1\n  asks the agent `command`\n  command changed" in err
     head, stopped, before, after, tried, logs = out.splitlines()
     assert head == "not fixed in 1 of 1 attempts; the tree is as it was"
     assert stopped == "stopped by max_iterations: Reached maximum iterations (1/1)"

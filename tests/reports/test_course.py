@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.model import RunEvent
+from bot.model import Phase, RunEvent
 from bot.reports.course import event_line
 
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 BELOW = "make: *** [Makefile:8: test] Error 1\nmake: Leaving directory '/srv/x/duration'\n"
+
+
+def test_a_check_without_a_command_is_told_in_a_short_line() -> None:
+    output = "no command: looked for `checks.lint.command`, a script and much else"
+    step = {"stage": "lint", "passed": True, "skipped": True, "durationMs": 0, "output": output}
+    data = {"step": step, "attempt": 1}
+    event = RunEvent(id=1, type="validation_command_completed", ts=NOON, iteration=1, data=data)
+    assert event_line(event) == "  lint: skipped, no command"
+
+
+def test_an_answer_of_an_agent_is_told_with_how_long_it_took() -> None:
+    data = {"agent": "command", "paths": ["a.py"]}
+    event = RunEvent(id=2, type="changes_applied", ts=NOON, phase=Phase.IMPLEMENTATION, iteration=1, data=data)
+    assert event_line(event, since=NOON - timedelta(seconds=90)) == "  command changed a.py (90.0 s)"
+    assert event_line(event) == "  command changed a.py"
 
 
 @pytest.mark.parametrize(
