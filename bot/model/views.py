@@ -129,6 +129,11 @@ class RunView(Noun):
     """The steps of the setup that has ended."""
     chosen: tuple[tuple[str, str], ...] = ()
     """The commands that check the project, masked, each with the file that it was chosen by, or ""."""
+    left: tuple[str, ...] = ()
+    """Errors of the base that the task does not name, in their tools' own words: they were left alone."""
+    left_count: int = 0
+    left_out: tuple[str, ...] = ()
+    """Checks that could not run on the base, and were left out."""
     changed_paths: tuple[str, ...] = ()
     stop: StopReason | None = None
     commit_sha: str | None = None

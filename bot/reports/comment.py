@@ -23,6 +23,7 @@ from bot.reports.ending import (
 from bot.reports.footer import footer
 from bot.reports.group import conflicts, group
 from bot.reports.known import known_errors, seen_before
+from bot.reports.left_alone import left_alone
 from bot.reports.limits import COMMENT_CHARS, fence, inline_code
 from bot.reports.prose import details, escape, link, page
 from bot.reports.pull_words import tell
@@ -162,8 +163,8 @@ def _cancelled(view: RunView, language: Language) -> list[str]:
 
 
 def planned(view: RunView, language: Language) -> str:
-    """What the project was set up by, and which files its checks were chosen by."""
-    told = (set_up_by(view.setup, language), chosen_by(view.chosen, language))
+    """What the project was set up by, which files its checks were chosen by, what of a red base was left alone."""
+    told = (set_up_by(view.setup, language), chosen_by(view.chosen, language), left_alone(view, language))
     return "\n\n".join(line for line in told if line)
 
 

@@ -56,7 +56,18 @@ REASONS_KOREAN: Mapping[str, str] = {
     "setup.not_started": "`{command}`: {error}\n{block}",
     "setup.lacks": "`{command}`: Mendbot의 컴퓨터에서 {what}을(를) 찾을 수 없습니다. 설치하거나, MENDBOT_TOOLCHAINS에"
     " 디렉터리를 적거나, .github/mendbot.yml의 `setup`을 바꿔 주세요",
-    "cannot_check": "여기서는 체크를 실행할 수 없습니다: `{command}`: {why}",
+    "cannot_check.not_found": "여기서는 체크를 실행할 수 없습니다: {what}을(를) 찾을 수 없습니다 (`{command}`)",
+    "cannot_check.not_executable": "여기서는 체크를 실행할 수 없습니다:"
+    " {what}을(를) 실행할 권한이 없습니다 (`{command}`)",
+    "cannot_check.no_module": "여기서는 체크를 실행할 수 없습니다:"
+    " Python 모듈 {what}이(가) 설치되어 있지 않습니다 (`{command}`)",
+    "cannot_check.no_script": "여기서는 체크를 실행할 수 없습니다:"
+    " package.json에 스크립트 {what}이(가) 없습니다 (`{command}`)",
+    "cannot_check.no_target": "여기서는 체크를 실행할 수 없습니다: 타깃 {what}이(가) 없습니다 (`{command}`)",
+    "cannot_check.no_file": "여기서는 체크를 실행할 수 없습니다: 파일 {what}이(가) 없습니다 (`{command}`)",
+    "cannot_check.not_started": "여기서는 체크를 실행할 수 없습니다: {what} (`{command}`)",
+    "cannot_check.not_set_up": "여기서는 체크를 실행할 수 없습니다:"
+    " `{command}` 명령에는 프로젝트 설정이 필요합니다 (`{what}`)",
     "group.alone": "이 이슈만 따로 처리해 달라는 요청이 있었습니다",
     "group.together": "함께 처리해 달라는 요청이 있었습니다",
     "group.shared.component": "이슈 {count}개의 컴포넌트가 {key}(으)로 같습니다",

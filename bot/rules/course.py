@@ -14,6 +14,7 @@ from bot.model.said import Stop
 from bot.model.setups import SetupStep
 from bot.rules import stop
 from bot.rules.pipeline import Stage, next_index
+from bot.rules.red_base import cannot_check
 from bot.rules.run_spec import RunSpec
 from bot.rules.run_state import NOTHING_OFFERED, RunState, fold
 from bot.rules.sayings import write
@@ -97,7 +98,10 @@ def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action:
     if not any(stage.command is not None for stage in state.stages):
         return Finish(status=Status.FAILED, stop=_no_checks(state.stages))
     if spec.baseline and state.baseline is None:
-        return Validate(attempt=0, index=next_index(state.stages, state.steps) or 0)
+        return Validate(attempt=0, index=next_index(state.stages, state.steps, fail_fast=state.fail_fast(0)) or 0)
+    stuck = cannot_check(spec, state.baseline.steps) if state.red_base and state.baseline is not None else None
+    if stuck is not None:
+        return Finish(status=Status.FAILED, stop=stuck)
     if spec.pull is not None and not spec.given and state.baseline is not None and state.baseline.passed:
         return Finish(status=Status.SUCCESS)  # nothing of its own fails there any more: there is nothing to fix
     if state.phases.get(Phase.DESIGN) != "completed":

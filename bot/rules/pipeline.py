@@ -76,9 +76,15 @@ def skipped_step(stage: Stage) -> ValidationStep:
     )
 
 
-def next_index(stages: Sequence[Stage], steps: Sequence[ValidationStep]) -> int | None:
-    """The stage to run now, or None when the validation is over: all ran, or one failed (fail-fast)."""
-    if steps and not steps[-1].passed:
+def left_out(stage: Stage, command: str) -> ValidationStep:
+    """The record of a stage that could not run on the base, and is not run after it."""
+    said = "left out: it could not run on the base"
+    return ValidationStep(command=command, stage=stage.name, passed=True, skipped=True, output=said)
+
+
+def next_index(stages: Sequence[Stage], steps: Sequence[ValidationStep], *, fail_fast: bool = True) -> int | None:
+    """The stage to run now, or None when the validation is over: all ran, or one failed where it is to fail fast."""
+    if fail_fast and steps and not steps[-1].passed:
         return None
     return len(steps) if len(steps) < len(stages) else None
 

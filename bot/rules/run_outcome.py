@@ -50,11 +50,15 @@ def validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...
     outcome, standing = close(steps), state.standing
     free = bool(event.iteration and state.made and state.made[-1].free)
     output = "\n".join(step.output for step in steps if not step.skipped)
+    at = next((index for index, step in enumerate(steps) if not step.passed), len(steps) - 1)
+    # on the base all stages run, and the first that failed is not always the last
+    shown = event.data.get("fingerprints", ()) if at == len(steps) - 1 else _shown(state, at)
     now = _state_of(
         outcome,
+        at,
         len(state.stages),
         snapshot=state.snapshot or "",
-        fingerprints=event.data.get("fingerprints", ()),
+        fingerprints=shown,
         patch_hash=own_hash(state.made) if event.iteration else "",
         counts=not free,
     )
@@ -80,6 +84,10 @@ def validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...
     return state if won or keeps(standing, outcome) else _dropped(state, made)
 
 
+def _shown(state: RunState, stage: int) -> tuple[str, ...]:
+    return tuple(one.fingerprint for one in state.shown if one.stage == stage)
+
+
 def _dropped(state: RunState, made: Made) -> RunState:
     """The tree as it was before that turn, so that what did not help rides along with no other change."""
     at = trajectory.last_of(state.states, made.before)
@@ -88,13 +96,21 @@ def _dropped(state: RunState, made: Made) -> RunState:
 
 
 def _state_of(
-    outcome: Validation, stages: int, *, snapshot: str, fingerprints: Iterable[str], patch_hash: str, counts: bool
+    outcome: Validation,
+    at: int,
+    stages: int,
+    *,
+    snapshot: str,
+    fingerprints: Iterable[str],
+    patch_hash: str,
+    counts: bool,
 ) -> trajectory.State:
-    """The state that a validation of so many stages tells of; `fingerprints` are its last step's."""
-    last = outcome.steps[-1]
+    """The state that a validation of so many stages tells of; `fingerprints` are those of its step `at`, the first that
+    failed, else the last."""
+    last = outcome.steps[at]
     return trajectory.State(
         snapshot=snapshot,
-        stage=stages if outcome.passed else len(outcome.steps) - 1,
+        stage=stages if outcome.passed else at,
         fingerprints=frozenset() if outcome.passed else frozenset(fingerprints),
         patch_hash=patch_hash,
         passed=outcome.passed,

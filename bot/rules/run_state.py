@@ -27,7 +27,9 @@ from bot.rules import trajectory
 from bot.rules.changes_made import Made, tried
 from bot.rules.lessons import Lesson, Shown
 from bot.rules.pipeline import Stage, next_index
+from bot.rules.red_base import Left
 from bot.rules.run_outcome import validated, with_errors
+from bot.rules.setups_seen import steps_of, with_setup
 from bot.rules.suites_seen import BeforeAttempt, SuiteSeen, WhatRan, attempted, refused, with_suite
 
 __all__ = ["NOTHING_OFFERED", "SAME_PATCH", "Made", "RunState", "fold"]
@@ -54,6 +56,11 @@ class RunState:
     """The steps of the setup that has ended."""
     steps: tuple[ValidationStep, ...] = ()
     """Of the validation under way; empty between two."""
+    red_base: bool = False
+    """Every check runs on the base, and what fails there is left alone where the task does not name it; not so in runs
+    that began before."""
+    left: Mapping[int, Left] = field(default_factory=dict)
+    """What is left alone, by stage."""
     baseline: Validation | None = None
     suites: tuple[SuiteSeen, ...] = ()
     """For each stage that named or counted tests, its first execution: what later ones are compared with."""
@@ -117,6 +124,10 @@ class RunState:
         since = self.paused_at
         return self.paused_ms + (max(0, int((now - since).total_seconds() * 1000)) if since else 0)
 
+    def fail_fast(self, attempt: int | None) -> bool:
+        """Whether the checks of that attempt, 0 for the base, stop at the first that fails."""
+        return bool(attempt) or not self.red_base
+
     @property
     def counted(self) -> int:
         """The attempts that count, with the current one; a turn of `fixers` or `history` does not."""
@@ -176,9 +187,9 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
         case "phase_started", Phase.PLANNING:
             return _begun(state, event)
         case "setup_completed", _:
-            return _set_up(state, data)
+            return with_setup(state, data)
         case "setup_failed", _:
-            return replace(state, setup=_steps(data), stop=_stop({"reason": "setup_failed", **data}))
+            return replace(state, setup=steps_of(data), stop=_stop({"reason": "setup_failed", **data}))
         case "paused", _:
             return replace(state, paused_at=state.paused_at or event.ts)
         case "resumed", _:
@@ -224,19 +235,8 @@ def _begun(state: RunState, event: RunEvent) -> RunState:
         snapshot=data["snapshot"],
         focus=tuple(data.get("focus", ())),
         plan=SetupPlan.model_validate(data["setup"]) if "setup" in data else None,
+        red_base=bool(data.get("redBase")),
     )
-
-
-def _set_up(state: RunState, data: Mapping[str, Any]) -> RunState:
-    # events of before checks were chosen after setup have no stages
-    stages = tuple(Stage.model_validate(item) for item in data["stages"]) if "stages" in data else state.stages
-    return replace(
-        state, set_up=True, setup=_steps(data), stages=stages, start=data["snapshot"], snapshot=data["snapshot"]
-    )
-
-
-def _steps(data: Mapping[str, Any]) -> tuple[SetupDone, ...]:
-    return tuple(SetupDone.model_validate(item) for item in data.get("steps", ()))
 
 
 def _applied(state: RunState, event: RunEvent) -> RunState:
@@ -266,8 +266,10 @@ def _stepped(state: RunState, event: RunEvent) -> RunState:
     steps = (*state.steps, step)
     if event.data.get("refused"):
         return refused(state, event, steps)
+    if "left" in event.data:
+        state = replace(state, left={**state.left, index: Left.model_validate(event.data["left"])})
     state = with_suite(with_errors(state, event, index, step), event, index, step)
-    if next_index(state.stages, steps) is not None:
+    if next_index(state.stages, steps, fail_fast=state.fail_fast(event.iteration)) is not None:
         return replace(state, steps=steps)
     return validated(state, event, steps)
 

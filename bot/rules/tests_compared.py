@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.model.said import Said
@@ -36,13 +36,18 @@ class Judgement:
 
 
 def judge_tests(
-    before: SuiteResult | None, after: SuiteResult | None, files: Sequence[FileTexts], *, red: bool, tolerated: bool
+    before: SuiteResult | None,
+    after: SuiteResult | None,
+    files: Sequence[FileTexts],
+    *,
+    red: bool,
+    tolerated: Callable[[str], bool],
 ) -> Judgement:
     """The verdict on a check that passed, by the tests that ran `before` the change and `after` it.
 
-    `files` are all files of the change with their texts, `red` is whether the check failed before it. A check is
-    `tolerated` that may still fail in what is not to be blamed on a pull request; its tests need only have run. A
-    renamed or moved test is the same one where all that it asserts came along, and where it passed."""
+    `files` are all files of the change with their texts, `red` is whether the check failed before it. A failed test
+    that is `tolerated` is not to be blamed on the change and may fail still; it need only have run. A renamed or moved
+    test is the same one where all that it asserts came along, and where it passed."""
     if red:
         alone = _tests_alone(before, files)
         if alone is not None:
@@ -104,10 +109,16 @@ def _holds(name: str, path: str, cases: Sequence[Case]) -> bool:
     return place == path or (not place.endswith(".py") and any(case.name == leaf for case in cases))
 
 
-def _difference(before: SuiteResult, after: SuiteResult, files: Sequence[FileTexts], tolerated: bool) -> Said | None:
+def _difference(
+    before: SuiteResult, after: SuiteResult, files: Sequence[FileTexts], tolerated: Callable[[str], bool]
+) -> Said | None:
     passed = {_stable(name) for name in after.named("passed")}
-    there = passed | {_stable(name) for name in after.named("failed")} if tolerated else passed
-    unfixed = [name for name in before.named("failed") if _stable(name) not in there and not _collected(name, passed)]
+    ran = passed | {_stable(name) for name in after.named("failed")}
+    unfixed = [
+        name
+        for name in before.named("failed")
+        if _stable(name) not in (ran if tolerated(name) else passed) and not _collected(name, passed)
+    ]
     gone = _gone(before, after)
     if not unfixed and not gone:
         return None

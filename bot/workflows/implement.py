@@ -16,6 +16,7 @@ from bot.reports.history import error_guidance, file_guidance
 from bot.rules.changes_made import FREE, HISTORY
 from bot.rules.course import NOTHING_OFFERED, Implement, RunState
 from bot.rules.fixable import to_fix
+from bot.rules.red_base import to_leave
 from bot.rules.run_state import SAME_PATCH
 from bot.rules.sayings import write
 from bot.store.runs import Draft, RunRow
@@ -141,7 +142,11 @@ async def _task(
         baseline=state.baseline,
         style=to_fix(state),
         fingerprints=state.failing,
-        guidance=(*known, *(f"An earlier change was not taken: {trouble}" for trouble in state.troubles)),
+        guidance=(
+            *known,
+            *to_leave(state.left.values()),
+            *(f"An earlier change was not taken: {one}" for one in state.troubles),
+        ),
         failed_patches=tuple(await asyncio.gather(*(tree.diff(made.before, made.after) for made in tried))),
     )
 

@@ -15,6 +15,7 @@ from bot.model import ValidationStep
 from bot.model.said import Said
 from bot.rules.course import RunState
 from bot.rules.pipeline import CUSTOM, Stage
+from bot.rules.red_base import names_test
 from bot.rules.suite_result import SuiteResult
 from bot.rules.suites_seen import SuiteSeen, WhatRan
 from bot.rules.tests_compared import brought_along, judge_tests, may_be_tests_only
@@ -93,12 +94,22 @@ async def compare(
     red = seen.red and not seen.attempt
     alone = red and may_be_tests_only(paths)
     files = await _files(state, tree, state.snapshot or "", paths) if alone else ()
-    tolerated = executed.step.tolerated
+    tolerated = _tolerated(row, executed.step)
     found = judge_tests(before, executed.suite, files, red=red, tolerated=tolerated)
     if found.refused is not None and not alone:  # the texts tell whether a test was but renamed or moved
         files = await _files(state, tree, state.snapshot or "", paths)
         found = judge_tests(before, executed.suite, files, red=red, tolerated=tolerated)
     return Compared("compared" if found.compared else "unnamed", found.refused)
+
+
+def _tolerated(row: RunRow, step: ValidationStep) -> Callable[[str], bool]:
+    """Which tests may fail after a change as before it: none where all passed; of those that were left alone on the
+    base, the ones that the task does not name."""
+    if not step.tolerated:
+        return lambda _: False
+    if row.spec.pull is not None:
+        return lambda _: True
+    return lambda name: not names_test(row.spec.task, name)
 
 
 def _has_better(state: RunState, stage: int) -> bool:

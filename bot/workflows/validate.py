@@ -12,7 +12,8 @@ from typing import Any
 from bot.model import Artifact, Phase, ValidationStep
 from bot.rules.course import RunSpec, RunState, Validate
 from bot.rules.failures import printed_errors
-from bot.rules.pipeline import Stage, close, next_index, skipped_step
+from bot.rules.pipeline import Stage, close, left_out, next_index, skipped_step
+from bot.rules.red_base import Left, as_left, left_on_base
 from bot.rules.suites_seen import goes_back_to
 from bot.rules.verdict import NOT_RUN, WHOLE
 from bot.rules.weakened import WEAKENED_TESTS
@@ -42,18 +43,25 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     name = f"{attempt}:{index}"
     facts: dict[str, Any] = {"phase": phase, "iteration": attempt}
     await _open(context, row, stage, name, facts)
-    executed = await _run(context, row, state, stage, attempt)
+    executed = await _run(context, row, state, index, attempt)
     step, log = executed.step, executed.log
     found = {} if step.passed else await asyncio.to_thread(printed_errors, log.decode("utf-8", "replace"))
     prints = tuple(found)
+    left: Left | None = None
     if not_its_own(row.spec, stage.name, step, prints):
         passed = {"passed": True, "tolerated": True, "annotations": (), "failures": (), "failure_count": 0}
         step, prints = step.model_copy(update=passed), ()
+    elif row.spec.pull is None and state.red_base:
+        known = state.left.get(index)
+        left = known if attempt else left_on_base(row.spec, stage.name, step, found, others_named=_named(row, state))
+        step, prints = as_left(step, left or Left(), prints)
     data: dict[str, Any] = {
         "stage": stage.name,
         "step": step.model_dump(mode="json", by_alias=True),
         "fingerprints": prints,
     }
+    if left is not None and left.errors and not attempt:
+        data["left"] = left.model_dump(mode="json")
     data["printed"] = {error: found[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]}
     if attempt:
         data["attempt"] = state.counted
@@ -73,7 +81,7 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     ]
     steps = (*state.steps, step)
     made: list[Artifact] = []
-    if (next_index(state.stages, steps) is None or refused) and attempt:
+    if attempt and (next_index(state.stages, steps) is None or refused):
         by_luck = any(one.flaky for one in steps)
         await judge_guidance(context, state, passed=step.passed and not by_luck and not refused)
         if not step.passed or (refused and goes_back_to(state) is state.before[-1]):
@@ -145,9 +153,18 @@ def not_its_own(spec: RunSpec, stage: str, step: ValidationStep, prints: Sequenc
     return bool(tolerated) and set(prints or (WHOLE,)) <= set(tolerated)
 
 
-async def _run(context: Context, row: RunRow, state: RunState, stage: Stage, attempt: int) -> Executed:
+def _named(row: RunRow, state: RunState) -> bool:
+    """Whether the task names an error that an earlier check of the base showed: one that is left to be fixed although
+    it is no test's."""
+    return any(not step.passed and step.stage != "test" for step in state.steps) and not row.spec.validation_commands
+
+
+async def _run(context: Context, row: RunRow, state: RunState, index: int, attempt: int) -> Executed:
+    stage = state.stages[index]
     if stage.command is None:
         return Executed(skipped_step(stage), b"")
+    if attempt and NOT_RUN in state.left.get(index, Left()).errors:
+        return Executed(left_out(stage, context.mask(stage.command.text)), b"")
     tree, grant = await open_tree(context, row, state), git_grant(context, row)
     run = _guarded(context, row, state, stage, tree)
     first = await execute(context, row, stage, tree, grant, run)

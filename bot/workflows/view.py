@@ -15,6 +15,7 @@ from bot.rules.recognition import recognised
 from bot.rules.sayings import read
 from bot.rules.shown_failures import evidence_of
 from bot.rules.suites_seen import what_ran
+from bot.rules.verdict import NOT_RUN
 from bot.store.runs import RunRow
 
 
@@ -42,6 +43,9 @@ def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None, language
         validations=state.validations,
         setup=state.setup,
         chosen=tuple((stage.command.text, stage.because) for stage in state.stages if stage.command),
+        left=tuple(said for left in state.left.values() for said in left.said),
+        left_count=sum(len(left.errors) for left in state.left.values() if NOT_RUN not in left.errors),
+        left_out=tuple(state.stages[at].name for at, left in state.left.items() if NOT_RUN in left.errors),
         changed_paths=state.changed_paths,
         stop=_stop(state, words),
         commit_sha=state.commit_sha,
