@@ -10,6 +10,7 @@ from pathlib import Path
 import structlog
 
 from bot.agent.hook_kit import remove_kit
+from bot.errors import MendbotError
 from bot.model import Artifact, Loss, Phase, Status, StopReason
 from bot.model.jobs import Job
 from bot.model.said import Stop
@@ -23,6 +24,7 @@ from bot.workflows.context import Context
 from bot.workflows.learn import learn
 from bot.workflows.local import close_local
 from bot.workspace import mirror as mirrors
+from bot.workspace.git import GitError
 from bot.workspace.rescue import rescue
 from bot.workspace.worktree import remove_worktree
 
@@ -40,10 +42,19 @@ class Left:
 
 
 async def finish(context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None) -> None:
-    """Learn from the run, keep what it leaves, free its tree, and record the final status with the reason."""
+    """Learn from the run, keep what it leaves, record the final status with the reason, and free its tree.
+
+    The tree goes last, as a large one takes long: whoever waits for the result need not wait for that. A crash or a
+    fault in between leaves it to the janitor."""
     await learn(context, row, state)
     remove_kit(kit_dir(context.settings, row.id))
-    await record_end(context, row, state, status, stop, await clear(context, row, state, status))
+    await record_end(context, row, state, status, stop, await keep(context, row, state, status))
+    context.wake["report"].set()
+    if row.spec.workspace is None:
+        try:
+            await remove_tree(context.mirror(row.spec.on_github), context.tree_path(row))
+        except (MendbotError, GitError, OSError) as error:
+            log.warning("worktree_left", run=row.id, because=str(error))
 
 
 async def record_end(
@@ -82,10 +93,18 @@ def _certified(context: Context, row: RunRow, state: RunState, status: Status, s
 
 async def clear(context: Context, row: RunRow, state: RunState, status: Status) -> Left:
     """Keep what is not committed and free the tree; says where it is kept, if there was anything."""
+    left = await keep(context, row, state, status)
+    if row.spec.workspace is None:
+        await remove_tree(context.mirror(row.spec.on_github), context.tree_path(row))
+    return left
+
+
+async def keep(context: Context, row: RunRow, state: RunState, status: Status) -> Left:
+    """Keep what is not committed; says where, if there was anything. A local session's tree is closed with that."""
     if row.spec.workspace is not None:
         return Left(diff=await close_local(context, row, state, succeeded=status is Status.SUCCESS))
     mirror, ref = context.mirror(row.spec.on_github), f"refs/mendbot/salvage/{row.id}"
-    loss = await clear_tree(mirror, context.tree_path(row), ref)
+    loss = await _rescued(mirror, context.tree_path(row), ref)
     # asked of git, because a crash may have come between the salvage and the record of it
     kept = mirror.is_dir() and await mirrors.resolve(mirror, ref)
     return Left(salvage_ref=ref if kept else None, loss=loss)
@@ -96,12 +115,23 @@ async def clear_tree(mirror: Path, path: Path, ref: str) -> Loss | None:
 
     Its slot is free then, whatever the tree held: what could not be kept is logged and returned. Raises Transient
     where the machine lacks something, or where the directory resists deletion (its slot is free even then)."""
-    loss = await rescue(mirror, path, ref)
-    if loss is not None:
-        log.warning("change_lost", path=str(path), files=loss.files, more=loss.more, because=loss.because)
+    loss = await _rescued(mirror, path, ref)
+    await remove_tree(mirror, path)
+    return loss
+
+
+async def remove_tree(mirror: Path, path: Path) -> None:
+    """Remove a worktree with the run's own directory. Transient where it resists deletion; its slot is free even
+    then."""
     await remove_worktree(mirror, path)
     with suppress(OSError):  # what else somebody put there keeps it
         path.parent.rmdir()
+
+
+async def _rescued(mirror: Path, path: Path, ref: str) -> Loss | None:
+    loss = await rescue(mirror, path, ref)
+    if loss is not None:
+        log.warning("change_lost", path=str(path), files=loss.files, more=loss.more, because=loss.because)
     return loss
 
 

@@ -161,3 +161,17 @@ def test_phases_that_never_came_are_skipped(at_desk: AtDesk) -> None:
 
     phases = at_desk(work)
     assert phases[Phase.REVIEW] == phases[Phase.PACKAGING] == "skipped"
+
+
+def test_the_result_is_told_before_the_tree_is_removed(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> tuple[str, bool, bool]:
+        row = await at.run("run-1", 1)
+        await begin(at.context, row)
+        tree = at.context.tree_path(row)
+        ending = asyncio.create_task(finish(at.context, row, await at.state("run-1"), Status.FAILED, None))
+        await at.context.wake["report"].wait()
+        there, status = tree.parent.exists(), (await at.row("run-1")).status
+        await ending
+        return status, there, tree.parent.exists()
+
+    assert at_desk(work) == (Status.FAILED, True, False)

@@ -8,7 +8,9 @@ from functools import partial
 from itertools import islice
 from typing import Any, assert_never
 
-from bot.errors import Refused, UserError
+import structlog
+
+from bot.errors import MendbotError, Refused, UserError
 from bot.model import CHECK_ORDER, Command, StopReason, ValidationStep
 from bot.model.jobs import Outcome
 from bot.rules.failures import Printed, printed_errors
@@ -38,8 +40,11 @@ from bot.workflows.transfer import transfer
 from bot.workspace import mirror as mirrors
 from bot.workspace.artifacts import write_log
 from bot.workspace.differences import changed
+from bot.workspace.git import GitError
 from bot.workspace.pull_refs import fetch_head, merge_base
 from bot.workspace.step import run_step
+
+log = structlog.get_logger()
 
 _STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "retargeted", "stale"})
 _NEAR_TOLD = 50
@@ -227,12 +232,17 @@ async def _printed(log: bytes) -> dict[str, Printed]:
 
 
 async def finish_pull(context: Context, row: PullRow, stop: StopReason | None, *, tidy: bool = True) -> None:
-    """Free the trees and record the end: `done`, or `cancelled` for that reason."""
-    if tidy:
-        await remove_trees(context, row)
+    """Record the end: `done`, or `cancelled` for that reason; then free the trees, which may take long. A crash or a
+    fault in between leaves them to the janitor."""
     status = "cancelled" if stop is not None and stop.reason in _STOPPED else "done"
     data = {"status": status, "stop": stop.model_dump() if stop else None}
     await context.stores.pulls.append(row.id, [Draft(type="pull_finished", key="pull_finished", data=data)])
+    context.wake["tell_pulls"].set()
+    if tidy:
+        try:
+            await remove_trees(context, row)
+        except (MendbotError, GitError, OSError) as error:
+            log.warning("trees_left", run=row.id, because=str(error))
 
 
 async def settle_pull(context: Context, run_id: str) -> None:
