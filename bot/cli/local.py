@@ -44,6 +44,7 @@ def check(
     check: Annotated[tuple[Check, ...], Parameter(negative="")] = (),
     fail_fast: bool = True,
     max_attempts: Number = 3,
+    plan: Flag = False,
     json: Flag = False,
 ) -> int:
     """Run a tree's own checks.
@@ -60,6 +61,8 @@ def check(
         stop at the first failure (default); the rest is not run
     max_attempts
         runs of a failed check; to pass later is flaky
+    plan
+        print what a run would set up and check; run nothing
     json
         print one JSON document instead of lines
     """
@@ -68,6 +71,8 @@ def check(
     from bot.workspace.checks import run_checks
 
     tree, language = absolute(path), load_settings().language
+    if plan:
+        return _plan(tree, check, as_json=json)
     watch = None if json else lambda seen: note(progress_line(seen, language))
     go = partial(run_checks, fail_fast=fail_fast, max_attempts=max_attempts, watch=watch)
     try:
@@ -98,6 +103,14 @@ async def _checked(
     policy, sandbox = await local_policy(tree), await configured_sandbox()
     wanted = check or checks_with_a_command(tree, policy.checks, sandbox.finds)
     return await run_checks(tree, wanted, policy=policy.checks, sandbox=sandbox)
+
+
+def _plan(tree: Path, wanted: tuple[Check, ...], *, as_json: bool) -> int:
+    from bot.cli.plan import plan_of, tell_plan
+
+    if (problem := _no_tree(tree)) is not None:
+        raise UserError(problem)
+    return tell_plan(asyncio.run(plan_of(tree, wanted)), as_json=as_json)
 
 
 def _no_tree(tree: Path) -> str | None:

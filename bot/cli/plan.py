@@ -1,0 +1,96 @@
+"""`mendbot check --plan`: what a run would set up and check in a tree, and why. It runs nothing and writes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.cli.exits import NOT_PASSED, PASSED
+from bot.cli.output import print_json, say
+from bot.model import CHECK_ORDER, CheckName, Noun
+from bot.reports.limits import one_line
+
+
+class PlannedStep(Noun):
+    """A command of the setup and the file that asks for it."""
+
+    command: str
+    because: str
+    network: bool
+    optional: bool
+
+
+class PlannedCheck(Noun):
+    """A check with its command and the file that it was chosen by; without a command, what was looked for."""
+
+    check: CheckName
+    command: str = ""
+    because: str = ""
+    looked_for: tuple[str, ...] = ()
+
+
+class Plan(Noun):
+    """What a run would do in a tree before its first change."""
+
+    setup: tuple[PlannedStep, ...]
+    checks: tuple[PlannedCheck, ...]
+
+
+async def plan_of(tree: Path, wanted: tuple[CheckName, ...]) -> Plan:
+    """The plan for the directory `tree` (absolute), by its files alone."""
+    from bot.workflows.stages import default_stages
+    from bot.workspace.monorepo import situated
+    from bot.workspace.policy import local_policy
+    from bot.workspace.setup_plan import plan_setup
+
+    policy = await local_policy(tree)
+    top, near = situated(tree)
+    names = tuple(name for name in CHECK_ORDER if not wanted or name in wanted)
+    steps = plan_setup(top, near, configured=policy.setup).steps
+    return Plan(
+        setup=tuple(
+            PlannedStep(
+                command=step.run if isinstance(step.run, str) else " ".join(step.run),
+                because=step.because,
+                network=step.network,
+                optional=step.optional,
+            )
+            for step in steps
+        ),
+        checks=tuple(
+            PlannedCheck(
+                check=name,
+                command=stage.command.text if stage.command else "",
+                because=stage.because,
+                looked_for=stage.looked_for,
+            )
+            for name, stage in zip(names, default_stages(policy, top, near, names=names), strict=True)
+        ),
+    )
+
+
+def tell_plan(plan: Plan, *, as_json: bool) -> int:
+    """Print the plan; the exit code, which says whether a check has a command."""
+    if as_json:
+        print_json(plan)
+    else:
+        for line in _lines(plan):
+            say(line)
+    return PASSED if any(check.command for check in plan.checks) else NOT_PASSED
+
+
+def _lines(plan: Plan) -> list[str]:
+    lines = []
+    for step in plan.setup:
+        how = "with network" if step.network else "without network"
+        note = f"{how}, optional" if step.optional else how
+        lines.append(f"setup: `{one_line(step.command)}` ({step.because}; {note})")
+    lines += [] if plan.setup else ["setup: nothing to install"]
+    for check in plan.checks:
+        if check.command:
+            why = f" ({check.because})" if check.because else ""
+            lines.append(f"{check.check}: `{one_line(check.command)}`{why}")
+        else:
+            lines.append(f"{check.check}: no command; looked for {one_line('; '.join(check.looked_for))}")
+    if plan.setup:
+        lines.append("A run chooses its checks again after setup, with what that installed.")
+    return lines
