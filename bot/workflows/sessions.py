@@ -59,8 +59,6 @@ async def _in_tree(context: Context, request: SessionRequest, tree: Path, attend
         policy=policy,
         agents=agents,
         max_attempts=request.max_attempts,
-        # they work from failures alone, so without one they would have nothing to offer
-        baseline=bool(agents) and {agent for agent in agents if _may_act(context, agent)} <= {"fixers", "history"},
         agents_by_operator=by_operator,
         attended=attended,
     )
@@ -79,10 +77,6 @@ async def _demand_programs(context: Context, agents: Sequence[str], tree: Path, 
             problems.append(Problem(field="agents", message=problem))
     if problems:
         raise Rejected(problems)
-
-
-def _may_act(context: Context, agent: str) -> bool:
-    return agent != "command" or bool(context.settings.agent_command)
 
 
 def _tree(path: str, roots: Sequence[Path] | None) -> Path:
