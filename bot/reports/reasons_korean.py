@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.reports.refused_korean import REFUSED_KOREAN
+
 REASONS_KOREAN: Mapping[str, str] = {
+    **REFUSED_KOREAN,
     "wait.paused": "#{number}에서 /mendbot resume (일시 중지: {by})",
     "wait.slot": "빈 워크트리 ({limit}개 중 {limit}개 사용 중)",
     "wait.paths": "{paths}을(를) 변경하고 있는 {issues} 묶음",

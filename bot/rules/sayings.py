@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 
 from bot.model.said import Said
+from bot.rules.sayings_refused import REFUSED
 
 __all__ = ["ROWS", "SENTENCES", "read", "write"]
 
@@ -43,6 +44,7 @@ ROWS: Mapping[str, str] = {
     "tests.gone.one": "a test that passed before did not run afterwards: {names}; keep it",
     "tests.fewer": "{after} tests ran afterwards instead of {before}; keep every test, these too: {names}",
     "tests.fewer.unnamed": "{after} tests ran afterwards instead of {before}; keep every test",
+    **REFUSED,
 }
 """What rows keep. Those of `stop.` are the reasons that `rules.triage` and the workflows give for cancelling, those of
 `tests.` why a change is refused after which other tests ran."""

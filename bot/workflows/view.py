@@ -84,9 +84,10 @@ def _told(text: str | None, words: Callable[[Said], str]) -> str | None:
 
 def _stop(state: RunState, words: Callable[[Said], str]) -> StopReason | None:
     stop = state.stop
-    if not isinstance(stop, Stop):
-        return stop
-    return StopReason(reason=stop.reason, details=words(stop.said) if stop.said else stop.details)
+    if stop is None:
+        return None
+    said = stop.said if isinstance(stop, Stop) else None
+    return StopReason(reason=stop.reason, details=words(said) if said else _told(stop.details, words) or "")
 
 
 def _troubles(state: RunState, words: Callable[[Said], str]) -> tuple[str, ...]:

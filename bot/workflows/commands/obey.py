@@ -13,9 +13,7 @@ from bot.github.threads import Reply
 from bot.model import Language, StopReason
 from bot.model.commands import Command
 from bot.model.jobs import Outcome
-from bot.reports.reasons import in_words
 from bot.reports.replies import busy_reply, error_reply, refused_reply
-from bot.rules.sayings import read
 from bot.rules.verbs import misplaced, only_reads
 from bot.workflows.commands.answers import explain, help_, history, status
 from bot.workflows.commands.group import group
@@ -25,6 +23,7 @@ from bot.workflows.commands.threads import ok_to_test, pause, resolved, resume
 from bot.workflows.commands.work import apply, cancel, check, fix, retest, retry
 from bot.workflows.context import Context
 from bot.workflows.policies import kept_policy, policy_of
+from bot.workflows.spoken import spoken
 from bot.workflows.told_replies import tell_reply
 
 Verb = Callable[[Context, Ask], Awaitable[Said]]
@@ -111,7 +110,7 @@ async def _one(context: Context, ask: Ask) -> Said:
     try:
         return await TABLE[ask.command.verb](context, ask)
     except (UserError, Stale) as error:
-        return Said(False, refused_reply(ask.command, context.mask(str(error)), ask.language))
+        return Said(False, refused_reply(ask.command, spoken(context.mask(str(error)), ask.language), ask.language))
 
 
 async def _close(
@@ -134,7 +133,6 @@ async def give_up(context: Context, args: dict[str, Any], stop: StopReason) -> N
         return
     policy = await kept_policy(context, order.repo)  # GitHub itself may be what is gone
     language = (policy.language if policy is not None else None) or context.settings.language
-    said = read(stop.details)  # a sentence of ours, unless it is GitHub's
-    why = in_words(said, language) if said is not None else stop.details or stop.reason
+    why = spoken(stop.details, language) or stop.reason
     await _tell(context, order, "reply", [refused_reply(order.commands[0], why, language)])
     await react(context, order, "confused")

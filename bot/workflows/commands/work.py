@@ -25,6 +25,7 @@ from bot.workflows.pulls.fix import Answer, allowed, run_spec, start_fix, start_
 from bot.workflows.pulls.heads import checks_at
 from bot.workflows.pulls.look import check_again, with_trust
 from bot.workflows.pulls.start import stop_run
+from bot.workflows.spoken import spoken
 from bot.workflows.stopping import make_candidate, stop_work
 
 GIVEN = "given"
@@ -162,7 +163,7 @@ async def apply(context: Context, ask: Ask) -> Said:
     diff = ask.command.block or ""
     wrong = _wrong_with(diff, ask.policy)
     if wrong is not None:
-        return refused(ask, "bad_diff", problem=wrong)
+        return refused(ask, "bad_diff", problem=spoken(wrong, ask.language))
     # what failed here is looked at once more without the change: that it passes with it can be learned (REQ-RA-311)
     failed = bool(await open_errors(context, ask))
     if await run_came(context, ask):
