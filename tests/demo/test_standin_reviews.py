@@ -131,3 +131,41 @@ def test_faults_and_the_request_log_know_the_new_routes(world: World, api: Api, 
     assert api("POST", path, {"content": "eyes"}).status_code == 200, "the first one did take effect"
     logged = [one for one in world.requests if one.path == path]
     assert [(one.status, one.body) for one in logged] == [(502, {"content": "eyes"}), (200, {"content": "eyes"})]
+
+
+def test_reviews_are_asked_for_of_collaborators_but_not_of_the_author(
+    world: World, api: Api, receiver: Receiver, number: int
+) -> None:
+    world.create_user("zoe")
+    world.set_permission(REPO, "bob", "read")
+    path = f"{HOME}/pulls/{number}/requested_reviewers"
+    assert api.ok("GET", path) == {"users": [], "teams": []}
+    for _ in range(2):
+        answer = api("POST", path, {"reviewers": ["bob"]})
+        assert answer.status_code == 201
+        assert [user["login"] for user in answer.json()["requested_reviewers"]] == ["bob"]
+    for login, words in (("ann", "pull request author"), ("zoe", "only be requested from collaborators")):
+        refused = api("POST", path, {"reviewers": [login]})
+        assert refused.status_code == 422 and words in refused.json()["message"]
+    asked = [one for one in told(world, receiver, "pull_request") if one["action"] == "review_requested"]
+    assert [one["requested_reviewer"]["login"] for one in asked] == ["bob"]
+    world.review(REPO, number, "Fine.", "bob", state="approved")
+    assert api.ok("GET", path)["users"] == []
+
+
+def test_a_merge_queue_asks_for_checks_of_a_commit_of_its_own(world: World, receiver: Receiver, number: int) -> None:
+    main = world.branches(REPO)["main"]
+    sha = world.enqueue_pull(REPO, number, "ann")
+    queue = f"gh-readonly-queue/main/pr-{number}-{main}"
+    assert world.branches(REPO)[queue] == sha
+    world.destroy_group(REPO, number, sha, "ann", "merged")
+    assert queue not in world.branches(REPO)
+    requested, destroyed = told(world, receiver, "merge_group")
+    assert (requested["action"], destroyed["action"], destroyed["reason"]) == (
+        "checks_requested",
+        "destroyed",
+        "merged",
+    )
+    group = requested["merge_group"]
+    assert (group["head_sha"], group["head_ref"]) == (sha, f"refs/heads/{queue}")
+    assert (group["base_sha"], group["base_ref"]) == (main, "refs/heads/main")

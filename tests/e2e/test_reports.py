@@ -104,9 +104,7 @@ def certificate_in(body: str) -> dict[str, Any]:
     return dict(json.loads(found[0]))
 
 
-def test_each_run_has_one_comment_whoever_forges_it_and_whatever_is_lost(
-    github: StandIn, serve: Serve
-) -> None:
+def test_each_run_has_one_comment_whoever_forges_it_and_whatever_is_lost(github: StandIn, serve: Serve) -> None:
     """G-2."""
     world = github.world
     number = world.create_issue(REPO, "The answer is wrong", "It says 41.", author="ada")
