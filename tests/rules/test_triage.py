@@ -206,6 +206,10 @@ def _one_of_each() -> list[events.Event]:
         events.CheckSuiteRequested(**suite),
         events.CheckSuiteRerequested(**suite),
         events.ThreadUnlocked(**sent, number=7, is_pull_request=False),
+        events.MergeGroupRequested(
+            **sent, head_sha="1" * 40, head_ref="gh-readonly-queue/main/pr-7", base_sha="2" * 40, base_ref="main"
+        ),
+        events.MergeGroupDestroyed(**sent, head_sha="1" * 40, reason="merged"),
         events.InstallationChanged(installation_id=3, change="created", repositories=None),
         push(),
         events.Ping(),
