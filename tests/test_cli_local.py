@@ -123,6 +123,20 @@ def test_check_that_is_interrupted_leaves_the_files_and_says_so(repo: Path) -> N
     assert err.splitlines()[1:] == ["mendbot: interrupted; your files are as they were before the check"]
 
 
+def test_a_check_that_failed_is_headed_by_its_error_and_not_by_its_last_line(repo: Path) -> None:
+    log = Path(__file__).parent / "fixtures" / "logs" / "pytest" / "run-long.log"
+    (repo / "log.txt").write_bytes(log.read_bytes())
+    (repo / "tests").mkdir()
+    (repo / "tests" / "conftest.py").write_text("\n" * 9)
+    (repo / "check.py").write_text("print(open('log.txt').read())\nraise SystemExit(1)\n")
+    bad = mendbot("check", str(repo), "--check", "test", "--max-attempts", "1")
+    first, *rest = bad.stdout.splitlines()
+    assert first == "✗ test: tests/test_orders.py::test_fixture — RuntimeError: no database (tests/conftest.py:6)"
+    assert "E       RuntimeError: no database" in rest
+    assert "- tests/test_orders.py::test_add — assert 0 == 4" in rest
+    assert bad.stdout.count("RuntimeError: no database (") == 1
+
+
 def test_check_goes_by_the_committed_policy_not_by_the_one_in_the_tree(repo: Path) -> None:
     (repo / ".github" / "mendbot.yml").write_text("checks: {test: {command: 'false'}}\n")
     assert mendbot("check", str(repo), "--check", "test").returncode == 0

@@ -85,7 +85,8 @@ def _check(event: RunEvent) -> str:
     mark = "✓" if step["passed"] else "✗"
     line = f"  {mark} {step['stage']} ({where}, {step['durationMs'] / 1000:.1f} s)"
     shown = step.get("failures")
-    last = headline(ShownFailure.model_validate(shown[0])) if shown else _last_line(step["output"])[:_LAST_LINE]
+    told = headline(ShownFailure.model_validate(shown[0])) if shown else ""
+    last = told or _last_line(step["output"])[:_LAST_LINE]
     said = f": {last}" if last else ""
     # events of before this was noted have neither key
     restored = step.get("restored", ())

@@ -23,8 +23,7 @@ def headline(failure: ShownFailure, language: Language = "en") -> str:
         values = say(language, "failure.values", expected=expected, received=received)
         said = f"{said}: {values}" if said else values
     words = " — ".join(part for part in (one_line(failure.name, _HEADLINE), said) if part)
-    shown = f"{words} ({place})" if place and place not in words else words
-    return shown or place
+    return f"{words} ({place})" if place and words and place not in words else words or place
 
 
 def failures_told(failures: Sequence[ShownFailure], count: int, language: Language = "en") -> str:

@@ -32,9 +32,9 @@ def result_lines(result: RunChecksResult, language: Language) -> tuple[str, ...]
     lines = []
     for one in result.results:
         mark, how = "✓" if one.passed else "✗", _how(one, language)
-        what = headline(one.failures[0], language) if one.failures else how
-        lines.append(say(language, "local.result", mark=mark, check=one.check, how=what))
-        lines += [how] if one.failures else []
+        what = headline(one.failures[0], language) if one.failures and not not_set_up(one) else ""
+        lines.append(say(language, "local.result", mark=mark, check=one.check, how=what or how))
+        lines += [how] if what else []
         if not one.passed and (error := _error(one, language)):
             lines.append(error)
         lines += altered_lines(one, language)
@@ -74,4 +74,8 @@ def _how(result: CheckResult, language: Language) -> str:
 
 def _error(result: CheckResult, language: Language) -> str | None:
     needed = result.could_not_run.setup if result.could_not_run is not None else None
-    return result.error if needed is None else one_line(setup_sentence(needed, language))
+    if needed is not None:
+        return one_line(setup_sentence(needed, language))
+    # the line above has it already
+    said = headline(result.failures[0]) if result.failures else ""
+    return (result.error or "").removeprefix(said).strip("\n")

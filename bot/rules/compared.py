@@ -35,14 +35,16 @@ _HEADS: tuple[tuple[str, re.Pattern[str], bool], ...] = (
     ("--- Expected", re.compile(r"\s*--- Expected$"), True),
     ("[Diff] Actual / Expected", re.compile(r"\s*\[Diff\] Actual / Expected$"), False),
 )
-_SKIPPED = re.compile(r"[-+] (?:Expected|Received)\b|\+\+\+ [Aa]ctual$|@@ ")
+_BLOCK = re.compile(r"[|>][-+]?$")
+_SKIPPED = re.compile(r"[-+] (?:Expected|Received)\b|\+\+\+ [Aa]ctual$|@@ |-+\^$")
 _ENDS = ("at ", "❯", "› ", "...", "Error Trace:", "Stack:")
 _UVU = re.compile(r"\s*(?P<marks>\+\+|--)(?P<value>.*?)\s+\((?:Expected|Actual)\)$")
 _SENTENCES = tuple(
     re.compile(pattern)
     for pattern in (
         r"^(?P<received>.{1,300}) !== (?P<expected>.{1,300})$",
-        r"(?:^|: )[Ee]xpected (?P<received>.{1,300}?) to (?:be|equal|deeply equal|strictly equal|loosely equal) "
+        r"(?:^|: )[Ee]xpected (?P<received>(?!values\b).{1,300}?) to "
+        r"(?:be|equal|deeply equal|strictly equal|loosely equal) "
         r"(?P<expected>(?!(?:an?|in|at|called|defined|thrown|greater|less|close|of|true|falsy|truthy|undefined)\b)"
         r".{1,300}?)(?: //.*|\.)?$",
         r"\b[Gg]ot:? (?P<received>.{1,200}?)[,;]? +[Ww]ant(?:ed)?:? (?P<expected>[^;]{1,200})",
@@ -80,8 +82,19 @@ def _named(lines: Sequence[str]) -> Compared:
     return Compared(expected, received)
 
 
-def _first(pattern: re.Pattern[str], lines: Iterable[str]) -> str:
-    return next((found["value"].strip() for line in lines if (found := pattern.match(line)) is not None), "")
+def _first(pattern: re.Pattern[str], lines: Sequence[str]) -> str:
+    """The first value, which YAML may write as a block below."""
+    for at, line in enumerate(lines):
+        found = pattern.match(line)
+        if found is None:
+            continue
+        value: str = found["value"].strip()
+        if not _BLOCK.match(value):
+            return value
+        deeper = " " * (len(line) - len(line.lstrip()) + 1)
+        end = next((end for end in range(at + 1, len(lines)) if not lines[end].startswith(deeper)), len(lines))
+        return " ".join(text.strip() for text in lines[at + 1 : end])
+    return ""
 
 
 def _differing(lines: Sequence[str]) -> Compared:

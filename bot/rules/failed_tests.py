@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.rules.runners_javascript import read_ava, read_jest, read_node, read_uvu, read_vitest
+from bot.rules.runners_javascript import read_ava, read_bun, read_jest, read_node, read_uvu, read_vitest
 from bot.rules.runners_listed import read_behave, read_minitest, read_mocha, read_numbered, read_playwright
 from bot.rules.runners_native import read_cargo, read_go, read_tap
 from bot.rules.runners_python import read_pytest, read_unittest
@@ -26,6 +26,7 @@ _READERS: tuple[Guarded, ...] = (
     (("not ok ",), read_tap),
     (("--- FAIL: ",), read_go),
     (("... FAILED", "\n---- "), read_cargo),
+    (("\n(fail) ",), read_bun),
     ((" failing\n",), read_mocha),
     (("Failures:\n", "There was ", "There were "), read_numbered),
     ((") Failure:\n", ") Error:\n"), read_minitest),

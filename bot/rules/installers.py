@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 _MOST = 40
@@ -31,7 +32,7 @@ _STARTS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
         (
             "error: ",
             r"(?P<said>error: (?!script|Recipe|aborting|could not compile|test failed).+)$",
-            r"\s|$|Caused by:|hint: ",
+            r".|$",
         ),
         ("error ", r"(?P<said>error (?!Command failed|TS\d)[A-Z\"].+)$", r"\s|info "),
         (
@@ -55,12 +56,13 @@ def _npm(lines: Sequence[str]) -> Stopped | None:
     coded = next((at for at, text in own if _NPM_CODE.match(text)), None)
     if coded is None:
         return None
-    told = [text.strip() for at, text in own if at > coded and not _NPM_NOISE.search(text.strip())]
+    after = dropwhile(lambda text: _NPM_NOISE.search(text), (text.strip() for at, text in own if at > coded))
+    told = " ".join(takewhile(bool, after))
     code = lines[coded].rpartition(" ")[2]
     end = coded + 1
     while end < len(lines) and end - coded < _MOST and _NPM.match(lines[end]):
         end += 1
-    return Stopped(f"npm: {code}: {told[0]}" if told else f"npm: {code}", range(coded, end))
+    return Stopped(f"npm: {code}: {told}" if told else f"npm: {code}", range(coded, end))
 
 
 def _started(lines: Sequence[str], part: str, begins: re.Pattern[str], more: re.Pattern[str]) -> Stopped | None:

@@ -65,9 +65,9 @@ def read_vitest(lines: Sequence[str]) -> Iterator[Section]:
             yield Section("", "", range(at, until(lines, at, _EMPTY)))
 
 
-_AVA = re.compile(r"\s*✘ \[fail\]: (?P<name>.+?)(?: Error thrown in test)?$")
+_AVA = re.compile(r"\s*[✘✖] \[fail\]: (?P<name>.+?)(?: Error thrown in test)?$")
 _AVA_RULE = re.compile(r"\s*─+$")
-_AVA_SAID = re.compile(r"  (?:[\w.]*(?:Error|Exception): |Difference \()")
+_AVA_SAID = re.compile(r"  (?:[\w.]*(?:Error|Exception): |Difference(?: \(|:$))")
 
 
 def read_ava(lines: Sequence[str]) -> Iterator[Section]:
@@ -87,7 +87,7 @@ def read_ava(lines: Sequence[str]) -> Iterator[Section]:
             continue
         part = range(heads[name], next((other for other in own if other > heads[name]), ends))
         said = next((line for line in part if _AVA_SAID.match(lines[line])), heads[name])
-        values = lines[said + 1 : part.stop] if "Difference (" in lines[said] else lines[said : said + 1]
+        values = lines[said + 1 : part.stop] if "Difference" in lines[said] else lines[said : said + 1]
         differing = [line.strip() for line in values if line.strip() and not line.lstrip().startswith("›")][:2]
         yield Section(name, " ".join(differing) if said != heads[name] else "", part)
         yield single(at)
@@ -131,6 +131,30 @@ def read_node(lines: Sequence[str]) -> Iterator[Section]:
         yield Section(name + same, said, range(head - (place is not None), end))
     for at, _ in matching(lines[:start], _NODE_TREE, "✖ "):
         yield Section("", "", range(at, _end_of_indented(lines, at, start)))
+
+
+_BUN = re.compile(r"\(fail\) (?P<name>.+?)(?: \[[\d.]+ ?m?s\])?$")
+_BUN_RAN = re.compile(r"\((?:pass|fail|skip|todo)\) |(?P<file>\S+\.\w+):$")
+_BUN_LIST = re.compile(r"\d+ tests? failed:$")
+_BUN_SAID = re.compile(r"(?:error|[\w.]*(?:Error|Exception)): ")
+
+
+def read_bun(lines: Sequence[str]) -> Iterator[Section]:
+    """By file and path of titles. Bun tells what is wrong above the line that names the test, and lists all names at
+    its end."""
+    end = next((at for at, _ in matching(lines, _BUN_LIST, " failed:")), len(lines))
+    start, file = 0, ""
+    for at, line in enumerate(lines):
+        ran = _BUN_RAN.match(line)
+        found = _BUN.match(line) if line.startswith("(fail) ") else None
+        if found is not None and at > end:
+            yield single(at)
+        elif found is not None:
+            said = next((below for below in range(start, at) if _BUN_SAID.match(lines[below])), at)
+            name = f"{file} › {found['name']}" if file else found["name"]
+            yield Section(name, told(lines[said:at]).removeprefix("error: "), range(start, at + 1))
+        if ran is not None:
+            start, file = at + 1, ran["file"] or file
 
 
 def _end_of_indented(lines: Sequence[str], at: int, most: int) -> int:

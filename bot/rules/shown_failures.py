@@ -212,7 +212,7 @@ def _around(lines: Sequence[str], index: int, at_places: frozenset[int]) -> tupl
             if lines[start][0] not in " \t":
                 break
     head = _head_of(lines, index) if _ROW.match(lines[index]) else ""
-    end = index + 1
+    end = _end_of_message(lines, index, at_places)
     while end < len(lines) and end - start < MOST_LINES and end not in at_places:
         if not lines[end]:
             below = lines[end + 1 : end + 3]
@@ -222,6 +222,17 @@ def _around(lines: Sequence[str], index: int, at_places: frozenset[int]) -> tupl
             break
         end += 1
     return range(start, end), head
+
+
+def _end_of_message(lines: Sequence[str], index: int, at_places: frozenset[int]) -> int:
+    """Behind a message that mypy wraps at the left edge, up to the line that ends in its rule."""
+    if _WRAPPED.match(lines[index]) and not _LAST_RULE.search(lines[index]):
+        for at in range(index + 1, min(index + 5, len(lines))):
+            if at in at_places or not lines[at]:
+                break
+            if _LAST_RULE.search(lines[at]):
+                return at + 1
+    return index + 1
 
 
 def _head_of(lines: Sequence[str], index: int) -> str:
@@ -242,7 +253,7 @@ def _unread(output: str, lines: list[str], named: Sequence[_Named]) -> tuple[Sho
     if not text:
         return ()
     place = next(iter(places(named, lines)), _NO_PLACE)
-    message = first.text if first is not None else text.split("\n")[-1]
+    message = first.text if first is not None else ""
     return (ShownFailure(message=_one_line(message), path=place.path, line=place.line, block=text),)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.rules.shown_failures import first_error_block, shown_failures
+from tests.rules.golden_logs import LOGS as LOGS_DIR
 from tests.rules.golden_logs import TREE, Golden, golden
 
 LOGS = tuple(one for one in golden() if one.suffix == ".log")
@@ -49,3 +50,83 @@ def test_a_log_of_no_known_tool_shows_its_error_and_its_end() -> None:
     assert only.message == "fatal: it went wrong"
     assert only.block.startswith("fatal: it went wrong") and only.block.endswith("bye")
     assert shown_failures("") == () and first_error_block("") == ""
+
+
+def log(name: str) -> str:
+    return (LOGS_DIR / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "in_block"),
+    [
+        ("npm/usage.log", "npm: EUSAGE: The `npm ci` command can only install with an existing", "lockfileVersion"),
+        ("pip/no-version.log", "ERROR: Could not find a version that satisfies", "No matching distribution"),
+        ("cargo/no-package.log", "error: no matching package named", "location searched"),
+    ],
+)
+def test_what_stopped_an_installer_is_said_first(name: str, said: str, in_block: str) -> None:
+    (only,) = shown_failures("resolving\n" * 500 + log(name))
+    assert only.message.startswith(said)
+    assert in_block in only.block
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "received"),
+    [
+        ("jest/default.log", "4", "0"),
+        ("jest/jest-27.log", '"a-b-c"', '"a-b c"'),
+        ("vitest/default.log", "4", "0"),
+        ("vitest/vitest-1.log", "a-b-c", "a-b c"),
+        ("mocha/spec.log", "4", "0"),
+        ("node-test/spec.log", "4", "0"),
+        ("node-test/tap.log", "4", "0"),
+        ("ava/default.log", "4", "0"),
+        ("uvu/default.log", "4", "0"),
+        ("tape/default.log", "4", "0"),
+        ("tape/blocks.log", "'a-b-c'", "'a-b c'"),
+        ("tap/default.log", "4", "0"),
+        ("jasmine/default.log", "4", "0"),
+        ("bun/default.log", '"a-b-c"', '"a-b c"'),
+        ("go/test.log", "4", "0"),
+    ],
+)
+def test_expected_and_received_come_from_tools_that_say_which_is_which(name: str, expected: str, received: str) -> None:
+    first = shown_failures(log(name), TREE)[0]
+    assert (first.expected, first.received) == (expected, received)
+
+
+def test_nothing_is_claimed_of_a_left_and_a_right_value() -> None:
+    first = shown_failures(log("pytest/run-short.log"), TREE)
+    assert all(failure.expected == failure.received == "" for failure in first)
+
+
+@pytest.mark.parametrize(
+    ("name", "rule", "message", "place"),
+    [
+        ("mypy/default.log", "attr-defined", '"order" has no attribute "totl"; maybe "total"?', ("app/orders.py", 26)),
+        (
+            "mypy/pretty.log",
+            "return-value",
+            'Incompatible return value type (got "str", expected',
+            ("app/orders.py", 36),
+        ),
+        ("eslint/stylish.log", "no-undef", "'undefinedName' is not defined", ("orders.js", 12)),
+        ("tsc/pretty.log", "TS2307", "Cannot find module './nothing'", ("orders.ts", 1)),
+        ("ruff/full.log", "F401", "`os` imported but unused", ("app/orders.py", 1)),
+        ("cargo/build.log", "E0308", "mismatched types", ("src/lib.rs", 8)),
+        ("go/test-build-failed.log", "", "undefined: undefinedThing", ("calc_test.go", 6)),
+        ("pyright/default.log", "reportUndefinedVariable", '"undefined_name" is not defined', ("app/orders.py", 42)),
+    ],
+)
+def test_a_finding_has_its_rule_its_words_and_its_place(
+    name: str, rule: str, message: str, place: tuple[str, int]
+) -> None:
+    found = [one for one in shown_failures(log(name), TREE) if one.name == rule and one.message.startswith(message)]
+    assert place in [(one.path, one.line) for one in found]
+
+
+def test_a_rustc_error_keeps_its_code_and_a_row_its_file() -> None:
+    error = shown_failures(log("cargo/build.log"), TREE)[0].block
+    assert error.startswith("error[E0046]") and "--> src/lib.rs:36:1" in error
+    row = shown_failures(log("eslint/stylish.log"), TREE)[0].block
+    assert row.split("\n")[0].endswith("broken.js") and "Parsing error" in row

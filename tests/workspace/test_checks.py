@@ -80,7 +80,8 @@ def test_a_pytest_project_is_run_and_its_failure_placed(tmp_path: Path, sandbox:
     result = check(tmp_path, ["test"], sandbox=sandbox, max_attempts=1)
     (item,) = result.results
     assert not result.passed
-    assert "assert 0 == 4" in (item.error or "")
+    assert (item.error or "").startswith("tests/test_calc.py::test_add — assert 0 == 4 (tests/test_calc.py:5)\n")
+    assert [(one.path, one.line) for one in item.failures] == [("tests/test_calc.py", 5)]
     (note,) = item.annotations
     assert (note.path, note.start_line, note.level) == ("tests/test_calc.py", 5, "failure")
     assert "assert 0 == 4" in note.message

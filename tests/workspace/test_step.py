@@ -36,6 +36,46 @@ def test_a_long_failure_keeps_head_and_tail_and_marks_the_cut(tmp_path: Path) ->
     assert b"\n12345\n" in log
 
 
+PYTEST = """
+=================================== FAILURES ===================================
+__________________________________ test_total __________________________________
+
+    def test_total():
+>       assert total([2, 3]) == 5
+E       assert 6 == 5
+
+tests/test_shop.py:4: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_shop.py::test_total - assert 6 == 5
+"""
+
+
+def test_a_failure_in_the_middle_of_a_long_log_is_kept_whole(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_shop.py").write_text("\n" * 9)
+    (tmp_path / "log.txt").write_text("tests/test_a.py::test_ok PASSED\n" * 3_000 + PYTEST + "noise\n" * 5_000)
+    result, _ = step(tmp_path, "cat log.txt; echo LAST; exit 1")
+    (failure,) = result.failures
+    assert (failure.name, failure.message) == ("tests/test_shop.py::test_total", "assert 6 == 5")
+    assert (failure.path, failure.line, result.failure_count) == ("tests/test_shop.py", 4, 1)
+    assert len(result.output) <= 5_000
+    assert result.output.startswith("tests/test_a.py::test_ok") and result.output.endswith("LAST")
+    assert len(re.findall(r"\[… \d+ characters cut …\]", result.output)) == 2
+    assert ">       assert total([2, 3]) == 5\nE       assert 6 == 5" in result.output
+
+
+def test_a_place_that_is_not_in_the_tree_is_no_place_of_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text(PYTEST)
+    (failure,) = step(tmp_path, "cat log.txt; exit 1")[0].failures
+    assert (failure.path, failure.line) == ("", 0)
+
+
+def test_many_failures_are_counted_and_the_first_twenty_kept(tmp_path: Path) -> None:
+    (tmp_path / "log.txt").write_text("".join(f"FAILED tests/test_a.py::test_{n} - assert 0\n" for n in range(50)))
+    result, _ = step(tmp_path, "cat log.txt; exit 1")
+    assert (len(result.failures), result.failure_count) == (20, 50)
+
+
 def test_a_success_is_summed_up(tmp_path: Path) -> None:
     result, log = step(tmp_path, "seq 1 5000; echo 7 passed")
     assert result.output.endswith("7 passed")
