@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 _MOST_LINES = 400
 _MOST_DIFFERING = 60
+_WIDTH = 500
 _MOST_CHARS = 300
 
 
@@ -58,7 +59,7 @@ _SENTENCES = tuple(
 
 def compared(lines: Sequence[str], message: str) -> Compared:
     """The values of the failure that these lines show; those that `message` names where the lines name none."""
-    own = lines[:_MOST_LINES]
+    own = [line[:_WIDTH] for line in lines[:_MOST_LINES]]
     readers: tuple[Callable[[Sequence[str]], Compared], ...] = (_named, _differing, _marked)
     found = (reader(own) for reader in readers)
     sentences = (_in_a_sentence(line.strip()) for line in (message, *own))
