@@ -39,14 +39,32 @@ class Wheels:
 
 def wheels(known: Wheels, remedy: str) -> str:
     """Make `.venv` and install wheels by pip. `remedy` is a set-up command that may build packages."""
-    install = "install"
-    every, must = _words((*known.must, *known.more)), _words(known.must)
-    attempts = [f"{install} -c .venv/pins.txt {every}"] if known.pins else []
-    attempts += [f"{install} {every}"] + ([f"{install} {must}"] if known.more and known.must else [])
+    must, more = _words(known.must), _words(known.more)
+    every = f"{must} -- {more}" if more else must
+    attempts = [f"install -c .venv/pins.txt {every}"] if known.pins else []
+    attempts += [f"install {every}"] + ([f"install {must}"] if more and must else [])
     lines = ["cat > .venv/pins.txt <<':end'", *known.pins, ":end"] if known.pins else []
+    lines.append(_INSTALL.format(pip=f"{_PIP} --only-binary :all:"))
     given_up = ("the versions of the lock file",) if known.pins else ()
-    lines.append(f'install() {{ {_PIP} --only-binary :all: "$@"; }}')
     return _made(known, "", [*lines, *_first_that_works(attempts, (*given_up, _OPTIONAL), remedy)])
+
+
+_INSTALL = """\
+install() {{
+  until {pip} "$@" 2> .venv/said; do
+    cat .venv/said >&2
+    lacking=$(sed -n 's/^ERROR: No matching distribution found for //p' .venv/said | head -n 1)
+    before=$# optional=
+    for each; do
+      shift
+      if [ "$each" = -- ]; then optional=yes; fi
+      if [ -z "$optional" ] || [ "$each" != "$lacking" ]; then set -- "$@" "$each"; fi
+    done
+    if [ $# = "$before" ]; then return 1; fi
+    echo "Left out, as no wheel of it fits: $lacking" >&2
+  done
+}}"""
+"""Installs what stands before `--`, and of what comes after it all that has wheels."""
 
 
 def uv_wheels(known: Wheels, options: Sequence[str], remedy: str) -> str:
