@@ -89,7 +89,8 @@ def test_githubs_recorded_deliveries_are_read_without_a_complaint() -> None:
         event = parse(name, payload)
         assert repository_key(event)
         told[type(event)] = told.get(type(event), 0) + 1
-    assert set(told) == set(get_args(events.Event))
+    # of a merge group that is destroyed there is no recorded delivery
+    assert set(told) == set(get_args(events.Event)) - {events.MergeGroupDestroyed}
 
 
 def test_githubs_recorded_reviews_name_their_pull_request_and_their_moment() -> None:
