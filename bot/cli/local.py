@@ -68,24 +68,22 @@ def check(
     """
     from bot.config import load_settings
     from bot.reports.local import progress_line, result_lines, summary_line
-    from bot.workspace.checks import run_checks
+    from bot.workspace.checks import run_checks as run
 
     tree, language = absolute(path), load_settings().language
     if plan:
         return _plan(tree, check, as_json=json)
     watch = None if json else lambda seen: note(progress_line(seen, language))
-    go = partial(run_checks, fail_fast=fail_fast, max_attempts=max_attempts, watch=watch)
+    go = partial(run, fail_fast=fail_fast, max_attempts=max_attempts, watch=watch)
     try:
         result = asyncio.run(_checked(tree, check, go))
     except KeyboardInterrupt:
         complain("interrupted; your files are as they were before the check")
         return NOT_PASSED
     ran = any(one.command for one in result.results)
-    if json:
-        print_json(result)
-    elif ran:
-        for line in (*result_lines(result, language), summary_line(result, language)):
-            say(line)
+    if json or ran:
+        lines = (*result_lines(result, language), summary_line(result, language))
+        print_json(result) if json else say("\n".join(lines))
     if result.error and not ran:
         complain(result.error)
         return BAD_INPUT

@@ -53,15 +53,8 @@ def validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...
     at = next((index for index, step in enumerate(steps) if not step.passed), len(steps) - 1)
     # on the base all stages run, and the first that failed is not always the last
     shown = event.data.get("fingerprints", ()) if at == len(steps) - 1 else _shown(state, at)
-    now = _state_of(
-        outcome,
-        at,
-        len(state.stages),
-        snapshot=state.snapshot or "",
-        fingerprints=shown,
-        patch_hash=own_hash(state.made) if event.iteration else "",
-        counts=not free,
-    )
+    now = _state_of(outcome, at, len(state.stages), snapshot=state.snapshot or "", fingerprints=shown)
+    now = replace(now, patch_hash=own_hash(state.made) if event.iteration else "", counts=not free)
     states = (*state.states, now)
     moved = state.last_output is not None and progress.made_progress(state.last_output, output)
     verdict = trajectory.judge(states, moved, state.printed)
@@ -96,14 +89,7 @@ def _dropped(state: RunState, made: Made) -> RunState:
 
 
 def _state_of(
-    outcome: Validation,
-    at: int,
-    stages: int,
-    *,
-    snapshot: str,
-    fingerprints: Iterable[str],
-    patch_hash: str,
-    counts: bool,
+    outcome: Validation, at: int, stages: int, *, snapshot: str, fingerprints: Iterable[str]
 ) -> trajectory.State:
     """The state that a validation of so many stages tells of; `fingerprints` are those of its step `at`, the first that
     failed, else the last."""
@@ -112,10 +98,9 @@ def _state_of(
         snapshot=snapshot,
         stage=stages if outcome.passed else at,
         fingerprints=frozenset() if outcome.passed else frozenset(fingerprints),
-        patch_hash=patch_hash,
+        patch_hash="",
         passed=outcome.passed,
         flaky=any(step.flaky for step in outcome.steps),
         timed_out=last.timed_out,
         places=0 if outcome.passed else len(last.annotations),
-        counts=counts,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.model import Artifact, Phase, ValidationStep
 from bot.rules.course import RunSpec, RunState, Validate
-from bot.rules.failures import printed_errors
+from bot.rules.failures import Printed, printed_errors
 from bot.rules.pipeline import Stage, close, left_out, next_index, skipped_step
 from bot.rules.red_base import Left, as_left, left_on_base
 from bot.rules.suites_seen import goes_back_to
@@ -46,15 +46,7 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     executed = await _run(context, row, state, index, attempt)
     step, log = executed.step, executed.log
     found = {} if step.passed else await asyncio.to_thread(printed_errors, log.decode("utf-8", "replace"))
-    prints = tuple(found)
-    left: Left | None = None
-    if not_its_own(row.spec, stage.name, step, prints):
-        passed = {"passed": True, "tolerated": True, "annotations": (), "failures": (), "failure_count": 0}
-        step, prints = step.model_copy(update=passed), ()
-    elif row.spec.pull is None and state.red_base:
-        known = state.left.get(index)
-        left = known if attempt else left_on_base(row.spec, stage.name, step, found, others_named=_named(row, state))
-        step, prints = as_left(step, left or Left(), prints)
+    step, prints, left = _its_own(row, state, index, attempt, step, found)
     data: dict[str, Any] = {
         "stage": stage.name,
         "step": step.model_dump(mode="json", by_alias=True),
@@ -141,6 +133,21 @@ async def _count(context: Context, row: RunRow, state: RunState, step: Validatio
         at_ms=now_ms(),
     )
     await context.stores.outcomes.record(outcome)
+
+
+def _its_own(
+    row: RunRow, state: RunState, index: int, attempt: int, step: ValidationStep, found: Mapping[str, Printed]
+) -> tuple[ValidationStep, tuple[str, ...], Left | None]:
+    """The step and its errors without those that this run is not to fix, and which of the base's are left alone."""
+    stage, prints = state.stages[index], tuple(found)
+    if not_its_own(row.spec, stage.name, step, prints):
+        passed = {"passed": True, "tolerated": True, "annotations": (), "failures": (), "failure_count": 0}
+        return step.model_copy(update=passed), (), None
+    if row.spec.pull is not None or not state.red_base:
+        return step, prints, None
+    known = state.left.get(index)
+    left = known if attempt else left_on_base(row.spec, stage.name, step, found, others_named=_named(row, state))
+    return *as_left(step, left or Left(), prints), left
 
 
 def not_its_own(spec: RunSpec, stage: str, step: ValidationStep, prints: Sequence[str]) -> bool:

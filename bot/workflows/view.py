@@ -22,8 +22,7 @@ from bot.store.runs import RunRow
 def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None, language: Language = "en") -> RunView:
     """The run as its readers see it; `language` is theirs where the repository's configuration names none. An answer,
     which is given once, may tell how long the run has waited: then `now_ms` is the time (epoch milliseconds)."""
-    spec = row.spec
-    words = partial(in_words, language=spec.policy.language or language)
+    spec, words = row.spec, partial(in_words, language=row.spec.policy.language or language)
     return RunView(
         run_id=row.id,
         repo=spec.place,

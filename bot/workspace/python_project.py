@@ -235,7 +235,7 @@ def _members(project: Project, own: Declared, pyproject: Mapping[str, object]) -
     for pattern in patterns[:_MOST_FILES]:
         try:
             found = [path for path in islice(tree.glob(pattern), _MOST_FILES) if not path.is_symlink()]
-        except (ValueError, OSError, NotImplementedError):
+        except (ValueError, OSError, RuntimeError):
             continue
         places |= {path.relative_to(tree).as_posix() for path in found if (path / "pyproject.toml").is_file()}
     for place in sorted(places - {".", ""}):
