@@ -60,6 +60,8 @@ async def _run(at: Desk, deed: Callable[[Path], None], task: str = "The answer i
 
 
 def test_a_lint_error_of_the_base_that_the_task_does_not_name_stops_nothing(at_desk: AtDesk) -> None:
+    """G-3."""
+
     async def work(at: Desk) -> None:
         _furnish(at)
         state = await _run(at, writes("42\n"))
@@ -114,6 +116,8 @@ def test_of_two_failing_tests_the_one_that_the_task_does_not_name_may_go_on_fail
 
 
 def test_fixing_only_the_test_that_the_task_does_not_name_is_not_green(at_desk: AtDesk) -> None:
+    """REQ-PROOF-002."""
+
     async def work(at: Desk) -> None:
         _furnish(at, **{"clock.txt": "11\n"})
         state = await _run(at, writes("12\n", "clock.txt"), "test_answer fails")
@@ -144,6 +148,8 @@ def test_what_was_left_alone_is_never_claimed_as_fixed(at_desk: AtDesk) -> None:
 
 
 def test_a_test_that_cannot_start_at_the_base_ends_the_run_before_any_agent(at_desk: AtDesk) -> None:
+    """G-3."""
+
     async def work(at: Desk) -> None:
         _furnish(at)
         state = await _run(at, writes("42\n"), policy={"checks": {"test": {"command": "no-such-runner run"}}})

@@ -28,6 +28,8 @@ async def _run(at: Desk) -> None:
 
 
 def test_a_project_is_set_up_without_configuration_and_its_checks_are_chosen_after_that(at_desk: AtDesk) -> None:
+    """G-3."""
+
     async def work(at: Desk) -> None:
         _furnish(at)
         at.hands = [Doer([writes("42\n")])]
