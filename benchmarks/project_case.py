@@ -23,6 +23,8 @@ _ASIDE = re.compile(r"(?:^|/)(?:docs?|bench\w*|examples?|scripts?|\.\w+)/|\.d\.t
 _FIXES = re.compile(r"\b(?:fix\w*|bug|correct\w*|handle|regress\w*|prevent|avoid|ensure|wrong)", re.IGNORECASE)
 _LOG = ("log", "--no-merges", "-n", "800", "--format=%x00%H%x09%s", "--name-only")
 _MOST_SOURCES = 3
+PLANTED = "planted"
+"""In place of a commit: a planted bug, also where the clone has fixes."""
 _OPPOSITES = (
     (" == ", " != "),
     (" === ", " !== "),
@@ -62,8 +64,13 @@ def git(clone: Path, *args: str, stdin: bytes | None = None, index: Path | None 
 
 
 def cases(clone: Path, commit: str = "") -> Iterator[Case]:
-    """The bugs of a clone: of one commit, else of those that look like a fix, newest first; then planted ones."""
+    """The bugs of a clone: of one commit, else of those that look like a fix, newest first; then planted ones.
+
+    With PLANTED as the commit they are planted ones alone."""
     name = clone.parent.name if clone.name in ("repo", ".git") else clone.name
+    if commit == PLANTED:
+        yield from _planted(name, clone)
+        return
     if commit:
         files = git(clone, "show", "--format=", "--name-only", commit).decode().split()
         subject = git(clone, "show", "-s", "--format=%s", commit).decode().strip()

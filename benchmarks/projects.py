@@ -1,13 +1,14 @@
 """*Real projects*: bugs of local clones whose fix is known, given to the real bot without any configuration.
 
-`python -m benchmarks projects DIR[@COMMIT]…`; a file `DIR.mendbot.yml` beside a clone is the configuration that is
-tried where it does not get there without one. Each bug gets four agents: one that changes nothing, one that deletes the
-tests, one whose right diff is damaged, and one that is wrong first and then right."""
+`python -m benchmarks projects DIR[@COMMIT]…` (`@planted` for a planted bug); a file `DIR.mendbot.yml` beside a clone is
+the configuration that is tried where it does not get there without one. Each bug gets four agents: one that changes
+nothing, one that deletes the tests, one whose right diff is damaged, and one that is wrong first and then right."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import secrets
 import sys
 import tempfile
@@ -84,7 +85,8 @@ def _tried(named: str, keep: Path | None) -> Iterator[Project]:
 def _place(keep: Path | None, name: str) -> Iterator[Path]:
     if keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
-        yield Path(tempfile.mkdtemp(prefix=f"{name}-", dir=keep))
+        # without signs, as a home whose path has some keeps no dependencies
+        yield Path(tempfile.mkdtemp(prefix=re.sub(r"[^\w-]", "-", f"{name}-"), dir=keep))
         return
     with tempfile.TemporaryDirectory(prefix="mendbot-bench-") as where:
         yield Path(where)

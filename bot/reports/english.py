@@ -162,7 +162,8 @@ ENGLISH: Mapping[str, str] = {
     "next.unknown": "Name the file and the expected outcome in the issue: both help.",
     "next.nothing_to_offer": "Configure `fixers` or an agent, or fix this one by hand.",
     "next.no_checks": "Set a command under `checks` in {file}.",
-    "next.cannot_check": "Install what is missing with `setup`, or correct the command under `checks`, both in {file}.",
+    "next.cannot_check": "Install what is missing with `setup`, or correct the command under `checks`, both in {file}. "
+    "A toolchain is the operator's to install, or to name in `MENDBOT_TOOLCHAINS`.",
     "next.setup_failed": "Mend `setup` in {file}; the error is above.",
     "next.same_patch": "Say in the issue what to do differently, or name another agent under `agents` in {file}.",
     "next.oscillation": "Two demands may contradict each other: say in the issue which of them holds.",

@@ -162,7 +162,8 @@ KOREAN: Mapping[str, str] = {
     "next.unknown": "파일 이름과 기대하는 결과를 이슈에 적어 주시면 도움이 됩니다.",
     "next.nothing_to_offer": "`fixers`나 에이전트를 설정하거나, 이번에는 직접 수정해 주세요.",
     "next.no_checks": "{file}의 `checks`에 명령을 설정해 주세요.",
-    "next.cannot_check": "{file}의 `setup`으로 필요한 것을 설치하거나 `checks`의 명령을 고쳐 주세요.",
+    "next.cannot_check": "{file}의 `setup`으로 필요한 것을 설치하거나 `checks`의 명령을 고쳐 주세요. "
+    "툴체인은 운영자가 설치하거나 `MENDBOT_TOOLCHAINS`에 지정해야 합니다.",
     "next.setup_failed": "{file}의 `setup`을 고쳐 주세요. 오류는 위에 있습니다.",
     "next.same_patch": "무엇을 다르게 해야 하는지 이슈에 적거나, {file}의 `agents`에 다른 에이전트를 지정해 주세요.",
     "next.oscillation": "서로 모순되는 요구가 있을 수 있습니다. 어느 쪽을 따라야 하는지 이슈에 적어 주세요.",

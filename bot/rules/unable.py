@@ -49,6 +49,10 @@ _OWN_WORDS: tuple[tuple[Hindrance, re.Pattern[str]], ...] = (
 )
 
 
+_NO_PROGRAM = re.compile(r"No such file or directory: '?([\w.+-]+)'?")
+"""The system's own words (`proc.ProcResult.spawn_error`) for a program that is nowhere on PATH."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Log:
     command: str
@@ -67,7 +71,9 @@ def could_not_run(
 
     A time-out or a signal is no hindrance: then it had begun. `log` has lost its control characters already."""
     if spawn_error is not None:
-        return CouldNotRun(hindrance="not_started", what=spawn_error[:_LONGEST])
+        missing = _NO_PROGRAM.fullmatch(spawn_error)
+        hindrance: Hindrance = "not_found" if missing else "not_started"
+        return CouldNotRun(hindrance=hindrance, what=(missing[1] if missing else spawn_error)[:_LONGEST])
     if exit_code is None or exit_code <= 0:
         return None
     text = log if len(log) <= 2 * _LOOKED_AT else f"{log[:_LOOKED_AT]}\n{log[-_LOOKED_AT:]}"

@@ -38,7 +38,8 @@ class NamesAsked:
     report: ReportFile | None
 
     def granted(self, grant: Grant) -> Grant:
-        """The grant with what makes pytest list its tests; other programs take no notice of it."""
+        """The grant with what makes pytest list its tests, and run them although some files cannot be collected: their
+        errors are failures of their own, and hide no other. Other programs take no notice of it."""
         paths = [str(self.where), *filter(None, [grant.env.get("PYTHONPATH")])]
         options = [f"-p {_PLUGIN}", *filter(None, [grant.env.get("PYTEST_ADDOPTS")])]
         asked = {

@@ -83,9 +83,17 @@ def test_what_could_not_run_is_named(command: str, code: int, log: str, hindranc
     assert could_not_run(command, code, log) == CouldNotRun.model_validate({"hindrance": hindrance, "what": what})
 
 
-def test_what_the_system_refused_to_start_is_told_in_its_words() -> None:
-    found = could_not_run("pytest", None, "", spawn_error="No such file or directory: 'pytest'")
-    assert found is not None and (found.hindrance, found.what[:12]) == ("not_started", "No such file")
+@pytest.mark.parametrize(
+    ("error", "hindrance", "what"),
+    [
+        ("No such file or directory: cargo", "not_found", "cargo"),
+        ("Permission denied: ./check.sh", "not_started", "Permission denied: ./check.sh"),
+        ("No such file or directory: /no/such/place", "not_started", "No such file or directory: /no/such/place"),
+    ],
+)
+def test_what_the_system_refused_to_start_is_named_or_told_in_its_words(error: str, hindrance: str, what: str) -> None:
+    found = could_not_run("cargo test", None, "", spawn_error=error)
+    assert found == CouldNotRun.model_validate({"hindrance": hindrance, "what": what})
 
 
 FAILED_TEST = "\n".join(

@@ -50,6 +50,18 @@ def test_pytest_lists_its_tests_outside_the_tree(tmp_path: Path, options: str) -
     assert list((tmp_path / "own").iterdir()) == []
 
 
+def test_a_file_that_cannot_be_collected_hides_no_other_test(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "test_a.py").write_text(TESTS)
+    (tree / "test_b.py").write_text("import no_such_module\n")
+    code, unwelcome, outcomes = asked(tree, tmp_path / "own", "python3 -m pytest -p no:cacheprovider")
+    assert (code, unwelcome) == (1, False)
+    assert (
+        outcomes.items() >= {"test_a.py::test_sees_nothing_of_it": "passed", "test_a.py::test_fails": "failed"}.items()
+    )
+
+
 def test_pytest_on_several_processes_lists_its_tests_once(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()

@@ -12,6 +12,8 @@ def pytest_configure(config: Any) -> None:
     """Listen, unless this is a worker of pytest-xdist: what those run is reported to the process that started them."""
     place = os.environ.pop(_PLACE, "")
     _forget_in_children()
+    if hasattr(config.option, "continue_on_collection_errors"):  # pytest 3 and up
+        config.option.continue_on_collection_errors = True
     if place and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Listener(place), "mendbot-test-names-listener")
 
