@@ -27,6 +27,7 @@ from bot.workflows.learn import change_hash, guidance
 from bot.workflows.local import keep_found
 from bot.workspace.artifacts import write_log
 from bot.workspace.beside import Beginning
+from bot.workspace.nofollow import freshen
 from bot.workspace.tree import Tree
 
 MOST_PATCH = 200_000
@@ -165,6 +166,7 @@ async def _applied(
     attempt = facts["iteration"]
     ref = f"refs/mendbot/runs/{row.id}/{attempt}"
     _, whole = await asyncio.gather(tree.keep(taken.snapshot, ref), _paths(tree, state, taken))
+    await asyncio.to_thread(freshen, tree.path, taken.paths)
     patch = context.mask(taken.patch)
     data = {
         "agent": taken.proposal.agent,

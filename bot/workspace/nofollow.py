@@ -61,6 +61,18 @@ def read_state(root: Path, path: str, *, most: int = MAX_FILE_BYTES) -> FileStat
         raise
 
 
+def freshen(root: Path, paths: Sequence[str]) -> None:
+    """Give the files at these paths the present as their time of change; what is no longer there is passed over.
+
+    Compilers and make go by that time. A change that keeps the old one would be judged by what was built before it."""
+    with ExitStack() as held:
+        top = _open_root(root, held)
+        for path in paths:
+            with ExitStack() as below, contextlib.suppress(OSError, Refused):
+                parent, name = _open_parent(top, path, below)
+                os.utime(name, dir_fd=parent, follow_symlinks=False)
+
+
 def replace_all(root: Path, wanted: Sequence[Replacement]) -> None:
     """Makes the tree hold what is wanted; on any error it is as before, and the error (OSError, Refused) goes on.
 

@@ -3,6 +3,7 @@ passed over at no cost, and the attempt has failed only where nobody is left."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from bot.model import AgentTask, Issue, RunEvent, Status
 from bot.rules.course import RunState
 from bot.workspace.differences import changed
 from tests.workflows.conftest import Desk
-from tests.workflows.whole_run import Doer, go, judged, told, writes
+from tests.workflows.whole_run import NAME, Doer, go, judged, told, writes
 
 AtDesk = Callable[..., Any]
 DAMAGED = """command:echo '{"changes": [{"path": "answer.txt", "patch": "@@ -1 +1 @@\\n-70\\n+42\\n"}]}'"""
@@ -245,3 +246,23 @@ def test_in_a_run_whose_tests_fail_the_projects_formatter_changes_nothing(at_des
 
     state, applied, paths = at_desk(work)
     assert (state.finished, applied, paths) == (Status.SUCCESS, ["command"], ["answer.txt"])
+
+
+def test_a_change_that_keeps_the_old_time_of_its_file_is_judged_by_itself_and_not_by_what_was_built_before(
+    at_desk: AtDesk,
+) -> None:
+    """make and Cargo build what is newer than its product; a copied file may bring an older time along."""
+
+    def copied(tree: Path) -> None:
+        writes("42\n")(tree)
+        os.utime(tree / "answer.txt", (1, 1))
+
+    async def work(at: Desk) -> RunState:
+        at.github.world.push_commit(
+            NAME, "main", {"Makefile": "built: answer.txt\n\tcp answer.txt built\n", ".gitignore": "built\n"}, "ada"
+        )
+        at.hands = [Doer([copied], name="copier")]
+        return await go(at, "run-1", max_attempts=1, validation_commands=("make -s built && grep -qx 42 built",))
+
+    state = at_desk(work)
+    assert state.finished is Status.SUCCESS
