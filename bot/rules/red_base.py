@@ -32,6 +32,7 @@ _ABOUT_TYPES = re.compile(
 _CODE = re.compile(r"\b(?:TS\d{3,5}|[A-Z]{1,4}\d{2,5})\b|\[([a-z][\w/-]{3,60})\]")
 _WORDS = re.compile(r"[\w.@/-]+")
 _FILE = re.compile(r"[\w@/-][\w.@/-]*\.[A-Za-z]\w{0,5}(?![\w.])")
+_SUM = re.compile(r"FAILED \((?:failures|errors)=\d")
 _NUMBERS = re.compile(r"\d+")
 _LEAF = re.compile(r"::| > | › ")
 _TEST_MARKS = re.compile(r"^test_|_test$|\.(?:test|spec)$|^test-|-test$", re.IGNORECASE)
@@ -48,13 +49,16 @@ class Left(Noun):
     places: tuple[Place, ...] = ()
     said: tuple[str, ...] = ()
     """The first of the errors in the tool's own words, for people."""
+    named: bool = False
+    """The task names others of the check's errors, which are to be fixed."""
 
 
 def left_on_base(
     spec: RunSpec, stage: str, step: ValidationStep, found: Mapping[str, Printed], *, others_named: bool
 ) -> Left:
     """What of a check that failed on the base is left alone; `found` are its errors. `others_named` is whether the task
-    names an error that an earlier check of the same base showed.
+    names an error that an earlier check of the same base showed (`Left.named`); that it is about that check is too
+    little, since it may be about the tests as well.
 
     A command that somebody gave must pass. Of lint and typecheck only what the task names stays to be fixed, or all
     where it is about that check; one that could not run or ran out of time is left out. Of tests all stay, unless the
@@ -66,12 +70,13 @@ def left_on_base(
         if step.could_not_run is not None or step.timed_out:
             return Left()
         named = [error for error in errors if names_test(spec.task, test_of(error) or error, found.get(error))]
-        aside = bool(named) or (others_named and not _mechanical(spec))
+        aside = bool(named) or others_named
         return _left(_but(errors, named), found, ()) if aside else Left()
     if step.could_not_run is not None or step.timed_out:
         return Left(errors=(NOT_RUN,))
-    mine = _named_findings(spec, stage, step, found)
-    return _left(_but(errors, mine), found, step.annotations)
+    mine, exact = _named_findings(spec, stage, step, found)
+    left = _left(_but(errors, mine), found, step.annotations)
+    return left.model_copy(update={"named": exact})
 
 
 def has_new(left: Left, step: ValidationStep, errors: Sequence[str]) -> bool:
@@ -80,7 +85,7 @@ def has_new(left: Left, step: ValidationStep, errors: Sequence[str]) -> bool:
         return True
     before = {test_of(error) or error for error in left.errors}
     whole = len(left.errors) >= MOST_FINGERPRINTS  # of more errors than these nothing is known by its text
-    if not whole and not {test_of(error) or error for error in errors or (WHOLE,)} <= before:
+    if not whole and not {test_of(error) or error for error in _telling(errors) or (WHOLE,)} <= before:
         return True
     known = Counter({place[:3]: place[3] for place in left.places})
     return bool(known) and bool(Counter({place[:3]: place[3] for place in _places(step.annotations)}) - known)
@@ -110,15 +115,14 @@ def to_leave(left: Iterable[Left]) -> tuple[str, ...]:
 
 def cannot_check(spec: RunSpec, steps: Sequence[ValidationStep]) -> Stop | None:
     """Why a run ends before any agent is asked: its tests, or all that it has to check with, can't start on the base.
-    None where they can, and for a pull request, whose own change may be what is in the way."""
+    None where they can, for a pull request, whose own change may be what is in the way, and for a command that somebody
+    gave, which the change may have to make."""
     if spec.pull is not None:
         return None
     ran = [step for step in steps if step.command]
-    deciding = [step for step in ran if step.stage in _TESTS or _is_given(spec, step.stage)]
+    deciding = [step for step in ran if step.stage in _TESTS] or ran
     stuck = [step for step in deciding if step.could_not_run is not None]
-    if not deciding and ran and all(step.could_not_run is not None for step in ran):
-        stuck = ran
-    if not stuck:
+    if not stuck or len(stuck) < len(deciding) or any(_is_given(spec, step.stage) for step in deciding):
         return None
     unable = stuck[0].could_not_run
     assert unable is not None
@@ -138,7 +142,7 @@ def as_left(step: ValidationStep, left: Left, errors: Sequence[str]) -> tuple[Va
         update = {"passed": True, "tolerated": True, "annotations": (), "classification": None}
         return step.model_copy(update={**update, "failures": (), "failure_count": 0}), ()
     before = {test_of(error) or error for error in left.errors}
-    rest = tuple(error for error in errors if (test_of(error) or error) not in before)
+    rest = tuple(error for error in _telling(errors) if (test_of(error) or error) not in before)
     return step, rest or tuple(errors)
 
 
@@ -155,21 +159,19 @@ def _left(errors: tuple[str, ...], found: Mapping[str, Printed], places: Sequenc
     return Left(errors=errors, places=_places(places), said=said)
 
 
-def _named_findings(spec: RunSpec, stage: str, step: ValidationStep, found: Mapping[str, Printed]) -> tuple[str, ...]:
-    """The errors of lint or typecheck that the task names; all where it is about that check."""
+def _named_findings(
+    spec: RunSpec, stage: str, step: ValidationStep, found: Mapping[str, Printed]
+) -> tuple[tuple[str, ...], bool]:
+    """The errors of lint or typecheck that the task names, and True; else all where it is about that check, or none."""
     task = spec.task
     words = frozenset(_WORDS.findall(task)) | frozenset(re.findall(r"[\w/-]+", task))
     exact = [error for error, printed in found.items() if _coded(error, words) or _says(task, printed.text)]
     if exact:
-        return tuple(exact)
-    if _mechanical(spec):  # they work on findings alone
-        return tuple(found) or (WHOLE,)
+        return tuple(exact), True
+    if set(spec.agents) <= MECHANICAL:  # they work on findings alone
+        return tuple(found) or (WHOLE,), False
     about = about_style(task, step.annotations) if stage == "lint" else bool(_ABOUT_TYPES.search(task))
-    return (tuple(found) or (WHOLE,)) if about else ()
-
-
-def _mechanical(spec: RunSpec) -> bool:
-    return set(spec.agents) <= MECHANICAL
+    return (tuple(found) or (WHOLE,)) if about else (), False
 
 
 def _coded(error: str, words: frozenset[str]) -> bool:
@@ -196,6 +198,11 @@ def _stem(file: str) -> str:
     """`cart` for `cart.py`, `test_cart.py`, `cart.test.ts`."""
     stem = PurePosixPath(file).stem
     return _TEST_MARKS.sub("", stem).casefold()
+
+
+def _telling(errors: Sequence[str]) -> tuple[str, ...]:
+    """The errors without a runner's sum of them, which is another one as soon as one of them is gone."""
+    return tuple(error for error in errors if not _SUM.match(error)) or tuple(errors)
 
 
 def _but(errors: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:

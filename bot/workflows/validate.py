@@ -52,7 +52,7 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
         "step": step.model_dump(mode="json", by_alias=True),
         "fingerprints": prints,
     }
-    if left is not None and left.errors and not attempt:
+    if left is not None and (left.errors or left.named) and not attempt:
         data["left"] = left.model_dump(mode="json")
     data["printed"] = {error: found[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]}
     if attempt:
@@ -146,7 +146,7 @@ def _its_own(
     if row.spec.pull is not None or not state.red_base:
         return step, prints, None
     known = state.left.get(index)
-    left = known if attempt else left_on_base(row.spec, stage.name, step, found, others_named=_named(row, state))
+    left = known if attempt else left_on_base(row.spec, stage.name, step, found, others_named=_named(state))
     return *as_left(step, left or Left(), prints), left
 
 
@@ -160,10 +160,9 @@ def not_its_own(spec: RunSpec, stage: str, step: ValidationStep, prints: Sequenc
     return bool(tolerated) and set(prints or (WHOLE,)) <= set(tolerated)
 
 
-def _named(row: RunRow, state: RunState) -> bool:
-    """Whether the task names an error that an earlier check of the base showed: one that is left to be fixed although
-    it is no test's."""
-    return any(not step.passed and step.stage != "test" for step in state.steps) and not row.spec.validation_commands
+def _named(state: RunState) -> bool:
+    """Whether the task names an error that an earlier check of the base showed."""
+    return any(left.named for left in state.left.values())
 
 
 async def _run(context: Context, row: RunRow, state: RunState, index: int, attempt: int) -> Executed:

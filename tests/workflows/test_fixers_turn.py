@@ -27,6 +27,8 @@ for path in pathlib.Path("src").glob("*.py"):
 """Fixes what lint complains of, and restyles every file."""
 ISSUES = (Issue(number=1, title="The answer is wrong"),)
 """No file is named, so that any with findings may be fixed."""
+LINT_TOO = (Issue(number=1, title="The answer is wrong, and lint fails"),)
+"""Else the base's findings are left alone."""
 
 MEND = "command:sh -c 'echo 42 > answer.txt'"
 CHECKS = {"lint": {"command": "python3 lint.py"}, "test": {"command": "python3 judge.py"}}
@@ -39,7 +41,7 @@ def linted(at: Desk, **sources: str) -> None:
 
 async def run(at: Desk, *agents: str, fixer: str = "python3 fixer.py", attempts: int = 1) -> tuple[RunState, RunView]:
     policy = {"checks": CHECKS, "fixers": [fixer]}
-    state = await go(at, "run-1", policy=policy, agents=agents, max_attempts=attempts, issues=ISSUES)
+    state = await go(at, "run-1", policy=policy, agents=agents, max_attempts=attempts, issues=LINT_TOO)
     return state, view_of(await at.row("run-1"), state)
 
 

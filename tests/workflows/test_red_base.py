@@ -135,6 +135,15 @@ def test_where_the_task_names_no_failing_test_all_of_them_are_to_be_fixed(at_des
     at_desk(work)
 
 
+def test_a_task_that_is_about_lint_too_leaves_no_failing_test_alone(at_desk: AtDesk) -> None:
+    async def work(at: Desk) -> None:
+        _furnish(at)
+        state = await _run(at, writes("", "old.py"), "The answer is wrong, and lint fails")
+        assert state.finished is Status.FAILED
+
+    at_desk(work)
+
+
 def test_what_was_left_alone_is_never_claimed_as_fixed(at_desk: AtDesk) -> None:
     """The base fails in nothing that the task names, so nothing can be shown of the change."""
 
