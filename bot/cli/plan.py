@@ -49,7 +49,7 @@ async def plan_of(tree: Path, wanted: tuple[CheckName, ...]) -> Plan:
     return Plan(
         setup=tuple(
             PlannedStep(
-                command=step.run if isinstance(step.run, str) else " ".join(step.run),
+                command=step.text,
                 because=step.because,
                 network=step.network,
                 optional=step.optional,

@@ -49,6 +49,13 @@ class SetupStep(Noun):
     products: tuple[str, ...] = ()
     programs: tuple[WantedProgram, ...] = ()
     optional: bool = False
+    title: str = ""
+    """What a person reads in place of a long script."""
+
+    @property
+    def text(self) -> str:
+        """The command as a person reads it."""
+        return self.title or (self.run if isinstance(self.run, str) else " ".join(self.run))
 
 
 class SetupPlan(Noun):

@@ -74,24 +74,20 @@ async def carry_out(
 
 def plan_text(plan: SetupPlan, mask: Callable[[str], str]) -> str:
     """The commands of a plan on one line."""
-    return "; ".join(mask(_text(step.run)) for step in plan.steps)
+    return "; ".join(mask(step.text) for step in plan.steps)
 
 
 def planned_steps(plan: SetupPlan, mask: Callable[[str], str]) -> tuple[SetupDone, ...]:
     """The steps of a plan that has not begun, as events tell of them."""
     return tuple(
-        SetupDone(command=mask(_text(step.run)), because=step.because, passed=False, optional=step.optional)
+        SetupDone(command=mask(step.text), because=step.because, passed=False, optional=step.optional)
         for step in plan.steps
     )
 
 
-def _text(run: str | tuple[str, ...]) -> str:
-    return run if isinstance(run, str) else " ".join(run)
-
-
 def _told(done: StepDone, mask: Callable[[str], str]) -> SetupDone:
     return SetupDone(
-        command=mask(_text(done.step.run)),
+        command=mask(done.step.text),
         because=done.step.because,
         passed=done.passed,
         kept=done.result is None,
@@ -102,7 +98,7 @@ def _told(done: StepDone, mask: Callable[[str], str]) -> SetupDone:
 
 def _log(installed: Installed, mask: Callable[[str], str]) -> str:
     """The log of all steps, each below its command."""
-    return "\n".join(f"$ {mask(_text(done.step.run))}\n{_output(done, mask)}".rstrip() for done in installed.steps)
+    return "\n".join(f"$ {mask(done.step.text)}\n{_output(done, mask)}".rstrip() for done in installed.steps)
 
 
 def _output(done: StepDone, mask: Callable[[str], str]) -> str:
@@ -118,7 +114,7 @@ def _output(done: StepDone, mask: Callable[[str], str]) -> str:
 
 def _why(done: StepDone, mask: Callable[[str], str]) -> Said:
     assert done.result is not None
-    result, command = done.result, _text(done.step.run)
+    result, command = done.result, done.step.text
     log = mask(result.output.decode("utf-8", "replace"))
     facts = {"command": mask(command), "block": first_error_block(log)}
     if result.timed_out:

@@ -77,11 +77,29 @@ def _steps(known: PythonProject, tools: Collection[str]) -> Iterator[SetupStep]:
         reads=tuple(f"{within}{name}" for name in known.files),
         products=(f"{within}.venv",),
         programs=programs,
+        title=_title(known, choice),
     )
     if places:
         run = go + editable(_version(known), places, by_uv=known.by_uv)
         # tests may find the project's code where it stands, so whether it counts is for them to say
-        yield SetupStep(run=run, because=because, programs=programs, optional=True)
+        pip = "uv pip" if known.by_uv else "pip"
+        named = " ".join(f"-e {shlex.quote(place)}" for place in places)
+        title = f"{pip} install --no-deps --no-build-isolation {named}"
+        yield SetupStep(run=run, because=because, programs=programs, optional=True, title=title)
+
+
+def _title(known: PythonProject, choice: Choice) -> str:
+    """The main command of `_install`, which falls back on less where not all of it can be had."""
+    words = " ".join(_quoted(word) for word in dict.fromkeys((*choice.must, *choice.more)))
+    if known.by_uv:
+        options = " ".join(("uv sync --frozen --no-install-workspace --no-build", *_uv_options(known, choice)))
+        return f"{options} && uv pip install {words}" if words else options
+    pinned = " (versions of the lock file)" if known.pins else ""
+    return f"pip install --only-binary :all: {words}{pinned}"
+
+
+def _quoted(word: str) -> str:
+    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\') else shlex.quote(word)
 
 
 def _install(known: PythonProject, choice: Choice, tools: Collection[str]) -> str:
