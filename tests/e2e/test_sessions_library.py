@@ -13,7 +13,7 @@ import pytest
 from bot.app.attended import Told, run_session
 from bot.config import Settings, load_settings
 from bot.model import RunEvent
-from bot.rules.sessions import Rejected
+from bot.rules.sessions import Rejected, parse_request
 from bot.web.sessions import artifact_json, session_json
 from bot.web.stream import event_json
 from tests.e2e.session_projects import (
@@ -226,10 +226,11 @@ def test_what_may_not_be_changed_is_refused_and_named(settings: Settings, tmp_pa
 
 def test_a_request_that_cannot_be_served_raises_rejected_with_the_field(settings: Settings, tmp_path: Path) -> None:
     """REQ-RUN-001: by the library as by HTTP."""
-    for changed, field in (({"repo": str(tmp_path / "none")}, "repo"), ({"agents": ("gpt",)}, "agents")):
-        with pytest.raises(Rejected) as refused:
-            run(settings, {**asked_of(tmp_path), **changed})
-        assert [problem.field for problem in refused.value.problems] == [field]
+    with pytest.raises(Rejected) as refused:
+        run(settings, {**asked_of(tmp_path), "repo": str(tmp_path / "none")})
+    assert [problem.field for problem in refused.value.problems] == ["repo"]
+    unknown = parse_request({**asked_of(tmp_path), "agents": ["gpt"]})
+    assert isinstance(unknown, tuple) and [problem.field for problem in unknown] == ["agents"]
 
 
 def test_line_ends_and_attributes_are_put_back_to_the_byte(settings: Settings, tmp_path: Path) -> None:

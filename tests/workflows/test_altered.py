@@ -200,7 +200,9 @@ def test_a_check_that_cannot_start_says_so(at_desk: AtDesk) -> None:
         at.hands = [Doer([answer])]
         return await go(at, "run-1", policy={**checks(test="no-such-runner -q"), "stop": {"max_iterations": 1}})
 
-    step = at_desk(work).validations[-1].steps[-1]
+    state = at_desk(work)
+    assert state.baseline is not None and state.stop is not None and state.stop.reason == "cannot_check"
+    step = state.baseline.steps[-1]
     assert step.could_not_run is not None
     assert (step.could_not_run.hindrance, step.could_not_run.what) == ("not_found", "no-such-runner")
     assert (step.passed, step.flaky, step.classification) == (False, False, "runtime")
