@@ -22,6 +22,8 @@ _SETUP = re.compile(
 _ASIDE = re.compile(r"(?:^|/)(?:docs?|bench\w*|examples?|scripts?|\.\w+)/|\.d\.ts$")
 _FIXES = re.compile(r"\b(?:fix\w*|bug|correct\w*|handle|regress\w*|prevent|avoid|ensure|wrong)", re.IGNORECASE)
 _LOG = ("log", "--no-merges", "-n", "800", "--format=%x00%H%x09%s", "--name-only")
+_CONDITION = re.compile(r"\s*(?:(?:el)?if|while|\}? ?else if)\b.*(?::|\{|\))\s*$|\s*return\b.*[;\w)\]]\s*$")
+"""A line of code and not of prose, in most languages."""
 _MOST_SOURCES = 3
 PLANTED = "planted"
 """In place of a commit: a planted bug, also where the clone has fixes."""
@@ -115,7 +117,7 @@ def _planted(name: str, clone: Path) -> Iterator[Case]:
         lines = texts[path].decode(errors="surrogateescape").splitlines(keepends=True)
         for number, line in enumerate(lines):
             for old, new in _OPPOSITES:
-                if old in line and not line.lstrip().startswith(("#", "//", "*", "/*", '"')):
+                if old in line and _CONDITION.match(line):
                     broken = [*lines[:number], line.replace(old, new, 1), *lines[number + 1 :]]
                     wrong = "".join(broken).encode(errors="surrogateescape")
                     base = _commit_with(clone, "HEAD", "Change a condition", {path: wrong})

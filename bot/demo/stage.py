@@ -88,9 +88,9 @@ class Stage:
         return {content for content, _ in found.reactions}
 
     def answer(self, number: int, purpose: str) -> CommentView | None:
-        """The bot's one comment of that purpose in a thread."""
+        """The bot's latest comment of that purpose in a thread."""
         mark = f"<!-- mendbot:{purpose} -->"
-        return next((one for one in self.world.comments(self.repo, number) if mark in one.body), None)
+        return next((one for one in reversed(self.world.comments(self.repo, number)) if mark in one.body), None)
 
     def says(self, number: int, purpose: str, *words: str) -> bool:
         found = self.answer(number, purpose)

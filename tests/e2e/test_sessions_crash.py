@@ -14,7 +14,10 @@ from tests.e2e.session_faces import TOKEN, Client, ended, fix, sleepers, start_f
 from tests.e2e.session_projects import IS_42, LONG, PLAIN, Doc, agent, photograph, put, shell, write
 
 RIGHT = agent(put("answer.txt", "42\n"))
-SLEEP = f"grep -q 41 answer.txt || {{ echo >litter; sleep {LONG}; }}"
+BASE = "grep -q 41 answer.txt"
+_LOCAL = ("events", "artifacts", "artifactsPath", "diffPath", "logPath")
+"""What a command says of its session beside what HTTP does."""
+SLEEP = f"{BASE} || {{ echo >litter; sleep {LONG}; }}"
 """Passes on the base, and does not end after a change."""
 
 
@@ -36,7 +39,7 @@ def test_a_server_that_is_killed_goes_on_where_it_was(client: Client, tmp_path: 
     """REQ-RUN-002, REQ-RUN-007: events survive a restart, the session goes on by itself within ten seconds, and the
     tree is taken to be what the session had made of it."""
     tree = write(tmp_path / "tree", PLAIN)
-    once = f"[ -e .once ] || {{ touch .once; echo >litter; sleep {LONG}; }}"
+    once = f"{BASE} || [ -e .once ] || {{ touch .once; echo >litter; sleep {LONG}; }}"
     session_id = client.start(asked_of(tree, "true", once, IS_42))
     until(lambda: sleepers() == 1)
     told_before = client.session(session_id, "/events")
@@ -107,12 +110,12 @@ def test_a_command_beside_a_server_on_one_home(client: Client, tmp_path: Path) -
     """REQ-RUN-009: both work at once in trees of their own, each sees the other's sessions, and in one tree the later
     one waits."""
     mine, served = write(tmp_path / "mine", PLAIN), write(tmp_path / "served", PLAIN)
-    gate = "until [ -e go ]; do sleep 0.05; done"
+    gate = f"{BASE} || until [ -e go ]; do sleep 0.05; done"
     session_id = client.start(asked_of(served, gate))
-    client.until_event(session_id, "validation_command_started")
+    client.until_event(session_id, "changes_applied")
     code, told = fix(asked_of(mine), client.bot.home)
     assert (code, told["status"]) == (0, "success")
-    assert client.session(told["id"]) == {key: told[key] for key in told if key not in ("events", "artifacts")}
+    assert client.session(told["id"]) == {key: told[key] for key in told if key not in _LOCAL}
     assert client.session(told["id"], "/events") == told["events"]
     other = {**asked_of(served), "agents": [agent(put("note", "n\n"))]}
     process = start_fix(other, client.bot.home, "--json")
@@ -141,7 +144,7 @@ def test_a_command_s_session_is_cancelled_over_http(client: Client, tmp_path: Pa
 def test_a_server_that_is_stopped_goes_on_after_its_next_start(client: Client, tmp_path: Path) -> None:
     """REQ-RUN-007: SIGTERM cuts a check short; it is run again, and the attempt is not lost."""
     tree = write(tmp_path / "tree", PLAIN)
-    session_id = client.start(asked_of(tree, f"[ -e go ] || sleep {LONG}", IS_42))
+    session_id = client.start(asked_of(tree, f"{BASE} || [ -e go ] || sleep {LONG}", IS_42))
     until(lambda: sleepers() == 1)
     assert client.bot.stop() == 0
     assert sleepers() == 0
