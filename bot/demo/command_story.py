@@ -3,6 +3,7 @@ them, and that it keeps silent towards a stranger."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from bot.demo.scenarios import Filed, Scenario, diff, issues_scenario, sample
@@ -185,5 +186,8 @@ def _in_the_end(stage: Stage) -> None:
         )
     for number in sorted(stage.threads):
         comments = stage.world.comments(stage.repo, number)
-        purposes = [one.body.partition("-->")[0] for one in comments if one.author == "mendbot[bot]"]
-        stage.promise(f"no purpose with two comments on #{number}", len(set(purposes)) == len(purposes))
+        # a comment is marked with its purpose and with the question that it answers
+        marks = [
+            tuple(re.findall(r"<!-- mendbot:.*? -->", one.body)) for one in comments if one.author == "mendbot[bot]"
+        ]
+        stage.promise(f"no answer given twice on #{number}", len(set(marks)) == len(marks))
