@@ -117,7 +117,7 @@ def test_a_command_beside_a_server_on_one_home(client: Client, tmp_path: Path) -
     assert (code, told["status"]) == (0, "success")
     assert client.session(told["id"]) == {key: told[key] for key in told if key not in _LOCAL}
     for event in told["events"]:
-        event["data"].pop("logPath", None)
+        event["data"] = {key: value for key, value in event["data"].items() if key not in _LOCAL}
     assert client.session(told["id"], "/events") == told["events"]
     other = {**asked_of(served), "agents": [agent(put("note", "n\n"))]}
     process = start_fix(other, client.bot.home, "--json")
