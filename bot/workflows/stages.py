@@ -11,13 +11,15 @@ from bot.rules.course import RunSpec
 from bot.rules.pipeline import CUSTOM, STAGES, Stage, stage_of
 from bot.workspace.chosen_by import chosen_by
 from bot.workspace.detect import Missing, detect
+from bot.workspace.package_managers import programs_called
+from bot.workspace.project import Project
 
 
 def stages_of(spec: RunSpec, tree: Path, near: Sequence[str] = ()) -> tuple[Stage, ...]:
     """The pipeline of a run in `tree`: the validation commands as given, else lint, typecheck and test, the latter by
     the test command where there is one. `near` names files that the work is about (`workspace.detect`)."""
     if spec.validation_commands:
-        return tuple(_given(spec, run) for run in spec.validation_commands)
+        return tuple(_given(spec, run, tree) for run in spec.validation_commands)
     return tuple(_default(spec, name, tree, near) for name in STAGES)
 
 
@@ -28,8 +30,8 @@ def default_stages(
     return tuple(_found(policy, name, tree, near) for name in names)
 
 
-def _given(spec: RunSpec, run: ShellOrArgv) -> Stage:
-    command = Command(run=run, timeout_s=1.0)
+def _given(spec: RunSpec, run: ShellOrArgv, tree: Path) -> Stage:
+    command = Command(run=run, timeout_s=1.0, programs=programs_called(Project(tree), run))
     name = stage_of(command.text)
     timeout_s = _limit(spec, "test" if name == CUSTOM else name)
     return Stage(name=name, command=command.model_copy(update={"timeout_s": timeout_s}))
@@ -37,7 +39,9 @@ def _given(spec: RunSpec, run: ShellOrArgv) -> Stage:
 
 def _default(spec: RunSpec, name: CheckName, tree: Path, near: Sequence[str]) -> Stage:
     if name == "test" and spec.test_command:
-        return Stage(name=name, command=Command(run=spec.test_command, timeout_s=_limit(spec, name)))
+        programs = programs_called(Project(tree), spec.test_command)
+        command = Command(run=spec.test_command, timeout_s=_limit(spec, name), programs=programs)
+        return Stage(name=name, command=command)
     return _found(spec.policy, name, tree, near)
 
 

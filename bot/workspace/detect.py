@@ -11,7 +11,7 @@ from bot.config import CHECK_TIMEOUTS_S, POLICY_PATH, ChecksPolicy
 from bot.model import CheckName, Command
 from bot.workspace.finders import FINDERS, GUESSES, Argv, needs, ruff_unasked
 from bot.workspace.monorepo import is_project, projects_above, projects_below
-from bot.workspace.package_managers import programs_of
+from bot.workspace.package_managers import programs_called, programs_of
 from bot.workspace.project import Project
 
 MOST_NEAR = 50
@@ -46,7 +46,8 @@ def detect(
     own = policy.of(check)
     timeout_s = own.timeout or CHECK_TIMEOUTS_S[check]
     if own.command:
-        return Command(run=own.command, timeout_s=timeout_s, report=own.report)
+        programs = programs_called(Project(tree), own.command)
+        return Command(run=own.command, timeout_s=timeout_s, report=own.report, programs=programs)
     search = _Search(tree, check, unasked)
     found = search.near(near) or search.at(("",)) or search.below()
     if found is None:

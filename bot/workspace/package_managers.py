@@ -54,6 +54,13 @@ def programs_of(project: Project, argv: Sequence[str]) -> tuple[WantedProgram, .
     return tuple(_named(project, each) for each in dict.fromkeys(wanted))
 
 
+def programs_called(project: Project, run: str | tuple[str, ...]) -> tuple[WantedProgram, ...]:
+    """The same for a command that somebody wrote, as text for a shell or as words."""
+    if isinstance(run, tuple):
+        return programs_of(project, run) if run else ()
+    return tuple(_named(project, each) for each in called_in(run))
+
+
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _JUSTFILES = ("justfile", ".justfile", "Justfile")
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from bot.model import ShellOrArgv
 from bot.model.setups import SetupPlan, SetupStep
 from bot.policy.keys import POLICY_PATH
+from bot.workspace.package_managers import programs_called
+from bot.workspace.project import Project
 from bot.workspace.setup_native import native_steps
 from bot.workspace.setup_node import node_steps
 from bot.workspace.setup_python import python_steps
@@ -17,6 +19,7 @@ def plan_setup(tree: Path, near: Sequence[str] = (), *, configured: ShellOrArgv 
     """The plan for `tree` (absolute). `near` names files that the work is about, which choose the project within a
     repository of many (`workspace.detect`). A broken or unreadable file asks for nothing."""
     if configured is not None:
-        step = SetupStep(run=configured, because=POLICY_PATH, network=True)
+        programs = programs_called(Project(tree), configured)
+        step = SetupStep(run=configured, because=POLICY_PATH, network=True, programs=programs)
         return SetupPlan(steps=(step,), configured=True)
     return SetupPlan(steps=(*node_steps(tree, near), *native_steps(tree, near), *python_steps(tree, near)))

@@ -20,6 +20,7 @@ from bot.rules.unable import could_not_run
 from bot.workspace.detect import detect
 from bot.workspace.programs import Programs
 from bot.workspace.sandbox import Grant, Sandbox, Tools, open_sandbox
+from bot.workspace.setup_plan import plan_setup
 from bot.workspace.tools import bundled
 from tests.machine import PATIENCE_S
 from tests.workspace.real_projects import sources
@@ -210,3 +211,23 @@ def test_a_detected_command_names_the_programs_that_it_calls(
     assert isinstance(command, Command)
     named = [f"{each.name}@{each.version}" if each.version else each.name for each in command.programs]
     assert named == wanted
+
+
+@pytest.mark.parametrize(
+    ("run", "wanted"),
+    [
+        ("CI=1 pnpm test && just lint", {"pnpm": "9.15.0", "just": ""}),
+        (("pnpm", "run", "build"), {"pnpm": "9.15.0"}),
+        ("echo pnpm; ./pnpm test", {}),
+    ],
+)
+def test_a_command_that_somebody_wrote_gets_the_programs_that_it_calls(
+    tmp_path: Path, run: str | tuple[str, ...], wanted: dict[str, str]
+) -> None:
+    (tmp_path / "package.json").write_text('{"packageManager": "pnpm@9.15.0"}')
+    policy = ChecksPolicy.model_validate({"test": {"command": run}})
+    (step,) = plan_setup(tmp_path, configured=run).steps
+    command = detect(tmp_path, "test", policy)
+    assert isinstance(command, Command)
+    for programs in (step.programs, command.programs):
+        assert {one.name: one.version for one in programs} == wanted
