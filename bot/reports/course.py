@@ -38,11 +38,11 @@ def _said(event: RunEvent) -> str | None:
             where = f"worktree on branch {data['branch']}" if data["branch"] else "works in the tree itself"
             return f"{where}; sandbox: {data['sandbox']}"
         case "setup_started":
-            return f"set-up, the only step with network: {data['command']}"
+            return f"setup: {data['command']}"
         case "setup_completed":
-            return f"set-up done in {data['durationMs'] / 1000:.1f} s"
+            return f"setup done in {data['durationMs'] / 1000:.1f} s"
         case "setup_failed":
-            return f"set-up failed: {data['details']}"
+            return f"setup failed: {data['details']}"
         case "attempt_started":
             return f"attempt {data.get('attempt', event.iteration)} of {data['of']}"
         case "agent_started":
@@ -82,6 +82,8 @@ def _check(event: RunEvent) -> str:
     if step["skipped"]:
         why, _, _ = step["output"].partition(_LOOKED_FOR)  # where it was looked for stands in the artifact
         return f"  {step['stage']}: skipped, {why}"
+    if step.get("tolerated"):
+        return f"  – {step['stage']} ({where}): fails with nothing that this run is to fix"
     mark = "✓" if step["passed"] else "✗"
     line = f"  {mark} {step['stage']} ({where}, {step['durationMs'] / 1000:.1f} s)"
     shown = step.get("failures")

@@ -64,7 +64,7 @@ def test_three_labelled_issues_become_two_pull_requests_that_can_be_looked_at(tm
 def test_a_published_project_gets_its_next_releases_fix_after_a_wrong_one(tmp_path: Path) -> None:
     with Demo(tmp_path / "t", "--scenario", "published", "--keep") as demo:
         said = demo.wait_until_it_says(KEPT, 2 * PATIENCE_S)
-        order(said, "set-up, the only step with network", "set-up done")
+        order(said, "setup: ", "setup done")
         order(
             said,
             "✗ test (before any change",
