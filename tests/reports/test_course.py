@@ -21,6 +21,12 @@ def test_a_check_without_a_command_is_told_in_a_short_line() -> None:
     assert event_line(event) == "  lint: skipped, no command"
 
 
+def test_a_check_that_is_left_alone_is_no_success() -> None:
+    step = {"stage": "lint", "passed": True, "tolerated": True, "skipped": False, "durationMs": 5, "output": "1 error"}
+    event = RunEvent(id=1, type="validation_command_completed", ts=NOON, iteration=0, data={"step": step})
+    assert event_line(event) == "  – lint (before any change): fails with nothing that this run is to fix"
+
+
 def test_an_answer_of_an_agent_is_told_with_how_long_it_took() -> None:
     data = {"agent": "command", "paths": ["a.py"]}
     event = RunEvent(id=2, type="changes_applied", ts=NOON, phase=Phase.IMPLEMENTATION, iteration=1, data=data)
