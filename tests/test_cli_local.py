@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -113,7 +114,9 @@ def test_check_that_is_interrupted_leaves_the_files_and_says_so(repo: Path) -> N
     (repo / ".github" / "mendbot.yml").write_text("checks: {test: {command: 'echo half > answer; sleep 600'}}\n")
     git(repo, "commit", "-qam", "slow")
     argv = [sys.executable, "-m", "bot", "check", str(repo)]
-    process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
+    # a suite that runs in the background ignores Ctrl-C, and its children would, too
+    heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, preexec_fn=heard)
     while (repo / "answer").read_text() != "half\n":
         assert process.poll() is None
         time.sleep(0.05)

@@ -205,7 +205,7 @@ def test_only_whole_ids_and_numbers_are_fetched(scene: Scene, pull: Contribution
         with pytest.raises(ValueError, match="no commit's id"):
             asyncio.run(drop_head(scene.mirror, sha))
     with pytest.raises(ValueError, match="no pull request's number"):
-        asyncio.run(fetch_head(scene.mirror, 0, pull.first, scene.remote))
+        asyncio.run(fetch_head(scene.mirror, -1, pull.first, scene.remote))
 
 
 @pytest.mark.parametrize(("status", "kind"), [(500, Transient), (403, AccessDenied), (404, AccessDenied)])
