@@ -107,8 +107,8 @@ def test_a_link_out_of_the_tree_refuses(tmp_path: Path, leads_to: str) -> None:
 
 def test_nothing_is_found_where_the_path_only_begins_alike(tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
-    (tmp_path / "made/text").write_text("/work/tree-2 /work/tree.old /work/tree_ /work/trees")
-    assert prepare(tmp_path / "made", Path("/work/tree")).texts == ()
+    (tmp_path / "made/text").write_text("/srv/tree-2 /srv/tree.old /srv/tree_ /srv/trees")
+    assert prepare(tmp_path / "made", Path("/srv/tree")).texts == ()
 
 
 @pytest.mark.parametrize(("path", "plain"), [("/a/b-c_d.e~1", True), ("/a b", False), ("/a'b", False), ("/ä", False)])
