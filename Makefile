@@ -10,7 +10,7 @@ help: ## list these commands
 	@scripts/setup.sh
 
 demo: .venv ## the bot at work, on this machine alone (KEEP=1 leaves it running; SCENARIO=pull-request, commands, published)
-	@$(BIN)/python -m bot demo $(if $(KEEP),--keep) $(if $(SCENARIO),--scenario $(SCENARIO))
+	@$(BIN)/python -m demo $(if $(KEEP),--keep) $(if $(SCENARIO),--scenario $(SCENARIO))
 
 test: .venv ## the whole test suite
 	@root=$$(mktemp -d) && PYTEST_DEBUG_TEMPROOT=$$root $(BIN)/python -m pytest --numprocesses 5 --dist worksteal \
@@ -32,8 +32,8 @@ format: .venv ## put the code in the house's format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: ## resolve requirements.lock and bot/workspace/tools.lock anew (needs uv)
+lock: ## resolve requirements.lock and bot/workspace/sandbox/tools.lock anew (needs uv)
 	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
 	  --all-extras --group test --group lint --group build --group demo --quiet pyproject.toml -o requirements.lock
 	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
-	  --constraint requirements.lock --no-annotate --group tools --quiet -o bot/workspace/tools.lock
+	  --constraint requirements.lock --no-annotate --group tools --quiet -o bot/workspace/sandbox/tools.lock

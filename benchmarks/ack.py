@@ -23,7 +23,7 @@ from benchmarks.node import install, node_reference
 from benchmarks.result import Result, Row, ratio_row
 from benchmarks.servers import ROOT, Server, bot, python_reference
 from bot import proc
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 
 OURS, FLOOR, OCTOKIT, PROBOT = "Mendbot", "Starlette without a database", "@octokit/webhooks", "Probot"
 CONNECTIONS = 50

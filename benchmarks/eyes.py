@@ -15,8 +15,8 @@ from statistics import median
 
 from benchmarks.result import Result, Row, percentile
 from benchmarks.servers import bot
-from bot.demo.standin.server import StandIn
-from bot.demo.standin.webhooks import signature
+from demo.standin.server import StandIn
+from demo.standin.webhooks import signature
 
 REPO, ACTOR = "octo/eyes", "ada"
 GOAL_S = 0.5

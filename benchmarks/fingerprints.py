@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.result import Result, Row
-from bot.rules.error_text import loose_key, normalize_error
+from bot.rules.failures.normalize import loose_key, normalize_error
 
-_FIXTURES = Path(__file__).parent.parent / "tests" / "fixtures"
+_FIXTURES = Path(__file__).parents[1] / "fixtures"
 _TELLS = re.compile(
     r"error|fail|assert|expect|panic|exception|warning|undefined|cannot|✖|✗|●|:\d+:\d+|\bTS\d{4}\b", re.I
 )

@@ -1,5 +1,6 @@
 """A bot's database with as many resolved errors as wanted: one file that everybody stumbles over, many that few do.
-Rows are written past `store.history`, which is meant for one error at a time, in the shape that it gives them."""
+Rows are written past `store.history.history`, which is meant for one error at a time, in the shape that it gives
+them."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.store.database import Database
+from bot.store.database.database import Database
 
 HOT, RARE, MISSING, SESSION = "index.ts", "rare.ts", "nowhere.ts", "session-7"
 RARE_ID = 2

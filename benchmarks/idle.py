@@ -14,7 +14,7 @@ from statistics import median
 
 from benchmarks.result import Result, Row
 from benchmarks.servers import Server, bot, python_reference
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 
 OURS, ENGINE, WEB = "Mendbot", "dbos alone", "Starlette alone"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.result import Result, Row
-from bot.rules.locations import annotations
-from bot.rules.log_lines import plain
+from bot.rules.failures.annotations import annotations
+from bot.rules.failures.log_lines import plain
 
-_LOGS = Path(__file__).parent.parent / "tests" / "fixtures" / "logs"
+_LOGS = Path(__file__).parents[1] / "fixtures" / "logs"
 _TREE = "/home/runner/code/app"
 _ALL = 10**9
 _ONE_PATTERN = re.compile(r"(?P<path>[^\s:()\[\]\"',]+):(?P<line>\d+):\d+")
@@ -31,7 +31,7 @@ class Size:
 
 
 def measure(size: Size) -> Result:
-    """Recall, precision and lines a second (of processor time); reads `tests/fixtures/logs` of a clone."""
+    """Recall, precision and lines a second (of processor time); reads `fixtures/logs` of a clone."""
     logs = list(_golden())
     texts = [text for text, _ in logs]
     mixed = [_mixed(text, size.passing) for text in texts]
@@ -54,7 +54,7 @@ def measure(size: Size) -> Result:
     )
     notes = (
         f"{len(logs)} logs of {len({file.parent for file in _LOGS.glob('*/*.log')})} tools, {lines:,} lines, "
-        f"{sum(len(places) for _, places in logs):,} places; how they were made: tests/fixtures/logs/README.md.",
+        f"{sum(len(places) for _, places in logs):,} places; how they were made: fixtures/logs/README.md.",
         "The matchers were improved on this very set, so that other tools' logs may show less.",
         "Lines a second are of processor time, without a limit on annotations; a check run stops at 200.",
     )

@@ -17,10 +17,10 @@ from statistics import median
 from benchmarks.result import Result, Row, percentile
 from benchmarks.servers import bot
 from bot import proc
-from bot.demo.standin.server import StandIn
 from bot.model import RunEvent
-from bot.store.database import Database
-from bot.store.runs import Runs
+from bot.store.database.database import Database
+from bot.store.runs.runs import Runs
+from demo.standin.server import StandIn
 
 REPO, ACTOR, LABEL = "octo/loop", "ada", "auto-fix"
 CHECKS = {"typecheck": "true", "lint": "true", "test": "grep -q 2 value.py"}

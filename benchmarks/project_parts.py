@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.project_case import Case, git
-from bot.demo.standin.views import PullView
-from bot.demo.standin.world import World
-from bot.rules.course import RunState, fold
-from bot.store.runs import RunRow, Runs
+from bot.rules.runs.state import RunState, run_state
+from bot.store.runs.runs import RunRow, Runs
+from demo.standin.views import PullView
+from demo.standin.world import World
 
 PARTS = ("nothing", "deleted", "damaged", "right")
 ACTOR, LABEL = "ada", "auto-fix"
@@ -141,7 +141,7 @@ def _ended(runs: Runs, number: int) -> tuple[RunRow, RunState]:
     while time.monotonic() < limit:
         for row in asyncio.run(runs.all()):
             if number in {issue.number for issue in row.spec.issues} and row.status.final:
-                return row, fold(asyncio.run(runs.events(row.id)))
+                return row, run_state(asyncio.run(runs.events(row.id)))
         time.sleep(_LOOK_S)
     raise RuntimeError(f"the run of issue {number} is not over after {_PATIENCE_S:.0f} s")
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from benchmarks.project_case import Case, cases, git
 from benchmarks.project_parts import ACTOR, PARTS, Outcome, play, write_parts
 from benchmarks.servers import bot
-from bot.demo.standin.server import StandIn
-from bot.store.database import Database
-from bot.store.runs import Runs
+from bot.store.database.database import Database
+from bot.store.runs.runs import Runs
+from demo.standin.server import StandIn
 
 AGENT = Path(__file__).with_name("project_agent.py")
 _MOST_CASES = 6

@@ -18,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 
 from bot import proc
-from bot.demo.botprocess import BotProcess, bot_environment, free_port
-from bot.demo.standin.server import StandIn
+from demo.bot_process import BotProcess, bot_environment, free_port
+from demo.standin.server import StandIn
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCES = Path(__file__).parent / "references"

@@ -17,8 +17,8 @@ from statistics import median
 from benchmarks.result import Result, Row, ratio_row
 from bot.model.setups import SetupPlan, SetupStep
 from bot.proc import base_python
-from bot.workspace.install import Shelf, install
-from bot.workspace.sandbox import Grant, Sandbox, open_sandbox
+from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant, open_sandbox
+from bot.workspace.setup.install import Shelf, install
 
 _LOCKED = ("npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund")
 _NPM = "npm ci --ignore-scripts --no-audit --no-fund"
@@ -113,7 +113,7 @@ async def _timed(tree: Path, project: _Project, sandbox: Sandbox, shelf: Shelf |
     for name, text in project.files.items():
         (tree / name).write_text(text)
     began = time.perf_counter()
-    done = await install(SetupPlan(steps=(project.step,)), tree, sandbox, grant=Grant(), shelf=shelf, mask=str)
+    done = await install(SetupPlan(steps=(project.step,)), tree, sandbox, grant=SandboxGrant(), shelf=shelf, mask=str)
     took = time.perf_counter() - began
     if done.failed is not None and done.failed.result is not None:
         said = done.failed.result.spawn_error or done.failed.result.output.decode(errors="replace")

@@ -1,1 +1,1 @@
-"""Mendbot: a self-hosted GitHub App that mends labelled issues."""
+"""Mendbot: a self-hosted GitHub App that fixes labelled issues."""

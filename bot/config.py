@@ -1,5 +1,5 @@
 """Every setting, with its one source and one default: `Settings` from the environment (the operator's), and from
-`bot.policy` the `Policy` of a repository's `.github/mendbot.yml` (its maintainers'), under the same names."""
+`bot.repo_config` the `Policy` of a repository's `.github/mendbot.yml` (its maintainers'), under the same names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from bot.errors import ConfigError
 from bot.model import Language, SandboxMode, ToolsMode
-from bot.policy import (
+from bot.repo_config import (
     CHECK_TIMEOUTS_S,
     POLICY_PATH,
     VERB_NAMES,
@@ -29,6 +29,7 @@ from bot.policy import (
 )
 
 __all__ = [
+    "CHECK_MEMORY_MB",
     "CHECK_TIMEOUTS_S",
     "POLICY_PATH",
     "VERB_NAMES",
@@ -44,6 +45,9 @@ __all__ = [
     "parse_policy_file",
     "policy_schema",
 ]
+
+
+CHECK_MEMORY_MB = 6144
 
 
 def _default_home() -> Path:
@@ -98,6 +102,12 @@ class Settings(BaseModel):
     )
     tools: ToolsMode = _setting(
         "MENDBOT_TOOLS", "auto", "auto or off: whether pytest, pnpm, uv and the like are fetched where missing"
+    )
+    check_memory_mb: int = _setting(
+        "MENDBOT_CHECK_MEMORY_MB",
+        CHECK_MEMORY_MB,
+        "MB of memory for all processes of one check, set-up step or agent together",
+        ge=64,
     )
     allow_root: bool = _setting("MENDBOT_ALLOW_ROOT", False, "let `serve` run as uid 0")
     allow_private_api: bool = _setting(
@@ -163,14 +173,15 @@ _OF_SERVE_ALONE = frozenset({"PORT"})
 def load_settings(*, serving: bool = False) -> Settings:
     """Settings from the environment: from variables of exactly these names, and an empty one is one that is not set.
 
-    PORT is read only when `serving`. A wrong value raises ConfigError naming the variable."""
+    PORT is read only when `serving`. Wrong values raise ConfigError naming each of the variables."""
     names = {str(field.validation_alias) for field in Settings.model_fields.values()}
     names -= frozenset() if serving else _OF_SERVE_ALONE
     given = {name: value for name in names if (value := os.environ.get(name))}
     try:
         return Settings.model_validate(given, by_alias=True, by_name=False)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise ConfigError(f"{first['loc'][0]}: {first['msg']}") from None
+        wrong = error.errors(include_url=False, include_input=False)
+        messages = (f"{one['loc'][0]}: {one['msg'].removeprefix('Value error, ')}" for one in wrong)
+        raise ConfigError("; ".join(messages)) from None
     except RuntimeError:  # Path.home() knows of none
         raise ConfigError("MENDBOT_HOME is not set, and this user has no home directory: name a directory") from None

@@ -19,9 +19,9 @@ from typing import Any
 import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 
-from bot.model.jobs import Job, JobArgs, JobState, JobStep, Outcome, Queue
-from bot.store.postgres import bounded_arguments
-from bot.store.private_file import create_private
+from bot.model.jobs import Job, JobArgs, JobState, JobStep, Queue, StepResult
+from bot.store.database.postgres import bounded_arguments
+from bot.store.database.private_file import create_private
 
 APPLICATION_VERSION = "1"
 _MAX_RECOVERIES = 30
@@ -51,7 +51,6 @@ class Engine:
     def __init__(
         self, url: str, executor_id: str, queues: Sequence[Queue], steps: Mapping[str, tuple[str, JobStep]]
     ) -> None:
-        self._url = url
         self._queues = queues
         self._kinds = {kind: queue for kind, (queue, _) in steps.items()}
         self._stopping = False
@@ -96,7 +95,7 @@ class Engine:
             while True:
                 if self._stopping:
                     await asyncio.Event().wait()  # the process is leaving; this workflow goes on after the restart
-                outcome = Outcome.model_validate(await call(args, faults))
+                outcome = StepResult.model_validate(await call(args, faults))
                 if outcome.done:
                     return
                 faults = faults + 1 if outcome.fault else 0
@@ -159,11 +158,6 @@ class Engine:
                 0,
                 job.partition,
             )
-
-    async def cancel(self, job_id: str) -> None:
-        """Stop a job: one that waits never starts, one that runs is interrupted within about a second."""
-        for turn in {job_id: "", **await self._alive(job_id)}:
-            await DBOS.cancel_workflow_async(turn)
 
     async def wake(self, job_id: str) -> None:
         """Let a job that waits between two calls go on within about a second; any other stays as it is."""

@@ -26,7 +26,7 @@ class UserError(MendbotError):
 
 
 class ConfigError(UserError):
-    """The operator's or the repository's configuration is wrong; names the key and the mend."""
+    """The operator's or the repository's configuration is wrong; names the key and the fix."""
 
 
 class Refused(UserError):

@@ -17,9 +17,9 @@ from bot.errors import ConfigError, Transient, UserError
 
 __all__ = [
     "ASGITransport",
-    "Answer",
     "AsyncBaseTransport",
     "AsyncClient",
+    "HttpResponse",
     "NotSent",
     "Unclear",
     "check_api_url",
@@ -51,7 +51,7 @@ class Unclear(Transient):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """One HTTP answer; header names are in lower case."""
 
     status: int
@@ -92,7 +92,7 @@ def _parse(url: str, setting: str) -> httpx2.URL:
 
 
 def check_api_url(url: str, allow_private: bool, resolve: Resolve = _resolve, setting: str = _SETTING) -> str:
-    """A base URL that tokens may go to, without a trailing slash, or ConfigError with what is wrong (threat T7).
+    """A base URL that tokens may go to, without a trailing slash, or ConfigError with what is wrong (T7).
 
     `setting` names where it comes from: the API's, or git's, to which the same tokens are sent.
 
@@ -171,7 +171,7 @@ def open_client(
 
 async def send(
     client: AsyncClient, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", total_s: float = 60.0
-) -> Answer:
+) -> HttpResponse:
     """One request and its redirects within the origin, with method and body kept (GitHub's best practices for the REST
     API: repeat the request at the new URL). Raises NotSent or Unclear for network trouble,
     UserError for a foreign URL."""
@@ -191,7 +191,7 @@ async def send(
 
 async def _exchange(
     client: AsyncClient, method: str, url: str, headers: Mapping[str, str], body: bytes
-) -> tuple[Answer, str | None]:
+) -> tuple[HttpResponse, str | None]:
     try:
         async with client.stream(method, url, headers=_with_length(headers, body), content=body) as response:
             held = bytearray()
@@ -205,7 +205,7 @@ async def _exchange(
         raise Unclear(f"{method} {_path(url)}: {_said(error)}") from error
     except httpx2.InvalidURL as error:
         raise Transient(f"GitHub's answer led to something that is no URL: {error}") from error
-    answer = Answer(response.status_code, {k.lower(): v for k, v in response.headers.items()}, bytes(held))
+    answer = HttpResponse(response.status_code, {k.lower(): v for k, v in response.headers.items()}, bytes(held))
     location = answer.headers.get("location")
     if answer.status not in _REDIRECTS or not location:
         return answer, None

@@ -9,7 +9,7 @@ from typing import Any
 import structlog
 
 from bot.errors import ConfigError
-from bot.reports.redact import Redactor
+from bot.reports.format.redact import Redactor
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "warn": logging.WARNING,
           "error": logging.ERROR, "trace": logging.DEBUG, "fatal": logging.CRITICAL}  # fmt: skip

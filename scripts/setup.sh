@@ -14,7 +14,7 @@ git_version=$(git --version | sed 's/[^0-9]*\([0-9]*\.[0-9]*\).*/\1/')
   fail "git $git_version is too old; Mendbot needs 2.39 or newer"
 
 # The directory counts too: a virtual environment holds its own path, so a moved one is made again.
-state=$( (echo "$here"; cat requirements.lock pyproject.toml scripts/setup.sh bot/workspace/tools.lock) | git hash-object --stdin)
+state=$( (echo "$here"; cat requirements.lock pyproject.toml scripts/setup.sh bot/workspace/sandbox/tools.lock) | git hash-object --stdin)
 [ "$(cat .venv/.ready 2>/dev/null || true)" = "$state" ] && is_new .venv/bin/python && exit 0
 
 python=
@@ -42,5 +42,5 @@ is_new .venv/bin/python && grep -qF "$here/.venv" .venv/pyvenv.cfg || {
 .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock &&
   .venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation --editable . ||
   fail "the requirements could not be installed; what pip says stands above"
-.venv/bin/python -m bot.workspace.tools || exit 1
+.venv/bin/python -m bot.workspace.sandbox.check_tools || exit 1
 echo "$state" > .venv/.ready

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bot import engine as engines
 from bot.engine import Engine, quiet_logs
-from bot.model.jobs import Job, JobArgs, JobState, Outcome, Queue
+from bot.model.jobs import Job, JobArgs, JobState, Queue, StepResult
 from tests.machine import PATIENCE_S
 
 WAITS = {"wait": 0.1, "rest": 600.0}
@@ -28,7 +28,7 @@ async def main(home: Path, jobs: list[Job]) -> None:
         with (home / "calls.txt").open("a") as log:
             log.write(f"{os.getpid()} {text}\n")
 
-    async def step(args: JobArgs, faults: int) -> Outcome:
+    async def step(args: JobArgs, faults: int) -> StepResult:
         name, calls = args["name"], args["calls"]
         done = home / f"{name}_done"
         count = int(done.read_text()) if done.exists() else 0
@@ -38,7 +38,7 @@ async def main(home: Path, jobs: list[Job]) -> None:
         how, _, until = args["lasts"].partition("_")
         if how in WAITS and not (home / until).exists():
             note(f"{name} waits")
-            return Outcome(done=False, wait_s=WAITS[how], fault=how == "wait")
+            return StepResult(done=False, wait_s=WAITS[how], fault=how == "wait")
         if how not in WAITS and args["lasts"].isidentifier():
             ends = home / args["lasts"], home / f"{args['lasts']}{count + 1}"
             while not any(end.exists() for end in ends):  # noqa: ASYNC110  # made by another process or another job
@@ -47,7 +47,7 @@ async def main(home: Path, jobs: list[Job]) -> None:
             await asyncio.sleep(float(args["lasts"]))
         done.write_text(str(count + 1))
         note(f"{name} ended {count + 1}")
-        return Outcome(done=count + 1 >= calls)
+        return StepResult(done=count + 1 >= calls)
 
     engines._MAX_RECOVERIES = 2
     at_once = int((home / "at_once").read_text()) if (home / "at_once").exists() else 4

@@ -156,7 +156,9 @@ def test_a_job_that_waits_goes_on_after_a_crash_and_counts_its_faults(start: Cal
     again = start("a,octo/x,1,wait_go")  # it is wanted again, and is the same job
     calls = again.until_said("a ended 1")
     assert [call for call in calls if " ended " in call] == ["a ended 1"]
-    assert calls[-2] == f"a began 1 after {calls.count('a waits')} faults"
+    waits = calls.count("a waits")
+    # the kill may come after the last wait was said and before it was stored
+    assert calls[-2] in {f"a began 1 after {waits} faults", f"a began 1 after {waits - 1} faults"}
     assert again.stop(PATIENCE_S) == "drained True ended"
 
 

@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from bot.errors import ConfigError, Transient, UserError
-from bot.http import Answer, NotSent, Unclear, check_api_url, open_client, send
+from bot.http import HttpResponse, NotSent, Unclear, check_api_url, open_client, send
 from tests.machine import PATIENCE_S, kept_port
 
 API = "https://api.github.com"
@@ -16,14 +16,14 @@ Handler = Callable[[httpx2.Request], httpx2.Response]
 
 def ask(
     handler: Handler, method: str = "GET", url: str = API + "/x", body: bytes = b""
-) -> tuple[Answer, list[httpx2.Request]]:
+) -> tuple[HttpResponse, list[httpx2.Request]]:
     seen: list[httpx2.Request] = []
 
     def record(request: httpx2.Request) -> httpx2.Response:
         seen.append(request)
         return handler(request)
 
-    async def go() -> Answer:
+    async def go() -> HttpResponse:
         async with open_client(API, transport=httpx2.MockTransport(record)) as client:
             return await send(client, method, url, {"authorization": "Bearer t"}, body, PATIENCE_S)
 
@@ -201,7 +201,7 @@ def test_a_real_exchange_over_a_socket_carries_method_headers_and_body() -> None
         await writer.drain()
         writer.close()
 
-    async def go() -> Answer:
+    async def go() -> HttpResponse:
         async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
             url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
             async with open_client(url) as client:

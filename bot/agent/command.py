@@ -13,9 +13,11 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from bot.agent.developer import Runner, build_prompt
-from bot.agent.hook_kit import Kit, ToolError
-from bot.model import AgentTask, Change, Command, Proposal
+from bot.agent.hook_bundle import Kit, ToolError
+from bot.model import AgentTask, Change, Proposal, ShellCommand
 from bot.proc import ProcResult
+from bot.reports.locale.catalog import gigabytes
+from bot.rules.reasons import make_reason
 
 WORKTREE = "{worktree}"
 SETTINGS = "{settings}"
@@ -52,7 +54,7 @@ class CommandDeveloper:
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if not self.argv:
-            return Proposal(agent=self.name, offered=False, note="no command is configured (MENDBOT_AGENT_COMMAND)")
+            return Proposal(agent=self.name, offered=False, note=make_reason("agent.unset").text)
         kit = await self.make_kit(task.run_id) if self.make_kit else None
         result = await self._run(kit, task, tree)
         if kit is not None and self.learn is not None:
@@ -69,7 +71,7 @@ class CommandDeveloper:
         argv = tuple(places.sub(lambda place: filled[place[0]], part) for part in self.argv)
         runner = partial(self.runner, writable=kit.writable) if kit else self.runner
         return await runner(
-            Command(run=argv, timeout_s=self.timeout_s),
+            ShellCommand(run=argv, timeout_s=self.timeout_s),
             tree,
             network=self.network,
             env={**self.env, **kit.env} if kit else self.env,
@@ -84,6 +86,8 @@ class CommandDeveloper:
             return f"the agent ran into its time limit of {self.timeout_s:g} s"
         if result.overflowed:
             return "the agent was stopped because it printed without end"
+        if result.over_memory_mb:
+            return f"the agent needed more than {gigabytes(result.over_memory_mb)} of memory and was stopped"
         return f"the agent failed with exit code {result.exit_code}" if result.exit_code else None
 
 

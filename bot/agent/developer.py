@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from bot.model import AgentTask, Command, Proposal, Validation, ValidationStep
+from bot.model import AgentTask, Proposal, ShellCommand, Validation, ValidationStep
 from bot.proc import ProcResult
-from bot.reports.failures_shown import failures_told
+from bot.reports.locale.catalog import gigabytes
+from bot.reports.runs.failures import failures_told
 
 NO_VARIABLES: Mapping[str, str] = {}
 ERROR_LINES = 40
@@ -24,7 +25,7 @@ class Runner(Protocol):
 
     async def __call__(
         self,
-        command: Command,
+        command: ShellCommand,
         tree: Path,
         *,
         network: bool = False,
@@ -50,7 +51,7 @@ class Developer(Protocol):
 def build_prompt(task: AgentTask) -> str:
     """The brief for an agent as plain text: the task, what failed and how, what is known, and how to answer."""
     parts = [
-        "You are mending a repository; the working directory is its root. "
+        "You are fixing a repository; the working directory is its root. "
         f"This is attempt {task.attempt} of {task.max_attempts}.\n",
         _section("Task", _cut(task.task, MAX_TASK_CHARS)),
         _section("Files it is about", _list(task.focus)),
@@ -97,11 +98,13 @@ def _failures(validations: Sequence[Validation]) -> str:
 def _failure(step: ValidationStep) -> str:
     if step.timed_out:
         how = "ran into its time limit"
+    elif step.over_memory_mb:
+        how = f"needed more than {gigabytes(step.over_memory_mb)} of memory and was stopped"
     else:
         how = "could not be started" if step.exit_code is None else f"exit code {step.exit_code}"
-    told = failures_told(step.failures, step.failure_count)
-    lines = (told or step.output.strip()).splitlines()
-    shown = lines if told else lines[:ERROR_LINES]
+    failures_text = failures_told(step.failures, step.failure_count)
+    lines = (failures_text or step.output.strip()).splitlines()
+    shown = lines if failures_text else lines[:ERROR_LINES]
     if len(lines) > len(shown):
         shown.append(f"... {len(lines) - len(shown)} more lines")
     return "\n".join([f"{step.stage}: `{step.command}`: {how}", *(f"    {line}" for line in shown)])

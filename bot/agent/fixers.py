@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.agent.developer import Runner
-from bot.model import AgentTask, Command, Proposal, StyleFindings
+from bot.model import AgentTask, Proposal, ShellCommand, StyleFindings
 from bot.proc import ProcResult
-from bot.rules.toml import read_toml
+from bot.rules.reasons import make_reason
+from bot.rules.toml_reader import read_toml
 
 _MISSING = (126, 127)
 _MAX_CONFIG_BYTES = 1_000_000
@@ -34,18 +35,18 @@ class FixersDeveloper:
     if at least one ran: the caller sees what changed, and drops edits of other files."""
 
     runner: Runner
-    configured: tuple[Command, ...] | None = None
+    configured: tuple[ShellCommand, ...] | None = None
     timeout_s: float = 120.0
     name: str = "fixers"
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if not task.style.files:
-            return self._nothing("nothing for fixers: no lint or format check shows a finding that they may fix")
+            return self._nothing(make_reason("fixers.nothing").text)
         if self.configured == ():
-            return self._nothing("the configuration names no fixers (`fixers: []`)")
+            return self._nothing(make_reason("fixers.off").text)
         commands = self._fitting(tree, task.style) if self.configured is None else self.configured
         if not commands:
-            return self._nothing("no fixers are configured for these files")
+            return self._nothing(make_reason("fixers.none").text)
         ran: list[str] = []
         notes: list[str] = []
         for command in commands:
@@ -58,14 +59,14 @@ class FixersDeveloper:
             agent=self.name, offered=bool(ran), edited_in_place=bool(ran), note="; ".join(notes), tools=tuple(ran)
         )
 
-    def _fitting(self, tree: Path, style: StyleFindings) -> tuple[Command, ...]:
-        return tuple(Command(run=argv, timeout_s=self.timeout_s) for argv in default_fixers(tree, style))
+    def _fitting(self, tree: Path, style: StyleFindings) -> tuple[ShellCommand, ...]:
+        return tuple(ShellCommand(run=argv, timeout_s=self.timeout_s) for argv in default_fixers(tree, style))
 
     def _nothing(self, note: str) -> Proposal:
         return Proposal(agent=self.name, offered=False, note=note, untouched=True)
 
 
-def _outcome(command: Command, result: ProcResult, missing: bool) -> str:
+def _outcome(command: ShellCommand, result: ProcResult, missing: bool) -> str:
     if missing:
         return "not there, passed over"
     return f"stopped after {command.timeout_s:g} s" if result.timed_out else f"exit {result.exit_code}"

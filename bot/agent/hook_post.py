@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bot.agent import hook
-from bot.reports.redact import Redactor
-from bot.rules.error_text import normalize_error
+from bot.reports.format.redact import Redactor
+from bot.rules.failures.normalize import normalize_error
 
 DEADLINE_S = 4.0
 MOST_LINE = 4_096
@@ -98,7 +98,7 @@ def telling_error(text: str, is_known: Callable[[str], bool]) -> str:
 
 def _error_lines(text: str) -> tuple[str, ...]:
     try:
-        from bot.rules.failures import fingerprints
+        from bot.rules.failures.errors import fingerprints
     except ImportError:  # in a box that lacks the packages it needs, the whole text must do
         return ()
     return fingerprints(text)[:_MOST_MARKS]
@@ -184,7 +184,7 @@ def _known_in_snapshot(error: str) -> bool:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")  # as `store.history` writes times
+    return datetime.now(UTC).isoformat(timespec="milliseconds")  # as `store.history.history` writes times
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from bot.rules.tampering.test_source import is_test
+
 MAX_FILES = 20
 MAX_GOALS = 10
 MAX_SYMBOLS = 30
@@ -34,8 +36,6 @@ _DEFINITION = re.compile(
     r"(?:def|class|function|func|fn|struct|enum|trait|interface|type|const|let|var)\s+(?:\([^)]*\)\s*)?([A-Za-z_]\w*)",
     re.MULTILINE,
 )
-_TEST_NAME = re.compile(r"(^test_|_test$|\.test$|\.spec$|_spec$|Test$|Tests$)")
-_TEST_DIRECTORIES = frozenset({"test", "tests", "__tests__", "spec", "specs"})
 
 
 def named_files(text: str, files: Sequence[str]) -> tuple[str, ...]:
@@ -63,12 +63,6 @@ def covering_tests(path: str, files: Sequence[str]) -> tuple[str, ...]:
     tests = [other for other in files if other != path and is_test(other) and _subject(other) == stem]
     here = PurePosixPath(path).parts
     return tuple(sorted(tests, key=lambda other: (-_shared(here, PurePosixPath(other).parts), other)))
-
-
-def is_test(path: str) -> bool:
-    """Whether a file is a test by its name or directory."""
-    parts = PurePosixPath(path)
-    return bool(_TEST_NAME.search(parts.stem)) or any(part in _TEST_DIRECTORIES for part in parts.parts[:-1])
 
 
 def symbols(text: str) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Detectors that say whether an iteration brought progress, and the manager that keeps a loop's state for them.
-They exist for loops that have nothing but text to go by; the rule itself is `rules.progress` (REQ-STOP-002..004)."""
+They exist for loops that have nothing but text to go by; the rule itself is `rules.stop.output_progress`
+(REQ-STOP-002..004)."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from bot.model import StopReason
-from bot.rules.progress import made_progress
-from bot.rules.stop import LoopState, StopConditions, should_stop
+from bot.rules.stop.limits import LoopState, StopConditions, should_stop
+from bot.rules.stop.output_progress import made_progress
 
 _log = logging.getLogger(__name__)
 

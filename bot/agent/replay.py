@@ -10,10 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from bot.model import AgentTask, Change, KnownError, Proposal, Resolution
-from bot.rules.diffs import FileDiff, parse_diff
-from bot.rules.documents import is_document
-from bot.rules.failures import fingerprints
-from bot.rules.guidance import weight
+from bot.rules.failures.errors import fingerprints
+from bot.rules.history.known_errors import weight
+from bot.rules.patches.diff_parser import FileDiff, parse_diff
+from bot.rules.patches.document_files import is_document
 
 LookUp = Callable[[Sequence[str]], Awaitable[Sequence[KnownError]]]
 """The known resolutions, with their patches, of errors by their fingerprints, as far as this repository may know."""

@@ -9,18 +9,18 @@ from datetime import timedelta
 from bot.config import Settings
 from bot.github.client import GitHub
 from bot.model import StopReason
-from bot.model.jobs import Job, JobArgs, JobState, JobStep, Outcome, Queue
-from bot.store.changes import Changes
-from bot.store.database import Database
-from bot.workflows.agents import Bench
-from bot.workflows.commands.obey import give_up, obey
+from bot.model.jobs import Job, JobArgs, JobState, JobStep, Queue, StepResult
+from bot.store.database.database import Database
+from bot.store.database.notify import Changes
+from bot.workflows.agents.build_agents import AgentFactory
+from bot.workflows.commands.execute import execute, fail_command
 from bot.workflows.context import Context, RunControl, Stores
-from bot.workflows.finish import settle
-from bot.workflows.fix import advance, bury
-from bot.workflows.pulls.check import advance_pull, bury_pull, settle_pull
-from bot.workflows.runner import guarded
-from bot.workflows.secrets import Masker
-from bot.workspace.sandbox import Tools, open_sandbox
+from bot.workflows.job_runner import guarded
+from bot.workflows.masking import Masker
+from bot.workflows.pulls.loop import fail_pull_check, finish_cancelled_checks, step_pull_check
+from bot.workflows.runs.finish import finish_cancelled
+from bot.workflows.runs.loop import fail_run, step_run
+from bot.workspace.sandbox.sandbox import Tools, open_sandbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ async def build_context(
     masker = Masker(settings)
     masker.github = github
     stores = Stores.of(database, changes)
-    sandbox = await open_sandbox(settings.sandbox, settings.toolchains, Tools.of(settings))
-    bench = Bench(settings=settings, sandbox=sandbox, database=database, history=stores.history, mask=masker)
+    sandbox = await open_sandbox(settings.sandbox, settings.toolchains, Tools.of(settings), settings.check_memory_mb)
+    bench = AgentFactory(settings=settings, sandbox=sandbox, database=database, history=stores.history, mask=masker)
     return Context(
         settings=settings,
         stores=stores,
@@ -67,34 +67,34 @@ def engine_url(settings: Settings) -> str:
 def jobs(context: Context) -> Mapping[str, tuple[str, JobStep]]:
     """Every kind of job: its queue and its function."""
 
-    async def fix_step(args: JobArgs) -> Outcome:
-        return await advance(context, args["run_id"])
+    async def fix_step(args: JobArgs) -> StepResult:
+        return await step_run(context, args["run_id"])
 
     async def fix_bury(args: JobArgs, stop: StopReason, tidy: bool) -> None:
-        await bury(context, args["run_id"], stop, tidy=tidy)
+        await fail_run(context, args["run_id"], stop, tidy=tidy)
 
-    async def settle_step(args: JobArgs) -> Outcome:
-        await settle(context, args["run_id"])
+    async def settle_step(args: JobArgs) -> StepResult:
+        await finish_cancelled(context, args["run_id"])
         context.wake["report"].set()
-        return Outcome(done=True)
+        return StepResult(done=True)
 
-    async def pull_step(args: JobArgs) -> Outcome:
-        return await advance_pull(context, args["run_id"])
+    async def pull_step(args: JobArgs) -> StepResult:
+        return await step_pull_check(context, args["run_id"])
 
     async def pull_bury(args: JobArgs, stop: StopReason, tidy: bool) -> None:
-        await bury_pull(context, args["run_id"], stop, tidy=tidy)
+        await fail_pull_check(context, args["run_id"], stop, tidy=tidy)
 
-    async def settle_pull_step(args: JobArgs) -> Outcome:
-        await settle_pull(context, args["run_id"])
+    async def settle_pull_step(args: JobArgs) -> StepResult:
+        await finish_cancelled_checks(context, args["run_id"])
         context.wake["tell_pulls"].set()
-        return Outcome(done=True)
+        return StepResult(done=True)
 
-    async def command_step(args: JobArgs) -> Outcome:
-        return await obey(context, args)
+    async def command_step(args: JobArgs) -> StepResult:
+        return await execute(context, args)
 
     async def command_bury(args: JobArgs, stop: StopReason, tidy: bool) -> None:
         if tidy:
-            await give_up(context, args, stop)
+            await fail_command(context, args, stop)
 
     return {
         "fix": ("fix", guarded("fix", fix_step, fix_bury)),

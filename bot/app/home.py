@@ -8,10 +8,10 @@ from pathlib import Path
 import structlog
 
 from bot.errors import ConfigError
-from bot.reports.limits import one_line
-from bot.store.access import FILE, application_id
-from bot.store.database import APPLICATION_ID
-from bot.workspace.home import claim_directories, is_marked, mark, tighten
+from bot.reports.format.truncate import one_line
+from bot.store.database.database import APPLICATION_ID
+from bot.store.database.open import FILE, application_id
+from bot.workspace.files.home_directories import claim_directories, is_marked, mark, tighten
 
 _OF_THE_SYSTEM = frozenset({"lost+found"})
 """What a new file system holds."""

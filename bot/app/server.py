@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ctypes
 import fcntl
@@ -25,20 +26,22 @@ from bot.config import Settings
 from bot.errors import ConfigError
 from bot.http import check_api_url
 from bot.logs import set_up_logs
-from bot.store.access import database_url
-from bot.store.database import Database
-from bot.store.deliveries import Deliveries, Inbox
-from bot.store.history import History
-from bot.store.refused import RefusedDeliveries
-from bot.web import api, health, listen
+from bot.store.database.database import Database
+from bot.store.database.open import database_url
+from bot.store.history.history import History
+from bot.store.inbox.deliveries import Deliveries, Inbox
+from bot.store.inbox.refused_deliveries import RefusedDeliveries
+from bot.web import api, health
+from bot.web import server as listen
 from bot.web.history import history
 from bot.web.refusals import Refusals
 from bot.web.sessions import routes as session_routes
 from bot.web.signature import parse_secrets
 from bot.web.stream import Streams
-from bot.web.webhook import FrontDoor, WebhookEndpoint
+from bot.web.webhook import WebhookEndpoint, WebhookRouter
 from bot.web.worktrees import worktrees
-from bot.workflows.agents import check_specs
+from bot.workflows.agents.build_agents import check_specs
+from bot.workspace.git.command import require_git
 
 _M_ARENA_MAX = -8
 """As malloc.h of glibc has it."""
@@ -46,7 +49,7 @@ _M_ARENA_MAX = -8
 log = structlog.get_logger()
 
 
-def web(settings: Settings, database: Database, worker: Worker, streams: Streams) -> FrontDoor:
+def web(settings: Settings, database: Database, worker: Worker, streams: Streams) -> WebhookRouter:
     """The routes, as a literal table, behind a door that lets deliveries through first."""
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
     inbox = Inbox(database, on_stored=lambda: worker.wake("pump"))
@@ -70,11 +73,11 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
         ],
         exception_handlers={HTTPException: api.no_route},
     )
-    return FrontDoor(webhook, ("/api/github/webhooks", "/webhook"), pages)
+    return WebhookRouter(webhook, ("/api/github/webhooks", "/webhook"), pages)
 
 
 def check_settings(settings: Settings) -> None:
-    """Everything `serve` refuses to start without; raises ConfigError that says how to mend it."""
+    """Everything `serve` refuses to start without; raises ConfigError that says how to fix it."""
     if os.geteuid() == 0 and not settings.allow_root:
         raise ConfigError(
             "refusing to run as root: the sandbox's limits do not bind root; use an ordinary user, "
@@ -87,6 +90,7 @@ def check_settings(settings: Settings) -> None:
     check_api_url(settings.github_api_url, settings.allow_private_api)
     check_api_url(settings.github_url, settings.allow_private_api, setting="MENDBOT_GITHUB_URL")
     check_specs(settings.agents)
+    asyncio.run(require_git())
 
 
 def lock_home(home: Path) -> Any:

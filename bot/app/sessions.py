@@ -10,15 +10,15 @@ from bot.app.worker import Worker
 from bot.config import Settings
 from bot.errors import Transient
 from bot.model import Artifact, RunEvent, Session, SessionRequest
-from bot.rules.run_state import fold
-from bot.store.database import Database
-from bot.store.runs import RunRow, Runs
-from bot.workflows.abandoned import end_if_abandoned
+from bot.rules.runs.state import run_state
+from bot.store.database.database import Database
+from bot.store.runs.runs import RunRow, Runs
 from bot.workflows.context import Context, tree_path
-from bot.workflows.fix import fix_job
-from bot.workflows.sessions import new_id, read_session, spec_of
-from bot.workflows.stopping import cancel
-from bot.workspace.artifacts import read_log
+from bot.workflows.runs.abandoned import end_if_abandoned
+from bot.workflows.runs.loop import fix_job
+from bot.workflows.runs.request import cancel_run
+from bot.workflows.runs.sessions import get_spec, new_id, read_session
+from bot.workspace.checks.logs import read_log
 
 _ID = re.compile(r"[A-Za-z0-9._-]{1,200}\Z")
 
@@ -38,7 +38,7 @@ class ServedSessions:
         roots = self._settings.workspace_roots
 
         async def begin(context: Context) -> str:
-            spec = await spec_of(context, request, roots=roots)
+            spec = await get_spec(context, request, roots=roots)
             session_id = new_id()
             if not await context.stores.runs.create(session_id, spec):
                 raise Transient("a session of this id is there already: ask again")
@@ -78,7 +78,7 @@ class ServedSessions:
             if row is None or row.status.final:
                 return
             if not row.spec.attended:
-                await cancel(context, row, because)
+                await cancel_run(context, row, because)
                 return
             # its own process puts the tree back, once what runs there has ended; here that would come too early
             await context.stores.runs.request_cancel(session_id, because)
@@ -98,7 +98,7 @@ class ServedSessions:
         """The trees that unfinished runs work in."""
         found = []
         for row in await self._runs.unfinished():
-            state = fold(await self._runs.events(row.id))
+            state = run_state(await self._runs.events(row.id))
             if state.snapshot is not None:
                 found.append(_worktree(self._settings.home, row, state.branch or None))
         return found

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bot.model import RunEvent, SessionSummary, Status
-from bot.rules.change_size import changed_files
-from bot.rules.proof import proof_of
-from bot.rules.run_state import fold
-from bot.store.runs import RunRow
-from bot.workspace.artifacts import directory, read_log
+from bot.rules.patches.change_size import changed_files
+from bot.rules.runs.proof import proof_of
+from bot.rules.runs.state import run_state
+from bot.store.runs.runs import RunRow
+from bot.workspace.checks.logs import directory, read_log
 
 
-def summary_of(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionSummary:
+def get_summary(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionSummary:
     """The summary of a session whose events, all of them, these are."""
-    state = fold(events)
+    state = run_state(events)
     end = next((event.data for event in reversed(events) if event.type == "session_finished"), {})
     status = state.finished or row.status
     last, best = (end.get("diff") or ""), end.get("bestAttempt")

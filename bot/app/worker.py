@@ -20,22 +20,22 @@ from bot.errors import Transient
 from bot.github.client import GitHub
 from bot.http import open_client
 from bot.model.jobs import Job, JobState
-from bot.store.changes import Changes
-from bot.store.database import Database
+from bot.store.database.database import Database
+from bot.store.database.notify import Changes
 from bot.workflows.context import Context, Watch
-from bot.workflows.gather import gather_loop
-from bot.workflows.janitor import tend_loop
-from bot.workflows.missed import catch_up_loop
-from bot.workflows.pulls.tell import tell_pulls_loop
-from bot.workflows.pump import pump_loop
-from bot.workflows.reconcile import reconcile
-from bot.workflows.report import report_loop
-from bot.workflows.watch import watch_loop
+from bot.workflows.deliveries.pump import pump_loop
+from bot.workflows.maintenance.catch_up import catch_up_loop
+from bot.workflows.maintenance.github_health import watch_loop
+from bot.workflows.maintenance.janitor import tend_loop
+from bot.workflows.maintenance.reconcile import reconcile
+from bot.workflows.pulls.publish_checks import publish_checks_loop
+from bot.workflows.reporting.publish_run import report_loop
+from bot.workflows.runs.form_groups import gather_loop
 
 GRACE_S = 6.0
-"""Of the 10 seconds that a supervisor gives after SIGTERM, what running steps may use (trust.md, rulings)."""
+"""Of the 10 seconds that a supervisor gives after SIGTERM, what running steps may use (threats.md, Rulings)."""
 
-_LOOPS = (pump_loop, catch_up_loop, gather_loop, report_loop, tell_pulls_loop, tend_loop, watch_loop)
+_LOOPS = (pump_loop, catch_up_loop, gather_loop, report_loop, publish_checks_loop, tend_loop, watch_loop)
 
 T = TypeVar("T")
 log = structlog.get_logger()
@@ -82,8 +82,8 @@ class Worker:
     def github_seen(self) -> Mapping[str, str]:
         """Whether GitHub answers and key and App fit, as it was seen last; asks nobody."""
         seen = self._context.watch if self._context is not None else Watch()
-        told = {"github": seen.github, "app": seen.app}
-        return told if seen.at is None else {**told, "asked_at": seen.at.isoformat(timespec="seconds")}
+        health = {"github": seen.github, "app": seen.app}
+        return health if seen.at is None else {**health, "asked_at": seen.at.isoformat(timespec="seconds")}
 
     async def problem(self) -> str | None:
         return None if self._thread.is_alive() else "the worker has stopped: see the log and restart"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -19,7 +19,7 @@ from bot.cli.numbers import Number
 from bot.cli.output import complain
 from bot.cli.sessions import fix
 from bot.errors import MendbotError, UserError
-from bot.reports.limits import one_line
+from bot.reports.format.truncate import one_line
 
 
 def _worth_showing(value: object) -> str | None:
@@ -62,26 +62,6 @@ def serve(
     if role != "all":
         raise UserError(f"--role {role} needs several processes on one Postgres, which this version does not offer yet")
     return serve_app(settings, host, port if port is not None else settings.port)
-
-
-@app.command
-def demo(
-    *,
-    keep: Annotated[bool, Parameter(negative="")] = False,
-    scenario: Literal["issues", "published", "pull-request", "commands"] = "issues",
-) -> int:
-    """Show the bot at work against a GitHub stand-in on this machine.
-
-    Parameters
-    ----------
-    keep
-        leave it running, and print the pages' addresses
-    scenario
-        story
-    """
-    from bot.demo.script import run_demo
-
-    return run_demo(scenario, keep=keep)
 
 
 for command in (local.check, local.group, fix):

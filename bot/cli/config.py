@@ -15,8 +15,8 @@ from bot.cli.local import Flag, GivenPath
 from bot.cli.output import print_json, say
 from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy_file, policy_schema
 from bot.errors import UserError
-from bot.policy import LONGEST_BYTES
-from bot.reports.limits import one_line
+from bot.repo_config import LONGEST_BYTES
+from bot.reports.format.truncate import one_line
 
 _ELSEWHERE = (".github/mendbot.yaml", "mendbot.yml", "mendbot.yaml", ".mendbot.yml", ".mendbot.yaml")
 """Where people expect the file."""

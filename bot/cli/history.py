@@ -19,8 +19,8 @@ from bot.errors import ConfigError, UserError
 if TYPE_CHECKING:
     from bot.config import Settings
     from bot.model import KnownError, Resolution
-    from bot.reports.redact import Redactor
-    from bot.store.exchange import Imported
+    from bot.reports.format.redact import Redactor
+    from bot.store.history.import_export import Imported
 
 MOST_TOLD = 10
 MOST_TEXT = 1_000_000
@@ -53,8 +53,8 @@ def look(file: str | None = None, /, *, error: Text | None = None, json: Flag = 
         print one JSON document instead of lines
     """
     from bot.config import load_settings
-    from bot.reports.history import as_json, listing
-    from bot.rules.guidance import base_name
+    from bot.reports.history.guidance import as_json, listing
+    from bot.rules.history.known_errors import base_name
 
     if (file is None) == (error is None):
         raise UserError("give either a FILE or --error TEXT, such as `mendbot history src/app.py`")
@@ -102,7 +102,7 @@ def record(
     """
     from bot.config import load_settings
     from bot.model import Resolution
-    from bot.reports.history import recorded
+    from bot.reports.history.guidance import recorded
 
     text = _error_text(error)
     if not how.strip():
@@ -144,7 +144,7 @@ def import_(file: Annotated[str, Parameter(allow_leading_hyphen=True)] = "-", /)
         JSON lines; - reads stdin
     """
     from bot.config import load_settings
-    from bot.reports.history import imported
+    from bot.reports.history.guidance import imported
 
     settings = load_settings()
     with _source(file) as lines:
@@ -160,7 +160,7 @@ def import_(file: Annotated[str, Parameter(allow_leading_hyphen=True)] = "-", /)
 
 def _error_text(error: str) -> str:
     """The error, from stdin for `-`; raises UserError for one without text."""
-    from bot.rules.error_text import normalize_error
+    from bot.rules.failures.normalize import normalize_error
 
     text = sys.stdin.buffer.read(MOST_TEXT).decode("utf-8", "replace") if error == "-" else error
     if not normalize_error(text):
@@ -178,8 +178,8 @@ def _source(file: str) -> AbstractContextManager[BinaryIO]:
 
 
 async def _found(settings: Settings, file: str | None, error: str | None) -> tuple[KnownError, ...]:
-    from bot.store.access import database_url, reading
-    from bot.store.history import History
+    from bot.store.database.open import database_url, reading
+    from bot.store.history.history import History
 
     found: tuple[KnownError, ...] = ()
     async with reading(database_url(settings)) as database:
@@ -192,10 +192,10 @@ async def _found(settings: Settings, file: str | None, error: str | None) -> tup
 
 
 async def _record(settings: Settings, error: str, resolution: Resolution, files: tuple[str, ...]) -> int:
-    from bot.reports.limits import strip_control
-    from bot.store.access import database_url, writing
-    from bot.store.history import History
-    from bot.store.resolved import masked
+    from bot.reports.format.truncate import strip_control
+    from bot.store.database.open import database_url, writing
+    from bot.store.history.history import History
+    from bot.store.history.resolutions import masked
 
     redactor = _redactor(settings)
     text = redactor.mask(strip_control(error))
@@ -205,8 +205,8 @@ async def _record(settings: Settings, error: str, resolution: Resolution, files:
 
 
 async def _export(settings: Settings, out: BinaryIO) -> None:
-    from bot.store.access import database_url, reading
-    from bot.store.exchange import export_lines
+    from bot.store.database.open import database_url, reading
+    from bot.store.history.import_export import export_lines
 
     async with reading(database_url(settings)) as database:
         if database is not None:
@@ -215,8 +215,8 @@ async def _export(settings: Settings, out: BinaryIO) -> None:
 
 
 async def _import(settings: Settings, lines: BinaryIO) -> Imported:
-    from bot.store.access import database_url, writing
-    from bot.store.exchange import import_lines, lines_of
+    from bot.store.database.open import database_url, writing
+    from bot.store.history.import_export import import_lines, lines_of
 
     async with writing(database_url(settings)) as database:
         return await import_lines(database, lines_of(lines), _redactor(settings))
@@ -225,7 +225,7 @@ async def _import(settings: Settings, lines: BinaryIO) -> Imported:
 def _redactor(settings: Settings) -> Redactor:
     """Masks what this configuration holds in secrets, as far as it is there to be read."""
     from bot.app.admin_token import with_known_token
-    from bot.reports.redact import Redactor
+    from bot.reports.format.redact import Redactor
 
     settings = with_known_token(settings)
     secrets = [

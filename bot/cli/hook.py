@@ -12,7 +12,7 @@ from bot.cli.exits import PASSED
 from bot.cli.local import Flag, GivenPath, absolute
 from bot.cli.output import say
 from bot.errors import UserError
-from bot.reports.limits import one_line
+from bot.reports.format.truncate import one_line
 
 hook = App(name="hook", help="The hook for a coding agent of your own.", result_action="return_value")
 
@@ -67,7 +67,7 @@ def _undo(where: Path) -> None:
 async def _may_be_committed(path: Path) -> bool:
     """Whether git would list the file as new; not so outside of a repository, or where the user's own list of what to
     ignore names it, which the agent itself adds it to."""
-    from bot.workspace.git import GitError, git
+    from bot.workspace.git.command import GitError, git
 
     own = {name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}
     try:

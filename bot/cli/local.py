@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -18,7 +19,7 @@ from bot.cli.numbers import Number, Numbers
 from bot.cli.output import complain, note, print_json, say
 from bot.errors import UserError
 from bot.model import RunChecksResult
-from bot.reports.limits import one_line
+from bot.reports.format.truncate import one_line
 
 __all__ = ["Check", "Flag", "GivenPath", "absolute", "check", "group", "print_json", "worktree"]
 
@@ -67,8 +68,8 @@ def check(
         print one JSON document instead of lines
     """
     from bot.config import load_settings
-    from bot.reports.local import progress_line, result_lines, summary_line
-    from bot.workspace.checks import run_checks as run
+    from bot.reports.terminal.checks import progress_line, result_lines, summary_line
+    from bot.workspace.checks.run_checks import run_checks as run
 
     tree, language = absolute(path), load_settings().language
     if plan:
@@ -77,7 +78,7 @@ def check(
     go = partial(run, fail_fast=fail_fast, max_attempts=max_attempts, watch=watch)
     try:
         result = asyncio.run(_checked(tree, check, go))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         complain("interrupted; your files are as they were before the check")
         return NOT_PASSED
     ran = any(one.command for one in result.results)
@@ -93,22 +94,33 @@ def check(
 async def _checked(
     tree: Path, check: tuple[Check, ...], run_checks: Callable[..., Awaitable[RunChecksResult]]
 ) -> RunChecksResult:
-    from bot.workspace.checks import configured_sandbox
-    from bot.workspace.policy import checks_with_a_command, local_policy
+    from bot.workspace.checks.run_checks import configured_sandbox
+    from bot.workspace.detect.local_policy import checks_with_a_command, local_policy
 
     if (problem := _no_tree(tree)) is not None:
         return RunChecksResult(passed=False, error=problem)
     policy, sandbox = await local_policy(tree), await configured_sandbox()
     wanted = check or checks_with_a_command(tree, policy.checks, sandbox.finds)
+    _end_like_ctrl_c()
     return await run_checks(tree, wanted, policy=policy.checks, sandbox=sandbox)
 
 
+def _end_like_ctrl_c() -> None:
+    """A closed terminal and kill(1) end this task as Ctrl-C does, so that files are restored; what is ignored stays so,
+    as SIGHUP below nohup(1)."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    assert task is not None
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, task.cancel)
+
+
 def _plan(tree: Path, wanted: tuple[Check, ...], *, as_json: bool) -> int:
-    from bot.cli.plan import plan_of, tell_plan
+    from bot.cli.plan import plan_of, print_plan
 
     if (problem := _no_tree(tree)) is not None:
         raise UserError(problem)
-    return tell_plan(asyncio.run(plan_of(tree, wanted)), as_json=as_json)
+    return print_plan(asyncio.run(plan_of(tree, wanted)), as_json=as_json)
 
 
 def _no_tree(tree: Path) -> str | None:
@@ -131,7 +143,7 @@ def absolute(path: Path) -> Path:
 
 
 def _worktree(action: str, issues: Sequence[int], options: dict[str, Any], as_json: bool) -> int:
-    from bot.workspace.worktree import manage_worktree
+    from bot.workspace.worktree.run_worktree import manage_worktree
 
     result = asyncio.run(manage_worktree(action, list(issues) or None, **options))
     if as_json:
@@ -150,7 +162,7 @@ def _worktree(action: str, issues: Sequence[int], options: dict[str, Any], as_js
 
 def _is_bad_input(action: str, issues: Sequence[int], options: dict[str, Any]) -> bool:
     """Whether it was refused for what was asked, and not for the state of things, which may change by itself."""
-    from bot.workspace.branches import branch_for, branch_problem
+    from bot.workspace.git.branch_names import branch_for, branch_problem
 
     repo = absolute(options.get("repo") or Path())
     if not os.path.isdir(repo) or not os.access(repo, os.R_OK | os.X_OK):  # noqa: PTH112
@@ -254,7 +266,7 @@ def group(
     json
         print one JSON document; also where stdout is no terminal
     """
-    from bot.rules.grouping import group_issues
+    from bot.rules.grouping.groups import group_issues
 
     groups = group_issues(_issues(sys.stdin.buffer.read(LONGEST_INPUT + 1) if sys.stdin else b""), by, max_size)
     if json or not sys.stdout or not sys.stdout.isatty():

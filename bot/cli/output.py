@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from bot.reports.limits import one_line
+from bot.reports.format.truncate import one_line
 
 _LONGEST_COMPLAINT = 2_000
 

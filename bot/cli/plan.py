@@ -6,11 +6,11 @@ from pathlib import Path
 
 from bot.cli.exits import NOT_PASSED, PASSED
 from bot.cli.output import print_json, say
-from bot.model import CHECK_ORDER, CheckName, Noun
-from bot.reports.limits import one_line
+from bot.model import CHECK_ORDER, CheckName, Model
+from bot.reports.format.truncate import one_line
 
 
-class PlannedStep(Noun):
+class PlannedStep(Model):
     """A command of the setup and the file that asks for it."""
 
     command: str
@@ -19,7 +19,7 @@ class PlannedStep(Noun):
     optional: bool
 
 
-class PlannedCheck(Noun):
+class PlannedCheck(Model):
     """A check with its command and the file that it was chosen by; without a command, what was looked for."""
 
     check: CheckName
@@ -28,7 +28,7 @@ class PlannedCheck(Noun):
     looked_for: tuple[str, ...] = ()
 
 
-class Plan(Noun):
+class Plan(Model):
     """What a run would do in a tree before its first change."""
 
     setup: tuple[PlannedStep, ...]
@@ -37,10 +37,10 @@ class Plan(Noun):
 
 async def plan_of(tree: Path, wanted: tuple[CheckName, ...]) -> Plan:
     """The plan for the directory `tree` (absolute), by its files alone."""
-    from bot.workflows.stages import default_stages
-    from bot.workspace.monorepo import situated
-    from bot.workspace.policy import local_policy
-    from bot.workspace.setup_plan import plan_setup
+    from bot.workflows.checks.checks_to_run import default_stages
+    from bot.workspace.detect.local_policy import local_policy
+    from bot.workspace.detect.monorepo import situated
+    from bot.workspace.setup.plan import plan_setup
 
     policy = await local_policy(tree)
     top, near = situated(tree)
@@ -68,7 +68,7 @@ async def plan_of(tree: Path, wanted: tuple[CheckName, ...]) -> Plan:
     )
 
 
-def tell_plan(plan: Plan, *, as_json: bool) -> int:
+def print_plan(plan: Plan, *, as_json: bool) -> int:
     """Print the plan; the exit code, which says whether a check has a command."""
     if as_json:
         print_json(plan)

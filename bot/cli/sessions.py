@@ -19,7 +19,7 @@ from bot.cli.output import complain, note, print_json, say
 from bot.errors import UserError
 
 if TYPE_CHECKING:
-    from bot.app.attended import Listener, Told
+    from bot.app.local_session import FinishedSession, Listener
     from bot.config import Settings
     from bot.model import Problem, RunEvent, SessionRequest
 
@@ -65,22 +65,22 @@ def fix(
     asked = {"task": task, "filePaths": list(files), "maxAttempts": max_attempts, "agents": list(agent)}
     request = _request({"repo": str(tree), **asked, **checks})
     from bot.config import load_settings
-    from bot.reports.session import session_lines
+    from bot.reports.terminal.session import session_lines
 
     settings = load_settings()
-    told = asyncio.run(_run(settings, request, None if json else Progress()))
+    finished = asyncio.run(_run(settings, request, None if json else Progress()))
     if json:
-        print_json(_document(told))
+        print_json(_document(finished))
     else:
-        for line in session_lines(told.summary, settings.language):
+        for line in session_lines(finished.summary, settings.language):
             say(line)
-    return _exit_code(told)
+    return _exit_code(finished)
 
 
 def _around(files: Sequence[str]) -> tuple[Path, Sequence[str]]:
     """The working tree that holds the working directory, or that directory itself outside of a repository. Files that
     lie in the working directory are named from there, as on any command line."""
-    from bot.workspace.monorepo import situated
+    from bot.workspace.detect.monorepo import situated
 
     here = Path.cwd()
     top, _ = situated(here)
@@ -103,7 +103,7 @@ _OPTIONS = {
 
 
 def _request(data: dict[str, object]) -> SessionRequest:
-    from bot.rules.sessions import parse_request
+    from bot.rules.runs.session_request import parse_request
 
     parsed = parse_request(data)
     if isinstance(parsed, tuple):
@@ -119,10 +119,10 @@ def _in_options(problems: Sequence[Problem]) -> str:
     return said
 
 
-async def _run(settings: Settings, request: SessionRequest, on_event: Listener | None) -> Told:
-    from bot.app.attended import run_session
+async def _run(settings: Settings, request: SessionRequest, on_event: Listener | None) -> FinishedSession:
+    from bot.app.local_session import run_session
     from bot.logs import set_up_logs
-    from bot.rules.sessions import Rejected
+    from bot.rules.runs.session_request import InvalidRequest
 
     set_up_logs("error" if settings.log_level == "info" else settings.log_level, settings.log_format)
     stop = asyncio.Event()
@@ -130,12 +130,12 @@ async def _run(settings: Settings, request: SessionRequest, on_event: Listener |
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     try:
-        return await run_session(settings, request, on_event=on_event, on_wait=_say_waiting, stop=stop)
-    except Rejected as error:
+        return await run_session(settings, request, on_event=on_event, on_wait=_print_waiting, stop=stop)
+    except InvalidRequest as error:
         raise UserError(_in_options(error.problems)) from None
 
 
-def _say_waiting(because: str) -> None:
+def _print_waiting(because: str) -> None:
     # on stderr with `--json` too: who sees nothing happen must be able to learn why
     print(f"mendbot: waits: {because}", file=sys.stderr, flush=True)
 
@@ -147,7 +147,7 @@ class Progress:
         self._asked_at: datetime | None = None
 
     def __call__(self, event: RunEvent) -> None:
-        from bot.reports.course import event_line
+        from bot.reports.runs.event_lines import event_line
 
         if event.type == "agent_started":
             self._asked_at = event.ts
@@ -156,20 +156,21 @@ class Progress:
             note(line)
 
 
-def _document(told: Told) -> dict[str, object]:
+def _document(finished: FinishedSession) -> dict[str, object]:
     """The session as over HTTP, with its events and its artifacts, and with absolute paths of what is kept."""
     from bot.web.sessions import artifact_json, session_json
     from bot.web.stream import event_json
 
-    where = told.summary.directory
+    where = finished.summary.directory
     return {
-        **session_json(told.session),
+        **session_json(finished.session),
         "artifactsPath": where,
-        **({"diffPath": told.summary.diff} if told.summary.diff else {}),
+        **({"diffPath": finished.summary.diff} if finished.summary.diff else {}),
         "events": [
-            {**sent, "data": _with_paths(sent["data"], where)} for sent in (event_json(event) for event in told.events)
+            {**sent, "data": _with_paths(sent["data"], where)}
+            for sent in (event_json(event) for event in finished.events)
         ],
-        "artifacts": [_with_paths(artifact_json(artifact), where) for artifact in told.artifacts],
+        "artifacts": [_with_paths(artifact_json(artifact), where) for artifact in finished.artifacts],
     }
 
 
@@ -179,9 +180,9 @@ def _with_paths(data: Mapping[str, object], where: str) -> dict[str, object]:
     return {**data, **{f"{name}Path": f"{where}/{file}" for name, file in names.items() if isinstance(file, str)}}
 
 
-def _exit_code(told: Told) -> int:
-    stop = told.session.stop_reason
-    if told.session.status == "success":
+def _exit_code(finished: FinishedSession) -> int:
+    stop = finished.session.stop_reason
+    if finished.session.status == "success":
         return PASSED
     if stop is None or stop.reason not in {*_OUR_FAULTS, _NO_CHECKS}:
         return NOT_PASSED

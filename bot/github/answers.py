@@ -11,13 +11,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.errors import Stale, Transient, UserError
 from bot.github.clock import http_date
-from bot.http import Answer, Unclear
+from bot.http import HttpResponse, Unclear
 
 MIN_UNTOLD_WAIT_S = 60.0
 MAX_UNTOLD_WAIT_S = 900.0
 
 
-class Missing(Stale):
+class NotFound(Stale):
     """404: there is no such object, or the App may not see it, or it is not there yet."""
 
 
@@ -38,7 +38,7 @@ class Form(BaseModel):
 FormT = TypeVar("FormT", bound=Form)
 
 
-def read(form: type[FormT], data: object) -> FormT:
+def validate_form(form: type[FormT], data: object) -> FormT:
     """The JSON value as that form; Unclear where GitHub's answer has another shape, for then we know nothing."""
     try:
         return form.model_validate(data)
@@ -58,7 +58,7 @@ def parse_json(body: bytes) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-def message_of(answer: Answer) -> str:
+def message_of(answer: HttpResponse) -> str:
     """GitHub's own words about a refusal, with the details of its `errors`; empty where it gave none."""
     try:
         data = parse_json(answer.body)
@@ -85,7 +85,7 @@ def _number(text: str | None) -> float | None:
     return value if value is not None and 0 <= value < 1e12 else None
 
 
-def limit_wait(answer: Answer, server_now: float, strikes: int) -> float | None:
+def limit_wait(answer: HttpResponse, server_now: float, strikes: int) -> float | None:
     """Seconds in which nothing may be asked, or None where the answer shows no limit; an answer that was not
     refused shows one too where it was the last of the hour.
 
@@ -97,17 +97,17 @@ def limit_wait(answer: Answer, server_now: float, strikes: int) -> float | None:
     if not limited(answer):
         return until_reset
     after = answer.headers.get("retry-after")
-    told = _number(after)
-    if told is None and (date := http_date(after)) is not None:
-        told = max(1.0, date - server_now)
-    if told is not None:
-        return told
+    wait_s = _number(after)
+    if wait_s is None and (date := http_date(after)) is not None:
+        wait_s = max(1.0, date - server_now)
+    if wait_s is not None:
+        return wait_s
     if until_reset is not None:
         return until_reset
     return float(min(MIN_UNTOLD_WAIT_S * 2**strikes, MAX_UNTOLD_WAIT_S))
 
 
-def limited(answer: Answer) -> bool:
+def limited(answer: HttpResponse) -> bool:
     """Whether GitHub refused the request for a primary or secondary limit: 429, or a 403 that says so."""
     if answer.status == 429:
         return True
@@ -118,44 +118,44 @@ def limited(answer: Answer) -> bool:
     return exhausted or "retry-after" in answer.headers or "rate limit" in words or "abuse detection" in words
 
 
-def judge(method: str, path: str, answer: Answer) -> None:
+def raise_for_status(method: str, path: str, answer: HttpResponse) -> None:
     """Raises what the answer means; returns where it is a usable 2xx. Limits are judged before, by `limited`."""
     said = message_of(answer)
-    told = f": {said}" if said else ""
+    details = f": {said}" if said else ""
     match answer.status:
         case status if 200 <= status < 300:
             _usable(method, path, answer)
         case 401:
             raise Unauthorized(
-                f"GitHub did not accept our credentials for {method} {path}{told}; check APP_ID and PRIVATE_KEY"
+                f"GitHub did not accept our credentials for {method} {path}{details}; check APP_ID and PRIVATE_KEY"
             )
         case 403:
-            raise UserError(f"GitHub refused {method} {path}{told}{_permission(answer)}")
+            raise UserError(f"GitHub refused {method} {path}{details}{_permission(answer)}")
         case 404:
-            raise Missing(f"GitHub knows no {path} (or the App may not see it)")
+            raise NotFound(f"GitHub knows no {path} (or the App may not see it)")
         case 410:
-            raise Stale(f"{path} is gone{told}")
+            raise Stale(f"{path} is gone{details}")
         case 422:
-            raise Invalid(f"GitHub will not do {method} {path}{told}")
+            raise Invalid(f"GitHub will not do {method} {path}{details}")
         case 408:
-            raise Unclear(f"{method} {path}: GitHub answered 408{told}")
+            raise Unclear(f"{method} {path}: GitHub answered 408{details}")
         case status if 400 <= status < 500:
-            raise UserError(f"GitHub answered {status} to {method} {path}{told}")
+            raise UserError(f"GitHub answered {status} to {method} {path}{details}")
         case status if status >= 500:
-            raise Unclear(f"{method} {path}: GitHub answered {status}{told}")
+            raise Unclear(f"{method} {path}: GitHub answered {status}{details}")
         case status:
             raise Transient(f"{method} {path}: GitHub answered {status}")
 
 
-def _usable(method: str, path: str, answer: Answer) -> None:
+def _usable(method: str, path: str, answer: HttpResponse) -> None:
     try:
         parse_json(answer.body)
     except ValueError:
-        # a proxy's or a maintenance page; trust.md, section 3: as a 5xx
+        # a proxy's or a maintenance page; threats.md 3: as a 5xx
         raise Unclear(f"{method} {path}: GitHub answered {answer.status} with something that is not JSON") from None
 
 
-def _permission(answer: Answer) -> str:
+def _permission(answer: HttpResponse) -> str:
     """What the App lacks; GitHub names it in this header (REST API troubleshooting, "Resource not accessible")."""
     wanted = answer.headers.get("x-accepted-github-permissions")
     return f'; the App needs {wanted}: grant it under the App\'s "Permissions & events"' if wanted else ""

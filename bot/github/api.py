@@ -13,7 +13,7 @@ from gidgethub.abc import GitHubAPI
 
 from bot import http
 from bot.errors import UserError
-from bot.github.answers import Missing, judge
+from bot.github.answers import NotFound, raise_for_status
 from bot.github.auth import Credentials
 from bot.github.clock import ServerClock
 from bot.github.pace import Lane, Pace
@@ -35,7 +35,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class GitHubTransport:
     """What all identities share: the pinned client, the API's base URL, GitHub's clock."""
 
     client: AsyncClient
@@ -49,7 +49,9 @@ class Api(GitHubAPI):
     """Requests of one identity. `lane` is that of its writes: those that make no content (tokens, redeliveries) are
     free; reads always are."""
 
-    def __init__(self, door: Door, credentials: Credentials | None, pace: Pace, *, lane: Lane = "queue") -> None:
+    def __init__(
+        self, door: GitHubTransport, credentials: Credentials | None, pace: Pace, *, lane: Lane = "queue"
+    ) -> None:
         super().__init__("mendbot", base_url=door.base_url)
         self._door = door
         self._credentials = credentials
@@ -82,7 +84,7 @@ class Api(GitHubAPI):
             refusals += 1
             if answer.status == 401 and self._credentials and await self._credentials.renew(bearer, answer, refusals):
                 continue
-            judge(method, path, answer)
+            raise_for_status(method, path, answer)
             # only what gidgethub needs: its own reading of limits and charsets fails on odd values
             kept = {"content-type": "application/json; charset=utf-8"}
             if "link" in answer.headers:
@@ -112,7 +114,7 @@ class Api(GitHubAPI):
         for delay in _NOT_YET_S if patient else ():
             try:
                 return await self.call("GET", path, variables)
-            except Missing:
+            except NotFound:
                 await self.sleep(delay)
         return await self.call("GET", path, variables)
 

@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from pydantic import SecretStr
 
 from bot.errors import ConfigError
-from bot.github.answers import Form, message_of, read
+from bot.github.answers import Form, message_of, validate_form
 from bot.github.clock import ServerClock, http_date
-from bot.http import Answer
+from bot.http import HttpResponse
 from bot.model import Repo
 
 Purpose = Literal["api", "fetch", "push"]
@@ -37,7 +37,7 @@ PERMISSIONS: Mapping[Purpose, Mapping[str, str]] = {
     "fetch": {"contents": "read", "metadata": "read"},
     "push": {"contents": "write", "metadata": "read"},
 }
-"""What each token may do; never `workflows`, `administration` or `secrets` (threat T21)."""
+"""What each token may do; never `workflows`, `administration` or `secrets` (T21)."""
 
 RENEW_BEFORE_S = 300.0
 FRESH_S = 5.0
@@ -73,7 +73,7 @@ class Credentials(Protocol):
     async def bearer(self) -> str:
         """The value for the Authorization header."""
 
-    async def renew(self, used: str, answer: Answer, refusals: int) -> bool:
+    async def renew(self, used: str, answer: HttpResponse, refusals: int) -> bool:
         """After a 401, the `refusals`-th of one request: whether another try makes sense, made ready for it."""
 
 
@@ -120,7 +120,7 @@ class AppJwt:
     async def bearer(self) -> str:
         return self.token()
 
-    async def renew(self, used: str, answer: Answer, refusals: int) -> bool:
+    async def renew(self, used: str, answer: HttpResponse, refusals: int) -> bool:
         """Sets the clock right and tries once more where GitHub's complaint is about time (as octokit does)."""
         date = http_date(answer.headers.get("date"))
         if refusals > 1 or date is None or not _TIME_CLAIM.search(message_of(answer)):
@@ -178,7 +178,7 @@ class Tokens:
 
     async def _new(self, repo: Repo, purpose: Purpose) -> Lease:
         request = {"repositories": [repo.name], "permissions": dict(PERMISSIONS[purpose])}
-        minted = read(_Minted, await self._mint(repo, request))
+        minted = validate_form(_Minted, await self._mint(repo, request))
         now = self._clock.now()
         # the end is dated by GitHub's clock: carry over the time that is left, not the date
         left = minted.expires_at.timestamp() - self._server.now()
@@ -218,7 +218,7 @@ class RepoToken:
     async def bearer(self) -> str:
         return (await self._tokens.get(self._repo, "api")).token.get_secret_value()
 
-    async def renew(self, used: str, answer: Answer, refusals: int) -> bool:
+    async def renew(self, used: str, answer: HttpResponse, refusals: int) -> bool:
         """A fresh token is tried again within its first seconds; an older one is dropped, so another is minted."""
         if refusals >= _MAX_REFUSALS:
             return False

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, NotRequired, TypedDict
 
 from bot.errors import Stale
-from bot.github.answers import Form, Invalid, read
+from bot.github.answers import Form, Invalid, validate_form
 from bot.github.api import Api
 from bot.http import Unclear
 from bot.model import Annotation, CheckOutput, Repo
@@ -141,7 +141,7 @@ class CheckRuns:
         names = self._names(sha=wanted.sha, check_name=wanted.name, filter="all", per_page=100)
         newest: _CheckRun | None = None
         async for item in self.api.pages(_OF_COMMIT, names, key="check_runs"):
-            run = read(_CheckRun, item)
+            run = validate_form(_CheckRun, item)
             ours = run.name == wanted.name and run.external_id == wanted.external_id
             least = newest.id if newest is not None else after
             if ours and run.app is not None and run.app.id == self.app_id and run.id > least:
@@ -151,7 +151,7 @@ class CheckRuns:
     async def _create(self, wanted: Wanted, batch: Sequence[dict[str, Any]], after: int) -> _CheckRun:
         body = {"name": wanted.name, "head_sha": wanted.sha, "external_id": wanted.external_id, **_state(wanted, batch)}
         try:
-            return read(_CheckRun, await self.api.call("POST", _RUNS, self._names(), body))
+            return validate_form(_CheckRun, await self.api.call("POST", _RUNS, self._names(), body))
         except Unclear:
             await self.api.sleep(_LOOK_AGAIN_S)
             found = await self._find(wanted, after)
@@ -169,7 +169,7 @@ class CheckRuns:
             state["output"]["text"] = ""  # what is left out stays
         # with annotations a repeat would add them twice; the next upsert sees by their count how many arrived
         names = self._names(id=run.id)
-        return read(_CheckRun, await self.api.call("PATCH", _RUN, names, state, repeatable=not batch))
+        return validate_form(_CheckRun, await self.api.call("PATCH", _RUN, names, state, repeatable=not batch))
 
     def _names(self, **more: str | int) -> dict[str, str | int]:
         return {"owner": self.repo.owner, "repo": self.repo.name, **more}
@@ -221,7 +221,7 @@ def _state(wanted: Wanted, batch: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _inside(path: str) -> bool:
-    """Whether a path can name a file of the tree (threat T40)."""
+    """Whether a path can name a file of the tree (T40)."""
     parts = PurePosixPath(path)
     return bool(parts.parts) and not parts.is_absolute() and ".." not in parts.parts
 

@@ -11,8 +11,8 @@ from pydantic import SecretStr
 
 from bot.errors import MendbotError, Stale, UserError
 from bot.github import deliveries
-from bot.github.answers import Form, Invalid, Missing, Unauthorized, read
-from bot.github.api import Api, Door
+from bot.github.answers import Form, Invalid, NotFound, Unauthorized, validate_form
+from bot.github.api import Api, GitHubTransport
 from bot.github.auth import AppIdentity, AppJwt, FixedToken, RepoToken, Tokens
 from bot.github.clock import Clock, ServerClock
 from bot.github.locks import Locks
@@ -56,7 +56,7 @@ class GitHub:
     ) -> None:
         """Raises ConfigError for an empty app id or an unreadable key; asks GitHub nothing yet."""
         self._spacing_s = write_spacing_s
-        self._door = Door(client, api_url.rstrip("/"), ServerClock(clock or Clock()))
+        self._door = GitHubTransport(client, api_url.rstrip("/"), ServerClock(clock or Clock()))
         self._jwt = AppJwt(app_id, key_pem, self._door.server)
         self._tokens = Tokens(self._mint, self._door.server)
         self._paces: dict[int, Pace] = {}
@@ -76,7 +76,7 @@ class GitHub:
 
     async def ask_app(self) -> AppIdentity:
         """The same, asked now. Raises Missing too, where there is no App of that id."""
-        app = read(_App, await self._app.get("/app", {}))
+        app = validate_form(_App, await self._app.get("/app", {}))
         self._identity = AppIdentity(id=app.id, slug=app.slug)
         return self._identity
 
@@ -84,8 +84,8 @@ class GitHub:
         """The id of the App's installation on a repository; Stale where there is none."""
         names: dict[str, str | int] = {"owner": owner, "repo": name}
         try:
-            return read(_Installation, await self._app.get(_REPO + "/installation", names)).id
-        except Missing as error:
+            return validate_form(_Installation, await self._app.get(_REPO + "/installation", names)).id
+        except NotFound as error:
             raise Stale(f"the App is not installed on {owner}/{name}: install it there") from error
 
     async def commit_author(self, repo: Repo) -> str:
@@ -99,7 +99,7 @@ class GitHub:
         if self._user_id is None:
             try:
                 found = await self._api(repo).get("/users/{login}", {"login": identity.login})
-                self._user_id = read(_Account, found).id
+                self._user_id = validate_form(_Account, found).id
             except MendbotError:
                 return identity.author()
         return identity.author(self._user_id)
@@ -113,14 +113,14 @@ class GitHub:
         return Api(self._door, RepoToken(self._tokens, repo, server), self._pace(repo.installation_id))
 
     async def git_token(self, repo: Repo, *, write: bool) -> SecretStr:
-        """A token for git over HTTP: reading from a cache, writing minted anew just before the push (threat T24)."""
+        """A token for git over HTTP: reading from a cache, writing minted anew just before the push (T24)."""
         self._pace(repo.installation_id).check()
         return (await self._tokens.get(repo, "push" if write else "fetch")).token
 
     async def revoke(self, repo: Repo, token: SecretStr) -> None:
         """Ends a token from `git_token` after its push; one that is no longer known is fine."""
         api = Api(self._door, FixedToken(token), self._pace(repo.installation_id), lane="free")
-        with suppress(Missing, Unauthorized):
+        with suppress(NotFound, Unauthorized):
             await api.call("DELETE", "/installation/token", {})
         self._tokens.revoked(token)
 
@@ -143,7 +143,7 @@ class GitHub:
         gone = f"the App is no longer installed on {repo.full_name}"
         try:
             return await api.call("POST", "/app/installations/{id}/access_tokens", names, request, repeatable=True)
-        except Missing as error:
+        except NotFound as error:
             raise Stale(gone) from error
         except Invalid as error:
             if "does not exist or is not accessible" in str(error):

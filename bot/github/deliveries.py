@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.github.answers import Form, read
+from bot.github.answers import Form, validate_form
 from bot.github.api import Api
 
 _DELIVERIES = "/app/hook/deliveries{?per_page}"
@@ -47,7 +47,7 @@ class DeliveryLog:
     async def page(self) -> tuple[Attempt, ...]:
         """The next page. Where this raises, it may be called again: the walk goes on where it was."""
         items, following = await self._api.page(_DELIVERIES, {"per_page": 100}, self._next)
-        attempts = [read(_Delivery, item) for item in items]
+        attempts = [validate_form(_Delivery, item) for item in items]
         found = tuple(
             Attempt(one.id, one.guid, one.delivered_at, one.status == "OK", one.redelivery)
             for one in attempts

@@ -12,7 +12,7 @@ from typing import Literal
 from bot.errors import Transient
 from bot.github.answers import limit_wait, limited
 from bot.github.clock import ServerClock
-from bot.http import Answer
+from bot.http import HttpResponse
 
 HOURLY_WRITES = 500
 """GitHub's secondary limit for content ("Rate limits for the REST API"); a second's pause keeps the 80 a minute."""
@@ -46,7 +46,7 @@ class Pace:
         left = max(0.0, self._silent_until - self._clock.steady())
         return Transient(f"GitHub's rate limit: nothing may be asked for {left:.0f} s", retry_after_s=left)
 
-    def heed(self, answer: Answer) -> None:
+    def heed(self, answer: HttpResponse) -> None:
         """Learns from an answer; raises Transient where it was refused for a limit, even one that is over at once."""
         wait = limit_wait(answer, self._server.now(), self._strikes)
         if wait is not None:

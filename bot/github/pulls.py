@@ -10,12 +10,12 @@ from typing import Annotated, Literal
 from pydantic import StringConstraints
 
 from bot.errors import UserError
-from bot.github.answers import Form, Invalid, Missing, read
+from bot.github.answers import Form, Invalid, NotFound, validate_form
 from bot.github.api import Api
 from bot.github.threads import checked_body
 from bot.http import Unclear
-from bot.model import PullRequest, Repo
-from bot.model.pulls import Pull
+from bot.model import PullRequestRef, Repo
+from bot.model.pulls import PullRequest
 
 MAX_TITLE_CHARACTERS = 256
 MAX_FILES = 3000
@@ -51,8 +51,8 @@ class _Pull(Form):
     base: _Ref
 
     @property
-    def noun(self) -> PullRequest:
-        return PullRequest(number=self.number, url=self.html_url, head_sha=self.head.sha, draft=self.draft)
+    def noun(self) -> PullRequestRef:
+        return PullRequestRef(number=self.number, url=self.html_url, head_sha=self.head.sha, draft=self.draft)
 
 
 class _Repo(Form):
@@ -93,8 +93,8 @@ class _PullAsItIs(Form):
     updated_at: datetime | None = None
 
     @property
-    def noun(self) -> Pull:
-        return Pull(
+    def noun(self) -> PullRequest:
+        return PullRequest(
             number=self.number,
             title=self.title,
             body=self.body or "",
@@ -131,11 +131,11 @@ class Pulls:
     api: Api
     repo: Repo
 
-    async def get(self, number: int) -> Pull:
+    async def get(self, number: int) -> PullRequest:
         """The pull request as it is now; a first 404 is asked again, for the event may be quicker than the object.
 
         `merge_commit_sha` is a trial of GitHub's until it is merged."""
-        return read(_PullAsItIs, await self.api.get(_PULL, self._names(number=number), patient=True)).noun
+        return validate_form(_PullAsItIs, await self.api.get(_PULL, self._names(number=number), patient=True)).noun
 
     async def files(self, number: int) -> tuple[str, ...]:
         """The paths that it adds, changes, removes or renames, under both names; of its first 3,000 files, for GitHub
@@ -143,7 +143,7 @@ class Pulls:
         paths: dict[str, None] = {}
         seen = 0
         async for item in self.api.pages(_PULL + "/files{?per_page}", self._names(number=number, per_page=100)):
-            file = read(_File, item)
+            file = validate_form(_File, item)
             paths |= dict.fromkeys(path for path in (file.filename, file.previous_filename) if path)
             seen += 1
             if seen == MAX_FILES:
@@ -157,7 +157,7 @@ class Pulls:
         and `forks` are wanted too, the thousand open ones last changed are looked through."""
         try:
             found = await self._heads(sha, _OF_COMMIT, self._names(sha=sha, per_page=100))
-        except Missing:
+        except NotFound:
             found = ()
         except Invalid as error:
             if "no commit found" not in str(error).lower():
@@ -172,7 +172,7 @@ class Pulls:
         numbers: set[int] = set()
         seen = 0
         async for item in self.api.pages(path, names):
-            pull = read(_Listed, item)
+            pull = validate_form(_Listed, item)
             if pull.state == "open" and pull.head.sha == sha:
                 numbers.add(pull.number)
             seen += 1
@@ -180,7 +180,7 @@ class Pulls:
                 break
         return tuple(sorted(numbers))
 
-    async def ensure(self, *, head: str, base: str, title: str, body: str, draft: bool = False) -> PullRequest:
+    async def ensure(self, *, head: str, base: str, title: str, body: str, draft: bool = False) -> PullRequestRef:
         """The pull request from branch `head` into `base`: the open one, else the last closed one (it was closed for a
         reason), else a new one. Raises Invalid (a UserError) where there is nothing to pull, "No commits between", and
         NoDrafts where a draft is asked for and the repository has none."""
@@ -191,7 +191,7 @@ class Pulls:
         if found is not None:
             return found
         try:
-            return read(_Pull, await self.api.call("POST", _PULLS, self._names(), request)).noun
+            return validate_form(_Pull, await self.api.call("POST", _PULLS, self._names(), request)).noun
         except Unclear:
             await self.api.sleep(_LOOK_AGAIN_S)
             found = await self._find(head, base)
@@ -209,18 +209,18 @@ class Pulls:
     async def request_review(self, number: int, login: str) -> None:
         """Asks for that person's review; where it is asked for already, nothing is sent. Raises Invalid (a UserError)
         where GitHub takes no review of theirs: they opened it, or are no collaborator."""
-        found = read(_Requested, await self.api.get(_REVIEWERS, self._names(number=number)))
+        found = validate_form(_Requested, await self.api.get(_REVIEWERS, self._names(number=number)))
         if login.casefold() not in (user.login.casefold() for user in found.users):
             body = {"reviewers": [login]}
             await self.api.call("POST", _REVIEWERS, self._names(number=number), body, repeatable=True)
 
-    async def _find(self, head: str, base: str) -> PullRequest | None:
+    async def _find(self, head: str, base: str) -> PullRequestRef | None:
         names = self._names(head=f"{self.repo.owner}:{head}", state="all", per_page=100)
         pulls = [
             pull
             async for item in self.api.pages(_PULLS + "{?head,state,per_page}", names)
             # GitHub ignores a `head` it cannot read, and lists everything
-            if (pull := read(_Pull, item)).head.ref == head and pull.base.ref == base
+            if (pull := validate_form(_Pull, item)).head.ref == head and pull.base.ref == base
         ]
         best = max(pulls, key=lambda pull: (pull.state == "open", pull.number), default=None)
         return best.noun if best is not None else None

@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, Unpack
 
 from bot.errors import Stale, UserError
-from bot.github.answers import Form, Invalid, Missing, read
+from bot.github.answers import Form, Invalid, NotFound, validate_form
 from bot.github.api import Api
 from bot.github.auth import AppIdentity
 from bot.github.check_runs import CheckRuns, CheckRunState, Wanted
 from bot.github.locks import Locks
 from bot.github.pulls import Pulls
-from bot.github.threads import Author, CommentKind, Content, Reply, Threads, react
-from bot.model import Issue, PullRequest, Repo
-from bot.model.pulls import Pull
+from bot.github.threads import Author, CommentKind, Content, Reply, ThreadComments, react
+from bot.model import Issue, PullRequestRef, Repo
+from bot.model.pulls import PullRequest
 
 ROLES = ("admin", "maintain", "write", "triage", "read", "none")
 
@@ -78,28 +78,28 @@ class RepositoryClient:
         return {"owner": self.repo.owner, "repo": self.repo.name, **more}
 
     async def permission(self, login: str) -> str:
-        """One of `ROLES`; `none` for someone GitHub does not know here. Whatever is raised means: deny (threat T9)."""
+        """One of `ROLES`; `none` for someone GitHub does not know here. Whatever is raised means: deny (T9)."""
         try:
             found = await self._api.get(_REPO + "/collaborators/{login}/permission", self._names(login=login))
-        except Missing:
+        except NotFound:
             return "none"
-        answer = read(_Permission, found)
+        answer = validate_form(_Permission, found)
         # a custom role has a name of its own and the permission it is based on
         return next((role for role in (answer.role_name, answer.permission) if role in ROLES), "none")
 
     async def default_branch(self) -> str:
-        return read(_Repository, await self._api.get(_REPO, self._names())).default_branch
+        return validate_form(_Repository, await self._api.get(_REPO, self._names())).default_branch
 
     async def read_file(self, path: str, ref: str) -> bytes | None:
         """A file's content at a ref, None where there is nothing; NoFile for a directory, a link that leads nowhere, a
         submodule, and past 1 MB (https://docs.github.com/en/rest/repos/contents#get-repository-content)."""
         try:
             found = await self._api.get(_REPO + "/contents/{+path}{?ref}", self._names(path=path, ref=ref))
-        except Missing:
+        except NotFound:
             return None
         if isinstance(found, list):
             raise NoFile("is a directory: put the text in a file of that name")
-        content = read(_Content, found)
+        content = validate_form(_Content, found)
         if content.type != "file":
             raise NoFile(f"is a {content.type}: put the text in a file of that name")
         if content.encoding != "base64":
@@ -115,12 +115,12 @@ class RepositoryClient:
             found = await self._api.get(_REPO + "/commits/{sha}{?per_page}", names)
         except Invalid as error:
             raise Stale(f"the commit {sha[:12]} is gone") from error
-        author = read(_Commit, found).author
+        author = validate_form(_Commit, found).author
         return (author.login or None) if author else None
 
     async def issue(self, number: int) -> Issue:
         """The issue as it is now; a first 404 is asked again, for the event may be quicker than the object."""
-        found = read(_Issue, await self._api.get(_ISSUE, self._names(number=number), patient=True))
+        found = validate_form(_Issue, await self._api.get(_ISSUE, self._names(number=number), patient=True))
         return Issue(
             number=found.number,
             title=found.title,
@@ -140,28 +140,28 @@ class RepositoryClient:
         """Removes a label; one that is absent is fine."""
         try:
             await self._api.call("DELETE", _ISSUE + "/labels/{label}", self._names(number=number, label=label))
-        except Missing:
+        except NotFound:
             return
 
     async def upsert_comment(self, number: int, key: str, body: str, known_id: int | None = None) -> int:
-        """The comment `key` on that issue or pull request says `body`; see `Threads.upsert`."""
+        """The comment `key` on that issue or pull request says `body`; see `ThreadComments.upsert`."""
         threads = await self._threads()
         async with self._locks.alone("comment", self.repo.full_name, number, key):
             return await threads.upsert(number, key, body, known_id)
 
     async def reply(self, number: int, reply: Reply, known_id: int | None, *, same: bool) -> int:
-        """The thread's last word of that purpose is `reply`; see `Threads.reply`."""
+        """The thread's last word of that purpose is `reply`; see `ThreadComments.reply`."""
         async with self._locks.alone("comment", self.repo.full_name, number, reply.key):
             return await (await self._threads()).reply(number, reply, known_id, same=same)
 
     async def replace_comment(self, number: int, reply: Reply, old_id: int | None) -> int:
-        """`reply` is a comment of its own, and the old comment is gone; see `Threads.replace`."""
+        """`reply` is a comment of its own, and the old comment is gone; see `ThreadComments.replace`."""
         async with self._locks.alone("comment", self.repo.full_name, number, reply.key):
             return await (await self._threads()).replace(number, reply, old_id)
 
-    async def _threads(self) -> Threads:
+    async def _threads(self) -> ThreadComments:
         app = await self._identity()
-        return Threads(self._api, self.repo, Author(app.id, app.login))
+        return ThreadComments(self._api, self.repo, Author(app.id, app.login))
 
     async def react(self, kind: CommentKind, comment_id: int, content: Content) -> None:
         """Our reaction is on that comment, before any write that waits its turn; see `threads.react`."""
@@ -174,12 +174,12 @@ class RepositoryClient:
         async with self._locks.alone("check", self.repo.full_name, state.sha, state.name, state.external_id):
             return await CheckRuns(self._api, self.repo, app.id).upsert(state)
 
-    async def ensure_pull(self, *, head: str, base: str, title: str, body: str, draft: bool = False) -> PullRequest:
+    async def ensure_pull(self, *, head: str, base: str, title: str, body: str, draft: bool = False) -> PullRequestRef:
         """There is a pull request of branch `head`; see `Pulls.ensure`."""
         async with self._locks.alone("pull", self.repo.full_name, head):
             return await Pulls(self._api, self.repo).ensure(head=head, base=base, title=title, body=body, draft=draft)
 
-    async def pull(self, number: int) -> Pull:
+    async def pull(self, number: int) -> PullRequest:
         """The pull request as it is now; see `Pulls.get`."""
         return await Pulls(self._api, self.repo).get(number)
 

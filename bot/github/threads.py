@@ -1,5 +1,5 @@
 """The bot's own comments: found again by id or by marker and author, never doubled. A status is edited in place; an
-answer stands under its question. A stranger's comment that carries the marker is left alone (threat T37)."""
+answer stands under its question. A stranger's comment that carries the marker is left alone (T37)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from bot.github.answers import Form, Missing, read
+from bot.github.answers import Form, NotFound, validate_form
 from bot.github.api import Api
 from bot.http import Unclear
 from bot.model import Repo
@@ -80,7 +80,7 @@ def marked(body: str, mark: str) -> bool:
 
 
 def checked_body(body: str) -> str:
-    """The body, or ValueError where it is longer than GitHub takes; cutting is for `reports.limits`."""
+    """The body, or ValueError where it is longer than GitHub takes; cutting is for `reports.format.truncate`."""
     if len(body) > MAX_BODY_CHARACTERS:
         raise ValueError(f"the body has {len(body)} characters, {MAX_BODY_CHARACTERS} are allowed: cut it before")
     return body
@@ -110,7 +110,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Threads:
+class ThreadComments:
     """The comments of one repository as one author."""
 
     api: Api
@@ -133,7 +133,7 @@ class Threads:
             return found.id
         try:
             await self.api.call("PATCH", _COMMENT, self._names(id=found.id), {"body": text}, repeatable=True)
-        except Missing:
+        except NotFound:
             return await self._create(number, mark, text)  # deleted since we looked
         return found.id
 
@@ -172,14 +172,14 @@ class Threads:
             return found.id
         try:
             await self.api.call("PATCH", _COMMENT, self._names(id=found.id), {"body": reply.text}, repeatable=True)
-        except Missing:
+        except NotFound:
             return await self._create(number, reply.own_mark, reply.text)  # deleted since we looked
         return found.id
 
     async def _delete(self, comment_id: int) -> None:
         try:
             await self.api.call("DELETE", _COMMENT, self._names(id=comment_id))
-        except Missing:
+        except NotFound:
             return  # somebody was quicker
 
     async def _below(self, number: int, reply: Reply, known: _Comment | None) -> tuple[_Comment | None, bool]:
@@ -192,7 +192,7 @@ class Threads:
         if since is not None:
             names["since"] = (since - _SLACK).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         async for item in self.api.pages(_COMMENTS + "{?since,per_page}", names):
-            comment = read(_Comment, item)
+            comment = validate_form(_Comment, item)
             if comment.carries(reply.own_mark) and comment.by(self.author):
                 return comment, False
             last = last and (known is None or comment.id <= known.id)
@@ -200,8 +200,8 @@ class Threads:
 
     async def _known(self, comment_id: int, number: int) -> _Comment | None:
         try:
-            comment = read(_Comment, await self.api.get(_COMMENT, self._names(id=comment_id)))
-        except Missing:
+            comment = validate_form(_Comment, await self.api.get(_COMMENT, self._names(id=comment_id)))
+        except NotFound:
             return None  # deleted by someone: a new one takes its place
         # an issue that was transferred took its comments along, perhaps to the same number
         thread = f"/{self.repo.full_name}/issues/{number}".casefold()
@@ -210,7 +210,7 @@ class Threads:
 
     async def _search(self, number: int, mark: str) -> _Comment | None:
         async for item in self.api.pages(_COMMENTS + "{?per_page}", self._names(number=number, per_page=100)):
-            comment = read(_Comment, item)
+            comment = validate_form(_Comment, item)
             if comment.carries(mark) and comment.by(self.author):
                 return comment
         return None
@@ -224,7 +224,7 @@ class Threads:
             if found is None:
                 raise
             return found.id
-        return read(_Comment, made).id
+        return validate_form(_Comment, made).id
 
     def _names(self, **more: int) -> dict[str, str | int]:
         return {"owner": self.repo.owner, "repo": self.repo.name, **more}

@@ -4,22 +4,23 @@ what may be decided about them lives in `rules`."""
 from __future__ import annotations
 
 from bot.model.agents import AgentTask, Applied, Change, Proposal, StyleFindings
+from bot.model.failure_excerpts import ShownFailure
 from bot.model.nouns import (
     CHECK_ORDER,
     Annotation,
     AnnotationLevel,
     Artifact,
+    CamelModel,
     CheckName,
     CheckProgress,
     CheckResult,
     Classification,
-    Command,
     Group,
     GroupBy,
     Issue,
     Language,
     ManageWorktreeResult,
-    Noun,
+    Model,
     Phase,
     PreviousError,
     Proof,
@@ -27,28 +28,27 @@ from bot.model.nouns import (
     RunChecksResult,
     RunEvent,
     SandboxMode,
+    ShellCommand,
     Status,
     StopReason,
     ToolsMode,
     Validation,
     ValidationStep,
-    Wire,
     WorktreeInfo,
 )
-from bot.model.sessions import ChangedFile, Problem, Session, SessionRequest, SessionSummary, ShellOrArgv
-from bot.model.setups import NeededSetup, SetupDone, SetupPlan
-from bot.model.shown import ShownFailure
-from bot.model.unable import CouldNotRun
-from bot.model.views import (
+from bot.model.report_views import (
     CheckOutput,
     Conflict,
+    ErrorDelta,
     KnownError,
     Loss,
-    Movement,
-    PullRequest,
+    PullRequestRef,
     Resolution,
     RunView,
 )
+from bot.model.sessions import ChangedFile, Problem, Session, SessionRequest, SessionSummary, ShellOrArgv
+from bot.model.setups import NeededSetup, SetupDone, SetupPlan
+from bot.model.unable_to_run import CouldNotRun
 
 __all__ = [
     "CHECK_ORDER",
@@ -57,6 +57,7 @@ __all__ = [
     "AnnotationLevel",
     "Applied",
     "Artifact",
+    "CamelModel",
     "Change",
     "ChangedFile",
     "CheckName",
@@ -64,9 +65,9 @@ __all__ = [
     "CheckProgress",
     "CheckResult",
     "Classification",
-    "Command",
     "Conflict",
     "CouldNotRun",
+    "ErrorDelta",
     "Group",
     "GroupBy",
     "Issue",
@@ -74,15 +75,14 @@ __all__ = [
     "Language",
     "Loss",
     "ManageWorktreeResult",
-    "Movement",
+    "Model",
     "NeededSetup",
-    "Noun",
     "Phase",
     "PreviousError",
     "Problem",
     "Proof",
     "Proposal",
-    "PullRequest",
+    "PullRequestRef",
     "Repo",
     "Resolution",
     "RunChecksResult",
@@ -94,6 +94,7 @@ __all__ = [
     "SessionSummary",
     "SetupDone",
     "SetupPlan",
+    "ShellCommand",
     "ShellOrArgv",
     "ShownFailure",
     "Status",
@@ -102,6 +103,5 @@ __all__ = [
     "ToolsMode",
     "Validation",
     "ValidationStep",
-    "Wire",
     "WorktreeInfo",
 ]

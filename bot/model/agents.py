@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bot.model.base import Noun, Wire
+from bot.model.base import CamelModel, Model
 from bot.model.nouns import Validation
 
 
-class Change(Wire):
+class Change(CamelModel):
     """One file's change from an agent (REQ-RUN-003): the diff first, then the fallback, then plain content."""
 
     path: str
@@ -15,14 +15,14 @@ class Change(Wire):
     content: str | None = None
 
 
-class Applied(Noun):
+class Applied(Model):
     """What `apply_changes` did to the tree: paths it wrote, and those for which the fallback was used."""
 
     paths: tuple[str, ...]
     fallbacks: tuple[str, ...] = ()
 
 
-class StyleFindings(Noun):
+class StyleFindings(Model):
     """Files in which a project's own lint or format check found something; relative paths, each once."""
 
     lint: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class StyleFindings(Noun):
         return tuple(dict.fromkeys((*self.lint, *self.unformatted)))
 
 
-class AgentTask(Noun):
+class AgentTask(Model):
     """What an agent is told (REQ-RUN-008). `focus` names the files the task is about; empty means any."""
 
     run_id: str
@@ -47,12 +47,13 @@ class AgentTask(Noun):
     guidance: tuple[str, ...] = ()
     failed_patches: tuple[str, ...] = ()
     style: StyleFindings = StyleFindings()
-    """What mechanical fixers may work on (`rules.style`)."""
+    """What mechanical fixers may work on (`rules.patches.style_findings`)."""
     fingerprints: tuple[str, ...] = ()
-    """The failures to mend, as `rules.failures` names them; empty lets an agent read them off the validations."""
+    """The failures to fix, as `rules.failures.errors` names them; empty lets an agent read them off the
+    validations."""
 
 
-class Proposal(Noun):
+class Proposal(Model):
     """What an agent offers: changes to apply, or a diff that its edits already made in the tree.
 
     `offered` false means it has nothing to offer, which costs no attempt. `note` is for the record. `replays` is the

@@ -1,4 +1,4 @@
-"""What every noun is made of: a frozen value, in snake_case or, on the wire, in camelCase."""
+"""What every model is made of: a frozen value, in snake_case or, on the wire, in camelCase."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 
-class Noun(BaseModel):
+class Model(BaseModel):
     """A frozen value; a misspelt field is an error, not a silent extra."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Wire(Noun):
-    """A noun whose JSON is camelCase (REQ-RUN-001); snake_case is accepted too."""
+class CamelModel(Model):
+    """A model whose JSON is camelCase (REQ-RUN-001); snake_case is accepted too."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)

@@ -1,5 +1,6 @@
 """The nouns of slash commands: a verb, a command as somebody wrote it, and what can be wrong with one.
-`rules.commands` reads them and `reports.replies` answers; neither imports the other, so what both name is here."""
+`rules.commands.parser` reads them and `reports.commands.replies` answers; neither imports the other, so what both name
+is here."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def _nothing() -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SlashCommand:
     """One line of a comment that speaks to Mendbot; it runs only where `error` is None. All texts are untrusted.
 
     `verb` is canonical, or the word as typed where there is no such verb; `args` are the words behind it without
@@ -44,7 +45,7 @@ class Command:
     issues: tuple[int, ...] = ()
     block: str | None = None
     error: str | None = None
-    """An English sentence: what is wrong and how to mend it."""
+    """An English sentence: what is wrong and what to write instead."""
     column: int | None = None
     suggestion: str | None = None
     """What was probably meant by the word at `column`."""
@@ -55,21 +56,21 @@ class Command:
 
 PROBLEMS: Mapping[str, str] = MappingProxyType(
     {
-        "too_many": "At most {most} commands of one comment are obeyed; write the others in a comment of their own.",
-        "unknown_verb": "There is no command {got}.",
-        "unclosed": "The quote {got} is not closed. Close it, or put a backslash in front of it.",
-        "escape": "Nothing follows the backslash. Leave it out, or write it twice.",
-        "unexpected": "{got} is more than {verb} takes; it is written {usage}.",
-        "unknown_check": "There is no check {got}. Known are {known}.",
-        "unknown_option": "{verb} has no option {got}.",
-        "bad_value": "{got} is no value for {option}: it is a number from {least} to {most}.",
-        "missing_word": "{verb} needs one of these behind it: {known}.",
-        "unknown_word": "{verb} has no {got}. Known are {known}.",
-        "missing_issues": "{verb} needs the numbers of issues, for example {example}.",
-        "bad_issue": "{got} is no number of an issue; it is written {example}.",
+        "too_many": "A comment can run at most {most} commands. Put the rest in a new comment.",
+        "unknown_verb": "Unknown command {got}.",
+        "unclosed": "Unclosed quote {got}. Close it, or put a backslash in front of it.",
+        "escape": "Nothing follows the backslash. Omit it, or write it twice.",
+        "unexpected": "Unexpected argument {got} for {verb}. Usage: {usage}.",
+        "unknown_check": "Unknown check {got}. Known checks: {known}.",
+        "unknown_option": "Unknown option {got} for {verb}.",
+        "bad_value": "{got} is not a value for {option}. Use a number from {least} to {most}.",
+        "missing_word": "{verb} needs a subcommand: {known}.",
+        "unknown_word": "Unknown subcommand {got} for {verb}. Known subcommands: {known}.",
+        "missing_issues": "{verb} needs issue numbers, for example {example}.",
+        "bad_issue": "{got} is not an issue number. Example: {example}.",
         "missing_file": "{verb} needs the path of a file, for example {example}.",
-        "second_file": "{verb} takes one file, and {got} is a second; a path with spaces is written in quotes.",
-        "bad_commit": "{got} is no commit: give 7 to 40 hexadecimal digits, or nothing for the latest commit.",
+        "second_file": "{verb} takes one file; {got} is a second one. Quote a path that has spaces.",
+        "bad_commit": "{got} is not a commit SHA. Use 7 to 40 hex digits, or omit it for the head commit.",
         "missing_diff": "{verb} needs a diff below it, in a code block that begins with {example}.",
         "only_issue": "{verb} works on issues only.",
         "only_pull": "{verb} works on pull requests only.",

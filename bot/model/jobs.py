@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bot.model.nouns import Noun
+from bot.model.nouns import Model
 
 JobState = Literal["unknown", "waiting", "running", "ended"]
 JobArgs = dict[str, Any]
 
 
-class Outcome(Noun):
+class StepResult(Model):
     """What one call of a job came to. `wait_s` is slept durably before the next; `fault` counts towards giving up."""
 
     done: bool
@@ -22,10 +22,10 @@ class Outcome(Noun):
     fault: bool = False
 
 
-JobStep = Callable[[JobArgs, int], Awaitable[Outcome]]
+JobStep = Callable[[JobArgs, int], Awaitable[StepResult]]
 
 
-class Job(Noun):
+class Job(Model):
     """An intent: `id` is made from what is wanted, so wanting it twice is wanting it once."""
 
     kind: str
@@ -34,7 +34,7 @@ class Job(Noun):
     args: JobArgs = Field(default_factory=dict)
 
 
-class Queue(Noun):
+class Queue(Model):
     """A queue: jobs at once in this process, and at once for one partition (a repository)."""
 
     name: str

@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bot.model.base import Noun as Noun
-from bot.model.base import Wire as Wire
+from bot.model.base import CamelModel as CamelModel
+from bot.model.base import Model as Model
+from bot.model.failure_excerpts import ShownFailure
 from bot.model.setups import WantedProgram
-from bot.model.shown import ShownFailure
-from bot.model.unable import CouldNotRun
+from bot.model.unable_to_run import CouldNotRun
 
 CheckName = Literal["typecheck", "lint", "test"]
 Classification = Literal["lint", "type", "test", "runtime", "unknown"]
@@ -27,7 +27,7 @@ CHECK_ORDER: tuple[CheckName, ...] = ("typecheck", "lint", "test")
 """The order of `run_checks` (REQ-CHECK-004), quickest feedback first."""
 
 
-class Repo(Noun):
+class Repo(Model):
     """One repository on GitHub, as an installation of the App sees it."""
 
     owner: str
@@ -39,7 +39,7 @@ class Repo(Noun):
         return f"{self.owner}/{self.name}"
 
 
-class Issue(Noun):
+class Issue(Model):
     """What Mendbot reads of an issue."""
 
     number: int
@@ -50,7 +50,7 @@ class Issue(Noun):
     state: Literal["open", "closed"] = "open"
 
 
-class Group(Noun):
+class Group(Model):
     """Issues that are fixed together, and why (spec F)."""
 
     key: str
@@ -59,7 +59,7 @@ class Group(Noun):
     reasons: tuple[str, ...] = ()
 
 
-class Annotation(Noun):
+class Annotation(Model):
     """One finding at a place in the tree; lines count from 1, `path` is relative to the tree."""
 
     path: str
@@ -71,7 +71,7 @@ class Annotation(Noun):
     rule: str = ""
 
 
-class Command(Noun):
+class ShellCommand(Model):
     """Something to run in the tree. A string runs as `sh -c STRING`, a tuple as argv (contract, Particulars).
 
     `report` is the path, relative to the tree, of the JUnit or SARIF file that it writes. `directory`, relative too, is
@@ -98,7 +98,7 @@ class Command(Noun):
         return " ".join(shlex.quote(word) if " " in word else word for word in self.run)
 
 
-class CheckResult(Noun):
+class CheckResult(Model):
     """One check's verdict (spec A). `output` and `error` are cut, masked and free of ANSI."""
 
     check: str
@@ -109,6 +109,8 @@ class CheckResult(Noun):
     command: str = ""
     exit_code: int | None = None
     timed_out: bool = False
+    over_memory_mb: int = 0
+    """The limit of memory that it went past, for which it was stopped; 0 where it did not."""
     flaky: bool = False
     classification: Classification | None = None
     annotations: tuple[Annotation, ...] = ()
@@ -125,7 +127,7 @@ class CheckResult(Noun):
     failure_count: int = 0
 
 
-class CheckProgress(Noun):
+class CheckProgress(Model):
     """A check of `run_checks` as it begins or, with its `result`, as it has ended; `attempt` counts from 1."""
 
     check: str
@@ -134,7 +136,7 @@ class CheckProgress(Noun):
     result: CheckResult | None = None
 
 
-class PreviousError(Noun):
+class PreviousError(Model):
     """A failure of an attempt before the one reported (REQ-CHECK-007)."""
 
     attempt: int
@@ -143,7 +145,7 @@ class PreviousError(Noun):
     timestamp: datetime
 
 
-class RunChecksResult(Noun):
+class RunChecksResult(Model):
     """The answer of `run_checks`; `attempt` counts from 1 to at most 3. `not_run` names the checks that were asked for
     and not run, as one before them had failed (fail-fast)."""
 
@@ -156,13 +158,13 @@ class RunChecksResult(Noun):
     error: str | None = None
 
 
-class WorktreeInfo(Noun):
+class WorktreeInfo(Model):
     path: str
     branch: str
     issues: tuple[int, ...] = ()
 
 
-class ManageWorktreeResult(Noun):
+class ManageWorktreeResult(Model):
     """The answer of `manage_worktree` (spec B)."""
 
     action: str
@@ -199,14 +201,14 @@ class Phase(StrEnum):
     PACKAGING = "packaging"
 
 
-class StopReason(Noun):
+class StopReason(Model):
     """Why a run stopped: a name that programs may compare and details for people (REQ-STOP-001)."""
 
     reason: str
     details: str
 
 
-class ValidationStep(Wire):
+class ValidationStep(CamelModel):
     """One command of one validation; `stage` is typecheck, lint, test or custom."""
 
     command: str
@@ -215,6 +217,8 @@ class ValidationStep(Wire):
     skipped: bool = False
     exit_code: int | None = None
     timed_out: bool = False
+    over_memory_mb: int = 0
+    """The limit of memory that it went past, for which it was stopped; 0 where it did not."""
     flaky: bool = False
     tolerated: bool = False
     """It failed with nothing that is the pull request's own, which counts as passed (spec H)."""
@@ -231,8 +235,13 @@ class ValidationStep(Wire):
     """The failures that the whole log shows, in its order; the first ones of `failure_count`."""
     failure_count: int = 0
 
+    @property
+    def cut_short(self) -> bool:
+        """Whether it was stopped at a limit before its end, so that what it did not show may be there all the same."""
+        return self.timed_out or self.over_memory_mb > 0
 
-class Validation(Wire):
+
+class Validation(CamelModel):
     """The outcome of one pass of the validation pipeline (REQ-RUN-004..006)."""
 
     passed: bool
@@ -241,7 +250,7 @@ class Validation(Wire):
     steps: tuple[ValidationStep, ...] = ()
 
 
-class RunEvent(Wire):
+class RunEvent(CamelModel):
     """One line of a run's story (REQ-RUN-007); `id` grows over the whole database."""
 
     id: int
@@ -253,7 +262,7 @@ class RunEvent(Wire):
     data: dict[str, Any] = Field(default_factory=dict)
 
 
-class Artifact(Wire):
+class Artifact(CamelModel):
     """A stored record of a phase; `data` holds what the phase left."""
 
     id: str
@@ -265,4 +274,4 @@ class Artifact(Wire):
 
 
 Proof = Literal["shown", "green", "unchecked", "luck", "style_only"]
-"""What a run that ended green has shown of its change (`rules.proof`); only `shown` is a fix."""
+"""What a run that ended green has shown of its change (`rules.runs.proof`); only `shown` is a fix."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from bot.model.nouns import Noun, StopReason, ValidationStep
+from bot.model.nouns import Model, StopReason, ValidationStep
+from bot.model.report_views import KnownError
 from bot.model.setups import SetupDone
-from bot.model.views import KnownError
 
 Verdict = Literal["new", "flaky", "also_on_base"]
 PullStatus = Literal["queued", "running", "done", "cancelled"]
-CheckStatus = Literal["queued", "in_progress", "completed"]
+CheckRunStatus = Literal["queued", "in_progress", "completed"]
 
 
-class Pull(Noun):
+class PullRequest(Model):
     """A pull request as it is on GitHub now. Refs may look like options: never into an argv (T17)."""
 
     number: int
@@ -35,22 +35,23 @@ class Pull(Noun):
     updated_at: datetime | None = None
 
 
-class Rate(Noun):
+class Rate(Model):
     """How often a check was flaky among its runs here so far, this one included."""
 
     flaky: int = 0
     runs: int = 0
 
 
-class Seen(Noun):
+class FailureHistory(Model):
     """How often a repository's checks failed with one error, this time included; `since` is when first, ISO 8601."""
 
     times: int = 0
     since: str = ""
 
 
-class Failure(Noun):
-    """One failure of a failed check, by its error as `rules.failures` normalises it (untrusted), and whose it is."""
+class Failure(Model):
+    """One failure of a failed check, by its error as `rules.failures.errors` normalises it (untrusted), and whose it
+    is."""
 
     error: str
     verdict: Verdict
@@ -58,17 +59,17 @@ class Failure(Noun):
     """The test that failed, by its runner's name for it; empty where it is none, or the runner names none."""
     said: str = ""
     """What is wrong in the tool's own words; empty where they were not kept."""
-    seen: Seen | None = None
+    seen: FailureHistory | None = None
     known: KnownError | None = None
     """What the history says of how it was resolved before."""
 
 
-class PullCheck(Noun):
+class CheckStatus(Model):
     """One check of a pull request's head. A completed one has `step`, or `kept_from`: the run whose result stands, as
     nothing was run again; or neither, where it was not to be run (`because` says why)."""
 
     name: str
-    status: CheckStatus = "queued"
+    status: CheckRunStatus = "queued"
     step: ValidationStep | None = None
     failures: tuple[Failure, ...] = ()
     rate: Rate | None = None
@@ -80,8 +81,20 @@ class PullCheck(Noun):
     def new(self) -> tuple[Failure, ...]:
         return tuple(one for one in self.failures if one.verdict == "new")
 
+    @property
+    def conclusion(self) -> str:
+        """GitHub's conclusion, once it is completed. A failure that nobody judged counts as new, and one kept from an
+        earlier run as it was then."""
+        step = self.step
+        if step.skipped if step else not self.failures and (self.because != "" or not self.kept_from):
+            return "skipped"
+        if self.new or (step is not None and not step.passed and not self.failures):
+            return "timed_out" if step is not None and step.timed_out else "failure"
+        flaky = step is not None and step.flaky
+        return "neutral" if self.failures or flaky else "success"
 
-class PullView(Noun):
+
+class PullCheckReport(Model):
     """All that reports may tell of the checks of one head of a pull request."""
 
     run_id: str
@@ -96,7 +109,7 @@ class PullView(Noun):
     """The commit that this head is compared with: where it left its base branch."""
     from_fork: bool = False
     status: PullStatus = "queued"
-    checks: tuple[PullCheck, ...] = ()
+    checks: tuple[CheckStatus, ...] = ()
     stop: StopReason | None = None
     """Why it ended early: superseded, cancelled, closed, or a fault."""
     past: tuple[KnownError, ...] = ()
@@ -109,7 +122,7 @@ class PullView(Noun):
     """Whether *Fix* may be offered: something new failed, and the limit of pushes is not reached."""
 
 
-class CheckAction(Noun):
+class CheckAction(Model):
     """A button on a check run; GitHub allows 20, 40 and 20 characters (REST, check runs, `actions`)."""
 
     label: str

@@ -6,14 +6,14 @@ from datetime import datetime
 
 from pydantic import Field
 
-from bot.model.nouns import Noun, Phase, Proof, Status, StopReason, Validation, Wire
+from bot.model.nouns import CamelModel, Model, Phase, Proof, Status, StopReason, Validation
 
 ShellOrArgv = str | tuple[str, ...]
 """A string runs as `sh -c STRING`, a list as argv (contract, Particulars)."""
 
 
-class SessionRequest(Wire):
-    """What a session is to do (REQ-RUN-001); `rules.sessions.parse_request` makes and judges it.
+class SessionRequest(CamelModel):
+    """What a session is to do (REQ-RUN-001); `rules.runs.session_request.parse_request` makes and judges it.
 
     `repo` is an absolute path, or `owner/name` on GitHub. `agents` are agent specs, tried in order; empty means the
     repository's or the operator's."""
@@ -27,14 +27,14 @@ class SessionRequest(Wire):
     agents: tuple[str, ...] = ()
 
 
-class Problem(Wire):
-    """What is wrong with one field of a request, and how to mend it; `field` is its camelCase name."""
+class Problem(CamelModel):
+    """What is wrong with one field of a request, and how to fix it; `field` is its camelCase name."""
 
     field: str
     message: str
 
 
-class ChangedFile(Noun):
+class ChangedFile(Model):
     """A file of a change, relative to its tree, with the lines that the change adds and removes."""
 
     path: str
@@ -42,7 +42,7 @@ class ChangedFile(Noun):
     removed: int
 
 
-class SessionSummary(Noun):
+class SessionSummary(Model):
     """What a session that has ended came to, for people. `before` is the validation before any change, None where the
     checks did not run then; `after` the last one. Paths of files that Mendbot keeps are absolute."""
 
@@ -64,7 +64,7 @@ class SessionSummary(Noun):
     """Where an earlier attempt came further than the last."""
 
 
-class Session(Wire):
+class Session(CamelModel):
     """A run as it stands. `phases` names every phase and its status (`pending`, `running`, `completed`, `failed` or
     `skipped`); `artifact_refs` gives each phase's latest artifact."""
 

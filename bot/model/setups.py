@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.model.base import Noun
+from bot.model.base import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class NeededSetup:
     place: str = ""
 
 
-class WantedProgram(Noun):
+class WantedProgram(Model):
     """A program that the machine may lack, such as `pnpm`. `version` is exact, or "" for any; `digest` is what the
     `packageManager` field says of it (`sha512.HEX`), or ""."""
 
@@ -31,11 +31,11 @@ class WantedProgram(Noun):
     digest: str = ""
 
 
-class SetupStep(Noun):
+class SetupStep(Model):
     """One command of a setup, run as `sh -c` in the tree.
 
     `because` is the file that asks for it, relative to the tree. Only a step with `network` has the network. Steps that
-    were detected run no code of the project or of a package while they have it (trust.md T31).
+    were detected run no code of the project or of a package while they have it (T31).
     `shared`: what it makes follows from the content of the files `reads` alone (each a file, a directory, or a glob as
     in `protected_paths`), so it may be kept and given to other trees of the repository. `products` are the paths that
     it makes, relative to the tree; where one is there already, nothing kept is given. A failed `optional` step is noted
@@ -49,6 +49,8 @@ class SetupStep(Noun):
     products: tuple[str, ...] = ()
     programs: tuple[WantedProgram, ...] = ()
     optional: bool = False
+    builds: bool = False
+    """It makes what tests load of the project's own code, so it must be run again after each change of that."""
     title: str = ""
     """What a person reads in place of a long script."""
 
@@ -58,7 +60,7 @@ class SetupStep(Noun):
         return self.title or (self.run if isinstance(self.run, str) else " ".join(self.run))
 
 
-class SetupPlan(Noun):
+class SetupPlan(Model):
     """How a tree is set up: its steps in order, none where nothing is to be installed.
 
     `configured`: the repository's own `setup`, which is one step with network."""
@@ -67,7 +69,7 @@ class SetupPlan(Noun):
     configured: bool = False
 
 
-class SetupDone(Noun):
+class SetupDone(Model):
     """A step of a setup that has ended, as events and reports tell of it; `command` is masked text.
 
     `kept`: what it makes had been kept from an earlier setup, so it was not run again."""

@@ -16,9 +16,10 @@ from bot.proc.bounds import Bounds, impose, started_as
 from bot.proc.capture import OutputLimit
 from bot.proc.child import Child
 from bot.proc.family import COOKIE
+from bot.proc.memory import is_counted as memory_is_counted
 from bot.proc.python import base_python
 
-__all__ = ["COOKIE", "Bounds", "OutputLimit", "ProcResult", "base_python", "run"]
+__all__ = ["COOKIE", "Bounds", "OutputLimit", "ProcResult", "base_python", "memory_is_counted", "run"]
 
 _DEFAULT_LIMIT = OutputLimit()
 _UNBOUND = Bounds()
@@ -35,10 +36,17 @@ class ProcResult:
     duration_ms: int
     timed_out: bool = False
     overflowed: bool = False
+    over_memory_mb: int = 0
+    """The limit that its processes together went past, for which they were killed; 0 where they did not."""
     dropped_bytes: int = 0
     spawn_error: str | None = None
     spawn_errno: int | None = None
     """Why the system could not start it (errno(3)), where it was the system."""
+
+    @property
+    def ended_by_us(self) -> bool:
+        """Whether it was killed at a limit: of time, of output or of memory."""
+        return self.timed_out or self.overflowed or self.over_memory_mb > 0
 
 
 async def run(
@@ -56,8 +64,8 @@ async def run(
 
     Nothing it started lives when this returns or is cancelled: its process group and session, their descendants,
     and whoever carries its cookie or holds its pipes are killed. Only a process that shed all of these escapes,
-    which takes a box to prevent. What can't be started is a `spawn_error`, a command past its time or output a flag;
-    neither raises. It starts on the calling thread, because PR_SET_PDEATHSIG (bubblewrap's `--die-with-parent`)
+    which takes a box to prevent. What can't be started is a `spawn_error`, a command past its time, output or memory a
+    flag; neither raises. It starts on the calling thread, because PR_SET_PDEATHSIG (bubblewrap's `--die-with-parent`)
     fires when the *thread* that started the process ends, prctl(2).
     """
     began = time.monotonic()
@@ -72,7 +80,7 @@ async def run(
     child = Child(popen, cookie, limit)
     try:
         child.serve(stdin)
-        cause = await child.ended(timeout_s)
+        cause = await child.ended(timeout_s, bounds.total_memory_mb)
         duration_ms = _ms_since(began)
         await child.kill()
         await child.drain()
@@ -88,6 +96,7 @@ async def run(
         duration_ms=duration_ms,
         timed_out=cause == "timed_out",
         overflowed=cause == "overflowed",
+        over_memory_mb=(bounds.total_memory_mb or 0) if cause == "over_memory" else 0,
         dropped_bytes=child.output.dropped + child.errors.dropped,
     )
 

@@ -14,6 +14,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.proc import memory
+
 _SYSTEM = "/usr/bin:/bin:/usr/sbin:/sbin"
 _HELP_S = 10.0
 _AFTERWARDS_S = 5
@@ -23,10 +25,13 @@ _AFTERWARDS_S = 5
 class Bounds:
     """`cpu_s` seconds of processor time and `memory` bytes of data for each process; None is no limit of ours.
 
+    `total_memory_mb` is watched, for all processes together: past it they are killed. Where the machine itself runs
+    out of memory before, the kernel takes them first.
     `with_parent`: the kernel kills the command when the thread that started it ends (Linux, PR_SET_PDEATHSIG)."""
 
     cpu_s: float | None = None
     memory: int | None = None
+    total_memory_mb: int | None = None
     with_parent: bool = False
 
 
@@ -42,6 +47,8 @@ def started_as(argv: Sequence[str], env: Mapping[str, str], bounds: Bounds) -> l
 
 def impose(pid: int, bounds: Bounds) -> None:
     """Give a process that has just been started its limits; its children inherit them. Linux alone has prlimit(2)."""
+    if bounds.total_memory_mb is not None:
+        memory.goes_first(pid)
     wishes = [
         (resource.RLIMIT_CPU, None if bounds.cpu_s is None else math.ceil(bounds.cpu_s), _AFTERWARDS_S),
         (resource.RLIMIT_DATA, bounds.memory, 0),

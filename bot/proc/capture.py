@@ -1,5 +1,5 @@
 """What is kept of a command's output: the first and the last bytes of a stream of any length.
-A check may print gigabytes (trust T32); the bot must neither keep them nor lose the error at the end."""
+A check may print gigabytes (T32); the bot must neither keep them nor lose the error at the end."""
 
 from __future__ import annotations
 

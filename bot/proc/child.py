@@ -4,19 +4,25 @@ It works on any loop with `add_reader` and in any thread; it needs no child watc
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import subprocess
 import threading
 from collections.abc import Callable
 from typing import IO, Literal
 
+from bot.proc import memory
 from bot.proc.capture import Capture, OutputLimit
 from bot.proc.family import Family
 
 _CHUNK = 1 << 16
 _DRAIN_S = 2.0
+_LOOK_S = 0.25
+_LOOK_AGAIN_S = 0.05
+_LOOKING_MOST = 0.1
+"""Of the time, at most, for looks that take long."""
 
-Cause = Literal["exited", "timed_out", "overflowed"]
+Cause = Literal["exited", "timed_out", "overflowed", "over_memory"]
 
 
 class Child:
@@ -32,6 +38,7 @@ class Child:
         self._pidfd: int | None = None
         self._gone = False
         self._family = Family(popen, cookie, frozenset(os.fstat(s.fileno()).st_ino for s in self._streams))
+        self._offered: frozenset[int] = frozenset()
         self.output, self.errors = Capture(limit), Capture(limit)
 
     def serve(self, stdin: bytes | None) -> None:
@@ -50,13 +57,46 @@ class Child:
         else:
             self._loop.add_reader(self._pidfd, self._exited, self._pidfd)
 
-    async def ended(self, timeout_s: float) -> Cause:
-        """Why it is over; the process itself may still live."""
+    async def ended(self, timeout_s: float, memory_mb: int | None = None) -> Cause:
+        """Why it is over; the process itself may still live. Of `memory_mb` the whole family may use no more."""
         timer = self._loop.call_later(timeout_s, self._end, "timed_out")
+        watch = None if memory_mb is None else self._loop.create_task(self._watch_memory(memory_mb))
         try:
             return await self._cause
         finally:
             timer.cancel()
+            if watch is not None:
+                watch.cancel()
+
+    async def _watch_memory(self, megabytes: int) -> None:
+        """Look now and then, never on the event loop, until it is too much. What is over in a moment costs nothing.
+
+        Too much must be seen twice: a child between vfork and exec shows all of its parent's memory as its own."""
+        pause, seen = _LOOK_S, False
+        while True:
+            await asyncio.sleep(pause)
+            began = self._loop.time()
+            over = False
+            with contextlib.suppress(OSError, RuntimeError):  # no descriptor or thread is left now: look later
+                over = await self._exceeds(megabytes)
+            if over and seen:
+                self._end("over_memory")
+                return
+            took = self._loop.time() - began
+            pause, seen = _LOOK_AGAIN_S if over else min(1.0, max(_LOOK_S, took / _LOOKING_MOST)), over
+
+    async def _exceeds(self, megabytes: int) -> bool:
+        found: list[bool] = []
+
+        def look() -> None:
+            pids = self._family.living()
+            for pid in frozenset(pids) - self._offered:
+                memory.goes_first(pid)  # it may have been born before its parent was offered
+            self._offered = frozenset(pids)
+            found.append(memory.exceed(pids, megabytes))
+
+        await _in_thread(self._loop, look)
+        return found[0]
 
     async def kill(self) -> None:
         """Kill the whole family and collect the exit code; a cancellation takes effect only when that is done."""
@@ -158,7 +198,8 @@ def _in_thread(loop: asyncio.AbstractEventLoop, work: Callable[[], object]) -> a
             work()
         except BaseException as caught:  # handed on to whoever awaits
             error = caught
-        loop.call_soon_threadsafe(settle, error)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for it any more
+            loop.call_soon_threadsafe(settle, error)
 
     threading.Thread(target=body, name="mendbot-proc", daemon=True).start()
     return done

@@ -1,5 +1,5 @@
 """Finding and killing every process that a command started, also those that tried to get away.
-Killing the process group alone leaves what forked twice and called setsid (trust T26), so /proc is read as well."""
+Killing the process group alone leaves what forked twice and called setsid (T26), so /proc is read as well."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from bot.proc.memory import read
 
 COOKIE = "MENDBOT_PROC"
 """The variable by which a command's processes are known after they left its group, session and parent."""
@@ -42,6 +44,7 @@ class Family:
         self._pipes = frozenset(f"pipe:[{inode}]" for inode in pipes)
         self._known: set[tuple[int, int]] = set()
         self._struck: list[int] = []
+        self._strangers: frozenset[tuple[int, int]] = frozenset()
 
     def strike(self) -> bool:
         """Kill, once and without waiting, all that live now; whether there was any."""
@@ -69,6 +72,13 @@ class Family:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._root.wait(max(0.0, deadline - time.monotonic()))
 
+    def living(self) -> list[int]:
+        """Who lives now, for whoever looks often: a stranger is asked only once who it is. Any thread may ask."""
+        table = _processes(self._root.pid)
+        mine = self._members(table, self._strangers)
+        self._strangers = frozenset((pid, stat.born) for pid, stat in table.items() if pid not in mine)
+        return [pid for pid in mine if not table[pid].dead]
+
     def _living(self) -> list[int]:
         table = _processes(self._root.pid)
         mine = self._members(table)
@@ -80,25 +90,28 @@ class Family:
                     os.waitpid(pid, os.WNOHANG)
         return [pid for pid in mine if not table[pid].dead]
 
-    def _members(self, table: dict[int, _Stat]) -> set[int]:
+    def _members(self, table: dict[int, _Stat], strangers: frozenset[tuple[int, int]] = frozenset()) -> set[int]:
         root = self._root.pid
         since = table[root].born if root in table else 0
-        mine = {
+        near = {
             pid
             for pid, stat in table.items()
-            if pid == root
-            or root in (stat.group, stat.session)
-            or (pid, stat.born) in self._known
-            or (stat.born >= since and not stat.dead and (self._marked(pid) or self._holds_pipe(pid, stat)))
+            if pid == root or root in (stat.group, stat.session) or (pid, stat.born) in self._known
         }
-        fresh = mine
-        while fresh:
-            fresh = {pid for pid, stat in table.items() if stat.parent in fresh and pid not in mine}
-            mine |= fresh
-        return mine - {os.getpid()}
+        mine = _with_children(table, near)
+        away = {
+            pid
+            for pid, stat in table.items()
+            if pid not in mine
+            and (pid, stat.born) not in strangers
+            and stat.born >= since
+            and not stat.dead
+            and (self._marked(pid) or self._holds_pipe(pid, stat))
+        }
+        return _with_children(table, mine | away) - {os.getpid()}
 
     def _marked(self, pid: int) -> bool:
-        return self._cookie in _read(f"/proc/{pid}/environ").split(b"\0")
+        return self._cookie in read(f"/proc/{pid}/environ").split(b"\0")
 
     def _holds_pipe(self, pid: int, stat: _Stat) -> bool:
         if stat.parent == os.getpid():  # another command of ours, perhaps not yet past exec, where it closes ours
@@ -107,6 +120,15 @@ class Family:
             return any(str(fd.readlink()) in self._pipes for fd in Path(f"/proc/{pid}/fd").iterdir())
         except OSError:  # gone, or another user's
             return False
+
+
+def _with_children(table: dict[int, _Stat], pids: set[int]) -> set[int]:
+    """These and all that descend from them."""
+    found = fresh = pids
+    while fresh:
+        fresh = {pid for pid, stat in table.items() if stat.parent in fresh and pid not in found}
+        found = found | fresh
+    return found
 
 
 _births: dict[tuple[int, int], int] = {}
@@ -136,30 +158,13 @@ def _processes(root: int) -> dict[int, _Stat]:
 
 
 def _stat(pid: int) -> _Stat | None:
-    data = _read(f"/proc/{pid}/stat")
+    data = read(f"/proc/{pid}/stat")
     if not data:
         return None
     state, parent, group, session, *rest = data[data.rindex(b")") + 2 :].split()
     # a leader whose thread ended while others run shows Z too, and is very much alive
     dead = state in (b"Z", b"X") and int(rest[13]) <= 1
     return _Stat(dead, int(parent), int(group), int(session), int(rest[15]))
-
-
-def _read(path: str) -> bytes:
-    """A file of /proc, or nothing where its process is gone or another user's."""
-    try:
-        fd = os.open(path, os.O_RDONLY)
-    except OSError:
-        return b""
-    try:
-        parts = []
-        while part := os.read(fd, 1 << 16):
-            parts.append(part)
-        return b"".join(parts)
-    except OSError:
-        return b""
-    finally:
-        os.close(fd)
 
 
 def _await_deaths(pids: list[int], deadline: float) -> None:

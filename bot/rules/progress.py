@@ -1,55 +1,5 @@
-"""Whether an attempt brought a run forward: told from two outputs (the seed's rule) or, better, from two sets of
-fingerprints. Counts mislead (mending one syntax error can uncover five type errors), so the loop itself uses sets."""
+"""The import path of the contract."""
 
-from __future__ import annotations
+from bot.rules.stop.output_progress import made_progress
 
-import re
-from collections.abc import Sequence
-
-_NOUNS = "tests?|specs?|suites?|files?|checks?|assertions?|examples?|cases?|steps?|type|lint|syntax|fatal|have|has"
-_COUNT = rf"(?:(?<![\w.,/:#-])(\d{{1,9}})[ \t](?:(?:{_NOUNS})[ \t]){{0,3}})?"
-_WRONG = "errors?|fail(?:ed|ures?|s|ing)?|exceptions?|stack trace"
-_WORSE = f"{_WRONG}|broken|crash(?:ed|es)?|panic(?:ked)?|traceback|timed out"
-_WELL = "pass(?:ed|es|ing)?|success(?:es|ful|fully)?|succeed(?:ed|s)?|fixed|resolved|completed?|working"
-
-
-def _words(words: str, marks: str) -> re.Pattern[str]:
-    """Finds the words or marks, a figure before a word (`2 tests failed`) or after it (`failures=2`) as a group."""
-    after = r"\b(?:errors|failures|failed)[ \t]?[=:][ \t]?(\d{1,9})\b(?![ \t]?\w)"
-    return re.compile(rf"{after}|{_COUNT}\b(?:{words})\b|[{marks}]", re.IGNORECASE)
-
-
-_ERRORS = _words(_WRONG, "✗✘✖❌")
-_FAILURES = _words(_WORSE, "✗✘✖❌")
-_SUCCESSES = _words(_WELL, "✓✔✅")
-
-
-def made_progress(previous: str, current: str) -> bool:
-    """Whether `current` is a better output than `previous` (REQ-STOP-002), by the first sign that speaks.
-
-    The signs in order: the same output, or one gone empty, is no progress; fewer errors is, more is not; more words of
-    success is, more words of failure is not; a different output without any sign is given the benefit of the doubt.
-    A count written beside such a word counts as that many: `9 failed` is worse than `5 failed`."""
-    if previous == current or not current.strip():
-        return False
-    errors_before, errors_now = _weigh(_ERRORS, previous), _weigh(_ERRORS, current)
-    if errors_before != errors_now:
-        return errors_now < errors_before
-    if _weigh(_SUCCESSES, current) > _weigh(_SUCCESSES, previous):
-        return True
-    return _weigh(_FAILURES, current) <= _weigh(_FAILURES, previous)
-
-
-def compare(previous: Sequence[str], current: Sequence[str]) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """What became of the fingerprints of the attempt before: (fixed, remaining, introduced) (REQ-STOP-006)."""
-    before, now = frozenset(previous), frozenset(current)
-    return before - now, before & now, now - before
-
-
-def _weigh(words: re.Pattern[str], text: str) -> int:
-    """How many times the words are said, one with a figure counting as the figure."""
-    total = 0
-    for match in words.finditer(text):
-        figure = next((group for group in match.groups() if group is not None), None)
-        total += 1 if figure is None else int(figure)
-    return total
+__all__ = ["made_progress"]

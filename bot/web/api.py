@@ -23,8 +23,8 @@ from starlette.routing import Match, Route
 
 from bot.errors import Refused, Transient, UserError
 from bot.model import Problem
-from bot.rules.sessions import Rejected
-from bot.store.deliveries import Deliveries, DeliveryRow
+from bot.rules.runs.session_request import InvalidRequest
+from bot.store.inbox.deliveries import Deliveries, DeliveryRow
 
 LIMIT = 1000
 BODY_LIMIT = 1024 * 1024
@@ -57,12 +57,12 @@ def as_json(value: object) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
+def error_response(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
     return answer({"error": message}, status, headers)
 
 
 def not_found(what: str, listed_at: str) -> Response:
-    return refusal(404, f"there is no such {what}: GET {listed_at} lists those there are")
+    return error_response(404, f"there is no such {what}: GET {listed_at} lists those there are")
 
 
 async def no_route(request: Request, error: Exception) -> Response:
@@ -71,11 +71,11 @@ async def no_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     allowed = ", ".join(sorted(_methods(request)))
     if not allowed:
-        return refusal(error.status_code, "there is nothing at this path", error.headers)
+        return error_response(error.status_code, "there is nothing at this path", error.headers)
     headers = {**(error.headers or {}), "Allow": allowed}
     if request.method == "OPTIONS":
         return Response(status_code=204, headers=headers)
-    return refusal(error.status_code, f"{request.method} is not for this path: it takes {allowed}", headers)
+    return error_response(error.status_code, f"{request.method} is not for this path: it takes {allowed}", headers)
 
 
 def _methods(request: Request) -> set[str]:
@@ -92,7 +92,7 @@ def deliveries(store: Deliveries, refused: Callable[[int, int], Awaitable[Sequen
         limit, offset = page(request)
         asked = request.query_params.get("refused", "0")
         if asked not in ("0", "1"):
-            raise Rejected((Problem(field="refused", message="must be 1 for refused deliveries, else 0"),))
+            raise InvalidRequest((Problem(field="refused", message="must be 1 for refused deliveries, else 0"),))
         listed = refused if asked == "1" else store.list
         return answer([row.model_dump() for row in await listed(limit, offset)])
 
@@ -103,9 +103,9 @@ def page(request: Request) -> tuple[int, int]:
     """`?limit=` (1 to 1,000; 100) and `?offset=` (0). Raises Rejected."""
     limit, offset = number(request, "limit", 100), number(request, "offset", 0)
     if not 1 <= limit <= LIMIT:
-        raise Rejected((Problem(field="limit", message=f"must be 1 to {LIMIT}"),))
+        raise InvalidRequest((Problem(field="limit", message=f"must be 1 to {LIMIT}"),))
     if offset >= 2**31:
-        raise Rejected((Problem(field="offset", message=f"must be 0 to {2**31 - 1}"),))
+        raise InvalidRequest((Problem(field="offset", message=f"must be 0 to {2**31 - 1}"),))
     return limit, offset
 
 
@@ -117,7 +117,7 @@ def number(request: Request, name: str, default: int) -> int:
 def parse_number(text: str, name: str) -> int:
     """As `number`; `name` says where the text was."""
     if not _NUMBER.match(text) or int(text) >= 2**63:
-        raise Rejected((Problem(field=name, message="must be a whole number, 0 or more"),))
+        raise InvalidRequest((Problem(field=name, message="must be a whole number, 0 or more"),))
     return int(text)
 
 
@@ -159,7 +159,7 @@ class Guard:
     def read(self, endpoint: Endpoint) -> Endpoint:
         async def guarded_read(request: Request) -> Response:
             if not self._known(request.headers):
-                return refusal(401, _KEY_WANTED, {"WWW-Authenticate": "Bearer"})
+                return error_response(401, _KEY_WANTED, {"WWW-Authenticate": "Bearer"})
             return await _answered(endpoint, request)
 
         return guarded_read
@@ -169,7 +169,7 @@ class Guard:
 
         async def guarded_write(request: Request) -> Response:
             if _foreign(request.headers):
-                return refusal(403, "a page of another site asks for this: only pages of this server may")
+                return error_response(403, "a page of another site asks for this: only pages of this server may")
             return await read(request)
 
         return guarded_write
@@ -200,8 +200,8 @@ async def _answered(endpoint: Endpoint, request: Request) -> Response:
     try:
         return await endpoint(request)
     except Unreadable as error:
-        return refusal(error.status, str(error))
-    except Rejected as error:
+        return error_response(error.status, str(error))
+    except InvalidRequest as error:
         return answer({"error": str(error), "problems": [problem.model_dump() for problem in error.problems]}, 422)
     except Refused as error:
         return answer({"error": str(error), "reason": error.reason, "problems": []}, 422)
@@ -209,6 +209,6 @@ async def _answered(endpoint: Endpoint, request: Request) -> Response:
         return answer({"error": str(error), "problems": []}, 422)
     except Transient as error:
         wait = {} if error.retry_after_s is None else {"Retry-After": str(math.ceil(error.retry_after_s))}
-        return refusal(503, f"try again in a moment: {error}", wait)
+        return error_response(503, f"try again in a moment: {error}", wait)
     except ClientDisconnect:
         return Response(status_code=400)  # nobody is there to read it

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 Probe = Callable[[], Awaitable[str | None]]
-"""Returns None when all is well, else what is missing and how to mend it."""
+"""Returns None when all is well, else what is missing and how to fix it."""
 
 
 def liveness() -> Callable[[Request], Awaitable[Response]]:

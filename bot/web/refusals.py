@@ -10,8 +10,8 @@ from collections import Counter, deque
 import structlog
 
 from bot.errors import Transient
-from bot.store.deliveries import DeliveryRow
-from bot.store.refused import MOST, RefusedDeliveries
+from bot.store.inbox.deliveries import DeliveryRow
+from bot.store.inbox.refused_deliveries import MOST, RefusedDeliveries
 
 LOG_S = 60.0
 WRITE_S = 5.0

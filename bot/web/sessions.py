@@ -13,11 +13,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.model import Artifact, RunEvent, Session, SessionRequest
-from bot.rules.sessions import Rejected, parse_request
+from bot.rules.runs.session_request import InvalidRequest, parse_request
 from bot.web.api import Endpoint, Guard, answer, json_body, not_found, page
 from bot.web.stream import EventStream, Streams, event_json, last_seen, wants_stream
 
-CANCELLED = "somebody asked to stop it over HTTP"
+CANCELLED = "cancelled over HTTP"
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}\Z")
 _LIST = "/api/sessions"
@@ -86,7 +86,7 @@ def start(sessions: Sessions) -> Endpoint:
     async def started(request: Request) -> Response:
         asked = parse_request(await json_body(request))
         if not isinstance(asked, SessionRequest):
-            raise Rejected(asked)
+            raise InvalidRequest(asked)
         session = await sessions.start(asked)
         return answer(session_json(session), 201, {"Location": f"{_LIST}/{session.id}"})
 

@@ -1,7 +1,7 @@
 """Whether a webhook body is GitHub's, told from its raw bytes.
 
 GitHub's rule: `X-Hub-Signature-256` is `sha256=` and the HMAC-SHA256 of the body in hex, compared in constant time
-(docs: *Validating webhook deliveries*). SHA-1 alone is not accepted (trust.md T1)."""
+(docs: *Validating webhook deliveries*). SHA-1 alone is not accepted (T1)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MINIMUM = 32
 def parse_secrets(value: str | None) -> tuple[bytes, ...]:
     """The secrets a delivery may be signed with: one, or two separated by a comma while a secret is being changed.
 
-    Raises ConfigError for a missing, short or well-known one (trust.md T2)."""
+    Raises ConfigError for a missing, short or well-known one (T2)."""
     parts = [part.strip() for part in (value or "").split(",") if part.strip()]
     if not parts:
         raise ConfigError("WEBHOOK_SECRET is not set: give the secret of the App's webhook, 32 characters or more")

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from bot.errors import Transient
 from bot.model import RunEvent, Session
-from bot.web.api import as_json, parse_number, refusal
+from bot.web.api import as_json, error_response, parse_number
 
 MOST_STREAMS = 100
 HEARTBEAT_S = 15.0
@@ -68,7 +68,7 @@ class EventStream(StreamingResponse):
         streams.loop = asyncio.get_running_loop()
         if streams.open >= streams.most or streams.closing.is_set():
             full = f"{streams.most} streams are open, and there may be no more: close one, or ask again in a moment"
-            return await refusal(503, full, {"Retry-After": "5"})(scope, receive, send)
+            return await error_response(503, full, {"Retry-After": "5"})(scope, receive, send)
         streams.open += 1
         writing = asyncio.create_task(self.stream_response(_patient(send)))
         others = (asyncio.create_task(self.listen_for_disconnect(receive)), asyncio.create_task(streams.closing.wait()))

@@ -16,7 +16,7 @@ from pydantic_core import from_json
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import Transient
-from bot.store.deliveries import Delivery, Inbox
+from bot.store.inbox.deliveries import Delivery, Inbox
 from bot.web.refusals import Refusals
 from bot.web.signature import signed
 
@@ -36,7 +36,7 @@ _UNSIGNED = (
 _STATUS_TEXT = {True: b"accepted", False: b"duplicate"}
 
 
-class Rejected(Exception):
+class HttpRejection(Exception):
     """An answer other than 202; `unread` if the body is still on its way."""
 
     def __init__(self, status: int, message: str, *, unread: bool = False) -> None:
@@ -60,7 +60,7 @@ class WebhookEndpoint:
         unread = False
         try:
             status, payload = 202, await self._take(scope, receive)
-        except Rejected as error:
+        except HttpRejection as error:
             status, payload, unread = error.status, self._refuse(scope, error.status, str(error)), error.unread
         except Transient as error:
             status, payload = 503, self._refuse(scope, 503, f"the delivery could not be stored: {error}")
@@ -92,15 +92,17 @@ class WebhookEndpoint:
             async with asyncio.timeout(READ_TIMEOUT_S):
                 body = await self._read(headers, receive)
         except TimeoutError:
-            raise Rejected(408, f"the body did not arrive within {READ_TIMEOUT_S:.0f} seconds") from None
+            raise HttpRejection(408, f"the body did not arrive within {READ_TIMEOUT_S:.0f} seconds") from None
         if not signed(body, headers.get(b"x-hub-signature-256"), self._secrets):
-            raise Rejected(401, _UNSIGNED)
+            raise HttpRejection(401, _UNSIGNED)
         target = headers.get(b"x-github-hook-installation-target-id")
         if target is not None and self._target is not None and target != self._target:
-            raise Rejected(403, "X-GitHub-Hook-Installation-Target-ID names another App")
+            raise HttpRejection(403, "X-GitHub-Hook-Installation-Target-ID names another App")
         content_type = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
         if content_type != b"application/json":
-            raise Rejected(415, "the content type must be application/json: set it so in the App's webhook settings")
+            raise HttpRejection(
+                415, "the content type must be application/json: set it so in the App's webhook settings"
+            )
         event, delivery = _header(headers, b"x-github-event"), _header(headers, b"x-github-delivery")
         _check_object(body)
         row = Delivery.model_construct(id=delivery, event=event, payload=body, received_at=int(time.time() * 1000))
@@ -110,7 +112,7 @@ class WebhookEndpoint:
     async def _read(self, headers: dict[bytes, bytes], receive: Receive) -> bytes:
         declared = headers.get(b"content-length", b"0")
         if not declared.isdigit() or int(declared[:20]) > BODY_LIMIT:
-            raise Rejected(413, f"the body is over {BODY_LIMIT} bytes", unread=True)
+            raise HttpRejection(413, f"the body is over {BODY_LIMIT} bytes", unread=True)
         message = await receive()
         if message["type"] == "http.request" and not message.get("more_body"):
             return bytes(message.get("body", b""))
@@ -124,9 +126,9 @@ class WebhookEndpoint:
                 size += len(chunk)
                 self._held += len(chunk)
                 if size > BODY_LIMIT:
-                    raise Rejected(413, f"the body is over {BODY_LIMIT} bytes", unread=True)
+                    raise HttpRejection(413, f"the body is over {BODY_LIMIT} bytes", unread=True)
                 if self._held > HELD_LIMIT:
-                    raise Rejected(503, "too many large bodies at once", unread=True)
+                    raise HttpRejection(503, "too many large bodies at once", unread=True)
                 chunks.append(chunk)
                 if not message.get("more_body"):
                     return b"".join(chunks)
@@ -135,7 +137,7 @@ class WebhookEndpoint:
             self._held -= size
 
 
-class FrontDoor:
+class WebhookRouter:
     """Hands deliveries to their endpoint and all else to `rest`: routing and its middleware would cost a delivery as
     much as verifying it does."""
 
@@ -165,7 +167,7 @@ async def _linger(receive: Receive) -> None:
 def _header(headers: dict[bytes, bytes], name: bytes) -> str:
     value = headers.get(name, b"")
     if not _NAME.match(value):
-        raise Rejected(400, f"the header {name.decode()} is missing or malformed")
+        raise HttpRejection(400, f"the header {name.decode()} is missing or malformed")
     return value.decode()
 
 
@@ -189,6 +191,6 @@ def _check_object(body: bytes) -> None:
         value = _parsed(body)
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
-        raise Rejected(400, f"the body is not valid JSON: {reason}") from None
+        raise HttpRejection(400, f"the body is not valid JSON: {reason}") from None
     if not isinstance(value, dict):
-        raise Rejected(400, "the body must be a JSON object")
+        raise HttpRejection(400, "the body must be a JSON object")

@@ -17,23 +17,23 @@ from bot.errors import Transient
 from bot.github.client import GitHub
 from bot.model import Repo
 from bot.model.jobs import Job, JobState
-from bot.rules.course import RunSpec
-from bot.store.approvals import Approvals
-from bot.store.candidates import Candidates
-from bot.store.changes import Changes
-from bot.store.commands import Commands
-from bot.store.database import Database
-from bot.store.deliveries import Deliveries
-from bot.store.history import History
-from bot.store.outcomes import Outcomes
-from bot.store.pulls import PullRuns
-from bot.store.reports import Reports
-from bot.store.retention import Retention
-from bot.store.retention_runs import RunRetention
-from bot.store.runs import RunRow, Runs
-from bot.store.threads import Threads
-from bot.workspace.mirror import Remote
-from bot.workspace.sandbox import Sandbox
+from bot.rules.runs.spec import RunSpec
+from bot.store.database.database import Database
+from bot.store.database.notify import Changes
+from bot.store.history.history import History
+from bot.store.history.outcomes import Outcomes
+from bot.store.inbox.candidates import Candidates
+from bot.store.inbox.commands import Commands
+from bot.store.inbox.deliveries import Deliveries
+from bot.store.retention.rows import Retention
+from bot.store.retention.runs import RunRetention
+from bot.store.runs.pull_runs import PullRuns
+from bot.store.runs.reported import Reports
+from bot.store.runs.runs import RunRow, Runs
+from bot.store.threads.approvals import Approvals
+from bot.store.threads.threads import ThreadStore
+from bot.workspace.mirror.mirror import Remote
+from bot.workspace.sandbox.sandbox import Sandbox
 
 _CANCEL_POLL_S = 1.0
 
@@ -43,7 +43,7 @@ class _Stoppable(Protocol):
     def cancel_because(self) -> str | None: ...
 
 
-class Rows(Protocol):
+class CancelSource(Protocol):
     """Where it is written that somebody asked a run to stop."""
 
     async def get(self, run_id: str, /) -> _Stoppable | None: ...
@@ -52,7 +52,7 @@ class Rows(Protocol):
 class RunControl:
     """One worker at a time on a run, and a way to interrupt it. Bound to the worker's event loop."""
 
-    def __init__(self, runs: Rows) -> None:
+    def __init__(self, runs: CancelSource) -> None:
         self._runs = runs
         # weak, so that they last as long as somebody uses them: a server sees more runs than it should remember
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -60,7 +60,7 @@ class RunControl:
         self._effects: set[asyncio.Task[None]] = set()
         self._halting = False
         self.claims: dict[str, frozenset[str]] = {}
-        """Files that runs which are just beginning are about to work on, by run; for `workflows.begin` alone."""
+        """Files that runs which are just beginning are about to work on, by run; for `workflows.runs.begin` alone."""
 
     def lock(self, run_id: str) -> asyncio.Lock:
         """Held by whoever works on the run; keep the result for as long as it matters."""
@@ -151,7 +151,7 @@ class Stores:
     approvals: Approvals
     outcomes: Outcomes
     commands: Commands
-    threads: Threads
+    threads: ThreadStore
     retention: Retention
     run_retention: RunRetention
 
@@ -168,7 +168,7 @@ class Stores:
             approvals=Approvals(database),
             outcomes=Outcomes(database),
             commands=Commands(database),
-            threads=Threads(database),
+            threads=ThreadStore(database),
             retention=Retention(database),
             run_retention=RunRetention(database),
         )
@@ -205,9 +205,10 @@ class Context:
     holds_secret: Callable[[str], bool]
     wake: Mapping[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
     seen: deque[Watch] = field(default_factory=lambda: deque((Watch(),), maxlen=1))
-    """What was seen of GitHub last; `workflows.watch` alone adds to it, and any thread may read it."""
+    """What was seen of GitHub last; `workflows.maintenance.github_health` alone adds to it, and any thread may read
+    it."""
     policies_asked_for: dict[str, asyncio.Task[tuple[Policy, str]]] = field(default_factory=dict)
-    """Policies that are being read at this moment, by repository; for `workflows.policies` alone."""
+    """Policies that are being read at this moment, by repository; for `workflows.repo_config` alone."""
 
     @property
     def watch(self) -> Watch:

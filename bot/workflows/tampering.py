@@ -1,16 +1,18 @@
 """Whether a change makes the checks see less: the texts before and after are read from git, the judgement is the
-rules' (`rules.weakened`, REQ-STOP-006)."""
+rules' (`rules.tampering.weakened_tests`, REQ-STOP-006)."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 from bot.errors import Refused
-from bot.rules.pipeline import named_by
-from bot.rules.weakened import WEAKENED_TESTS, FileTexts, refusal, weakened
-from bot.workspace.differences import texts
-from bot.workspace.tree import PathChange, Tree
+from bot.rules.runs.pipeline import named_by
+from bot.rules.tampering.weakened_tests import WEAKENED_TESTS, FileTexts, weakened, weakened_refusal
+from bot.workspace.git.diff import changed as changed_paths
+from bot.workspace.git.diff import texts
+from bot.workspace.git.tree import PathChange, Tree
 
 _SCRIPTS = ("package.json", "Makefile", "justfile")
 """Where checks keep their command lines."""
@@ -30,11 +32,24 @@ async def weakenings(
     Paths in `named` are those that the task itself is about; a file that one of the `commands` of the checks names, or
     a script of theirs, is itself a test."""
     paths = [change.path for change in changed if not change.binary]
-    old, new = await asyncio.gather(texts(tree.git_dir, before, [*paths, *_SCRIPTS]), texts(tree.git_dir, after, paths))
-    checked = named_by([*commands, *(old.get(path, "") for path in _SCRIPTS)], paths)
-    files = [FileTexts(path=path, before=old.get(path), after=new.get(path)) for path in paths]
+    read = await file_texts(tree.git_dir, before, after, [*paths, *_SCRIPTS])
+    files, scripts = read[: len(paths)], read[len(paths) :]
+    checked = named_by([*commands, *(script.before or "" for script in scripts)], paths)
     found = await asyncio.to_thread(weakened, files, named, checked)
-    why = refusal(found)
+    why = weakened_refusal(found)
     if why is not None:
         raise Refused(WEAKENED_TESTS, why)
     return tuple(one.message for one in found)
+
+
+async def loosened(git_dir: Path, before: str, after: str) -> str | None:
+    """Why what changed between two commits teaches nothing, whoever made it: tests or checks lost their force, and a
+    check may pass for that alone. None where it may have resolved what failed."""
+    paths = [change.path for change in await changed_paths(git_dir, before, after) if not change.binary]
+    return weakened_refusal(await asyncio.to_thread(weakened, await file_texts(git_dir, before, after, paths)))
+
+
+async def file_texts(git_dir: Path, before: str, after: str, paths: Sequence[str]) -> tuple[FileTexts, ...]:
+    """The texts of these files in two snapshots, in the order of the paths."""
+    old, new = await asyncio.gather(texts(git_dir, before, paths), texts(git_dir, after, paths))
+    return tuple(FileTexts(path, old.get(path), new.get(path)) for path in paths)

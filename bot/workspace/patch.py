@@ -13,12 +13,12 @@ from pathlib import Path
 
 from bot.errors import Refused, Shortage, UserError, shortage
 from bot.model import Applied, Change
-from bot.rules.anchored import Unclear, apply_anchored, stands_as_said
-from bot.rules.diffs import DEV_NULL, FileDiff, parse_diff
-from bot.rules.patches import check_proposed
-from bot.workspace.git import GitError, git
-from bot.workspace.nofollow import FileState, Replacement, read_state, replace_all
-from bot.workspace.tree import Tree
+from bot.rules.patches.change_policy import check_proposed
+from bot.rules.patches.diff_parser import DEV_NULL, FileDiff, parse_diff
+from bot.rules.patches.fuzzy_apply import Unclear, apply_anchored, stands_as_said
+from bot.workspace.files.nofollow import FileState, Replacement, read_state, replace_all
+from bot.workspace.git.command import GitError, git
+from bot.workspace.git.tree import Tree
 
 _NAME = "mendbot-file"
 _APPLY_TIMEOUT_S = 30.0
@@ -45,8 +45,9 @@ async def apply_changes(tree: Tree | Path, changes: Sequence[Change], *, protect
     For each change the diff is tried first, then `fallback_content`, then `content`; several changes of one path build
     on each other. `protected` are the repository's own globs. `Applied.paths` are the files that are different now.
 
-    Raises Refused (its `reason` is a code of `rules.patches`, or `through_symlink`), PatchFailed where something
-    doesn't apply or can't be written, Shortage where the disk is full or the like; the tree is then as it was."""
+    Raises Refused (its `reason` is a code of `rules.patches.change_policy`, or `through_symlink`), PatchFailed where
+    something doesn't apply or can't be written, Shortage where the disk is full or the like; the tree is then as it
+    was."""
     root = tree.path if isinstance(tree, Tree) else tree
     changes = [change.model_copy(update={"path": change.path.removeprefix("./")}) for change in changes]
     if refusal := check_proposed(changes, protected):

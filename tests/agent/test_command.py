@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.agent.command import TAIL_BYTES, CommandDeveloper, read_changes
 from bot.model import AgentTask, Change, Proposal
-from tests.agent.boxed import boxed
+from tests.agent.runner import boxed
 from tests.machine import CPU_S, PATIENCE_S, PYTHON
 
 TASK = AgentTask(run_id="r1", attempt=1, max_attempts=3, task="make it pass")

@@ -15,6 +15,7 @@ def test_it_holds_everything_an_agent_must_know() -> None:
     """REQ-RUN-008."""
     lint = ValidationStep(command="ruff check", stage="lint", passed=True)
     late = ValidationStep(command="slow", stage="test", passed=False, timed_out=True)
+    large = ValidationStep(command="big", stage="test", passed=False, exit_code=-9, over_memory_mb=6144)
     gone = ValidationStep(command="tsc", stage="typecheck", passed=False)
     prompt = build_prompt(
         TASK.model_copy(
@@ -22,7 +23,7 @@ def test_it_holds_everything_an_agent_must_know() -> None:
                 "focus": ("src/cart.py",),
                 "baseline": Validation(passed=False, summary="", steps=(lint, STEP)),
                 "previous": (
-                    Validation(passed=False, summary="", steps=(late,)),
+                    Validation(passed=False, summary="", steps=(late, large)),
                     Validation(passed=False, summary="", steps=(gone,)),
                 ),
                 "guidance": ("Last time `round` helped.",),
@@ -37,6 +38,7 @@ def test_it_holds_everything_an_agent_must_know() -> None:
         "test: `pytest -q`: exit code 1\n    line 0\n",
         "    ... 60 more lines",
         "After attempt 1: test: `slow`: ran into its time limit",
+        "After attempt 1: test: `big`: needed more than 6 GB of memory and was stopped",
         "After attempt 2: typecheck: `tsc`: could not be started",
         "- Last time `round` helped.",
         "    +++ b/x",

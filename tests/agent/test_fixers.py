@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.agent.fixers import FixersDeveloper, default_fixers
-from bot.model import AgentTask, Command, Proposal, StyleFindings, Validation
-from tests.agent.boxed import boxed
+from bot.model import AgentTask, Proposal, ShellCommand, StyleFindings, Validation
+from tests.agent.runner import boxed
 from tests.machine import PATIENCE_S
 
 LINT = StyleFindings(lint=("a.py",))
@@ -24,7 +24,7 @@ UGLY = "import sys\nimport os\nprint( os.name )\n"
 
 
 def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = PATIENCE_S) -> Proposal:
-    made = tuple(Command(run=command, timeout_s=timeout_s) for command in commands)
+    made = tuple(ShellCommand(run=command, timeout_s=timeout_s) for command in commands)
     return asyncio.run(FixersDeveloper(boxed, made or None).propose(task, tree))
 
 
@@ -76,7 +76,7 @@ def test_a_fixer_that_hangs_is_stopped_and_noted(tmp_path: Path) -> None:
 def test_fixers_that_are_all_missing_offer_nothing(tmp_path: Path) -> None:
     proposal = ask(tmp_path, "no-such-fixer")
     assert (proposal.offered, proposal.edited_in_place, proposal.untouched) == (False, False, False)
-    argv = FixersDeveloper(boxed, (Command(run=("no-such-fixer",), timeout_s=PATIENCE_S),))
+    argv = FixersDeveloper(boxed, (ShellCommand(run=("no-such-fixer",), timeout_s=PATIENCE_S),))
     assert not asyncio.run(argv.propose(TASK, tmp_path)).offered
 
 

@@ -1,5 +1,5 @@
 """The hook in the box: an agent's script finds it by the settings it was given, and what failed comes back to the bot
-(issue flow of REQ-RUN-008; trust, *Agents in the box*)."""
+(issue flow of REQ-RUN-008; threats.md, Rulings)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from bot.agent.command import CommandDeveloper
-from bot.agent.hook_kit import Kit, ToolError, make_kit
+from bot.agent.hook_bundle import Kit, ToolError, make_kit
 from bot.model import AgentTask, Proposal, Resolution
-from bot.store.database import Database
-from bot.store.history import History
-from bot.store.snapshot import session_of, write_snapshot
-from tests.agent.boxed import boxed
+from bot.store.database.database import Database
+from bot.store.history.history import History
+from bot.store.history.snapshot import tool_session_id, write_snapshot
+from tests.agent.runner import boxed
 from tests.machine import PYTHON
 
 TASK = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="make it pass")
@@ -61,7 +61,7 @@ class House:
     async def learn(self, run_id: str, errors: Sequence[ToolError]) -> None:
         self.learnt += errors
         for error in errors:
-            await self.history.tool_error(session_of(run_id, error.session_id), error.tool, error.error)
+            await self.history.tool_error(tool_session_id(run_id, error.session_id), error.tool, error.error)
 
     def run(self, script: str) -> Proposal:
         argv = (PYTHON, "-c", AGENT + script, "{settings}")

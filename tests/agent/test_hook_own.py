@@ -14,8 +14,8 @@ import pytest
 
 from bot.agent import hook
 from bot.model import Resolution
-from bot.store.database import Database
-from bot.store.history import History
+from bot.store.database.database import Database
+from bot.store.history.history import History
 from tests.agent.hook_process import Seeded, bash, edit, said
 
 

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.hook_kit import ToolError, make_kit
+from bot.agent.hook_bundle import ToolError, make_kit
 from bot.agent.hook_post import MOST_LINE, MOST_SPOOL, Failure, read_failure, telling_error
 from bot.model import Resolution
-from bot.store.database import Database
-from bot.store.history import History
+from bot.store.database.database import Database
+from bot.store.history.history import History
 
 POST = (sys.executable, "-m", "bot", "hook", "post-tool")
 FAILED: Mapping[str, Any] = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.planner import architecture, covering_tests, definitions, design, is_test, named_files, plan, symbols
+from bot.agent.planner import architecture, covering_tests, definitions, design, named_files, plan, symbols
 from tests.machine import CPU_S
 
 FILES = (
@@ -53,13 +53,6 @@ def test_tests_that_belong_to_a_file_are_found_nearest_first() -> None:
     assert covering_tests("go/sum.go", FILES) == ("go/sum_test.go",)
     assert covering_tests("src/Foo.java", ["src/Foo.java", "t/FooTest.java"]) == ("t/FooTest.java",)
     assert covering_tests("Makefile", FILES) == ()
-
-
-def test_a_test_is_known_by_its_name_or_directory() -> None:
-    assert all(
-        map(is_test, ("tests/x.py", "a/test_x.py", "x_test.go", "x.spec.ts", "FooTest.java", "a/__tests__/x.js"))
-    )
-    assert not any(map(is_test, ("src/latest.py", "contest.py", "testing.md", "src/x.py")))
 
 
 def test_symbols_are_what_stands_in_backticks_or_is_called() -> None:

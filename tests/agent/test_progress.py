@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.agent.progress import JudgeProgressDetector, SimpleProgressDetector, StopConditionManager
-from bot.rules.stop import LoopState, StopConditions
+from bot.rules.stop.limits import LoopState, StopConditions
 
 CONDITIONS = StopConditions(max_iterations=5, max_duration_ms=60_000, no_progress_threshold=3)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +14,9 @@ from hypothesis import strategies as st
 from bot.agent.replay import Fits, HistoryDeveloper, gist, patch_hash, split_patch
 from bot.errors import UserError
 from bot.model import AgentTask, Change, KnownError, Proposal, Resolution, Validation, ValidationStep
-from bot.rules.documents import is_document
+from bot.rules.patches.document_files import is_document
 from bot.workspace.patch import apply_changes
+from tests.agent.git_tree import files_of, git, make_tree
 
 ERROR = "<PATH>/a.c:<POS>: error: boom"
 OUTPUT = "src/a.c:3:4: error: boom\n1 error\n"
@@ -138,30 +138,9 @@ def test_the_best_comes_first_and_the_next_where_that_is_no_use() -> None:
     assert "resolution 3 " in Memory(old, new, dead=dead).propose(task()).note
 
 
-def git(tree: Path, *arguments: str) -> str:
-    env = {"PATH": os.environ["PATH"], "HOME": str(tree), "GIT_CONFIG_NOSYSTEM": "1"}
-    named = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "core.autocrlf=false", *arguments)
-    return subprocess.run(named, cwd=tree, env=env, check=True, capture_output=True).stdout.decode("utf-8", "replace")
-
-
-def files_of(tree: Path) -> dict[str, tuple[bytes, bool]]:
-    found = (path for path in tree.rglob("*") if path.is_file() and ".git" not in path.parts)
-    return {str(path.relative_to(tree)): (path.read_bytes(), os.access(path, os.X_OK)) for path in found}
-
-
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    tree = tmp_path / "tree"
-    (tree / "sub dir").mkdir(parents=True)
-    (tree / "a.c").write_bytes(b"boom\n")
-    (tree / "sub dir" / "b é.txt").write_bytes(b"".join(b"line %d\r\n" % number for number in range(40)))
-    (tree / "gone.txt").write_bytes(b"old\nno end")
-    (tree / "empty").touch()
-    (tree / "run.sh").write_bytes(b"#!/bin/sh\n")
-    git(tree, "init", "-q")
-    git(tree, "add", "-A")
-    git(tree, "commit", "-qm", "x")
-    return tree
+    return make_tree(tmp_path / "tree", "b é.txt")
 
 
 def change_all(tree: Path) -> None:

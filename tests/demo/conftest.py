@@ -20,7 +20,7 @@ import httpx2
 import jwt
 import pytest
 
-from bot.demo.standin import StandIn, World
+from demo.standin import StandIn, World
 from tests.machine import PATIENCE_S
 from tests.oracle.openapi import rest_oracle
 

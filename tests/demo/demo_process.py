@@ -1,4 +1,4 @@
-"""`mendbot demo` as a process of its own, watched from outside: what it prints, what it starts, what it leaves."""
+"""`python -m demo` as a process of its own, watched from outside: what it prints, what it starts, what it leaves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Demo:
         self,
         temporary: Path,
         *options: str,
-        argv: Sequence[str] = (sys.executable, "-m", "bot", "demo"),
+        argv: Sequence[str] = (sys.executable, "-m", "demo"),
         cwd: Path = ROOT,
         env: Mapping[str, str] | None = None,
         **popen: Any,

@@ -11,24 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo import script
-from bot.demo.scenarios import Filed, Scenario, diff
+from demo import main
+from demo.scenarios.issues import Filed, Scenario, diff
+from tests.demo.demo_output import KEPT, PATIENCE_S, order
 from tests.demo.demo_process import Demo, addresses
 
 CHECKS = ("fix", "typecheck", "lint", "test")
-KEPT = "press Ctrl-C to end"
-PATIENCE_S = 150.0
 NEXT_RELEASE = "b35adbf0bf7893f88beb2eb3c689237b84469444de1326a42545790b01913ec7"
 """SHA-256 of humanize 4.16.0's src/humanize/filesize.py."""
-
-
-def order(output: str, *texts: str) -> None:
-    """Each of the texts is said, and in this order."""
-    at = 0
-    for text in texts:
-        found = output.find(text, at)
-        assert found >= 0, f"{text!r} is not said, or not in its place:\n{output}"
-        at = found + len(text)
 
 
 def on_lines_of_their_own(output: str, *, pulls: int, comments: int) -> None:
@@ -92,7 +82,7 @@ def test_a_registry_that_has_nothing_is_said_in_a_sentence(tmp_path: Path) -> No
 
 
 def hopeless() -> Scenario:
-    """An agent that changes a file and never mends it."""
+    """An agent that changes a file and never fixes it."""
     check = 'import pathlib, sys\nsys.exit(pathlib.Path("answer.txt").read_text() != "42\\n")\n'
     policy = "max_attempts: 2\nchecks:\n  test: { command: python3 check.py }\n"
     files = {"answer.txt": "41\n", "check.py": check, ".github/mendbot.yml": policy}
@@ -110,8 +100,8 @@ def hopeless() -> Scenario:
 def test_what_was_promised_and_is_missing_is_named_and_the_demo_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(script.SCENARIOS, "issues", hopeless)  # type: ignore[arg-type]
-    assert script.run_demo("issues", keep=False) == 1
+    monkeypatch.setitem(main.SCENARIOS, "issues", hopeless)  # type: ignore[arg-type]
+    assert main.run_demo("issues", keep=False) == 1
     said = capsys.readouterr().out
     order(said, "✗ test (attempt 1", "✗ test (attempt 2", "finished: failed")
     assert "  missing: a pull request that closes #1\n" in said

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo import script
-from bot.demo.command_story import commands_scenario
-from bot.demo.pull_story import pull_request_scenario
-from bot.demo.scenarios import Scenario, diff, sample
-from bot.demo.stage import Stage
+from demo import main
+from demo.driver import Stage
+from demo.scenarios.commands import commands_scenario
+from demo.scenarios.issues import Scenario, diff, sample
+from demo.scenarios.pulls import pull_request_scenario
+from tests.demo.demo_output import KEPT, PATIENCE_S, order
 from tests.demo.demo_process import Demo, addresses
-from tests.demo.test_demo import KEPT, PATIENCE_S, order
 
 
 def keep(demo: Demo) -> str:
@@ -34,10 +34,10 @@ def keep(demo: Demo) -> str:
 def test_a_pull_request_is_judged_and_mended_and_a_strangers_waits(tmp_path: Path) -> None:
     with Demo(tmp_path / "t", "--scenario", "pull-request", "--keep") as demo:
         said = keep(demo)
-    verdicts = (": neutral — 1 also on base", ": failure — 1 new failure, 1 flaky")
+    verdicts = (": neutral — 1 existing failure", ": failure — 1 new failure, 1 flaky")
     order(said, "bo, who has write access", *verdicts, "presses Fix")
     order(said, "presses Fix", "command changed pocket/duration.py", "pushed ", "comments: **⏸️ Waiting for approval**")
-    waits = re.findall(r"^  ! mendbot / test at (\w+): action required — needs /mendbot ok-to-test", said, re.MULTILINE)
+    waits = re.findall(r"^  ! mendbot / test at (\w+): action required — Needs /mendbot ok-to-test", said, re.MULTILINE)
     assert len(set(waits)) == 2
     first, newer = waits
     order(said, "ada on #2: /mendbot ok-to-test", f"- mendbot / test at {first}: neutral", "sam pushes once more")
@@ -46,7 +46,7 @@ def test_a_pull_request_is_judged_and_mended_and_a_strangers_waits(tmp_path: Pat
     assert len(addresses(outcome)) == 2
     for check in ("fix", "typecheck", "test"):
         assert re.search(rf"^ +✓ check run mendbot / {check}: success — ", outcome, re.MULTILINE)
-    assert re.search(r"^ +- check run mendbot / lint: neutral — nothing new failed", outcome, re.MULTILINE)
+    assert re.search(r"^ +- check run mendbot / lint: neutral — No new failures", outcome, re.MULTILINE)
     assert len(re.findall(r"^ +comment http://\S+ by mendbot\[bot\]: ", outcome, re.MULTILINE)) == 3
 
 
@@ -79,8 +79,8 @@ def an_agent_that_never_mends() -> Scenario:
 def test_a_pull_request_that_is_not_mended_fails_the_demo(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(script.SCENARIOS, "pull-request", an_agent_that_never_mends)
-    assert script.run_demo("pull-request", keep=False) == 1
+    monkeypatch.setitem(main.SCENARIOS, "pull-request", an_agent_that_never_mends)
+    assert main.run_demo("pull-request", keep=False) == 1
     said = capsys.readouterr().out
     assert "  missing: a push of the fix to pull request #1\n" in said
     assert "everything that was promised" not in said
@@ -97,8 +97,8 @@ def test_a_bot_that_obeys_strangers_fails_the_demo(
         assert found.act is not None
         found.act(stage)
 
-    monkeypatch.setitem(script.SCENARIOS, "commands", lambda: dataclasses.replace(found, act=act))
-    assert script.run_demo("commands", keep=False) == 1
+    monkeypatch.setitem(main.SCENARIOS, "commands", lambda: dataclasses.replace(found, act=act))
+    assert main.run_demo("commands", keep=False) == 1
     said = capsys.readouterr().out
     assert "  missing: silence towards a stranger, and why in the list of deliveries\n" in said
     assert "everything that was promised" not in said

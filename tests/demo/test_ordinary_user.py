@@ -52,11 +52,11 @@ def environment_of_nobody(python: str, place: Path) -> Path:
             shutil.copytree(entry, theirs / packages / entry.name)
         elif entry.is_file() and entry.suffix != ".pth":
             shutil.copy2(entry, theirs / packages)
-    shutil.copytree(
-        ROOT / "bot", theirs / packages / "bot", ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True
-    )
+    for name in ("bot", "demo"):
+        unwanted = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, theirs / packages / name, ignore=unwanted, dirs_exist_ok=True)
     # the tools for checks, as `make .venv` prepares them
-    own = [str(theirs / "bin" / "python"), "-m", "bot.workspace.tools"]
+    own = [str(theirs / "bin" / "python"), "-m", "bot.workspace.sandbox.check_tools"]
     subprocess.run(own, cwd=place, check=True, timeout=PATIENCE_S * 3)
     return theirs / "bin" / "python"
 
@@ -78,7 +78,7 @@ def test_the_demo_works_for_an_ordinary_user(place: Path) -> None:
     if python is None:
         reason = f"no Python {VERSION} that an ordinary user can read: this machine's is under a private directory"
         (pytest.fail if os.environ.get("MENDBOT_TEST_ALL") else pytest.skip)(reason)
-    argv = [str(environment_of_nobody(python, place)), "-m", "bot", "demo"]
+    argv = [str(environment_of_nobody(python, place)), "-m", "demo"]
     subprocess.run(["chmod", "-R", "a+rX", str(place)], check=True, timeout=PATIENCE_S)
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent"}
     with Demo(place / "own" / "t", argv=argv, cwd=place, env=env, **AS_NOBODY) as demo:

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.demo.standin import World
+from demo.standin import World
+from tests.demo.conftest import REPO, Api, Receiver
 from tests.oracle.webhooks import check_webhook
-
-from .conftest import REPO, Api, Receiver
 
 HOME = f"/repos/{REPO}"
 FIX = {"label": "x" * 20, "description": "y" * 40, "identifier": "z" * 20}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from bot.demo.standin import World
-
-from .conftest import REPO, Api
+from demo.standin import World
+from tests.demo.conftest import REPO, Api
 
 HOME = f"/repos/{REPO}"
 

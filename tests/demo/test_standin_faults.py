@@ -8,10 +8,9 @@ import time
 import httpx2
 import pytest
 
-from bot.demo.standin import StandIn, World
+from demo.standin import StandIn, World
+from tests.demo.conftest import REPO, Api
 from tests.machine import PATIENCE_S
-
-from .conftest import REPO, Api
 
 HOME = f"/repos/{REPO}"
 COMMENTS = f"{HOME}/issues/1/comments"

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.standin import StandIn, World
-
-from .conftest import REPO, Api, git
+from demo.standin import StandIn, World
+from tests.demo.conftest import REPO, Api, git
 
 
 @pytest.fixture

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.demo.standin import StandIn, World
-from bot.demo.standin.rendering import diff_lines, known_html, markdown
-
-from .conftest import REPO, Api
+from demo.standin import StandIn, World
+from demo.standin.pages.markdown import diff_lines, known_html, markdown
+from tests.demo.conftest import REPO, Api
 
 HOME = f"/repos/{REPO}"
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>"

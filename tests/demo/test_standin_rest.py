@@ -5,12 +5,11 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from bot.demo.standin import StandIn, World
-from bot.demo.standin.records import Role
-from bot.demo.standin.server import TABLE
+from demo.standin import StandIn, World
+from demo.standin.records import Role
+from demo.standin.server import TABLE
+from tests.demo.conftest import REPO, Api, app_jwt
 from tests.oracle.openapi import rest_oracle
-
-from .conftest import REPO, Api, app_jwt
 
 HOME = f"/repos/{REPO}"
 

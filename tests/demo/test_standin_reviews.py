@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from bot.demo.standin import World
-from bot.demo.standin.answers import ApiError
+from demo.standin import World
+from demo.standin.answers import ApiError
+from tests.demo.conftest import REPO, Api, Receiver
 from tests.oracle.webhooks import check_webhook
-
-from .conftest import REPO, Api, Receiver
 
 HOME = f"/repos/{REPO}"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import http.client
 import uuid
 
-from bot.demo.standin import StandIn, World
-from bot.demo.standin.webhooks import signature
+from demo.standin import StandIn, World
+from demo.standin.webhooks import signature
+from tests.demo.conftest import REPO, Api, Receiver
 from tests.oracle.webhooks import check_webhook
-
-from .conftest import REPO, Api, Receiver
 
 HOME = f"/repos/{REPO}"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.server import Server
 from tests.machine import PATIENCE_S
 from tests.oracle.openapi import rest_oracle

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from bot.demo.standin.server import StandIn
-from bot.demo.standin.views import CheckRunView
+from demo.standin.server import StandIn
+from demo.standin.views import CheckRunView
 from tests.e2e.conftest import CHECK, POLICY, REPO
 
 GOOD = {"answer.txt": "42\n", "check.py": CHECK, ".github/mendbot.yml": POLICY, "README.md": "# tiny\n"}

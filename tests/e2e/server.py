@@ -13,9 +13,9 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from bot.demo.botprocess import bot_environment
-from bot.demo.standin.server import StandIn
-from bot.demo.standin.webhooks import signature
+from demo.bot_process import bot_environment
+from demo.standin.server import StandIn
+from demo.standin.webhooks import signature
 from tests.machine import PATIENCE_S, kept_port
 
 

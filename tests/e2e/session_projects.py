@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.model import SessionRequest
-from bot.rules.sessions import parse_request
+from bot.rules.runs.session_request import parse_request
 
 Doc = dict[str, Any]
 """A session as JSON, with its `events` and its `artifacts`."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import FILES, POLICY, RIGHT, agent
 from tests.e2e.processes import wait_until
 from tests.e2e.server import Server

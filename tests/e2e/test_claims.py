@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.demo.standin.server import StandIn
-from bot.demo.standin.views import PullView
+from demo.standin.server import StandIn
+from demo.standin.views import PullView
 from tests.e2e.conftest import POLICY, REPO, RIGHT, agent, assert_mended_once, label, wait_for_label
 from tests.e2e.server import Server
 from tests.machine import PATIENCE_S
@@ -63,7 +63,7 @@ def assert_claims_nothing(github: StandIn, number: int, pull: PullView, sentence
     assert not CLOSING.search(f"{pull.title}\n{pull.body}\n{message}"), "GitHub would close the issue"
     checks = {check.name: check for check in world.check_runs(REPO, pull.head_sha)}
     assert checks["mendbot / fix"].conclusion == "neutral"
-    assert "nothing showed the fault" in checks["mendbot / fix"].title
+    assert "no check showed the fault" in checks["mendbot / fix"].title
     assert checks["mendbot / test"].conclusion == "success"
 
 
@@ -135,5 +135,5 @@ def test_lint_that_passes_is_no_fix_of_a_crash(github: StandIn, serve: Serve) ->
     number = label(github, "It crashes", "`bad.py` crashes on Mondays.")
     pull = drafted(github, number)
     assert pull.draft
-    sentence = "Only lint or format findings are gone: nothing showed the fault that the issue describes."
+    sentence = "Only lint or format failures are gone: no check showed the fault that the issue describes."
     assert_claims_nothing(github, number, pull, sentence)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO, RIGHT, WRONG, agent, label, wait_for_label
 from tests.e2e.pull_world import checks, mend_main, open_pull, wait, wait_for_checks, wait_for_comment
 from tests.e2e.server import Server
@@ -81,7 +81,7 @@ def test_a_repository_that_speaks_korean_is_told_everything_in_korean(github: St
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_LANGUAGE="en")
     one = label(github)
     wait_for_label(github, one, "auto-fix-done")
-    fixed = wait_for_comment(github, one, "issue", "**✅ 수정안이 리뷰를 기다립니다**")
+    fixed = wait_for_comment(github, one, "issue", "**✅ 수정 PR을 열었습니다. 리뷰해 주세요**")
     head = world.pulls(REPO)[0].head_sha
     found = wait_for_checks(github, head, fix="success", test="success")
     assert all(HANGUL.search(run.title) and HANGUL.search(run.summary) for run in found.values())
@@ -93,7 +93,7 @@ def test_a_repository_that_speaks_korean_is_told_everything_in_korean(github: St
     bot.start()
     two = label(github, "Another one")
     failed = wait_for_comment(github, two, "issue", "**❌ 수정하지 못했습니다 · 사람의 확인이 필요합니다**")
-    assert "What you can do" not in failed and "Stop certificate" not in failed
+    assert "What you can do" not in failed and "Run metadata" not in failed
 
     mend_main(github)
     _, sha = open_pull(github, {"answer.txt": "41\n"})

@@ -16,12 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.demo.standin.faults import Fault
-from bot.demo.standin.server import StandIn
+from demo.standin.faults import Fault
+from demo.standin.server import StandIn
 from tests.e2e.conftest import CHECK, REPO, RIGHT, WRONG, agent, assert_mended_once, label, wait_for_label
 from tests.e2e.processes import arguments, wait_until
 from tests.e2e.server import Server
 from tests.e2e.session_faces import until
+from tests.e2e.stored_events import IN_FLIGHT_S, assert_nothing_left, wait_for_event
 from tests.machine import PATIENCE_S
 
 Serve = Callable[..., Server]
@@ -32,32 +33,6 @@ EDGES = (
     ("tests_passed", "packaging", "packaging_done", "session_finished"),
 )
 """Events of a run, by type or key, in order."""
-
-IN_FLIGHT_S = 0.4
-"""How long a request lies at GitHub before it takes effect: the bot is dead by then."""
-
-
-def wait_for_event(bot: Server, name: str) -> None:
-    """Until an event of that type, or with that key, is stored."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        if any(name in found for found in events(bot)):
-            return
-        time.sleep(0.002)
-    raise AssertionError(f"no event {name} within {PATIENCE_S} s:\n{bot.tail()}")
-
-
-def events(bot: Server) -> list[tuple[str, str]]:
-    try:
-        with sqlite3.connect(f"file:{bot.home / 'mendbot.db'}?mode=ro", uri=True) as database:
-            return database.execute("SELECT type, key FROM events ORDER BY id").fetchall()
-    except sqlite3.OperationalError:
-        return []  # the database is being made
-
-
-def assert_nothing_left(bot: Server) -> None:
-    assert not list((bot.home / "worktrees").glob("*/*/*/*"))
-    assert "Traceback" not in bot.tail(10**7)
 
 
 @pytest.mark.parametrize("edges", EDGES, ids=lambda edges: edges[0])

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import RIGHT, agent, assert_mended_once, label, wait_for_label
 from tests.e2e.server import Server
 from tests.machine import PATIENCE_S

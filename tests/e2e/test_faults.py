@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO, RIGHT, WRONG, agent, assert_mended_once, label, wait_for_label
 from tests.e2e.server import Server
 from tests.machine import PATIENCE_S
@@ -70,7 +70,7 @@ def test_a_change_to_a_workflow_is_refused_by_name(github: StandIn, serve: Serve
     number = label(github)
     wait_for_label(github, number, "auto-fix-failed")
     told = body_of(github, number)
-    assert "Changes that were not taken" in told
+    assert "Changes that were not applied" in told
     assert ".github/workflows/x.yml" in told
     assert set(github.world.branches(REPO)) == {"main"}
     assert github.world.pulls(REPO) == ()
@@ -107,7 +107,7 @@ def test_taking_the_label_off_stops_the_run_within_seconds_and_says_so(github: S
     )
     github.world.remove_label(REPO, number, "auto-fix", "ada")
     github.world.wait_for(lambda: "auto-fix-processing" not in github.world.issue(REPO, number).labels, 60, "the stop")
-    github.world.wait_for(lambda: "took the label" in _comment(github, number), PATIENCE_S, "the reason")
+    github.world.wait_for(lambda: "removed the label" in _comment(github, number), PATIENCE_S, "the reason")
     assert not list((bot.home / "worktrees").glob("*/*/*/*"))
     assert github.world.pulls(REPO) == ()
 

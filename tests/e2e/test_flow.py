@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import POLICY, REPO, RIGHT, WRONG, agent, assert_mended_once, label, wait_for_label
 from tests.e2e.server import Server
 from tests.machine import PATIENCE_S
@@ -67,10 +67,10 @@ def test_a_label_taken_off_within_the_quiet_period_starts_nothing(github: StandI
     """G-2."""
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_QUIET_SECONDS="600")
     number = label(github)
-    bot.because("put the label 'auto-fix'")
+    bot.because("added the label `auto-fix`")
     assert waiting(bot) == [(number,)]
     github.world.remove_label(REPO, number, "auto-fix", "ada")
-    bot.because("took the label 'auto-fix' off")
+    bot.because("removed the label `auto-fix`")
     assert waiting(bot) == [], "it would start when the period is over"
     assert github.world.issue(REPO, number).comments == ()
     assert github.world.issue(REPO, number).labels == ()

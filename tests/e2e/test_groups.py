@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO, RIGHT, agent, label, wait_for_label
 from tests.e2e.pull_world import comment_of, wait, wait_for_comment
 from tests.e2e.server import Server

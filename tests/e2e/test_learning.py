@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO
 from tests.e2e.pull_world import BAD, branch, mend_main, open_pull, wait_for_checks
 from tests.e2e.server import Server
@@ -29,7 +29,7 @@ def test_what_a_person_pushed_is_told_when_the_same_failure_comes_back(github: S
 
     _, again = open_pull(github, {"answer.txt": BAD}, name="again")
     test = wait_for_checks(github, again, test="failure")["test"]
-    assert "failed with this 2 times since" in test.summary
+    assert "seen 2 times since" in test.summary
     assert f"[`{merged[:7]}`]" in test.summary, "not the commit that the default branch has"
     assert f"[#{number}]" in test.summary
     (note,) = test.annotations

@@ -8,10 +8,10 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from bot.demo.standin.server import StandIn
-from bot.workspace.mirror import Remote, ensure_mirror, fetch
-from bot.workspace.mutex import mutex_path
-from bot.workspace.worktree import ensure_worktree
+from bot.workspace.git.repo_lock import mutex_path
+from bot.workspace.mirror.mirror import Remote, ensure_mirror, fetch
+from bot.workspace.worktree.run_worktree import ensure_worktree
+from demo.standin.server import StandIn
 from tests.e2e.conftest import RIGHT, agent, assert_mended_once, label, wait_for_label
 from tests.e2e.processes import wait_until
 from tests.e2e.server import Server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO, RIGHT, WRONG, agent, assert_mended_once, label, wait_for_label
 from tests.e2e.server import Server
 
@@ -51,6 +51,7 @@ def test_a_run_that_fails_shows_evidence_reason_and_what_to_do(github: StandIn, 
     assert "python3 check.py" in body
     assert "expected 42, got" in body
     assert "refs/mendbot/salvage/" in body
+    assert "<summary>The unfinished change as a diff</summary>\n\n```diff\ndiff --git" in body
     assert "auto-fix-processing" not in issue.labels
     assert github.world.pulls(REPO) == ()
     assert set(github.world.branches(REPO)) == {"main"}

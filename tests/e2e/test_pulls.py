@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO, RIGHT, agent
 from tests.e2e.pull_world import BAD, mend_main, open_pull, wait, wait_for_checks, wait_for_comment
 from tests.e2e.server import Server
@@ -36,7 +36,7 @@ def test_what_fails_on_the_base_too_is_not_the_pull_requests(github: StandIn, se
     serve()
     _, sha = open_pull(github, {"README.md": "# Tiny\n"})
     found = wait_for_checks(github, sha, test="neutral")["test"]
-    assert "base" in found.title
+    assert "existing failure" in found.title
     assert {action["identifier"] for action in found.actions} == {"rerun_failed"}
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import CHECK, REPO
 from tests.e2e.processes import wait_until
 from tests.e2e.pull_world import BAD, mend_main, open_pull, wait_for_checks

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from markdown_it.token import Token
 
-from bot.demo.standin.server import StandIn
-from bot.demo.standin.views import CommentView
+from demo.standin.server import StandIn
+from demo.standin.views import CommentView
 from tests.e2e.conftest import REPO, RIGHT, WRONG, agent, label, wait_for_label
 from tests.e2e.pull_world import mend_main, open_pull, wait, wait_for_checks, wait_for_comment
 from tests.e2e.server import Server
 from tests.e2e.session_faces import sleepers, until
 from tests.e2e.session_projects import LONG
-from tests.reports.test_prose import MENTION, leaves
-from tests.rules.test_certificate import faults
+from tests.reports.format.markdown_leaves import MENTION, leaves
+from tests.rules.runs.certificate_checker import faults
 
 Serve = Callable[..., Server]
 
@@ -134,7 +134,7 @@ def test_each_run_has_one_comment_whoever_forges_it_and_whatever_is_lost(github:
     for one in (failure, success):
         world.delete_comment(one.id, "ada")
     world.remove_label(REPO, number, "auto-fix", "ada")
-    bot.because("took the label 'auto-fix' off")
+    bot.because("removed the label `auto-fix`")
     world.add_label(REPO, number, "auto-fix", "ada")
     wait(github, lambda: len(world.pulls(REPO)) == 2, "the second run's pull request")
     wait(github, lambda: [world.pulls(REPO)[1].url in one.body for one in told(github, number)] == [True], "a comment")
@@ -194,7 +194,7 @@ def test_a_failed_run_tells_a_person_all_there_is_and_then_keeps_still(github: S
         "**What failed:** `test` · `python3 errors.py` · exit code 3",
         "1 fixed · 1 remaining · 1 new",
         "- fixed: `wrong.txt:1: error: alpha is wrong [E-alpha]`",
-        f"Where: {pull.head_sha[:7]} (#{pull.number})",
+        f"Fixed in: {pull.head_sha[:7]} (#{pull.number})",
         "**What you can do**",
         "comment `/mendbot retry`",
     ):

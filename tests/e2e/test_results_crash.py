@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO, WRONG, agent, label, wait_for_label
 from tests.e2e.pull_world import wait
 from tests.e2e.server import Server
-from tests.e2e.test_crash import IN_FLIGHT_S, assert_nothing_left, wait_for_event
+from tests.e2e.stored_events import IN_FLIGHT_S, assert_nothing_left, wait_for_event
 
 Serve = Callable[..., Server]
 

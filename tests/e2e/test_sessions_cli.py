@@ -60,7 +60,7 @@ def test_the_situations_of_the_seed(tmp_path: Path, situation: Situation) -> Non
     ids=str,
 )
 def test_what_cannot_be_served_is_exit_code_2_with_the_option(tmp_path: Path, wrong: Doc, option: str) -> None:
-    """REQ-RUN-001: one line says what is wrong and how to mend it, and nothing is begun."""
+    """REQ-RUN-001: one line says what is wrong and how to fix it, and nothing is begun."""
     tree = write(tmp_path / "tree", PLAIN)
     asked = {**asked_of(tree), **wrong}
     said = refused({**asked, "repo": asked["repo"].replace("TREE", str(tree))}, tmp_path / "home")

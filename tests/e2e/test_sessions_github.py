@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO, RIGHT, WRONG
 from tests.e2e.server import Server
 from tests.e2e.session_faces import TOKEN, Client

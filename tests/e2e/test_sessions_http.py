@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import SECRET
 from tests.e2e.server import Server
 from tests.e2e.session_faces import TOKEN, Client, sleepers, until
@@ -79,7 +79,7 @@ def asked_of(tree: Path, spec: str = RIGHT, **more: object) -> Doc:
     ids=lambda value: value if isinstance(value, str) else str(value)[:50],
 )
 def test_what_cannot_be_served_is_422_with_the_field(client: Client, tmp_path: Path, wrong: Doc, field: str) -> None:
-    """REQ-RUN-001: a request says which field is wrong and how to mend it, and nothing is begun."""
+    """REQ-RUN-001: a request says which field is wrong and how to fix it, and nothing is begun."""
     tree = write(tmp_path / "tree", PLAIN)
     (tree / "link").symlink_to("/usr")
     asked = {**asked_of(tree), **wrong}

@@ -1,5 +1,5 @@
-"""Sessions by the library, `bot.app.attended.run_session`, in small real projects: how they end where all does not go
-well, and what they leave then (spec D)."""
+"""Sessions by the library, `bot.app.local_session.run_session`, in small real projects: how they end where all does
+not go well, and what they leave then (spec D)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from bot.app.attended import Told, run_session
+from bot.app.local_session import FinishedSession, run_session
 from bot.config import Settings, load_settings
 from bot.model import RunEvent
-from bot.rules.sessions import Rejected, parse_request
+from bot.rules.runs.session_request import InvalidRequest, parse_request
 from bot.web.sessions import artifact_json, session_json
 from bot.web.stream import event_json
 from tests.e2e.session_projects import (
@@ -46,7 +46,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return load_settings()
 
 
-def document(told: Told) -> Doc:
+def document(told: FinishedSession) -> Doc:
     return {
         **session_json(told.session),
         "events": [event_json(event) for event in told.events],
@@ -226,7 +226,7 @@ def test_what_may_not_be_changed_is_refused_and_named(settings: Settings, tmp_pa
 
 def test_a_request_that_cannot_be_served_raises_rejected_with_the_field(settings: Settings, tmp_path: Path) -> None:
     """REQ-RUN-001: by the library as by HTTP."""
-    with pytest.raises(Rejected) as refused:
+    with pytest.raises(InvalidRequest) as refused:
         run(settings, {**asked_of(tmp_path), "repo": str(tmp_path / "none")})
     assert [problem.field for problem in refused.value.problems] == ["repo"]
     unknown = parse_request({**asked_of(tmp_path), "agents": ["gpt"]})

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 
-from bot.demo.standin.server import StandIn
+from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO, RIGHT, agent, assert_mended_once, wait_for_label
 from tests.e2e.processes import arguments, wait_until
 from tests.e2e.server import Server

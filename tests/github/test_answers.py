@@ -8,28 +8,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import MendbotError, Stale, Transient, UserError
-from bot.github.answers import Invalid, Missing, Unauthorized, judge, limit_wait, limited, message_of
-from bot.http import Answer, Unclear
+from bot.github.answers import Invalid, NotFound, Unauthorized, limit_wait, limited, message_of, raise_for_status
+from bot.http import HttpResponse, Unclear
 
 NOW = 1_800_000_000.0
 
 
-def answer(status: int, body: Any = None, **headers: str) -> Answer:
+def answer(status: int, body: Any = None, **headers: str) -> HttpResponse:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else b""
-    return Answer(status, {name.replace("_", "-"): value for name, value in headers.items()}, raw)
+    return HttpResponse(status, {name.replace("_", "-"): value for name, value in headers.items()}, raw)
 
 
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (401, Unauthorized), (403, UserError), (404, Missing), (404, Stale), (408, Unclear), (409, UserError),
+        (401, Unauthorized), (403, UserError), (404, NotFound), (404, Stale), (408, Unclear), (409, UserError),
         (410, Stale), (418, UserError), (422, Invalid), (451, UserError), (500, Unclear), (502, Unclear),
         (503, Unclear), (599, Unclear), (304, Transient), (301, Transient),
     ],
 )  # fmt: skip
 def test_each_status_is_one_of_our_errors(status: int, kind: type[MendbotError]) -> None:
     with pytest.raises(kind):
-        judge("GET", "/x", answer(status, {"message": "said"}))
+        raise_for_status("GET", "/x", answer(status, {"message": "said"}))
 
 
 def test_a_refusal_names_the_permission_that_github_names() -> None:
@@ -37,7 +37,7 @@ def test_a_refusal_names_the_permission_that_github_names() -> None:
         403, {"message": "Resource not accessible by integration"}, x_accepted_github_permissions="issues=write"
     )
     with pytest.raises(UserError, match=r"Resource not accessible.*issues=write"):
-        judge("POST", "/x", refused)
+        raise_for_status("POST", "/x", refused)
 
 
 def test_the_details_of_a_422_are_told() -> None:
@@ -51,7 +51,7 @@ def test_the_details_of_a_422_are_told() -> None:
 @pytest.mark.parametrize("body", [b"<html>", b"\xff", b"[" * 100_000, b"{"])
 def test_a_200_that_is_not_json_is_as_a_5xx(body: bytes) -> None:
     with pytest.raises(Unclear):
-        judge("GET", "/x", answer(200, body))
+        raise_for_status("GET", "/x", answer(200, body))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_200_that_is_not_json_is_as_a_5xx(body: bytes) -> None:
         (answer(404, {}), 0, None),
     ],
 )
-def test_how_long_github_wants_silence(given_answer: Answer, strikes: int, wait: float | None) -> None:
+def test_how_long_github_wants_silence(given_answer: HttpResponse, strikes: int, wait: float | None) -> None:
     assert limit_wait(given_answer, NOW, strikes) == wait
 
 
@@ -90,11 +90,11 @@ def test_how_long_github_wants_silence(given_answer: Answer, strikes: int, wait:
     ),
 )  # fmt: skip
 def test_whatever_comes_is_judged_with_one_of_our_errors(status: int, body: bytes, headers: dict[str, str]) -> None:
-    odd = Answer(status, headers, body)
+    odd = HttpResponse(status, headers, body)
     wait = limit_wait(odd, NOW, 0)
     assert wait is None or wait >= 0
     assert not limited(odd) or wait is not None
     try:
-        judge("GET", "/x", odd)
+        raise_for_status("GET", "/x", odd)
     except MendbotError as error:
         assert str(error)

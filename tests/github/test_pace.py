@@ -11,7 +11,7 @@ import pytest
 from bot.errors import Transient
 from bot.github.clock import ServerClock
 from bot.github.pace import HOURLY_WRITES, Lane, Pace
-from bot.http import Answer
+from bot.http import HttpResponse
 
 from .virtual_time import VirtualTime
 
@@ -94,7 +94,7 @@ def test_while_github_wants_silence_nobody_goes_ahead() -> None:
 
     async def go() -> None:
         with pytest.raises(Transient):
-            traffic.pace.heed(Answer(429, {"retry-after": "60"}, b""))
+            traffic.pace.heed(HttpResponse(429, {"retry-after": "60"}, b""))
         for lane in ("free", "queue", "ahead"):
             with pytest.raises(Transient) as caught:
                 async with traffic.pace.turn(lane):
@@ -114,7 +114,7 @@ def test_silence_that_begins_while_one_waits_holds_it_back() -> None:
     async def limit() -> None:
         await traffic.time.sleep(0.3)
         with pytest.raises(Transient):
-            traffic.pace.heed(Answer(429, {"retry-after": "60"}, b""))
+            traffic.pace.heed(HttpResponse(429, {"retry-after": "60"}, b""))
 
     traffic.go(traffic.write("queue"), refused("queue"), refused("ahead"), limit())
     assert len(traffic.began) == 1

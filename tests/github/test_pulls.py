@@ -7,10 +7,10 @@ import pytest
 
 from bot.errors import Transient, UserError
 from bot.github.pulls import NoDrafts
-from bot.model import PullRequest
+from bot.model import PullRequestRef
 
 
-def ensure(world: Any, **more: Any) -> PullRequest:
+def ensure(world: Any, **more: Any) -> PullRequestRef:
     asked = {"head": "fix/issue-3", "base": "main", "title": "Fix it", "body": "Closes #3"} | more
     return asyncio.run(world.github().repository(world.repo).ensure_pull(**asked))
 

@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from bot.demo.standin import StandIn, World
 from bot.errors import Stale, Transient, UserError
 from bot.github.client import GitHub, RepositoryClient
 from bot.github.clock import Clock
 from bot.http import open_client
 from bot.model import Annotation, CheckOutput, Repo
-from bot.model.pulls import CheckAction, Pull
+from bot.model.pulls import CheckAction, PullRequest
+from demo.standin import StandIn, World
 from tests.e2e.conftest import assert_traffic_is_githubs
 
 T = TypeVar("T")
@@ -112,7 +112,7 @@ def test_a_pull_request_is_read_as_it_is_now(hub: Hub) -> None:
     number = hub.open()
     hub.world.add_label(hub.repo, number, "urgent", "ann")
     pull = hub.ask(lambda client: client.pull(number))
-    assert pull == Pull(
+    assert pull == PullRequest(
         number=number, title="A change", body=hub.world.issue(hub.repo, number).body, author="ann",
         state="open", head_sha=hub.head(number), head_ref="topic",
         head_repo=hub.repo, base_ref="main", base_sha=hub.world.branches(hub.repo)["main"], labels=("urgent",),

@@ -1,5 +1,5 @@
 """GitHub's REST description as a judge of every request that Mendbot sends and every answer that its stand-in gives.
-Where GitHub refuses more than its description says, the rule stands here with its source (github.md, trust.md 4)."""
+Where GitHub refuses more than its description says, the rule stands here with its source (threats.md 4)."""
 
 from __future__ import annotations
 

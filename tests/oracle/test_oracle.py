@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from bot.rules.events import parse, repository_key
+from bot.rules.events.parse import parse, repository_key
 from tests.machine import CPU_S
 
 from .fetch import OracleUnavailable

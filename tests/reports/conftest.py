@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from bot.model import RunView
-from tests.reports.told_runs import make_view
+from tests.reports.views_runs import make_view
 
 
 @pytest.fixture
-def view() -> Callable[[str], RunView]:
+def view() -> Callable[..., RunView]:
     return make_view

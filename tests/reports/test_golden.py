@@ -5,20 +5,21 @@ files anew; read the difference before it is committed."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from bot.model import CheckOutput, Language, RunView
-from bot.reports import markdown
-from bot.reports.check_output import check_output
+from bot.model import Language, RunView
+from bot.reports.runs.check_output import check_output
+from bot.reports.runs.issue_comment import issue_comment
+from bot.reports.runs.pull_request import commit_message, pull_body, pull_title
+from tests.reports.golden import GOLDEN, LANGUAGES, compare, shown
 
-GOLDEN = Path(__file__).parent.parent / "fixtures" / "golden"
 COMMENTS = (
     "queued",
     "queued-soon",
+    "queued-paused",
+    "queued-paths",
     "queued-conflict",
     "preparing",
     "running",
@@ -30,6 +31,7 @@ COMMENTS = (
     "success-session",
     "failed",
     "failed-timeout",
+    "failed-memory",
     "failed-nothing",
     "failed-setup",
     "failed-refused",
@@ -52,10 +54,15 @@ CHECKS = (
     ("success-group", "typecheck"),
     ("running", "test"),
     ("running", "lint"),
+    ("queued", "fix"),
+    ("queued-paused", "fix"),
+    ("preparing", "fix"),
+    ("running", "fix"),
     ("failed", "fix"),
     ("failed", "test"),
     ("failed", "typecheck"),
     ("failed-timeout", "test"),
+    ("failed-memory", "test"),
     ("failed-known", "test"),
     ("cancelled", "fix"),
 )
@@ -65,46 +72,29 @@ ELSEWHERE = (
 )
 """What files of other tests begin with, which look for left-over ones themselves."""
 
-LANGUAGES: tuple[Language, ...] = ("en", "ko")
-
-
-def compare(name: str, text: str) -> None:
-    path = GOLDEN / name
-    if os.environ.get("MENDBOT_GOLDEN") == "rewrite":
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    assert path.exists(), f"{path.name} is missing; see this file's docstring"
-    assert text == path.read_text(encoding="utf-8")
-
-
-def shown(conclusion: str, output: CheckOutput) -> str:
-    marks = [f"{a.level} {a.path}:{a.start_line}-{a.end_line} {a.message}" for a in output.annotations]
-    parts = [f"[{conclusion}] {output.title}", output.summary, output.text, "\n".join(marks)]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", COMMENTS)
-def test_comment(name: str, language: Language, view: Callable[[str], RunView]) -> None:
-    compare(f"comment-{name}.{language}.md", markdown.issue_comment(view(name), language) + "\n")
+def test_comment(name: str, language: Language, view: Callable[..., RunView]) -> None:
+    compare(f"comment-{name}.{language}.md", issue_comment(view(name, language), language) + "\n")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", PULLS)
-def test_pull_request(name: str, language: Language, view: Callable[[str], RunView]) -> None:
-    title, body = markdown.pull_title(view(name)), markdown.pull_body(view(name), language)
+def test_pull_request(name: str, language: Language, view: Callable[..., RunView]) -> None:
+    title, body = pull_title(view(name)), pull_body(view(name, language), language)
     compare(f"pull-{name}.{language}.md", f"{title}\n\n{body}\n")
 
 
 @pytest.mark.parametrize("name", PULLS)
-def test_commit_message(name: str, view: Callable[[str], RunView]) -> None:
-    compare(f"commit-{name}.txt", markdown.commit_message(view(name)))
+def test_commit_message(name: str, view: Callable[..., RunView]) -> None:
+    compare(f"commit-{name}.txt", commit_message(view(name)))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("name", "check"), CHECKS)
-def test_check_output(name: str, check: str, language: Language, view: Callable[[str], RunView]) -> None:
-    compare(f"check-{name}-{check}.{language}.md", shown(*check_output(view(name), check, language)))
+def test_check_output(name: str, check: str, language: Language, view: Callable[..., RunView]) -> None:
+    compare(f"check-{name}-{check}.{language}.md", shown(*check_output(view(name, language), check, language)))
 
 
 def test_no_golden_file_is_left_over() -> None:

@@ -9,105 +9,24 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from bot.model import (
     Annotation,
     Issue,
-    KnownError,
     Language,
-    Movement,
     Phase,
-    Resolution,
     RunView,
     Status,
-    StopReason,
     Validation,
     ValidationStep,
 )
-from bot.model.views import Attempt, Conflict
-from bot.reports import markdown
-from bot.reports.check_output import check_output
-from bot.reports.text import ENGLISH, KOREAN, duration, joined
-
-LANGUAGES: tuple[Language, ...] = ("en", "ko")
-EVIL = (
-    "@acme/all fixes #1 <!-- mendbot:issue --> ```` </details> [x](https://evil.example) ![y](z) <b>|</b>"
-    "\n````\n# out\x1b[1m"
-)
-
-
-def evil_view(status: Status, bulk: int = 1) -> RunView:
-    step = ValidationStep(
-        command=EVIL,
-        stage=EVIL[:9],
-        passed=False,
-        exit_code=1,
-        output=(EVIL + "😀") * bulk,
-        annotations=(Annotation(path="a", start_line=1, end_line=1, level="failure", message=EVIL, title=EVIL),),
-    )
-    failed = Validation(passed=False, summary=EVIL, steps=(step,))
-    moved = Movement(fixed=(EVIL,) * bulk, remaining=(EVIL * bulk,) * bulk, introduced=(EVIL,) * bulk)
-    tried = Attempt(attempt=1, agent=EVIL, paths=(EVIL,) * bulk, result="failed", moved=moved, validation=failed)
-    return RunView(
-        run_id="run-1",
-        repo="acme/shop",
-        issues=tuple(Issue(number=number, title=EVIL * bulk) for number in (2, 3)),
-        key=EVIL,
-        reasons=(EVIL * bulk,) * 9,
-        branch=EVIL,
-        status=status,
-        phase=Phase.VALIDATION,
-        waiting_for=EVIL,
-        attempt=2,
-        agents=(EVIL, EVIL),
-        baseline=failed,
-        validations=(failed,) * min(2 * bulk, 300),
-        changed_paths=tuple(f"{EVIL}{number}" for number in range(8 * bulk)),
-        stop=StopReason(reason=EVIL[:20], details=EVIL * bulk),
-        salvage_ref=EVIL,
-        sandbox=EVIL,
-        trigger_label=EVIL,
-        evidence="",
-        task=f"{EVIL}\n" * bulk,
-        guidance=(evil_guidance(EVIL * bulk),) * min(2 * bulk, 9),
-        recognised=tuple((found, evil_guidance(EVIL * bulk)) for found in step.annotations),
-        movement=moved,
-        tried=(tried,) * min(2 * bulk, 300),
-        conflicts=(Conflict(issues=(4,), pull=5, paths=(EVIL,) * bulk),) * bulk,
-        seen=((EVIL, 3, EVIL), (EVIL * bulk, 4, "2026-05")),
-        certificate={"details": EVIL, "attempts": [{"agent": EVIL}] * min(bulk, 50)} if status.final else None,
-        notes=(EVIL * bulk,) * bulk,
-    )
-
-
-def evil_guidance(text: str) -> KnownError:
-    told = Resolution(
-        resolved_by=text, tool=text, tool_sequence=(text,) * 3, how=text, repo="acme/shop", commit=text, patch=EVIL
-    )
-    return KnownError(id=1, error=text + "!", resolution=told)
-
-
-def prose_of(body: str) -> str:
-    """Everything but code and the tags that reports write themselves."""
-    parser = MarkdownIt("commonmark").enable("table")
-    kept, tags = [], ""
-    for token in parser.parse(body):
-        for child in [token] if token.children is None else token.children:
-            assert child.type not in ("image", "link_open"), child
-            if child.type in ("html_block", "html_inline"):
-                own, tags = r"</?(details|summary|sub)>", tags + child.content
-                kept.append(re.sub(own, "", child.content))
-                assert "<" not in kept[-1], child.content
-            elif child.type not in ("fence", "code_block", "code_inline"):
-                kept.append(child.content)
-    assert tags.count("<details>") == tags.count("</details>")
-    return "\n".join(kept)
-
-
-def assert_harmless(body: str) -> None:
-    words = prose_of(body)
-    assert "@acme" not in words and "fixes #1" not in words and "https://" not in words
+from bot.reports.locale.catalog import duration, gigabytes, joined
+from bot.reports.locale.en import ENGLISH
+from bot.reports.locale.ko import KOREAN
+from bot.reports.runs.check_output import check_output
+from bot.reports.runs.issue_comment import issue_comment
+from bot.reports.runs.pull_request import commit_message, pull_body, pull_title
+from tests.reports.hostile_texts import EVIL, LANGUAGES, assert_harmless, evil_view, prose_of
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -115,12 +34,12 @@ def assert_harmless(body: str) -> None:
 @pytest.mark.parametrize("bulk", [1, 3000])
 def test_a_comment_holds_any_run_and_lets_no_stranger_speak(status: Status, language: Language, bulk: int) -> None:
     view = evil_view(status, bulk)
-    body = markdown.issue_comment(view, language)
+    body = issue_comment(view, language)
     assert len(body) <= 65_000
     assert body.endswith("</sub>")
     assert_harmless(body)
     for told in (view, view.model_copy(update={"issues": ()})):
-        pull = markdown.pull_body(told, language)
+        pull = pull_body(told, language)
         assert len(pull) <= 65_000
         assert_harmless(pull)
 
@@ -128,7 +47,7 @@ def test_a_comment_holds_any_run_and_lets_no_stranger_speak(status: Status, lang
 @pytest.mark.parametrize("status", Status)
 def test_titles_and_commit_messages_are_short_plain_lines(status: Status) -> None:
     view = evil_view(status)
-    title, message = markdown.pull_title(view), markdown.commit_message(view)
+    title, message = pull_title(view), commit_message(view)
     assert "\n" not in title and len(title) <= 256
     subject, blank, *_ = message.split("\n")
     assert len(subject) <= 72 and blank == ""
@@ -163,7 +82,7 @@ def test_of_a_long_log_the_end_is_kept_too() -> None:
 
 def test_the_largest_group_closes_every_issue() -> None:
     issues = tuple(Issue(number=number, title="@" * 256) for number in range(1, 51))
-    body = markdown.pull_body(evil_view(Status.SUCCESS).model_copy(update={"issues": issues}))
+    body = pull_body(evil_view(Status.SUCCESS).model_copy(update={"issues": issues}))
     assert all(f"- Closes #{number} " in body for number in range(1, 51))
 
 
@@ -185,8 +104,8 @@ def test_of_a_thousand_findings_the_gravest_are_shown_and_the_rest_is_counted() 
     _, output = check_output(with_findings(*found), "lint")
     assert len(output.annotations) == 200
     assert [note.level for note in output.annotations[:4]] == ["failure", "failure", "failure", "warning"]
-    assert "200 of 1000 findings" in output.summary
-    assert output.title == "1000 findings"
+    assert "200 of 1000 annotations" in output.summary
+    assert output.title == "Failed with 1000 annotations"
 
 
 def test_annotations_outside_the_tree_go_and_lines_are_put_right() -> None:
@@ -206,23 +125,23 @@ def test_lines_are_always_in_order(start: int, end: int) -> None:
 
 def test_the_error_block_the_rules_found_is_preferred_and_at_most_forty_lines(view: Callable[[str], RunView]) -> None:
     chosen = view("failed").model_copy(update={"evidence": "E   assert 1 == 2"})
-    assert "```text\nE   assert 1 == 2\n```" in markdown.issue_comment(chosen)
+    assert "```text\nE   assert 1 == 2\n```" in issue_comment(chosen)
     endless = view("failed").model_copy(update={"evidence": "\n".join(map(str, range(500)))})
-    block = markdown.issue_comment(endless).split("```text\n")[1].split("\n```")[0]
+    block = issue_comment(endless).split("```text\n")[1].split("\n```")[0]
     assert len(block.split("\n")) == 40 and "[… 461 lines cut …]" in block
 
 
 def test_every_state_says_how_to_go_on_or_what_happens_next(view: Callable[[str], RunView]) -> None:
     for name in ("failed", "failed-timeout", "failed-nothing", "failed-setup", "cancelled"):
-        told = markdown.issue_comment(view(name))
+        told = issue_comment(view(name))
         assert "`/mendbot retry`, or remove the label `auto-fix` and add it again" in told, name
     for name in ("failed", "cancelled"):
-        assert "refs/mendbot/salvage/fix-7f3a9c" in markdown.issue_comment(view(name)), name
+        assert "refs/mendbot/salvage/fix-7f3a9c" in issue_comment(view(name)), name
 
 
 def test_an_issue_that_calls_itself_a_bug_does_not_double_the_prefix(view: Callable[[str], RunView]) -> None:
     def titled(title: str) -> str:
-        return markdown.pull_title(view("success").model_copy(update={"issues": (Issue(number=7, title=title),)}))
+        return pull_title(view("success").model_copy(update={"issues": (Issue(number=7, title=title),)}))
 
     assert titled("fix(cart): total") == "Fix: total"
     assert titled("[Bug] total") == "Fix: total"
@@ -253,7 +172,7 @@ def test_both_languages_say_the_same_things_with_the_same_values() -> None:
 
 
 def test_a_reason_without_words_of_its_own_tells_its_name_and_details(view: Callable[[str], RunView]) -> None:
-    told = markdown.issue_comment(view("failed-unknown"))
+    told = issue_comment(view("failed-unknown"))
     assert "The run stopped (`stale`). The issue @&#8203;ann wrote is gone." in told
     reasons = ("same_patch", "oscillation", "stuck_error", "weakened_tests", "abandoned")
     assert all(f"{kind}.{reason}" in ENGLISH for kind in ("stop", "next") for reason in reasons)
@@ -261,22 +180,23 @@ def test_a_reason_without_words_of_its_own_tells_its_name_and_details(view: Call
 
 def test_a_session_has_a_title_of_its_own_and_closes_no_issue(view: Callable[[str], RunView]) -> None:
     told = view("success-session")
-    body, message = markdown.pull_body(told), markdown.commit_message(told)
+    body, message = pull_body(told), commit_message(told)
     assert "Closes #3" not in prose_of(body) and "label" not in prose_of(body) and "Refs:" not in message
     brief = told.model_copy(update={"task": "Count from 1", "key": "Count from 1"})
-    assert markdown.pull_title(brief) == "Count from 1"
-    assert "**Task**" not in markdown.pull_body(brief)
-    assert markdown.commit_message(brief).startswith("Count from 1\n\nMade by")
+    assert pull_title(brief) == "Count from 1"
+    assert "**Task**" not in pull_body(brief)
+    assert commit_message(brief).startswith("Count from 1\n\nMade by")
     empty = told.model_copy(update={"task": " \n---\n", "key": ""})
-    assert markdown.pull_title(empty) == "Change by Mendbot (fix-7f3a9c)"
+    assert pull_title(empty) == "Change by Mendbot (fix-7f3a9c)"
 
 
 def test_details_that_begin_with_a_path_keep_its_case(view: Callable[[str], RunView]) -> None:
-    assert " tests/test\\_cart.py: 1 test" in markdown.issue_comment(view("failed-weakened"))
+    assert " tests/test\\_cart.py: 1 test" in issue_comment(view("failed-weakened"))
 
 
 def test_figures_are_written_for_people() -> None:
     shown = [duration("en", ms) for ms in (0, 84, 3210, 9_999, 42_000, 59_999, 125_000, 300_000, -5)]
     assert shown == ["0.0 s", "0.1 s", "3.2 s", "10.0 s", "42 s", "1 min", "2 min 5 s", "5 min", "0.0 s"]
     assert duration("ko", 125_000) == "2분 5초"
+    assert [gigabytes(mb) for mb in (512, 1024, 1536, 6144, 102_400)] == ["512 MB", "1 GB", "1.5 GB", "6 GB", "100 GB"]
     assert [joined("en", ["a", "b", "c"][:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]

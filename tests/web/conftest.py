@@ -19,8 +19,8 @@ import pytest
 from bot.app.server import web
 from bot.app.worker import Worker
 from bot.config import Settings
-from bot.store.database import Database
-from bot.web.listen import bind, server
+from bot.store.database.database import Database
+from bot.web.server import bind, server
 from bot.web.stream import Streams
 from tests.machine import PATIENCE_S
 

@@ -18,13 +18,13 @@ from starlette.routing import Route
 
 from bot.errors import Refused, Transient
 from bot.model import Artifact, Issue, Phase, Problem, Repo, RunEvent, Session, SessionRequest, Status
-from bot.rules.run_spec import RunSpec
-from bot.rules.sessions import Rejected
-from bot.store.changes import POLL_S, Changes
-from bot.store.database import Database
-from bot.store.runs import Draft, RunRow, Runs
+from bot.rules.runs.session_request import InvalidRequest
+from bot.rules.runs.spec import RunSpec
+from bot.store.database.database import Database
+from bot.store.database.notify import POLL_S, Changes
+from bot.store.runs.runs import Draft, RunRow, Runs
 from bot.web.api import Guard, no_route
-from bot.web.listen import bind, server
+from bot.web.server import bind, server
 from bot.web.sessions import Sessions, routes
 from bot.web.stream import Streams
 from bot.web.worktrees import worktrees
@@ -62,7 +62,9 @@ class World:
 
     async def start(self, request: SessionRequest) -> Session:
         if request.repo == "/outside":
-            raise Rejected((Problem(field="repo", message="lies in no workspace root: set MENDBOT_WORKSPACE_ROOTS"),))
+            raise InvalidRequest(
+                (Problem(field="repo", message="lies in no workspace root: set MENDBOT_WORKSPACE_ROOTS"),)
+            )
         if request.repo == "/forbidden":
             raise Refused("outside_tree", "that is not for sessions")
         self.asked.append(request)
@@ -168,7 +170,7 @@ class Stored(World):
         return await self.runs.events(session_id, after)
 
 
-class Desk:
+class SessionsHarness:
     """The server, as `serve` makes it, with a world behind it."""
 
     def __init__(self, world: Sessions, **streams: Any) -> None:
@@ -185,7 +187,7 @@ class Desk:
         self.port: int = self._listener.getsockname()[1]
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True)
 
-    def __enter__(self) -> Desk:
+    def __enter__(self) -> SessionsHarness:
         self._thread.start()
         return self
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.web.session_world import TOKEN, Desk, World
+from tests.web.session_world import TOKEN, SessionsHarness, World
 
 GOOD = {"repo": "octo/pocket", "task": "mend it", "testCommand": "npm test"}
 SESSIONS = "/api/sessions"
@@ -24,14 +24,14 @@ def world() -> World:
 
 
 @pytest.fixture(scope="module")
-def local(world: World) -> Iterator[Desk]:
-    with Desk(world) as desk:
+def local(world: World) -> Iterator[SessionsHarness]:
+    with SessionsHarness(world) as desk:
         yield desk
 
 
 @pytest.mark.parametrize("given", BAD)
 @pytest.mark.parametrize("path", WRITES)
-def test_a_write_wants_the_token(local: Desk, world: World, path: str, given: str | None) -> None:
+def test_a_write_wants_the_token(local: SessionsHarness, world: World, path: str, given: str | None) -> None:
     answer = local.post(path, GOOD, authorization=given)
     assert answer.status == 401
     assert answer.headers["www-authenticate"] == "Bearer"
@@ -41,7 +41,7 @@ def test_a_write_wants_the_token(local: Desk, world: World, path: str, given: st
 
 @pytest.mark.parametrize("given", BAD)
 @pytest.mark.parametrize("path", READS)
-def test_a_read_wants_the_token(local: Desk, path: str, given: str | None) -> None:
+def test_a_read_wants_the_token(local: SessionsHarness, path: str, given: str | None) -> None:
     answer = local.get(path, authorization=given)
     assert answer.status == 401
     assert answer.headers["www-authenticate"] == "Bearer"
@@ -49,7 +49,7 @@ def test_a_read_wants_the_token(local: Desk, path: str, given: str | None) -> No
 
 
 @pytest.mark.parametrize("path", READS)
-def test_the_token_opens_every_read(local: Desk, path: str) -> None:
+def test_the_token_opens_every_read(local: SessionsHarness, path: str) -> None:
     assert local.get(path, authorization=f"Bearer {TOKEN}").status == 200
     assert local.get(path, authorization=f"bearer  {TOKEN} ").status == 200
 
@@ -59,7 +59,7 @@ def test_the_token_opens_every_read(local: Desk, path: str) -> None:
     [{"Host": "127.0.0.1"}, {"Host": "localhost:3000"}, {"Host": "[::1]:3000"}, {"Host": "evil.example"}, {"Host": ""},
      {"X-Forwarded-For": "127.0.0.1"}, {"Forwarded": "for=127.0.0.1"}, {"X-Real-IP": "127.0.0.1"}],
 )  # fmt: skip
-def test_no_name_and_no_proxy_stands_for_the_token(local: Desk, header: dict[str, str]) -> None:
+def test_no_name_and_no_proxy_stands_for_the_token(local: SessionsHarness, header: dict[str, str]) -> None:
     """A proxy that says `Host: 127.0.0.1` published every read; who has the token may use any name."""
     assert local.get(SESSIONS, authorization=None, **header).status == 401
     assert local.get(SESSIONS, **header).status == 200
@@ -74,7 +74,7 @@ def test_no_name_and_no_proxy_stands_for_the_token(local: Desk, header: dict[str
      ("https://bot.example.evil", "bot.example", False), ("http://[::1", "127.0.0.1", False)],
 )  # fmt: skip
 def test_another_sites_page_may_not_write_even_with_the_token(
-    local: Desk, world: World, origin: str, host: str, allowed: bool
+    local: SessionsHarness, world: World, origin: str, host: str, allowed: bool
 ) -> None:
     before = len(world.asked)
     answer = local.post(SESSIONS, GOOD, origin=origin, host=host)

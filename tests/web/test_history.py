@@ -16,11 +16,11 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from bot.model import Resolution
-from bot.store.database import Database
-from bot.store.history import History
+from bot.store.database.database import Database
+from bot.store.history.history import History
 from bot.web.api import Guard
 from bot.web.history import history
-from bot.web.listen import bind, server
+from bot.web.server import bind, server
 from tests.machine import PATIENCE_S
 from tests.web.conftest import TOKEN
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from bot.store.database import Database
-from bot.store.refused import MOST, RefusedDeliveries
+from bot.store.database.database import Database
+from bot.store.inbox.refused_deliveries import MOST, RefusedDeliveries
 from bot.web.refusals import Refusals
 from tests.machine import PATIENCE_S
 from tests.web.conftest import Door, headers_for

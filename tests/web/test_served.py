@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.model import Artifact, Issue, Phase, Repo, Validation
-from bot.rules.run_spec import RunSpec
-from bot.store.runs import Draft, Runs
-from bot.workspace.artifacts import write_log
+from bot.rules.runs.spec import RunSpec
+from bot.store.runs.runs import Draft, Runs
+from bot.workspace.checks.logs import write_log
 from tests.web.conftest import TOKEN, Door
 from tests.web.session_world import Stream
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot.model import Artifact, Phase, Status
 from tests.machine import PATIENCE_S
-from tests.web.session_world import NOON, TOKEN, Desk, World
+from tests.web.session_world import NOON, TOKEN, SessionsHarness, World
 
 GOOD: dict[str, Any] = {"repo": "octo/pocket", "task": "mend it", "testCommand": "npm test"}
 SESSIONS = "/api/sessions"
@@ -26,8 +26,8 @@ def shared() -> World:
 
 
 @pytest.fixture(scope="module")
-def desk(shared: World) -> Iterator[Desk]:
-    with Desk(shared) as desk:
+def desk(shared: World) -> Iterator[SessionsHarness]:
+    with SessionsHarness(shared) as desk:
         yield desk
 
 
@@ -38,7 +38,7 @@ def world(shared: World) -> World:
     return shared
 
 
-def test_a_session_is_started_and_shown_where_it_says(desk: Desk, world: World) -> None:
+def test_a_session_is_started_and_shown_where_it_says(desk: SessionsHarness, world: World) -> None:
     """REQ-RUN-009, REQ-RUN-001: 201 with the session, camelCase, without what there is not."""
     made = desk.post(SESSIONS, {**GOOD, "filePaths": ["a.py"], "maxAttempts": 5, "agents": ["fixers"]})
     assert made.status == 201
@@ -55,7 +55,7 @@ def test_a_session_is_started_and_shown_where_it_says(desk: Desk, world: World) 
     assert (asked.file_paths, asked.max_attempts, asked.agents) == (("a.py",), 5, ("fixers",))
 
 
-def test_snake_case_asks_the_same(desk: Desk, world: World) -> None:
+def test_snake_case_asks_the_same(desk: SessionsHarness, world: World) -> None:
     """REQ-RUN-001: snake_case is accepted too."""
     camel = {"repo": "/r", "task": "t", "validationCommands": ["a"], "filePaths": ["b"], "maxAttempts": 2}
     snake = {"repo": "/r", "task": "t", "validation_commands": ["a"], "file_paths": ["b"], "max_attempts": 2}
@@ -75,7 +75,7 @@ def test_snake_case_asks_the_same(desk: Desk, world: World) -> None:
     ],
 )  # fmt: skip
 def test_a_wrong_field_is_422_and_nothing_is_started(
-    desk: Desk, world: World, field: str, change: dict[str, Any]
+    desk: SessionsHarness, world: World, field: str, change: dict[str, Any]
 ) -> None:
     answer = desk.post(SESSIONS, {**GOOD, **change})
     assert answer.status == 422
@@ -86,7 +86,7 @@ def test_a_wrong_field_is_422_and_nothing_is_started(
     assert world.sessions == {}
 
 
-def test_one_of_the_two_commands_is_required_and_the_answer_says_so(desk: Desk, world: World) -> None:
+def test_one_of_the_two_commands_is_required_and_the_answer_says_so(desk: SessionsHarness, world: World) -> None:
     """REQ-RUN-001: else a 422 that says so."""
     answer = desk.post(SESSIONS, {"repo": "/r", "task": "t", "validationCommands": []})
     assert answer.status == 422
@@ -94,7 +94,7 @@ def test_one_of_the_two_commands_is_required_and_the_answer_says_so(desk: Desk, 
     assert "`testCommand` or `validationCommands`" in answer.json["error"]
 
 
-def test_what_only_the_machine_refuses_has_its_reason(desk: Desk, world: World) -> None:
+def test_what_only_the_machine_refuses_has_its_reason(desk: SessionsHarness, world: World) -> None:
     answer = desk.post(SESSIONS, {**GOOD, "repo": "/forbidden"})
     assert (answer.status, answer.json["reason"]) == (422, "outside_tree")
     assert "not for sessions" in answer.json["error"]
@@ -106,7 +106,9 @@ def test_what_only_the_machine_refuses_has_its_reason(desk: Desk, world: World) 
      (b'{"a": "\\', 400), (b"null", 422), (b"[]", 422), (b'"x"', 422), (b"5", 422),
      (b" " * (1024 * 1024) + b"{", 413), (b"{" * 5_000_000, 413)],
 )  # fmt: skip
-def test_a_body_that_is_no_object_of_json_is_told_so(desk: Desk, world: World, body: bytes, status: int) -> None:
+def test_a_body_that_is_no_object_of_json_is_told_so(
+    desk: SessionsHarness, world: World, body: bytes, status: int
+) -> None:
     answer = desk.post(SESSIONS, body)
     assert answer.status == status
     assert answer.json["error"]
@@ -114,26 +116,28 @@ def test_a_body_that_is_no_object_of_json_is_told_so(desk: Desk, world: World, b
 
 
 @pytest.mark.parametrize("given", [None, "text/plain", "application/x-www-form-urlencoded", "application/jsonp", ""])
-def test_another_content_type_is_415(desk: Desk, world: World, given: str | None) -> None:
+def test_another_content_type_is_415(desk: SessionsHarness, world: World, given: str | None) -> None:
     answer = desk.post(SESSIONS, GOOD, content_type=given)
     assert answer.status == 415
     assert "application/json" in answer.json["error"]
     assert desk.post(SESSIONS, GOOD, content_type="Application/JSON; charset=utf-8").status == 201
 
 
-def test_a_body_in_chunks_is_counted_as_it_comes(desk: Desk, world: World) -> None:
+def test_a_body_in_chunks_is_counted_as_it_comes(desk: SessionsHarness, world: World) -> None:
     with socket.create_connection(("127.0.0.1", desk.port), timeout=PATIENCE_S) as client:
         client.sendall(_HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + (b"10000\r\n" + b" " * 65536 + b"\r\n") * 17)
         assert client.recv(4096).startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_declared_length_that_is_too_much_is_refused_before_the_body_comes(desk: Desk, world: World) -> None:
+def test_a_declared_length_that_is_too_much_is_refused_before_the_body_comes(
+    desk: SessionsHarness, world: World
+) -> None:
     with socket.create_connection(("127.0.0.1", desk.port), timeout=PATIENCE_S) as client:
         client.sendall(_HEAD + b"Content-Length: 1048577\r\n\r\n")
         assert client.recv(4096).startswith(b"HTTP/1.1 413 ")
 
 
-def test_sessions_are_listed_newest_first_page_by_page(desk: Desk, world: World) -> None:
+def test_sessions_are_listed_newest_first_page_by_page(desk: SessionsHarness, world: World) -> None:
     for number in range(7):
         world.put("/r", f"task {number}")
     pages = [desk.get(f"{SESSIONS}?limit=3&offset={offset}").json for offset in (0, 3, 6, 9)]
@@ -145,7 +149,7 @@ def test_sessions_are_listed_newest_first_page_by_page(desk: Desk, world: World)
 
 
 @pytest.mark.parametrize("name", ["nope", "%00", "..", "%2e%2e%2fx", "x" * 5000, "%ff", "a%20b", "'--", "%F0%9F%92%A9"])
-def test_what_is_not_there_is_404_in_json_on_every_route(desk: Desk, world: World, name: str) -> None:
+def test_what_is_not_there_is_404_in_json_on_every_route(desk: SessionsHarness, world: World, name: str) -> None:
     session = world.put("/r", "t").id
     for path in (name, f"{name}/events", f"{name}/artifacts", f"{name}/artifacts/x", f"{name}/logs/x",
                  f"{session}/artifacts/{name}", f"{session}/logs/{name}"):  # fmt: skip
@@ -156,7 +160,7 @@ def test_what_is_not_there_is_404_in_json_on_every_route(desk: Desk, world: Worl
     assert world.cancelled == []
 
 
-def test_a_method_that_is_not_for_a_path_is_405_in_json(desk: Desk) -> None:
+def test_a_method_that_is_not_for_a_path_is_405_in_json(desk: SessionsHarness) -> None:
     for method, path in (("PUT", SESSIONS), ("DELETE", f"{SESSIONS}/s-0"), ("GET", f"{SESSIONS}/s-0/cancel")):
         answer = desk.ask(method, path)
         assert answer.status == 405
@@ -167,13 +171,13 @@ def test_a_method_that_is_not_for_a_path_is_405_in_json(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("path", "allowed"), [(SESSIONS, "GET, HEAD, POST"), (f"{SESSIONS}/s-0", "GET, HEAD"), (f"{SESSIONS}/s-0/x", "")]
 )
-def test_options_and_405_name_every_method_of_a_path(desk: Desk, path: str, allowed: str) -> None:
+def test_options_and_405_name_every_method_of_a_path(desk: SessionsHarness, path: str, allowed: str) -> None:
     asked, refused = desk.ask("OPTIONS", path), desk.ask("PUT", path)
     assert (asked.status, refused.status) == ((204, 405) if allowed else (404, 404))
     assert asked.headers.get("allow", "") == refused.headers.get("allow", "") == allowed
 
 
-def test_artifacts_are_flat_as_the_seed_has_them(desk: Desk, world: World) -> None:
+def test_artifacts_are_flat_as_the_seed_has_them(desk: SessionsHarness, world: World) -> None:
     """REQ-RUN-006: `id, sessionId, phase, iteration, createdAt, passed, summary, classification?, steps[]`."""
     session = world.put("/r", "t").id
     steps = [
@@ -192,7 +196,7 @@ def test_artifacts_are_flat_as_the_seed_has_them(desk: Desk, world: World) -> No
     assert desk.get(f"{SESSIONS}/{session}/artifacts/{session}.validation.1").json == first
 
 
-def test_a_log_is_shown_and_never_taken_for_a_page(desk: Desk, world: World) -> None:
+def test_a_log_is_shown_and_never_taken_for_a_page(desk: SessionsHarness, world: World) -> None:
     session = world.put("/r", "t").id
     world.logs[session, "1-0-lint.log"] = "<script>é".encode()
     shown = desk.get(f"{SESSIONS}/{session}/logs/1-0-lint.log")
@@ -202,7 +206,7 @@ def test_a_log_is_shown_and_never_taken_for_a_page(desk: Desk, world: World) -> 
     assert "sandbox" in shown.headers["content-security-policy"]
 
 
-def test_a_session_is_cancelled_once_and_an_ended_one_stays_as_it_is(desk: Desk, world: World) -> None:
+def test_a_session_is_cancelled_once_and_an_ended_one_stays_as_it_is(desk: SessionsHarness, world: World) -> None:
     session = world.put("/r", "t").id
     for _ in range(2):
         answer = desk.post(f"{SESSIONS}/{session}/cancel", content_type=None)
@@ -213,7 +217,7 @@ def test_a_session_is_cancelled_once_and_an_ended_one_stays_as_it_is(desk: Desk,
     assert desk.post(f"{SESSIONS}/{done}/cancel").json["status"] == "success"
 
 
-def test_events_are_a_json_array_unless_a_stream_is_preferred(desk: Desk, world: World) -> None:
+def test_events_are_a_json_array_unless_a_stream_is_preferred(desk: SessionsHarness, world: World) -> None:
     session = world.put("/r", "t").id
     world.append(session, "session_started", "attempt_started")
     for accept in (None, "*/*", "application/json"):
@@ -225,7 +229,7 @@ def test_events_are_a_json_array_unless_a_stream_is_preferred(desk: Desk, world:
     assert desk.streams.open == 0
 
 
-def test_a_busy_store_is_503_and_says_when_to_come_back(desk: Desk, world: World) -> None:
+def test_a_busy_store_is_503_and_says_when_to_come_back(desk: SessionsHarness, world: World) -> None:
     session = world.put("/r", "t").id
     world.busy = True
     answer = desk.get(f"{SESSIONS}/{session}")
@@ -233,7 +237,7 @@ def test_a_busy_store_is_503_and_says_when_to_come_back(desk: Desk, world: World
     assert "locked" in answer.json["error"]
 
 
-def test_worktrees_are_an_empty_list_where_there_are_none(desk: Desk) -> None:
+def test_worktrees_are_an_empty_list_where_there_are_none(desk: SessionsHarness) -> None:
     assert desk.get("/api/worktrees").json == []
     desk.trees.append({"path": "/trees/a", "branch": "fix/issue-1", "issues": [1]})
     assert desk.get("/api/worktrees").json == desk.trees

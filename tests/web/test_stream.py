@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from bot.model import Phase
 from bot.web.stream import wants_stream
 from tests.machine import PATIENCE_S
-from tests.web.session_world import Desk, Stored, World
+from tests.web.session_world import SessionsHarness, Stored, World
 
 
 @pytest.fixture(scope="module", params=[World, Stored])
@@ -37,8 +37,8 @@ NEVER_S = 3600.0
 
 
 @pytest.fixture(scope="module")
-def desk(world: World) -> Iterator[Desk]:
-    with Desk(world, most=8, heartbeat_s=0.3) as desk:
+def desk(world: World) -> Iterator[SessionsHarness]:
+    with SessionsHarness(world, most=8, heartbeat_s=0.3) as desk:
         yield desk
 
 
@@ -58,7 +58,7 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_an_ended_session_is_told_whole_and_the_stream_ends(desk: Desk, world: World, session: str) -> None:
+def test_an_ended_session_is_told_whole_and_the_stream_ends(desk: SessionsHarness, world: World, session: str) -> None:
     """REQ-RUN-007: ids, types and data of every event, in order."""
     world.append(session, "session_started")
     world.append(session, "tests_failed", phase=Phase.VALIDATION, iteration=2, classification="lint", data={"a": "ü\n"})
@@ -82,7 +82,7 @@ def test_an_ended_session_is_told_whole_and_the_stream_ends(desk: Desk, world: W
 
 def test_events_arrive_as_they_happen(world: World, session: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(world, "poll_s", NEVER_S)  # so that only the bell can have told
-    with Desk(world, heartbeat_s=NEVER_S) as desk, desk.stream(session) as stream:
+    with SessionsHarness(world, heartbeat_s=NEVER_S) as desk, desk.stream(session) as stream:
         for _ in range(5):
             world.append(session, "attempt_started")
             assert stream.take(1) == ids(world, session)[-1:]
@@ -90,7 +90,9 @@ def test_events_arrive_as_they_happen(world: World, session: str, monkeypatch: p
         assert stream.rest() == ids(world, session)[-1:]
 
 
-def test_at_whatever_point_it_broke_the_rest_follows_once_and_in_order(desk: Desk, world: World, session: str) -> None:
+def test_at_whatever_point_it_broke_the_rest_follows_once_and_in_order(
+    desk: SessionsHarness, world: World, session: str
+) -> None:
     """REQ-RUN-007: resumable by `Last-Event-ID`, also while events are being added."""
     luck = random.Random(7)
 
@@ -117,7 +119,7 @@ def test_at_whatever_point_it_broke_the_rest_follows_once_and_in_order(desk: Des
     assert seen == ids(world, session)
 
 
-def test_every_point_of_an_ended_session_can_be_resumed(desk: Desk, world: World, session: str) -> None:
+def test_every_point_of_an_ended_session_can_be_resumed(desk: SessionsHarness, world: World, session: str) -> None:
     world.append(session, *["attempt_started"] * 6)
     world.finish(session)
     all_ids = ids(world, session)
@@ -131,14 +133,14 @@ def test_every_point_of_an_ended_session_can_be_resumed(desk: Desk, world: World
 
 
 def test_nothing_left_of_an_ended_session_tells_the_client_to_stop_reconnecting(
-    desk: Desk, world: World, session: str
+    desk: SessionsHarness, world: World, session: str
 ) -> None:
     world.finish(session)
     with desk.stream(session, Last_Event_ID=str(ids(world, session)[-1])) as stream:
         assert stream.status == 204
 
 
-def test_a_quiet_stream_is_kept_alive_by_comments(desk: Desk, world: World, session: str) -> None:
+def test_a_quiet_stream_is_kept_alive_by_comments(desk: SessionsHarness, world: World, session: str) -> None:
     with desk.stream(session) as stream:
         comments = [next(stream.messages()) for _ in range(3)]
         world.finish(session)
@@ -147,7 +149,7 @@ def test_a_quiet_stream_is_kept_alive_by_comments(desk: Desk, world: World, sess
 
 
 @pytest.mark.parametrize("last", ["x", "-1", "1.5", "9" * 19, "9" * 40, "1_0"])
-def test_a_last_id_that_is_none_is_422_and_names_where_it_stood(desk: Desk, session: str, last: str) -> None:
+def test_a_last_id_that_is_none_is_422_and_names_where_it_stood(desk: SessionsHarness, session: str, last: str) -> None:
     with desk.stream(session, Last_Event_ID=last) as stream:
         assert stream.status == 422
     for name in ("after", "lastEventId"):
@@ -157,7 +159,7 @@ def test_a_last_id_that_is_none_is_422_and_names_where_it_stood(desk: Desk, sess
 
 
 def test_a_reader_that_goes_away_frees_its_place_at_once_and_leaves_no_traceback(
-    desk: Desk, world: World, session: str, caplog: pytest.LogCaptureFixture
+    desk: SessionsHarness, world: World, session: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     until(lambda: desk.streams.open == 0)
     with caplog.at_level(logging.WARNING):
@@ -175,7 +177,7 @@ def test_a_reader_that_goes_away_frees_its_place_at_once_and_leaves_no_traceback
     assert caplog.records == []
 
 
-def test_a_reader_that_takes_nothing_hinders_no_other(desk: Desk, world: World, session: str) -> None:
+def test_a_reader_that_takes_nothing_hinders_no_other(desk: SessionsHarness, world: World, session: str) -> None:
     with socket.create_connection(("127.0.0.1", desk.port)) as stalled:
         stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         path = f"/api/sessions/{session}/events"
@@ -193,7 +195,7 @@ def test_what_another_process_writes_is_seen_soon(tmp_path: Path) -> None:
     world = Stored(tmp_path)
     session = world.put("octo/pocket", "t").id
     world.silent = True
-    with Desk(world, heartbeat_s=NEVER_S) as desk, desk.stream(session) as stream:
+    with SessionsHarness(world, heartbeat_s=NEVER_S) as desk, desk.stream(session) as stream:
         world.append(session, "session_started")
         assert len(stream.take(1)) == 1
         world.finish(session)
@@ -204,7 +206,11 @@ def test_what_another_process_writes_is_seen_soon(tmp_path: Path) -> None:
 def test_a_server_that_stops_ends_its_streams_in_order(caplog: pytest.LogCaptureFixture) -> None:
     world = World()
     session = world.put("octo/pocket", "t").id
-    with caplog.at_level(logging.WARNING), Desk(world, heartbeat_s=NEVER_S) as desk, desk.stream(session) as stream:
+    with (
+        caplog.at_level(logging.WARNING),
+        SessionsHarness(world, heartbeat_s=NEVER_S) as desk,
+        desk.stream(session) as stream,
+    ):
         until(lambda: desk.streams.open == 1)
         desk.streams.close()
         assert stream.rest() == []
@@ -215,7 +221,7 @@ def test_a_store_that_is_busy_ends_the_stream_with_a_word_and_loses_nothing() ->
     world = World()
     session = world.put("octo/pocket", "t").id
     world.append(session, "session_started")
-    with Desk(world) as desk:
+    with SessionsHarness(world) as desk:
         with desk.stream(session) as stream:
             assert stream.take(1) == [1]
             world.busy = True

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.web.webhook import Rejected, _check_object
+from bot.web.webhook import HttpRejection, _check_object
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -31,7 +31,7 @@ def by_json(body: bytes) -> bool:
 def taken(body: bytes) -> bool:
     try:
         _check_object(body)
-    except Rejected as error:
+    except HttpRejection as error:
         assert error.status == 400
         return False
     return True

@@ -15,21 +15,22 @@ import pytest
 
 from bot.agent.developer import Developer
 from bot.config import Policy, Settings
-from bot.demo.standin.server import StandIn
 from bot.github.client import GitHub
 from bot.http import open_client
 from bot.model import AgentTask, Issue, Proposal, Repo
 from bot.model.jobs import Job, JobState
-from bot.rules.course import RunSpec, RunState, fold
-from bot.store.candidates import Candidate
-from bot.store.database import Database, now_ms
-from bot.store.history import History
-from bot.store.runs import RunRow, Runs
-from bot.workflows.agents import Bench
+from bot.rules.runs.spec import RunSpec
+from bot.rules.runs.state import RunState, run_state
+from bot.store.database.database import Database, now_ms
+from bot.store.history.history import History
+from bot.store.inbox.candidates import QueuedIssue
+from bot.store.runs.runs import RunRow, Runs
+from bot.workflows.agents.build_agents import AgentFactory
 from bot.workflows.context import Context, RunControl, Stores
-from bot.workflows.secrets import Masker
-from bot.workspace.home import claim_directories
-from bot.workspace.sandbox import Sandbox
+from bot.workflows.masking import Masker
+from bot.workspace.files.home_directories import claim_directories
+from bot.workspace.sandbox.sandbox import Sandbox
+from demo.standin.server import StandIn
 from tests.machine import PATIENCE_S
 
 NAME = "octo/tiny"
@@ -53,7 +54,7 @@ def github(tmp_path: Path) -> Iterator[StandIn]:
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class ScriptedAgent:
     """An agent that does in the tree what the test says, as a command agent that edits in place would."""
 
     edit: Callable[[Path], None]
@@ -65,7 +66,7 @@ class Hand:
 
 
 @dataclass(slots=True)
-class Desk:
+class Harness:
     context: Context
     github: StandIn
     database: Database
@@ -107,13 +108,13 @@ class Desk:
         return row
 
     async def state(self, run_id: str) -> RunState:
-        return fold(await self.runs.events(run_id))
+        return run_state(await self.runs.events(run_id))
 
     async def wait(self, number: int, quiet_ms: int = 0) -> None:
         """Make the issue a candidate."""
         since = datetime.now(UTC)
         await self.context.stores.candidates.add(
-            Candidate(repo=self.repo, issue=number, labeled_by="ada", at=now_ms(), quiet_ms=quiet_ms, since=since)
+            QueuedIssue(repo=self.repo, issue=number, labeled_by="ada", at=now_ms(), quiet_ms=quiet_ms, since=since)
         )
 
     async def waiting(self) -> tuple[int, ...]:
@@ -126,7 +127,7 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[Desk]:
+async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[Harness]:
     values = {"app_id": str(github.app_id), "private_key": github.private_key_pem, "webhook_secret": "w" * 32}
     known = Settings(
         **{**values, "home": home, "quiet_seconds": 0.0, "github_url": github.url, "sandbox": "none", **settings}
@@ -138,9 +139,9 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
     database = Database(f"sqlite:///{home / 'mendbot.db'}")
     database.migrate()
     masker = Masker(known)
-    made: list[Desk] = []
+    made: list[Harness] = []
 
-    bench = Bench(settings=known, sandbox=sandbox, database=database, history=History(database), mask=masker)
+    bench = AgentFactory(settings=known, sandbox=sandbox, database=database, history=History(database), mask=masker)
 
     def developers(row: RunRow) -> Sequence[Developer]:
         return made[0].hands or bench.developers(row)
@@ -182,21 +183,21 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[De
             mask=masker,
             holds_secret=masker.holds,
         )
-        made.append(Desk(context, github, database, repo))
+        made.append(Harness(context, github, database, repo))
         try:
             yield made[0]
         finally:
             database.close()
 
 
-At = Callable[[Callable[[Desk], Coroutine[Any, Any, T]]], T]
+At = Callable[[Callable[[Harness], Coroutine[Any, Any, T]]], T]
 
 
 @pytest.fixture
 def at_desk(github: StandIn, tmp_path: Path) -> Callable[..., Any]:
     """`at_desk(work, **settings)` does `await work(desk)` and returns what it returns."""
 
-    def do(work: Callable[[Desk], Coroutine[Any, Any, T]], **settings: Any) -> T:
+    def do(work: Callable[[Harness], Coroutine[Any, Any, T]], **settings: Any) -> T:
         async def run() -> T:
             async with desk(github, tmp_path / "home", **settings) as made:
                 return await asyncio.wait_for(work(made), PATIENCE_S)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.config import Policy
-from bot.rules.course import Implement
-from bot.workflows.begin import begin, set_up
-from bot.workflows.implement import implement
-from tests.workflows.conftest import Desk, Hand
+from bot.rules.runs.next_action import Implement
+from bot.workflows.runs.begin import begin_run, set_up
+from bot.workflows.runs.implement import implement
+from tests.workflows.conftest import Harness, ScriptedAgent
 
 CHECKS = {"checks": {"test": {"command": "python3 check.py"}}}
 SET_UP = Policy.model_validate({**CHECKS, "setup": "echo made > ignored.txt; echo litter > litter.txt"})
@@ -19,12 +19,12 @@ def mend(tree: Path) -> None:
     (tree / "answer.txt").write_text("42\n")
 
 
-async def attempted(at: Desk, run_id: str, edit: Callable[[Path], None] = mend) -> Path:
+async def attempted(at: Harness, run_id: str, edit: Callable[[Path], None] = mend) -> Path:
     """A run after its first attempt; its tree."""
     row = await at.row(run_id)
-    await begin(at.context, row)
+    await begin_run(at.context, row)
     if row.spec.policy.setup is not None:
         await set_up(at.context, row, await at.state(run_id))
-    at.hands = [Hand(edit)]
+    at.hands = [ScriptedAgent(edit)]
     await implement(at.context, row, await at.state(run_id), Implement(attempt=1))
     return at.context.tree_path(row)

@@ -16,16 +16,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.app.build import jobs
-from bot.demo.standin.server import StandIn
-from bot.demo.standin.views import CheckRunView, DeliveryView
-from bot.store.database import now_ms
-from bot.store.deliveries import Delivery, DeliveryRow, Inbox
-from bot.store.tables import metadata
-from bot.workflows.pulls.tell import tell_pulls_loop
-from bot.workflows.pump import pump_loop
-from bot.workflows.report import report_loop
+from bot.store.database.database import now_ms
+from bot.store.database.tables import metadata
+from bot.store.inbox.deliveries import Delivery, DeliveryRow, Inbox
+from bot.workflows.deliveries.pump import pump_loop
+from bot.workflows.pulls.publish_checks import publish_checks_loop
+from bot.workflows.reporting.publish_run import report_loop
+from demo.standin.server import StandIn
+from demo.standin.views import CheckRunView, DeliveryView
 from tests.machine import PATIENCE_S
-from tests.workflows.conftest import NAME, Desk, desk
+from tests.workflows.conftest import NAME, Harness, desk
 
 RECORDER = """\
 import pathlib, subprocess, sys
@@ -46,8 +46,8 @@ FILES = {"wrong.txt": "", "style.txt": "fine\n", "test.py": TEST, "lint.py": LIN
 
 
 @dataclass(slots=True)
-class Bot:
-    at: Desk
+class RunningBot:
+    at: Harness
     root: Path
     heard: int = 0
     deaf: bool = False
@@ -228,12 +228,12 @@ class Bot:
 
 
 @asynccontextmanager
-async def working(at: Desk, root: Path) -> AsyncIterator[Bot]:
+async def working(at: Harness, root: Path) -> AsyncIterator[RunningBot]:
     """The bot at work; what people did before is not heard of."""
     at.github.world.hold_webhooks()
     at.github.world.set_webhook_url("http://127.0.0.1:9/held")
-    bot = Bot(at, root)
-    loops: list[Coroutine[Any, Any, Any]] = [pump_loop(at.context), tell_pulls_loop(at.context)]
+    bot = RunningBot(at, root)
+    loops: list[Coroutine[Any, Any, Any]] = [pump_loop(at.context), publish_checks_loop(at.context)]
     loops += [report_loop(at.context), bot.listen(), bot.work()]
     tasks = [asyncio.create_task(one) for one in loops]
     for task in tasks:
@@ -254,7 +254,7 @@ def check_events(home: Path) -> list[tuple[str, str]]:
 
 
 WithBot = Callable[..., Any]
-Work = Callable[[Bot], Coroutine[Any, Any, Any]]
+Work = Callable[[RunningBot], Coroutine[Any, Any, Any]]
 
 
 def with_bot(github: StandIn, root: Path) -> WithBot:

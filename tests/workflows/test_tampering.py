@@ -1,4 +1,4 @@
-"""A change that lets the checks see less is no attempt at mending: it is refused by name, costs the attempt and is told
+"""A change that lets the checks see less is no attempt at fixing: it is refused by name, costs the attempt and is told
 to the next agent; what only people can judge stands in the notes."""
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import pytest
 
 from bot.agent.developer import build_prompt
 from bot.model import Issue, Status
-from bot.rules.course import RunState
-from bot.rules.weakened import WEAKENED_TESTS
-from tests.workflows.conftest import Desk
+from bot.rules.runs.state import RunState
+from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
+from tests.workflows.conftest import Harness
 from tests.workflows.whole_run import Doer, go, judged, told, writes
 
 AtDesk = Callable[..., Any]
 TESTS = "def test_answer():\n    assert answer() == 42\n\n\ndef test_other():\n    assert True\n"
 
 
-def repository(at: Desk) -> None:
+def repository(at: Harness) -> None:
     judged(at, test_answer__py=TESTS, pytest__ini="[pytest]\naddopts = -q\n")
 
 
@@ -51,7 +51,7 @@ def test_weakened_tests_are_refused_cost_the_attempt_and_are_named_to_the_next_a
 ) -> None:
     """REQ-STOP-006: weakened tests refuse the attempt, with the reason named."""
 
-    async def work(at: Desk) -> tuple[RunState, dict[str, Any], str]:
+    async def work(at: Harness) -> tuple[RunState, dict[str, Any], str]:
         repository(at)
         doer = Doer([and_mends(edit), writes("42\n")])
         at.hands = [doer]
@@ -63,11 +63,11 @@ def test_weakened_tests_are_refused_cost_the_attempt_and_are_named_to_the_next_a
     assert failed["reason"] == WEAKENED_TESTS
     assert said in failed["message"] and said in state.troubles[0]
     assert (state.finished, state.attempt, len(state.validations)) == (Status.SUCCESS, 2, 1)
-    assert said in prompt.partition("An earlier change was not taken")[2]
+    assert said in prompt.partition("An earlier change was not applied")[2]
 
 
 def test_a_run_whose_agents_only_weaken_tests_ends_as_failed_without_any_check(at_desk: AtDesk) -> None:
-    async def work(at: Desk) -> RunState:
+    async def work(at: Harness) -> RunState:
         repository(at)
         at.hands = [Doer([and_mends(lambda tree: (tree / "test_answer.py").unlink())])]
         return await go(at, "run-1", max_attempts=2)
@@ -78,7 +78,7 @@ def test_a_run_whose_agents_only_weaken_tests_ends_as_failed_without_any_check(a
 
 
 def test_what_people_should_look_at_is_noted(at_desk: AtDesk) -> None:
-    async def work(at: Desk) -> RunState:
+    async def work(at: Harness) -> RunState:
         repository(at)
         at.hands = [Doer([and_mends(writes("import os  # noqa: F401\n", "tool.py"))])]
         return await go(at, "run-1")
@@ -90,7 +90,7 @@ def test_what_people_should_look_at_is_noted(at_desk: AtDesk) -> None:
 
 
 def test_check_configuration_that_the_issue_itself_names_may_be_edited(at_desk: AtDesk) -> None:
-    async def work(at: Desk) -> RunState:
+    async def work(at: Harness) -> RunState:
         repository(at)
         at.hands = [Doer([and_mends(writes("[pytest]\naddopts = -v\n", "pytest.ini"))])]
         issues = (Issue(number=at.issue(), title="It is silent", body="pytest.ini is too quiet"),)

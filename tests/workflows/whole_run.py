@@ -9,9 +9,9 @@ from typing import Any
 
 from bot.config import Policy
 from bot.model import AgentTask, Proposal, RunEvent
-from bot.rules.course import RunState
-from bot.workflows.fix import advance
-from tests.workflows.conftest import NAME, Desk
+from bot.rules.runs.state import RunState
+from bot.workflows.runs.loop import step_run
+from tests.workflows.conftest import NAME, Harness
 
 ERROR = "answer.txt: error: the answer is wrong [wrong-answer]"
 JUDGE = f"""import pathlib, sys
@@ -55,26 +55,26 @@ def writes(text: str, name: str = "answer.txt") -> Callable[[Path], None]:
     return edit
 
 
-def judged(at: Desk, judge: str = JUDGE, repo: str = NAME, **files: str) -> None:
+def judged(at: Harness, judge: str = JUDGE, repo: str = NAME, **files: str) -> None:
     """Give the repository its check; `files` by their names with `__` for the dot."""
     at.github.world.push_commit(
         repo, "main", {"judge.py": judge, **{name.replace("__", "."): text for name, text in files.items()}}, "ada"
     )
 
 
-async def go(at: Desk, run_id: str, **more: Any) -> RunState:
+async def go(at: Harness, run_id: str, **more: Any) -> RunState:
     """A run of a new issue, to its end."""
     policy = Policy.model_validate({**POLICY, **more.pop("policy", {})})
     await at.run(run_id, at.issue(), policy=policy, **more)
     return await through(at, run_id)
 
 
-async def through(at: Desk, run_id: str) -> RunState:
-    while not (await advance(at.context, run_id)).done:
+async def through(at: Harness, run_id: str) -> RunState:
+    while not (await step_run(at.context, run_id)).done:
         continue
     return await at.state(run_id)
 
 
-async def told(at: Desk, run_id: str, kind: str) -> list[RunEvent]:
+async def told(at: Harness, run_id: str, kind: str) -> list[RunEvent]:
     """A run's events of one kind."""
     return [event for event in await at.runs.events(run_id) if event.type == kind]

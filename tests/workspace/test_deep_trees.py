@@ -13,16 +13,16 @@ import pytest
 
 from bot.errors import Refused
 from bot.model import Change
-from bot.workflows.finish import clear_tree
-from bot.workspace.contents import digest, file_names
-from bot.workspace.nofollow import read_state
+from bot.workflows.runs.finish import clear_tree
+from bot.workspace.files.nofollow import read_state
+from bot.workspace.files.remove_tree import remove_directory
+from bot.workspace.files.tree_digest import file_names, tree_digest
+from bot.workspace.git.tree import Tree
 from bot.workspace.patch import apply_changes
-from bot.workspace.removal import remove_directory
-from bot.workspace.slots import entries
-from bot.workspace.tree import Tree
+from bot.workspace.worktree.registry import entries
 from tests.machine import PATIENCE_S
+from tests.workspace.checks.one_step import step
 from tests.workspace.git_scene import ensure, names, plain
-from tests.workspace.test_step import step
 
 DEPTH = 1_500
 
@@ -58,7 +58,7 @@ def descriptors() -> Iterator[Callable[[int], None]]:
 def test_the_bottom_is_read(tree: Tree, descriptors: Callable[[int], None]) -> None:
     path = dig(tree.path)
     assert path in set(file_names(tree.path))
-    before = digest(tree.path)
+    before = tree_digest(tree.path)
     descriptors(1_000)
     assert read_state(tree.path, path) is not None
     with pytest.raises(Refused, match="too deep in each other"):
@@ -69,7 +69,7 @@ def test_the_bottom_is_read(tree: Tree, descriptors: Callable[[int], None]) -> N
     asyncio.run(tree.restore("HEAD"))
     assert not (tree.path / "d").exists()
     asyncio.run(tree.restore(snapshot))
-    assert digest(tree.path) == before
+    assert tree_digest(tree.path) == before
     asyncio.run(remove_directory(tree.path))
     assert not tree.path.exists()
 

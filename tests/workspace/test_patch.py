@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from bot.errors import Refused, UserError
 from bot.model import Applied, Change
-from bot.rules.patches import check_path
+from bot.rules.patches.change_policy import check_path
+from bot.workspace.git.tree import Tree
 from bot.workspace.patch import PatchFailed, apply_changes
-from bot.workspace.tree import Tree
 
 OLD = "one\ntwo\nthree\nfour\nfive\n"
 BODY = "@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"

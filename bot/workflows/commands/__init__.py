@@ -1,1 +1,1 @@
-"""Slash commands at work: heard and acknowledged at once, obeyed by a job, answered in one place per thread."""
+"""Slash commands at work: acknowledged at once, run by a job, answered in one place per thread."""

@@ -7,22 +7,23 @@ from collections.abc import Sequence
 
 from bot.errors import Stale
 from bot.model import Issue
-from bot.reports.answers import group_answer
-from bot.reports.replies import done_reply
-from bot.store.runs import RunRow
-from bot.workflows.commands.answers import run_view
-from bot.workflows.commands.begun import begin
-from bot.workflows.commands.fitness import misfit
-from bot.workflows.commands.orders import Ask, Said, candidate_of, refused
+from bot.reports.commands.answers import group_answer
+from bot.reports.commands.replies import done_reply
+from bot.rules.reasons import make_reason
+from bot.store.runs.runs import RunRow
+from bot.workflows.commands.eligibility import misfit
+from bot.workflows.commands.info import get_run_view
+from bot.workflows.commands.once import begin_once
+from bot.workflows.commands.types import CommandCall, CommandResult, queued_issue, refused
 from bot.workflows.context import Context
-from bot.workflows.stopping import cancel, make_candidate
+from bot.workflows.runs.request import cancel_run, make_candidate
 
 MOST_TOGETHER = 50
 _SETTLING_MS = 1_000
 """How long issues that change their group wait: all of them wait before the first is grouped."""
 
 
-async def group(context: Context, ask: Ask) -> Said:
+async def group(context: Context, ask: CommandCall) -> CommandResult:
     """Show, split, add or remove."""
     row = await _open_run(context, ask)
     match ask.command.args[0]:
@@ -36,17 +37,17 @@ async def group(context: Context, ask: Ask) -> Said:
             return await _together(context, ask, row)
 
 
-async def _open_run(context: Context, ask: Ask) -> RunRow | None:
+async def _open_run(context: Context, ask: CommandCall) -> RunRow | None:
     found = await context.stores.runs.open_run(ask.repo, ask.number)
     return await context.stores.runs.get(found[0]) if found is not None else None
 
 
-async def _show(context: Context, ask: Ask, row: RunRow | None) -> Said:
+async def _show(context: Context, ask: CommandCall, row: RunRow | None) -> CommandResult:
     if row is None:
         rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=1)
         row = rows[-1] if rows else None
     waiting = await _waiting(context, ask)
-    view = await run_view(context, row, ask.language) if row is not None else None
+    view = await get_run_view(context, row, ask.language) if row is not None else None
     numbers = [issue.number for issue in (*waiting, *(row.spec.issues if row else ()))]
     pins = await context.stores.threads.pins(ask.repo, numbers)
     together: dict[str, list[int]] = {}
@@ -56,10 +57,10 @@ async def _show(context: Context, ask: Ask, row: RunRow | None) -> Said:
     together = {name: members for name, members in together.items() if len(members) > 1}
     label, joined = ask.policy.trigger_label, together.values()
     body = group_answer(view, waiting, ask.language, apart=apart, together=joined, label=label)
-    return Said(True, body, "group")
+    return CommandResult(True, body, "group")
 
 
-async def _waiting(context: Context, ask: Ask) -> tuple[Issue, ...]:
+async def _waiting(context: Context, ask: CommandCall) -> tuple[Issue, ...]:
     """The issues of the repository that wait to be grouped, if this one is among them."""
     bursts = await context.stores.candidates.bursts()
     numbers = next((burst.issues for burst in bursts if burst.repo.full_name == ask.repo.full_name), ())
@@ -70,15 +71,15 @@ async def _waiting(context: Context, ask: Ask) -> tuple[Issue, ...]:
     return tuple(issue.model_copy(update={"title": context.mask(issue.title)}) for issue in found)
 
 
-async def _apart(context: Context, ask: Ask, row: RunRow | None, numbers: Sequence[int]) -> Said:
+async def _apart(context: Context, ask: CommandCall, row: RunRow | None, numbers: Sequence[int]) -> CommandResult:
     """Each of these gets a run of its own."""
     known = row.spec.issues if row is not None else await _waiting(context, ask)
-    first = await begin(context, ask, run=row.id if row else "", known=[issue.number for issue in known])
+    first = await begin_once(context, ask, run=row.id if row else "", known=[issue.number for issue in known])
     row = await context.stores.runs.get(first["run"])
     strangers = [number for number in numbers if number not in first["known"]]
     if strangers:
-        told = ", ".join(f"#{number}" for number in strangers)
-        return refused(ask, "in_no_group", issues=told)
+        listed = ", ".join(f"#{number}" for number in strangers)
+        return refused(ask, "in_no_group", issues=listed)
     for number in numbers:
         await context.stores.threads.pin(ask.repo, [number], f"alone-{number}")
     if row is not None and len(row.spec.issues) > 1:
@@ -86,10 +87,10 @@ async def _apart(context: Context, ask: Ask, row: RunRow | None, numbers: Sequen
     context.wake["gather"].set()
     verb = ask.command.args[0]
     others = [number for number in first["known"] if number != ask.number] if verb == "split" else numbers
-    return Said(True, done_reply(f"group {verb}", _facts(others), ask.language))
+    return CommandResult(True, done_reply(f"group {verb}", _facts(others), ask.language))
 
 
-async def _together(context: Context, ask: Ask, row: RunRow | None) -> Said:
+async def _together(context: Context, ask: CommandCall, row: RunRow | None) -> CommandResult:
     """These issues join this one's group, their runs being stopped where they have one."""
     own, stopped = await _to_join(context, ask, row)
     more = [number for number in ask.command.issues if number not in own]
@@ -112,25 +113,25 @@ async def _together(context: Context, ask: Ask, row: RunRow | None) -> Said:
     for number in (one for one in members if one not in held):
         if await context.stores.runs.open_run(ask.repo, number) is not None:
             continue  # begun again: it was grouped meanwhile
-        because = f"{ask.by} said /mendbot group add"
-        await make_candidate(context, candidate_of(ask, number, because=because, quiet_ms=_SETTLING_MS))
+        because = f"`{ask.by}` commented `/mendbot group add`"
+        await make_candidate(context, queued_issue(ask, number, because=because, quiet_ms=_SETTLING_MS))
     context.wake["gather"].set()
-    return Said(True, done_reply("group add", _facts(sorted(members)), ask.language))
+    return CommandResult(True, done_reply("group add", _facts(sorted(members)), ask.language))
 
 
-async def _to_join(context: Context, ask: Ask, row: RunRow | None) -> tuple[list[int], list[RunRow]]:
+async def _to_join(context: Context, ask: CommandCall, row: RunRow | None) -> tuple[list[int], list[RunRow]]:
     """The group as it is before more issues join it, and the runs that are to be stopped for that."""
     own = [issue.number for issue in row.spec.issues] if row is not None else await _mates(context, ask)
     runs = [row.id] if row is not None else []
     for number in ask.command.issues:
         found = await context.stores.runs.open_run(ask.repo, number)
         runs += [found[0]] if found is not None and number not in own else []
-    first = await begin(context, ask, own=own, runs=runs)
+    first = await begin_once(context, ask, own=own, runs=runs)
     found_rows = [await context.stores.runs.get(run_id) for run_id in dict.fromkeys(first["runs"])]
     return first["own"], [one for one in found_rows if one is not None]
 
 
-async def _unfit(context: Context, ask: Ask, number: int) -> Said | None:
+async def _unfit(context: Context, ask: CommandCall, number: int) -> CommandResult | None:
     """To GitHub a pull request is an issue, too: whether a number is one only its own route tells."""
     refusal = await misfit(context, ask, number)
     if refusal is not None or number == ask.number:
@@ -142,7 +143,7 @@ async def _unfit(context: Context, ask: Ask, number: int) -> Said | None:
     return refused(ask, "not_an_issue", number=number)
 
 
-async def _mates(context: Context, ask: Ask) -> list[int]:
+async def _mates(context: Context, ask: CommandCall) -> list[int]:
     """This issue, with those that wait beside it because people put them together."""
     waiting = [issue.number for issue in await _waiting(context, ask)]
     pins = await context.stores.threads.pins(ask.repo, [*waiting, ask.number])
@@ -150,10 +151,12 @@ async def _mates(context: Context, ask: Ask) -> list[int]:
     return sorted({ask.number, *(number for number in waiting if own is not None and pins.get(number) == own)})
 
 
-async def _again(context: Context, ask: Ask, row: RunRow) -> None:
+async def _again(context: Context, ask: CommandCall, row: RunRow) -> None:
     """Stop the run; all its issues wait to be grouped anew."""
     numbers = [issue.number for issue in row.spec.issues]
-    await cancel(context, row, f"{ask.by} changed the group", released=numbers, quiet_ms=_SETTLING_MS)
+    await cancel_run(
+        context, row, make_reason("stop.regrouped", by=ask.by).text, released=numbers, quiet_ms=_SETTLING_MS
+    )
 
 
 def _facts(numbers: Sequence[int]) -> dict[str, str]:

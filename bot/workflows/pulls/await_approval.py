@@ -4,44 +4,46 @@ from __future__ import annotations
 
 from bot.config import Policy
 from bot.model import CHECK_ORDER, Repo, StopReason
-from bot.model.pulls import Pull, PullView
-from bot.reports.pull_comment import pull_comment
-from bot.reports.pull_heads import AWAITING, NO_SANDBOX, awaiting_output
-from bot.reports.replies import done_reply
-from bot.rules.pull_wanted import from_fork
+from bot.model.pulls import PullCheckReport, PullRequest
+from bot.reports.commands.replies import done_reply
+from bot.reports.pulls.comment import pull_comment
+from bot.reports.pulls.unchecked_heads import AWAITING, NO_SANDBOX, awaiting_output
+from bot.rules.pulls.eligibility import from_fork
 from bot.workflows.context import Context
-from bot.workflows.telling import CheckToTell, say_all, tell_check, tell_comment
+from bot.workflows.reporting.publisher import CheckRunUpdate, publish_all, publish_check, publish_comment
 
 
-async def tell_awaiting(context: Context, repo: Repo, pull: Pull, policy: Policy, because: str) -> None:
+async def publish_awaiting(context: Context, repo: Repo, pull: PullRequest, policy: Policy, because: str) -> None:
     """Say at this head that nothing runs, and in the thread what would let it run; said before, it costs nothing."""
     view = waiting_view(context, repo, pull, because)
     language = policy.language or context.settings.language
     conclusion, output = awaiting_output(view, language)
     waiting = f"waiting-{pull.head_sha[:10]}"
     for name in CHECK_ORDER:
-        await tell_check(context, repo, CheckToTell(name, pull.head_sha, waiting, "completed", conclusion, output))
+        await publish_check(
+            context, repo, CheckRunUpdate(name, pull.head_sha, waiting, "completed", conclusion, output)
+        )
     body = pull_comment(view, language)
     if body is not None:
-        await tell_comment(context, repo, pull.number, "checks", context.mask(body))
+        await publish_comment(context, repo, pull.number, "checks", context.mask(body))
 
 
-async def tell_approved(context: Context, repo: Repo, pull: Pull, policy: Policy) -> None:
+async def publish_approved(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
     """The comment that asked for an approval says that there is one; where nobody was asked, nothing is said."""
-    asked = await context.stores.reports.told(repo, f"comment:{pull.number}:checks")
+    asked = await context.stores.reports.published(repo, f"comment:{pull.number}:checks")
     if asked is None or await context.stores.approvals.approved(repo, pull.number, pull.head_sha) is None:
         return
     body = done_reply("ok-to-test", {"sha": pull.head_sha}, policy.language or context.settings.language)
 
     async def comment() -> None:
-        await tell_comment(context, repo, pull.number, "checks", body)
+        await publish_comment(context, repo, pull.number, "checks", body)
 
-    await say_all(f"#{pull.number}", [comment])
+    await publish_all(f"#{pull.number}", [comment])
 
 
-def waiting_view(context: Context, repo: Repo, pull: Pull, because: str) -> PullView:
+def waiting_view(context: Context, repo: Repo, pull: PullRequest, because: str) -> PullCheckReport:
     """The pull request as reports tell of it while its head waits; no run of checks is behind it."""
-    return PullView(
+    return PullCheckReport(
         run_id="",
         repo=repo.full_name,
         github_url=context.settings.github_url.rstrip("/"),

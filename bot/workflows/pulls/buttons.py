@@ -4,32 +4,33 @@ from __future__ import annotations
 
 from bot.github.threads import Reply
 from bot.model import Repo
-from bot.model.commands import Command
-from bot.reports.replies import refused_reply
-from bot.rules.decisions import PressedButton
-from bot.rules.pull_spec import MERGE_GROUP
-from bot.rules.pull_state import checks_of, fold_pull
-from bot.rules.triage_pulls import RERUN
-from bot.rules.verdict import green
-from bot.store.pulls import PullRow
+from bot.model.commands import SlashCommand
+from bot.reports.commands.replies import refused_reply
+from bot.rules.failures.verdict import green
+from bot.rules.pulls.spec import MERGE_GROUP
+from bot.rules.pulls.state import checks_of, pull_check_state
+from bot.rules.reasons import make_reason
+from bot.rules.triage.decisions import ButtonPressed
+from bot.rules.triage.pull_requests import RERUN
+from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
-from bot.workflows.policies import policy_of
-from bot.workflows.pulls.fix import start_fix
-from bot.workflows.pulls.heads import checks_at
-from bot.workflows.pulls.look import check_again, look_at_commit
-from bot.workflows.pulls.policy_check import CHECK as CONFIG
-from bot.workflows.pulls.policy_check import judge_policy_at
-from bot.workflows.pulls.queue import check_group_again
-from bot.workflows.pulls.start import stop_run
-from bot.workflows.stopping import cancel
-from bot.workflows.telling import digest
-from bot.workflows.told_replies import tell_reply
+from bot.workflows.pulls.config_check import CHECK as CONFIG
+from bot.workflows.pulls.config_check import judge_policy_at
+from bot.workflows.pulls.merge_queue import check_group_again
+from bot.workflows.pulls.shared_heads import checks_at
+from bot.workflows.pulls.start_fix import start_fix
+from bot.workflows.pulls.start_stop import stop_run
+from bot.workflows.pulls.sync import check_again, sync_commit
+from bot.workflows.repo_config import get_policy
+from bot.workflows.reporting.publish_replies import publish_reply
+from bot.workflows.reporting.publisher import report_digest
+from bot.workflows.runs.request import cancel_run
 
-_FIX = Command(verb="fix", text="Fix")
+_FIX = SlashCommand(verb="fix", text="Fix")
 """What a refused button is told as."""
 
 
-async def press(context: Context, pressed: PressedButton) -> str:
+async def handle_button(context: Context, pressed: ButtonPressed) -> str:
     """Do what the button says; what came of it, in a sentence. A button of a head that is gone does nothing."""
     repo, sha = pressed.repo, pressed.head_sha
     if pressed.check == CONFIG:
@@ -38,7 +39,7 @@ async def press(context: Context, pressed: PressedButton) -> str:
     if number is None:
         # the check run told that nothing is run: who may ask for it asks for all of it
         again = pressed.trusted and pressed.identifier == RERUN
-        return await look_at_commit(context, repo, sha, again=again, because=pressed.because)
+        return await sync_commit(context, repo, sha, again=again, because=pressed.because)
     if pressed.identifier == "cancel":
         return await _cancel(context, pressed)
     if pressed.identifier == "fix" or pressed.check == "fix":
@@ -58,12 +59,12 @@ async def failed_checks(context: Context, repo: Repo, number: int, sha: str) -> 
     row = await checks_at(context, repo, number, sha)
     if row is None:
         return ()
-    checks = checks_of(row.spec, fold_pull(await context.stores.pulls.events(row.id)))
+    checks = checks_of(row.spec, pull_check_state(await context.stores.pulls.events(row.id)))
     ended = row.status in ("done", "cancelled")
     return tuple(check.name for check in checks if not green(check) and (ended or check.status == "completed"))
 
 
-async def _number(context: Context, pressed: PressedButton) -> int | None:
+async def _number(context: Context, pressed: ButtonPressed) -> int | None:
     """The pull request that the button belongs to, if the run that it names is of this repository and commit."""
     checks = await context.stores.pulls.get(pressed.run_id)
     if checks is not None and _same(checks, pressed):
@@ -74,23 +75,23 @@ async def _number(context: Context, pressed: PressedButton) -> int | None:
     return run.spec.pull.number if run.spec.repo.full_name == pressed.repo.full_name else None
 
 
-def _same(row: PullRow, pressed: PressedButton) -> bool:
+def _same(row: PullCheckRow, pressed: ButtonPressed) -> bool:
     return row.spec.repo.full_name == pressed.repo.full_name and row.spec.head_sha == pressed.head_sha
 
 
-async def _cancel(context: Context, pressed: PressedButton) -> str:
+async def _cancel(context: Context, pressed: ButtonPressed) -> str:
     checks = await context.stores.pulls.get(pressed.run_id)
     if checks is not None:
         stopped = await stop_run(context, checks, f"cancelled: {pressed.by}")
         return f"{pressed.by} cancelled the checks" if stopped else "the checks were stopped before"
     run = await context.stores.runs.get(pressed.run_id)
     if run is not None and not run.status.final:
-        await cancel(context, run, f"{pressed.by} pressed Cancel")
+        await cancel_run(context, run, make_reason("stop.pressed", by=pressed.by).text)
         return f"{pressed.by} cancelled the fix"
     return "it had ended before"
 
 
-async def _fix(context: Context, pressed: PressedButton, number: int) -> str:
+async def _fix(context: Context, pressed: ButtonPressed, number: int) -> str:
     """*Fix* may be pressed by the author of the repository's own pull request as well as by who has write access."""
     repo = pressed.repo
     pull = await context.github.repository(repo).pull(number)
@@ -104,11 +105,11 @@ async def _fix(context: Context, pressed: PressedButton, number: int) -> str:
     if answer.why == "pull_taken":
         return f"a fix of #{number} is under way already"  # pressed twice: its check run says so
     if answer.run_id is None:
-        policy, _ = await policy_of(context, repo)
+        policy, _ = await get_policy(context, repo)
         language = policy.language or context.settings.language
         words = refused_reply(_FIX, answer.words(language), language)
         # no event says when a button was pressed, so the same words about the same check run are said once
-        about = f"button-{pressed.check_run_id}-{digest(words)[:8]}"
-        await tell_reply(context, repo, number, Reply("reply", about, context.mask(words), beside=True))
+        about = f"button-{pressed.check_run_id}-{report_digest(words)[:8]}"
+        await publish_reply(context, repo, number, Reply("reply", about, context.mask(words), beside=True))
         return f"no fix was started: {answer.words('en')}"
     return f"{pressed.by} asked for a fix of #{number}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.workspace.sandbox import Sandbox, open_sandbox
+from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 
 
 @pytest.fixture(scope="module")

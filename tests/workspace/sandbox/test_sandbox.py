@@ -1,4 +1,4 @@
-"""What a command finds in the box, its network, and what happens where there is no box (trust T30)."""
+"""What a command finds in the box, its network, and what happens where there is no box (T30)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError
-from bot.workspace.box import find_packages
-from bot.workspace.sandbox import Grant, Sandbox, Tools, open_sandbox
-from tests.workspace.sandbox.boxed import ROOT, passes, run, sleepers
+from bot.workspace.sandbox.bubblewrap import find_packages
+from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant, Tools, open_sandbox
+from tests.workspace.sandbox.sandboxed_commands import ROOT, passes, run, sleepers
 
 
 def test_it_says_what_it_is_in_one_line(box: Sandbox) -> None:
@@ -82,7 +82,7 @@ def test_the_environment_is_the_short_list_and_the_grant(
     box: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WEBHOOK_SECRET", "canary")
-    said = passes(box, tree, "env", "-0", grant=Grant(env={"EXTRA": "a=b"}))
+    said = passes(box, tree, "env", "-0", grant=SandboxGrant(env={"EXTRA": "a=b"}))
     variables = dict(line.split("=", 1) for line in said.split("\0") if line)
     path = variables.pop("PATH").split(":")
     tools = [str(directory / "bin") for directory in Tools().now()]
@@ -102,7 +102,7 @@ def test_the_environment_is_the_short_list_and_the_grant(
 
 
 def test_what_the_loader_reads_is_set_inside_alone(box: Sandbox, tree: Path) -> None:
-    said = passes(box, tree, "cat /proc/1/environ; echo; env", grant=Grant(env={"LD_LIBRARY_PATH": "/nowhere"}))
+    said = passes(box, tree, "cat /proc/1/environ; echo; env", grant=SandboxGrant(env={"LD_LIBRARY_PATH": "/nowhere"}))
     outside, _, inside = said.partition("\n")
     assert "LD_" not in outside and "LD_LIBRARY_PATH=/nowhere\n" in inside
 
@@ -143,7 +143,7 @@ def test_only_with_the_network_is_there_one(box: Sandbox, tree: Path, port: int)
     fetch = f"import urllib.request as u; print(u.urlopen('http://127.0.0.1:{port}', timeout=3).read())"
     without = run(box, tree, "python", "-c", fetch)
     assert without.exit_code != 0 and b"Connection refused" in without.output
-    assert "reached" in passes(box, tree, "python", "-c", fetch, grant=Grant(network=True))
+    assert "reached" in passes(box, tree, "python", "-c", fetch, grant=SandboxGrant(network=True))
 
 
 def test_abstract_sockets_and_metadata_are_out_of_reach(box: Sandbox, tree: Path) -> None:
@@ -177,7 +177,7 @@ def test_package_settings_come_with_the_network_alone(
         pytest.skip(sandbox.describe())
     look = f"echo ${{PIP_FIND_LINKS:-unset}} ${{PRIVATE_KEY:-unset}}; test -d {wheels} && echo there || echo absent"
     assert passes(sandbox, tree, look) == "unset unset\nabsent\n"
-    said = passes(sandbox, tree, look, grant=Grant(network=True))
+    said = passes(sandbox, tree, look, grant=SandboxGrant(network=True))
     assert said == f"file://{wheels} /no/such/place unset\nthere\n"
 
 
@@ -230,12 +230,12 @@ NESTED = """
 import asyncio, json, sys
 from pathlib import Path
 from bot.errors import UserError
-from bot.model import Command
-from bot.workspace.sandbox import open_sandbox
+from bot.model import ShellCommand
+from bot.workspace.sandbox.sandbox import open_sandbox
 async def main(mode):
     sandbox = await open_sandbox(mode, ())
     try:
-        said = (await sandbox.run(Command(run="echo ran", timeout_s=100), Path.cwd())).output.decode()
+        said = (await sandbox.run(ShellCommand(run="echo ran", timeout_s=100), Path.cwd())).output.decode()
     except UserError as error:
         said = str(error)
     print(json.dumps([sandbox.level, sandbox.trusted_only, sandbox.describe(), said]))
@@ -246,7 +246,7 @@ asyncio.run(main(sys.argv[1]))
 @pytest.mark.parametrize("mode", ["auto", "bubblewrap"])
 def test_where_no_box_works_it_says_so(box: Sandbox, tree: Path, mode: str) -> None:
     # a place where user namespaces are forbidden is at hand: the box itself
-    grant = Grant(read_only=(ROOT / "bot", Path(sys.prefix)), env={"PYTHONPATH": str(ROOT)})
+    grant = SandboxGrant(read_only=(ROOT / "bot", Path(sys.prefix)), env={"PYTHONPATH": str(ROOT)})
     level, trusted_only, line, said = json.loads(passes(box, tree, sys.executable, "-c", NESTED, mode, grant=grant))
     if mode == "auto":
         assert (level, trusted_only, said) == ("none", True, "ran\n")

@@ -1,0 +1,163 @@
+"""A session that the process itself works on, to its end: `mendbot fix`, and programs that embed Mendbot.
+
+It needs no engine and takes no other process's work: the loop of `step_run` is driven here, on the same facts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
+
+from bot.app.admin_token import with_known_token
+from bot.app.build import Jobs, build_context
+from bot.app.home import open_home
+from bot.app.summary import get_summary
+from bot.config import Settings
+from bot.errors import ConfigError
+from bot.model import Artifact, Model, RunEvent, Session, SessionRequest, SessionSummary, StopReason
+from bot.model.jobs import Job, JobArgs, JobState, StepResult
+from bot.store.database.notify import Changes
+from bot.store.database.open import database_url, writing
+from bot.workflows.context import Context
+from bot.workflows.job_runner import guarded
+from bot.workflows.runs.abandoned import fail_abandoned
+from bot.workflows.runs.finish import finish_cancelled
+from bot.workflows.runs.local_tree import attending
+from bot.workflows.runs.loop import fail_run, step_run
+from bot.workflows.runs.sessions import get_spec, new_id, read_session
+
+
+class FinishedSession(Model):
+    """A session that has ended, with all that it left."""
+
+    session: Session
+    events: tuple[RunEvent, ...]
+    artifacts: tuple[Artifact, ...]
+    summary: SessionSummary
+
+
+_LAST_WORDS_S = 1.0
+Listener = Callable[[RunEvent], None]
+
+
+async def run_session(
+    settings: Settings,
+    request: SessionRequest,
+    *,
+    on_event: Listener | None = None,
+    on_wait: Callable[[str], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> FinishedSession:
+    """Work on a session in a tree on this machine until it has ended (spec D), or `stop` is set and it is cancelled.
+
+    `on_event` is called with each event in order, `on_wait` with what it waits for while another session works in the
+    tree. Raises Rejected for a request that cannot be served, UserError for a repository's broken configuration,
+    MendbotError where the database in MENDBOT_HOME cannot be used."""
+    open_home(settings.home)
+    settings = with_known_token(settings)
+    async with writing(database_url(settings)) as database:
+        context = await build_context(settings, database, Changes(), _no_jobs(), None)
+        await fail_abandoned(context)
+        spec = await get_spec(context, request, roots=None, attended=True)
+        session_id = new_id()
+        with attending(settings.home, session_id):
+            await context.stores.runs.create(session_id, spec)
+            teller = asyncio.create_task(_forward_events(context, session_id, on_event)) if on_event else None
+            stopper = asyncio.create_task(_stop(context, session_id, stop)) if stop else None
+            try:
+                await _drive(context, session_id, on_wait)
+            finally:
+                await _end(context, session_id, teller, stopper)
+            return await _finished_session(context, session_id)
+
+
+def _no_jobs() -> Jobs:
+    async def enqueue(job: Job) -> None:
+        raise ConfigError(f"the job {job.id} needs `mendbot serve`")
+
+    async def state(_: str) -> JobState:
+        return "unknown"
+
+    async def forget(_: timedelta) -> int:
+        return 0
+
+    async def wake(_: str) -> None:
+        return
+
+    return Jobs(enqueue=enqueue, state=state, forget=forget, wake=wake)
+
+
+async def _drive(context: Context, session_id: str, on_wait: Callable[[str], None] | None) -> None:
+    async def step(args: JobArgs) -> StepResult:
+        return await step_run(context, args["run_id"])
+
+    async def end(args: JobArgs, because: StopReason, tidy: bool) -> None:
+        await fail_run(context, args["run_id"], because, tidy=tidy)
+
+    call, args, faults, said = guarded("fix", step, end), {"run_id": session_id}, 0, None
+    while not (outcome := await call(args, faults)).done:
+        faults = faults + 1 if outcome.fault else 0
+        waits_for = await _waits_for(context, session_id) if on_wait else None
+        if on_wait and waits_for is not None and waits_for != said:
+            on_wait(waits_for)
+        said = waits_for
+        with suppress(TimeoutError):  # a pause that ends early when somebody wants the session to stop
+            await asyncio.wait_for(context.control.cancelled(session_id), outcome.wait_s)
+    await settle_if_asked(context, session_id)
+
+
+async def _waits_for(context: Context, session_id: str) -> str | None:
+    row = await context.stores.runs.get(session_id)
+    return None if row is None else row.waiting_for
+
+
+async def settle_if_asked(context: Context, session_id: str) -> None:
+    """Say the last word of a session that was asked to stop, here or over HTTP."""
+    row = await context.stores.runs.get(session_id)
+    if row is not None and not row.status.final and row.cancel_because is not None:
+        await finish_cancelled(context, session_id)
+
+
+async def _stop(context: Context, session_id: str, stop: asyncio.Event) -> None:
+    await stop.wait()
+    await context.stores.runs.request_cancel(session_id, "stopped by a signal")
+    context.control.signal(session_id)
+
+
+async def _forward_events(context: Context, session_id: str, on_event: Listener) -> None:
+    runs, seen = context.stores.runs, 0
+    while True:
+        ring = runs.changes.count
+        for event in await runs.events(session_id, seen):
+            seen = event.id
+            on_event(event)
+            if event.type == "session_finished":
+                return
+        await runs.changes.wait(60.0, ring)
+
+
+async def _end(
+    context: Context, session_id: str, teller: asyncio.Task[None] | None, stopper: asyncio.Task[None] | None
+) -> None:
+    """Let the teller say what is left to say, if the session has ended, and end both tasks."""
+    row = await context.stores.runs.get(session_id)
+    if row is not None and row.status.final and teller is not None:
+        await asyncio.wait([teller], timeout=_LAST_WORDS_S)
+    tasks = [task for task in (teller, stopper) if task is not None]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _finished_session(context: Context, session_id: str) -> FinishedSession:
+    runs = context.stores.runs
+    row = await runs.get(session_id)
+    assert row is not None
+    events = await runs.events(session_id)
+    return FinishedSession(
+        session=await read_session(runs, row),
+        events=events,
+        artifacts=await runs.artifacts(session_id),
+        summary=get_summary(context.settings.home, row, events),
+    )

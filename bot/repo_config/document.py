@@ -1,0 +1,232 @@
+"""YAML as a configuration needs it: plain values, with the line of each key and value, so that a problem can be shown
+where it stands. Whatever the text, reading it is quick, and no more is built than was written (T9, T33)."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from bot.repo_config.describe import TAG, got, in_plain_words, is_another_base, is_null
+from bot.repo_config.keys import PolicyProblem
+from bot.repo_config.printable import brief, shown
+
+MOST_DEEP = 12
+MOST_ALIASES = 20
+MOST_VALUES = 5_000
+"""A key or a value counts each time an alias repeats it."""
+
+Path = tuple[str | int, ...]
+"""Where a value stands: keys and, from 0, places in lists."""
+
+_BREAK = re.compile(r"\r\n|\n|\r")
+_UNFIT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What YAML 1.1 (5.1) wants escaped; half a surrogate pair is nothing at all."""
+_UNFIT_IN_A_VALUE = re.compile("[\x00\ud800-\udfff]")
+
+
+class _Unfit(Exception):
+    """The text as a whole cannot be read; `index` is the character at which that shows."""
+
+    def __init__(self, message: str, index: int = 0) -> None:
+        super().__init__(message)
+        self.index = index
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePosition:
+    """A key (None in a list) and its value, as they were written."""
+
+    key: Node | None
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The mapping that a text holds, and where each of its values stands."""
+
+    values: Mapping[str, Any]
+    places: Mapping[Path, SourcePosition]
+    lines: LineIndex
+    problems: tuple[PolicyProblem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LineIndex:
+    """The lines of a text as editors count them: YAML would end them at U+0085 and U+2028 as well."""
+
+    starts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str) -> LineIndex:
+        ends = [found.end() for found in _BREAK.finditer(text)]
+        return cls((0, *(end for end in ends if end < len(text))))
+
+    def at(self, index: int) -> tuple[int, int]:
+        """The line and the column of a character, both from 1."""
+        line = bisect_right(self.starts, index)
+        return line, index - self.starts[line - 1] + 1
+
+    def of_node(self, node: Node | None) -> tuple[int, int]:
+        return (1, 1) if node is None else self.at(node.start_mark.index)
+
+    def problem(self, message: str, at: tuple[int, int], path: Path = ()) -> PolicyProblem:
+        return PolicyProblem(key=spelt(path), message=message, line=at[0], column=at[1])
+
+
+def parse_document(text: str) -> Document | PolicyProblem:
+    """The document in a YAML text; nothing but comments is an empty one. A problem where it cannot be read at all;
+    a key that stands twice is among the document's problems. Never raises."""
+    lines = LineIndex.of(text)
+    try:
+        if (unfit := _UNFIT.search(text)) is not None:
+            raise _Unfit(f"holds the control character {shown(unfit[0])}: remove it", unfit.start())
+        loader = _Loader(text)
+        root = loader.get_single_node()
+        if root is None or is_null(root):
+            return Document(MappingProxyType({}), MappingProxyType({}), lines)
+        if not isinstance(root, MappingNode):
+            raise _Unfit(f"the file must be a mapping of keys to values, got {got(root)}", root.start_mark.index)
+        builder = _Builder(loader, lines)
+        values = builder.mapping(root, ())
+        return Document(values, builder.places, lines, tuple(builder.problems))
+    except _Unfit as error:
+        return lines.problem(str(error), lines.at(error.index))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        return lines.problem(in_plain_words(error), lines.at(mark.index if mark else 0))
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        return PolicyProblem(key="", message=f"not valid YAML: {brief(str(error))}")
+
+
+_TOO_DEEP = f"is nested more than {MOST_DEEP} levels deep: no key needs that"
+_TOO_MANY = (
+    f"holds more than {MOST_VALUES:,} keys and values, those that aliases (`*name`) repeat among them: leave some out"
+)
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes, and stops early at what only an attack nests or repeats so often.
+
+    The loader in Python, not that of libyaml: its marks count characters, and its depth is ours to limit."""
+
+    depth = 0
+    repeats = 0
+    nodes = 0
+
+    def compose_node(self, parent: Node | None, index: Any) -> Node | None:
+        at = self.peek_event().start_mark.index  # type: ignore[no-untyped-call]
+        self.repeats += self.check_event(yaml.AliasEvent)
+        if self.repeats > MOST_ALIASES:
+            raise _Unfit(f"has more than {MOST_ALIASES} aliases (`*name`): write some of them out", at)
+        self.nodes += 1
+        if self.nodes > MOST_VALUES:
+            raise _Unfit(_TOO_MANY, at)
+        if self.depth > MOST_DEEP:
+            raise _Unfit(_TOO_DEEP, at)
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+@dataclass(slots=True)
+class _Builder:
+    """Makes values of nodes; what YAML would make an object, a set or a date stays something that no key accepts."""
+
+    loader: _Loader
+    lines: LineIndex
+    places: dict[Path, SourcePosition] = field(default_factory=dict)
+    problems: list[PolicyProblem] = field(default_factory=list)
+    left: int = MOST_VALUES
+
+    def mapping(self, node: MappingNode, path: Path) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, place in self._entries(node, path).items():
+            self.places[(*path, name)] = place
+            found[name] = self._value(place.value, (*path, name))
+        return found
+
+    def _value(self, node: Node, path: Path) -> Any:
+        self._count(node, len(path))
+        if isinstance(node, MappingNode) and node.tag == f"{TAG}map":
+            return self.mapping(node, path)
+        if isinstance(node, SequenceNode) and node.tag == f"{TAG}seq":
+            items = []
+            for index, item in enumerate(node.value):
+                self.places[(*path, index)] = SourcePosition(None, item)
+                items.append(self._value(item, (*path, index)))
+            return items
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
+        return object()
+
+    def _scalar(self, node: ScalarNode) -> Any:
+        kind = node.tag.removeprefix(TAG)
+        if kind == "str":
+            if (unfit := _UNFIT_IN_A_VALUE.search(node.value)) is not None:
+                raise _Unfit(
+                    f"holds the character {shown(unfit[0])}, which no command or path can hold: remove it",
+                    node.start_mark.index,
+                )
+            return node.value
+        if kind not in ("null", "bool", "int", "float") or is_another_base(node):
+            return object()
+        try:
+            return self.loader.construct_object(node)
+        except (ValueError, LookupError, ArithmeticError):
+            return object()  # `!!int three`, or more digits than Python reads
+
+    def _entries(self, node: MappingNode, path: Path) -> dict[str, SourcePosition]:
+        """Each key once with where it stands; what `<<` brings in gives way to what stands in the mapping itself."""
+        merged: dict[str, SourcePosition] = {}
+        own: dict[str, SourcePosition] = {}
+        for key, value in node.value:
+            self._count(key, len(path))
+            if key.tag == f"{TAG}merge":
+                for base in self._bases(value):
+                    merged = {**self._entries(base, (*path, "<<")), **merged}
+                continue
+            if not isinstance(key, ScalarNode):
+                raise _Unfit(f"a key must be a plain word, got {got(key)}", key.start_mark.index)
+            if key.value in own:
+                self._twice(key, own[key.value], path)
+            own[key.value] = SourcePosition(key, value)
+        return {**merged, **own}
+
+    def _bases(self, value: Node) -> Iterator[MappingNode]:
+        for base in value.value if isinstance(value, SequenceNode) else (value,):
+            if not isinstance(base, MappingNode):
+                raise _Unfit(f"`<<` must stand before a mapping, got {got(base)}", value.start_mark.index)
+            yield base
+
+    def _twice(self, key: ScalarNode, first: SourcePosition, path: Path) -> None:
+        line, _ = self.lines.of_node(first.key)
+        message = f"stands twice, on line {line} too, and only the last one would count: remove one"
+        self.problems.append(self.lines.problem(message, self.lines.of_node(key), (*path, key.value)))
+
+    def _count(self, node: Node, depth: int) -> None:
+        """An alias within its own anchor would never end, and aliases of aliases almost never."""
+        self.left -= 1
+        if self.left < 0:
+            raise _Unfit(_TOO_MANY, node.start_mark.index)
+        if depth > MOST_DEEP:
+            raise _Unfit(_TOO_DEEP, node.start_mark.index)
+
+
+def spelt(path: Path) -> str:
+    """The dotted key: `checks.test.command`, `fixers[0]`; what is no plain word is quoted and short."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            word = part if re.fullmatch(r"[\w/-]{1,60}", part) else shown(part)
+            text += f".{word}" if text else word
+    return text

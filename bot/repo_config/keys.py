@@ -1,0 +1,229 @@
+"""Every key of `.github/mendbot.yml` with its default, its bounds and one line of help, which the JSON Schema and
+docs/configuration.md repeat. What a value may be stands here alone: messages are made from the schema of these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationInfo, field_validator
+
+from bot.model import CheckName, GroupBy, Language
+from bot.repo_config.agents import agent_problem
+from bot.repo_config.printable import shown
+
+POLICY_PATH = ".github/mendbot.yml"
+
+CHECK_TIMEOUTS_S: Mapping[CheckName, float] = {"typecheck": 60.0, "lint": 120.0, "test": 300.0}
+"""The time limits of spec A."""
+
+VerbName = Literal[
+    "fix", "check", "retest", "retry", "cancel", "status", "group", "apply", "explain", "history", "resolved",
+    "ok-to-test", "pause", "resume", "help",
+]  # fmt: skip
+VERB_NAMES: tuple[VerbName, ...] = get_args(VerbName)
+"""The verbs of REQ-CMD-002, which an alias may stand for."""
+
+_ALIAS = r"^/?[a-z][a-z-]*$"
+_DRIVE = re.compile(r"[A-Za-z]:")
+_NO_REF = re.compile(r"[\x00-\x20~^:?*\[\\\x7f]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$|^[-/.]|^@$")
+"""What git lets no branch be called (git-check-ref-format), and options."""
+
+
+def _said(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be empty")
+    return value
+
+
+def _program(words: tuple[str, ...]) -> tuple[str, ...]:
+    if not words[0].strip():
+        raise ValueError("must begin with the name of a program")
+    return words
+
+
+def _below_the_root(path: str) -> str:
+    if path.startswith(("/", "\\")) or _DRIVE.match(path):
+        raise ValueError(f"must be relative to the repository's root, got {shown(path)}")
+    if ".." in re.split(r"[/\\]", path):
+        raise ValueError(f"must not lead out of the repository by `..`, got {shown(path)}")
+    return path
+
+
+def _glob(pattern: str) -> str:
+    if not pattern.removeprefix("!").strip():
+        raise ValueError(f"must name a path after the `!`, got {shown(pattern)}")
+    _below_the_root(pattern.removeprefix("!"))
+    return pattern
+
+
+def _agent(spec: str) -> str:
+    if (problem := agent_problem(spec)) is not None:
+        raise ValueError(problem)
+    return spec
+
+
+def _alias(word: str) -> str:
+    if re.fullmatch(_ALIAS, word) is None or word.endswith("\n"):
+        raise ValueError(f"must be small letters or hyphens behind a slash, such as /fix, got {shown(word)}")
+    word = "/" + word.removeprefix("/")
+    if word == "/mendbot":
+        raise ValueError("/mendbot is the long form already: choose another word")
+    return word
+
+
+def _short_verb(word: str) -> str:
+    verb = word.removeprefix("/")
+    if verb not in VERB_NAMES:
+        raise ValueError(f"must be a verb, such as fix or retest, got {shown(word)}")
+    return verb
+
+
+YesNo = Annotated[bool, Strict()]
+Whole = Annotated[int, Strict()]
+Seconds = Annotated[float, Strict()]
+Text = Annotated[str, Field(min_length=1), AfterValidator(_said)]
+Label = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_said)]
+"""GitHub's own limit for the name of a label."""
+CommandLine = Text | Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_program)]
+InnerPath = Annotated[Text, AfterValidator(_below_the_root), Field(json_schema_extra={"pattern": r"^[^/\\]"})]
+Glob = Annotated[Text, AfterValidator(_glob), Field(json_schema_extra={"pattern": r"^(![^/\\]|[^!/\\])"})]
+AgentSpec = Annotated[
+    str,
+    AfterValidator(_agent),
+    Field(json_schema_extra={"pattern": r"^(fixers|history|command|command:\s*\S[\s\S]*)$"}),
+]
+Aliases = Annotated[
+    dict[Annotated[str, AfterValidator(_alias)], VerbName],
+    Field(json_schema_extra={"propertyNames": {"pattern": _ALIAS}}),
+]
+ShortVerbs = tuple[
+    Annotated[str, AfterValidator(_short_verb), Field(json_schema_extra={"pattern": rf"^/?({'|'.join(VERB_NAMES)})$"})],
+    ...,
+]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _key(
+    default: Any, help_text: str, *, ge: float | None = None, gt: float | None = None, le: float | None = None
+) -> Any:
+    return Field(default, description=help_text, ge=ge, gt=gt, le=le)
+
+
+class CheckPolicy(_Section):
+    """One check's own command, its limit in seconds and the report it writes."""
+
+    command: CommandLine | None = _key(
+        None, "What runs the check: text for `sh -c`, or a list of words; found in the project's files by default."
+    )
+    timeout: Seconds | None = _key(
+        None,
+        "Its time limit in seconds; 60 for typecheck, 120 for lint and 300 for test by default.",
+        gt=0,
+        le=7200,
+    )
+    report: InnerPath | None = _key(
+        None, "A JUnit XML or SARIF file that the command writes, for places; JUnit also names the tests that ran."
+    )
+
+
+class ChecksPolicy(_Section):
+    """The three checks."""
+
+    typecheck: CheckPolicy = _key(CheckPolicy(), "The type checker.")
+    lint: CheckPolicy = _key(CheckPolicy(), "The linter.")
+    test: CheckPolicy = _key(CheckPolicy(), "The tests.")
+
+    def of(self, check: CheckName) -> CheckPolicy:
+        return {"typecheck": self.typecheck, "lint": self.lint, "test": self.test}[check]
+
+
+class StopPolicy(_Section):
+    """The limits of a run."""
+
+    max_iterations: Whole = _key(10, "Attempts after which a run ends.", ge=1, le=100)
+    max_duration_ms: Whole = _key(1_800_000, "Milliseconds after which a run ends.", ge=1000, le=604_800_000)
+    no_progress_threshold: Whole = _key(3, "Attempts without progress after which a run ends.", ge=1, le=1000)
+
+
+class PullRequestsPolicy(_Section):
+    """The checks of pull requests."""
+
+    enabled: YesNo = _key(True, "Check pull requests.")
+    drafts: YesNo = _key(False, "Check drafts too.")
+    paths: tuple[Glob, ...] = _key(
+        (), "Check only pull requests that change a file which these patterns name; all by default."
+    )
+
+
+class Policy(_Section):
+    """How Mendbot works in a repository, read from its default branch alone (spec K)."""
+
+    trigger_label: Label = _key("auto-fix", "The label that starts a run on an issue.")
+    skip_label: Annotated[Label, Field(validate_default=True)] = _key(
+        "auto-fix-skip", "The label that keeps Mendbot away from an issue or a pull request."
+    )
+    group_by: GroupBy | None = _key(
+        None, "What brings issues together in one run; by default a component, else a file, else similar words."
+    )
+    max_group_size: Whole = _key(5, "Issues in one run at most.", ge=1, le=50)
+    quiet_seconds: Seconds | None = _key(
+        None, "Seconds to wait for more labels before issues are grouped; the operator's by default.", ge=0, le=3600
+    )
+    max_worktrees: Whole | None = _key(None, "Runs at once in this repository; at most the operator's.", ge=1, le=50)
+    base_branch: str | None = _key(None, "The branch that runs start from; the default branch by default.")
+    setup: CommandLine | None = _key(
+        None, "Prepares a fresh worktree, such as `npm ci`; the only command that has the network."
+    )
+    checks: ChecksPolicy = _key(ChecksPolicy(), "The commands that a change must pass.")
+    fixers: tuple[CommandLine, ...] | None = _key(
+        None,
+        "Commands that fix files, such as formatters; found in the project's files by default, `[]` for none.",
+    )
+    agents: tuple[AgentSpec, ...] | None = _key(
+        None,
+        "Agents that propose changes, in order: fixers, history, command, command:ARGV; the operator's by default.",
+    )
+    max_attempts: Whole = _key(3, "Attempts of one run at most.", ge=1, le=100)
+    stop: StopPolicy = _key(StopPolicy(), "When a run ends without success.")
+    protected_paths: tuple[Text, ...] = _key(
+        (), "Patterns of files that no change may touch; `!PATTERN` lifts one of the built-in ones."
+    )
+    aliases: YesNo | Aliases | ShortVerbs = _key(
+        False,
+        "Short commands: true for /fix, /retest, /check, /retry and /cancel, a list of verbs, or words for verbs.",
+    )
+    language: Language | None = _key(None, "The language of what Mendbot writes; the operator's by default.")
+    pull_requests: PullRequestsPolicy = _key(PullRequestsPolicy(), "Which pull requests are checked.")
+
+    @field_validator("base_branch")
+    @classmethod
+    def _plain_branch(cls, value: str | None) -> str | None:
+        if value is not None and (not value or _NO_REF.search(value)):
+            raise ValueError(f"is not a branch name, got {shown(value)}")
+        return value
+
+    @field_validator("skip_label")
+    @classmethod
+    def _another_label(cls, value: str, info: ValidationInfo) -> str:
+        if value.casefold() == str(info.data.get("trigger_label", "")).casefold():
+            raise ValueError("must differ from trigger_label, else nothing would ever start")
+        return value
+
+
+class PolicyProblem(_Section):
+    """What is wrong with a configuration file: the dotted key (empty for the file as a whole), a sentence without line
+    breaks, and the line and column (from 1, within the file)."""
+
+    key: str
+    message: str
+    line: int = 1
+    column: int = 1
+
+
+FIRST_PROBLEMS: Final = 20
+"""How many problems are told at once: a file with more is of another kind altogether."""

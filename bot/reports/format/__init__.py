@@ -1,0 +1,1 @@
+"""Markdown, size limits and the masking of secrets."""

@@ -1,0 +1,1 @@
+"""What the error history says."""

@@ -1,0 +1,1 @@
+"""What the check runs and comments on a pull request say."""

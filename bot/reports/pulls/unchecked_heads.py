@@ -1,0 +1,153 @@
+"""What a check run says of a head that is not checked, or not to its end, and of a broken configuration file."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Sequence
+
+from bot.config import PolicyProblem
+from bot.model import Annotation, CheckOutput, Language
+from bot.model.pulls import PullCheckReport
+from bot.reports.format.markdown import escape, plain, with_code
+from bot.reports.format.truncate import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
+from bot.reports.locale.catalog import count, t
+from bot.reports.pulls.failures import commit_link
+from bot.reports.runs.check_output import MAX_ANNOTATIONS
+from bot.reports.runs.footer import footer as small_print
+
+AWAITING = "awaiting"
+"""The stop reason of a head that nobody with write access has approved."""
+NO_SANDBOX = "no_sandbox"
+"""The details of that reason where no approval would help, as there is nothing to run untrusted code in."""
+
+_ENDINGS = frozenset({"superseded", "cancelled", "closed", "withdrawn", "retargeted"})
+_TITLE_BYTES = 255
+_APPROVED_DIGITS = 12
+_LISTED = 20
+_PATH_CHARS = 50
+"""So that a title of four-byte characters still fits."""
+
+_MESSAGE_CHARS = 4_000
+_SHA = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,64}\b")
+_LOGIN = re.compile(r"@?([A-Za-z0-9][A-Za-z0-9-]{0,38}(?:\[bot\])?)")
+
+
+def awaiting_output(view: PullCheckReport, language: Language = "en") -> tuple[str, CheckOutput]:
+    """Nothing runs until somebody with write access approves this very commit (T9, T11). One line, as there are as many
+    such checks as a repository has, and one comment that says all of it (`reports.pulls.comment`)."""
+    if unboxed(view):
+        words = [t(language, "pull_check.awaiting.no_sandbox")]
+        return "action_required", short_output(view, t(language, "pull_check.title.not_run"), words, language)
+    title, command = t(language, "pull_check.awaiting", sha=_digits(view)), inline_code(_approval(view))
+    words = [t(language, "pull_check.awaiting.check", head=commit_link(view, view.head_sha), command=command)]
+    return "action_required", short_output(view, title, words, language)
+
+
+def unboxed(view: PullCheckReport) -> bool:
+    """Whether the head waits for what nobody's approval can give."""
+    return view.stop is not None and view.stop.details == NO_SANDBOX
+
+
+def awaiting_words(view: PullCheckReport, language: Language) -> list[str]:
+    """Why the head waits, who has to do what, the command to copy, how far it reaches."""
+    head = commit_link(view, view.head_sha)
+    author = inline_code(view.author, 60) if view.author else "–"
+    key = "awaiting.fork" if view.from_fork else "awaiting.author"
+    why = t(language, f"pull_check.{key}", head=head, author=author)
+    command = fence(_approval(view), "text")
+    return [why, t(language, "pull_check.awaiting.what"), command, t(language, "pull_check.awaiting.only")]
+
+
+def filtered_output(view: PullCheckReport, language: Language = "en") -> tuple[str, CheckOutput]:
+    """A head that changes nothing of what the configuration wants checked. GitHub counts a skipped check as passed, so
+    that a rule that requires it does not hold up what nobody wants checked."""
+    return "skipped", short_output(
+        view, t(language, "pull_check.title.not_run"), [t(language, "pull_check.filtered.long")], language
+    )
+
+
+def ending(view: PullCheckReport, language: Language) -> str:
+    """Why the checks ended before they were done, in a word or two; empty where there is none for it."""
+    name = view.stop.reason if view.stop else ""
+    if name == AWAITING:
+        return t(language, "pull_check.awaiting", sha=_digits(view))
+    return t(language, f"pull_check.{name}") if name in _ENDINGS else ""
+
+
+def superseded_output(view: PullCheckReport, language: Language = "en") -> tuple[str, CheckOutput]:
+    """A check that was not done when its head's run ended early, for the reason in `view.stop`.
+
+    `cancelled` whatever the reason: a neutral or skipped one would let a required check count as passed."""
+    name, details = (view.stop.reason, view.stop.details) if view.stop else ("cancelled", "")
+    details = details.removeprefix("cancelled: ")
+    known = name if name in _ENDINGS else "stopped"
+    title, long = t(language, f"pull_check.{known}"), t(language, f"pull_check.{known}.long")
+    newer = _SHA.search(details) if known == "superseded" else None
+    login = _LOGIN.fullmatch(details.strip()) if known == "cancelled" else None
+    if newer is not None:
+        title = t(language, "pull_check.superseded.by", sha=newer.group()[:7])
+        long = f"{long} {commit_link(view, newer.group())}"
+    elif login is not None:
+        title = t(language, "pull_check.cancelled.by", who=login[1])
+    elif known == "withdrawn" and details.strip():
+        long = t(language, "pull_check.withdrawn.because", why=with_code(details).removesuffix("."))
+    elif known in ("cancelled", "stopped") and details.strip():
+        words = f"{inline_code(name, 60)}: {escape(details)}" if known == "stopped" else escape(details)
+        return "cancelled", short_output(view, title, [long, words], language)
+    return "cancelled", short_output(view, title, [long], language)
+
+
+def config_output(
+    problems: Sequence[PolicyProblem], path: str, language: Language = "en", *, in_force: bool
+) -> tuple[str, CheckOutput]:
+    """A broken configuration file, on the commit that broke it: each problem at its line. `in_force` is whether an
+    earlier, good version goes on being used; else the default is."""
+    lines = [_problem(problem, language) for problem in problems[:_LISTED]]
+    left = len(problems) - len(lines)
+    lines += [f"- {t(language, 'pull_check.more', count=left)}"] if left else []
+    parts = [t(language, "pull_check.config.in_force" if in_force else "pull_check.config.default"), "\n".join(lines)]
+    title = count(language, "pull_check.config", len(problems), path=plain(path, _PATH_CHARS))
+    return "neutral", CheckOutput(
+        title=cut_bytes(title, _TITLE_BYTES),
+        summary=cut_bytes("\n\n".join(part for part in parts if part), CHECK_BYTES),
+        annotations=tuple(_annotation(problem, path) for problem in problems[:MAX_ANNOTATIONS]),
+    )
+
+
+def _problem(problem: PolicyProblem, language: Language) -> str:
+    place = [t(language, "pull_check.config.line", line=problem.line)] if problem.line else []
+    place += [inline_code(problem.key, 120)] if problem.key else []
+    return f"- {', '.join(place)}{': ' if place else ''}{escape(problem.message)}"
+
+
+def _annotation(problem: PolicyProblem, path: str) -> Annotation:
+    line = max(problem.line or 1, 1)
+    return Annotation(
+        path=posixpath.normpath(path),
+        start_line=line,
+        end_line=line,
+        level="warning",
+        message=cut_middle(strip_control(problem.message), _MESSAGE_CHARS) or "–",
+        title=cut_bytes(one_line(problem.key), _TITLE_BYTES),
+    )
+
+
+def _approval(view: PullCheckReport) -> str:
+    return f"/mendbot ok-to-test {_digits(view)}"
+
+
+def _digits(view: PullCheckReport) -> str:
+    """Of the commit to be approved, hexadecimal digits alone, as they go into a title."""
+    return re.sub(r"[^0-9a-f]", "", view.head_sha.lower())[:_APPROVED_DIGITS]
+
+
+def footer(view: PullCheckReport, language: Language) -> str:
+    """The last line of whatever is told of a head: its run, and the sandbox."""
+    return small_print(view.run_id, view.sandbox, language)
+
+
+def short_output(view: PullCheckReport, title: str, parts: Sequence[str], language: Language) -> CheckOutput:
+    """An output without a log: the parts that say something and the footer."""
+    summary = "\n\n".join(part for part in (*parts, footer(view, language)) if part)
+    return CheckOutput(title=cut_bytes(title, _TITLE_BYTES), summary=cut_bytes(summary, CHECK_BYTES))

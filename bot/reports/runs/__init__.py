@@ -1,0 +1,1 @@
+"""What a run's comment, check runs, pull request and terminal lines say."""

@@ -1,0 +1,206 @@
+"""What a check run says on a commit: a conclusion, a title that fits a list, the command and its log, annotations.
+
+Sizes are GitHub's, counted in bytes where GitHub counts bytes (T39, T40)."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+
+from bot.model import Annotation, CheckOutput, KnownError, Language, Phase, RunView, Status, ValidationStep
+from bot.reports.format.truncate import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
+from bot.reports.history.known_errors import annotation_line
+from bot.reports.locale.catalog import count, duration, t
+from bot.reports.runs.failures import failures_told
+from bot.reports.runs.footer import footer
+from bot.reports.runs.issue_comment import whose
+from bot.reports.runs.missing_setup import setup_sentence
+from bot.reports.runs.outcome import long_details, sentence, stopped, waiting
+from bot.reports.runs.unproven_fix import unshown
+from bot.reports.runs.validation import (
+    changes_table,
+    checks_table,
+    failed_step,
+    how_it_ended,
+    latest,
+    only_warned,
+    restored_note,
+    stopped_title,
+    tests_counted,
+)
+
+MAX_ANNOTATIONS = 200
+"""The client sends them 50 per request, GitHub's limit; more than 200 help nobody (T40)."""
+
+_SEVERITY = {"failure": 0, "warning": 1, "notice": 2}
+_LOG_CHARS = 16_000
+"""Four bytes each still fit the text with its fence."""
+
+_MESSAGE_CHARS = 4_000
+_TITLE_BYTES = 255
+_LAST_LINE = 1_000_000_000
+
+
+def check_output(view: RunView, check: str, language: Language = "en") -> tuple[str, CheckOutput]:
+    """Conclusion and output of the check run `mendbot / CHECK`, CHECK being fix, typecheck, lint or test.
+
+    Conclusions are GitHub's: success, failure, timed_out, neutral (flaky, or live), cancelled, skipped. Logs and
+    annotations in `view` must be redacted already."""
+    if check == "fix":
+        return _fix(view, language)
+    validation = latest(view)
+    step = next((step for step in validation.steps if step.stage == check), None) if validation else None
+    if step is None or step.skipped:
+        return _not_run(view, check, step, language)
+    return _ran(view, step, language)
+
+
+def _fix(view: RunView, language: Language) -> tuple[str, CheckOutput]:
+    endings = {
+        Status.SUCCESS: ("success", "fix.success"),
+        Status.FAILED: ("failure", "fix.failed"),
+        Status.CANCELLED: ("cancelled", "fix.cancelled"),
+    }
+    conclusion, key = endings.get(view.status, ("neutral", ""))
+    first = unshown(view, language) if view.status is Status.SUCCESS else ""
+    if first:
+        conclusion, key = "neutral", "fix.unshown" if view.changed_paths else "fix.nothing"
+    validation = latest(view)
+    parts = [first] if first and view.changed_paths else []
+    parts += [checks_table(validation, language)] if validation and validation.steps else []
+    if view.agents:
+        parts.append(whose(view, language))
+    if view.stop is not None:
+        cancelled = view.status is Status.CANCELLED
+        parts += [sentence(view.stop.details)] if cancelled else [stopped(view, language), long_details(view)]
+    else:
+        parts.append(waiting(view))
+    title = t(language, key, attempt=view.attempt, most=view.max_attempts) if key else _live_title(view, language)
+    text = changes_table(view, language) if len(view.validations) > 1 else ""
+    return conclusion, _output(view, title, parts, text, (), language)
+
+
+def _live_title(view: RunView, language: Language) -> str:
+    """How far a run is that has not ended."""
+    if view.status is Status.QUEUED:
+        return t(language, "fix.queued")
+    if view.phase is None:
+        return t(language, "fix.running")
+    # what an issue's run opens is there already where a pull request is fixed
+    pushing = view.phase is Phase.PACKAGING and view.fixes_pull != ""
+    phase = t(language, "phase.pushing" if pushing else f"phase.{view.phase}")
+    key = "fix.running.attempt" if view.attempt else "fix.running.phase"
+    return t(language, key, attempt=view.attempt, most=view.max_attempts, phase=phase)
+
+
+def _not_run(view: RunView, check: str, step: ValidationStep | None, language: Language) -> tuple[str, CheckOutput]:
+    validation = latest(view)
+    failed = failed_step(validation)
+    if step is not None:
+        key = "check.skipped"
+    elif failed is not None:
+        key = "check.stopped"
+    else:
+        key = "check.absent" if validation is not None else "check.none"
+    title = t(language, key, stage=one_line(failed.stage, 40) if failed else "")
+    return "skipped", _output(view, title, [t(language, f"{key}.long", check=check)], "", (), language)
+
+
+def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, CheckOutput]:
+    annotations = _placed(view, step, language)
+    time = duration(language, step.duration_ms)
+    passed = step.passed and not step.tolerated
+    how = t(language, "result.passed") if passed else how_it_ended(step, language)
+    parts = [t(language, "check.ran", command=inline_code(step.command, 400), time=time, how=how)]
+    parts.append(restored_note(step, language))
+    if len(step.annotations) > len(annotations):
+        parts.append(t(language, "check.more", shown=len(annotations), all=len(step.annotations)))
+    unable = step.could_not_run is not None
+    if only_warned(step):
+        parts.append(t(language, "check.warnings.long"))
+    if step.passed and (step.flaky or step.tolerated) and not unable:
+        parts.append(t(language, "check.tolerated.long" if step.tolerated else "check.flaky.long"))
+    needed = step.could_not_run.setup if step.could_not_run is not None else None
+    if needed is not None:
+        parts.append(setup_sentence(needed, language))
+    log = "" if needed is not None else strip_control(step.output).strip("\n")
+    failures_text = (
+        "" if needed is not None else strip_control(failures_told(step.failures, step.failure_count, language))
+    )
+    blocks = [failures_text, cut_middle(log, _LOG_CHARS)] if len(log) > len(failures_text) else [failures_text or log]
+    text = "\n\n".join(fence(block, "text") for block in blocks if block.strip())
+    # nothing was checked, so a required status check must not pass
+    if unable or not step.passed:
+        conclusion = "timed_out" if step.timed_out and not unable else "failure"
+    else:
+        conclusion = "neutral" if step.flaky or step.tolerated else "success"
+    return conclusion, _output(view, _title(step, time, language), parts, text, annotations, language)
+
+
+def _title(step: ValidationStep, time: str, language: Language) -> str:
+    if step.could_not_run is not None:
+        return t(language, "check.unable")
+    if step.passed:
+        passed = tests_counted("passed", step)
+        if step.flaky or step.tolerated:
+            return t(language, "check.tolerated" if step.tolerated else "check.flaky")
+        return t(language, "check.tests", count=passed) if passed else t(language, "check.passed", time=time)
+    if step.cut_short:
+        return stopped_title(step, time, language)
+    failed = tests_counted("failed", step)
+    if failed:
+        return count(language, "check.failed_tests", failed)
+    if step.annotations:
+        return count(language, "check.findings", len(step.annotations))
+    return t(language, "check.exit", how=how_it_ended(step, language), time=time)
+
+
+def _output(
+    view: RunView,
+    title: str,
+    parts: Sequence[str],
+    text: str,
+    annotations: tuple[Annotation, ...],
+    language: Language,
+) -> CheckOutput:
+    last = footer(view.run_id, view.sandbox, language)
+    return CheckOutput(
+        title=cut_bytes(title, _TITLE_BYTES),
+        summary=cut_bytes("\n\n".join(part for part in (*parts, last) if part), CHECK_BYTES),
+        text=cut_bytes(text, CHECK_BYTES),
+        annotations=annotations,
+    )
+
+
+def _placed(view: RunView, step: ValidationStep, language: Language) -> tuple[Annotation, ...]:
+    """Those that lie in the tree, the gravest first, at most 200, with lines and texts in bounds; one that the history
+    knows has a line more, which says how often it was seen and how it was resolved before (REQ-RA-312)."""
+    inside = [annotation for annotation in step.annotations if _inside(annotation.path)]
+    inside.sort(key=lambda annotation: _SEVERITY[annotation.level])
+    known: dict[Annotation, KnownError] = dict(view.recognised)
+    seen = {error: (times, since) for error, times, since in view.seen}
+    lines = {
+        found: annotation_line(known[found], language, view.repo, seen=seen.get(known[found].error))
+        for found in inside
+        if found in known
+    }
+    return tuple(_bounded(annotation, lines.get(annotation, "")) for annotation in inside[:MAX_ANNOTATIONS])
+
+
+def _inside(path: str) -> bool:
+    plain = posixpath.normpath(path)
+    return bool(path) and plain not in (".", "..") and not plain.startswith(("/", "../")) and "\0" not in path
+
+
+def _bounded(annotation: Annotation, more: str) -> Annotation:
+    message = cut_middle(strip_control(annotation.message), _MESSAGE_CHARS) or "–"
+    start = min(max(annotation.start_line, 1), _LAST_LINE)
+    return annotation.model_copy(
+        update={
+            "path": posixpath.normpath(annotation.path),
+            "start_line": start,
+            "end_line": min(max(annotation.end_line, start), _LAST_LINE),
+            "message": f"{message}\n{more}" if more else message,
+            "title": cut_bytes(one_line(annotation.title), _TITLE_BYTES),
+        }
+    )

@@ -1,0 +1,199 @@
+"""The one comment on an issue, which is edited as its run goes on: what is happening, what came of it, what to do next.
+
+Its readers may know nothing of Mendbot, so each state says first what it means for them (spec G.2, G.4)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bot.model import Language, RunView, Status
+from bot.reports.format.markdown import details, link, page
+from bot.reports.format.truncate import COMMENT_CHARS, fence, inline_code
+from bot.reports.history.known_errors import known_errors, seen_before
+from bot.reports.locale.catalog import bullets, joined, t
+from bot.reports.runs.attempts import attempts_folded, attempts_table
+from bot.reports.runs.diff import unfinished
+from bot.reports.runs.existing_failures import left_alone
+from bot.reports.runs.footer import footer
+from bot.reports.runs.group import conflicts, group_section
+from bot.reports.runs.outcome import (
+    again,
+    long_details,
+    next_steps,
+    not_taken,
+    pushed,
+    salvage,
+    sentence,
+    stopped,
+    waiting,
+    what_failed,
+)
+from bot.reports.runs.setup_lines import chosen_by, set_up_by
+from bot.reports.runs.unproven_fix import unshown
+from bot.reports.runs.validation import checks_table, error_delta, is_flaky, latest, what_ran
+
+_INLINE_PATHS = 5
+_LISTED_PATHS = 100
+_LISTED_ERRORS = 2
+
+
+def issue_comment(view: RunView, language: Language = "en") -> str:
+    """The comment's body without its marker, at most 65,000 characters. Logs in `view` must be redacted already."""
+    states = {
+        Status.QUEUED: _queued,
+        Status.RUNNING: _running,
+        Status.SUCCESS: _success,
+        Status.FAILED: _failed,
+        Status.CANCELLED: _cancelled,
+    }
+    last = footer(view.run_id, view.sandbox, language)
+    text = page(states[view.status](view, language), COMMENT_CHARS - len(last) - 2, keep=_certificate(view, language))
+    return f"{text}\n\n{last}"
+
+
+def _queued(view: RunView, language: Language) -> list[str]:
+    reason = waiting(view) or t(language, "queued.soon")
+    return [t(language, "queued"), reason, conflicts(view, language), group_section(view, language)]
+
+
+def _running(view: RunView, language: Language) -> list[str]:
+    return [
+        progress(view, language),
+        waiting(view),
+        planned(view, language),
+        attempts_table(view, language),
+        error_delta(view, language),
+        known_errors(view, language),
+        conflicts(view, language),
+        group_section(view, language),
+    ]
+
+
+def progress(view: RunView, language: Language) -> str:
+    """How far a run under way is, as a headline."""
+    if view.phase is None:
+        return t(language, "running.start")
+    phase = t(language, f"phase.{view.phase}")
+    if view.attempt == 0:
+        return t(language, "running.preparing", phase=phase)
+    return t(language, "running", attempt=view.attempt, most=view.max_attempts, phase=phase)
+
+
+def _success(view: RunView, language: Language) -> list[str]:
+    validation = latest(view)
+    first = unshown(view, language)
+    return [
+        t(language, "unshown", why=first) if first else t(language, "success"),
+        outcome(view, language),
+        made_by(view, language),
+        conflicts(view, language),
+        changed_paths(view, language),
+        checks_table(validation, language) if validation and validation.steps else "",
+        planned(view, language),
+        t(language, "success.flaky") if is_flaky(validation) else "",
+        what_ran(view, language),
+        attempts_folded(view, language, least=2),
+        group_section(view, language),
+    ]
+
+
+def outcome(view: RunView, language: Language) -> str:
+    """Where a run's fix is."""
+    shown = view.proof == "shown"
+    if view.fixes_pull:
+        sha = (view.commit_sha or "")[:12]
+        pushed = view.fixes_pull == "branch" and bool(sha)
+        if not pushed and not view.changed_paths:
+            return t(language, "pull_check.fix.nothing")
+        return t(language, "pull_check.fix.pushed" if pushed else "pull_check.fix.offered", sha=sha)
+    if view.pull is None:
+        return t(language, "success.local" if shown else "unshown.local", branch=inline_code(view.branch))
+    pull = link(t(language, "pull", number=view.pull.number), view.pull.url)
+    issues = joined(language, [f"#{issue.number}" for issue in view.issues])
+    if not shown and view.issues:
+        return t(language, "unshown.draft" if view.pull.draft else "unshown.open", pull=pull, issues=issues)
+    return t(language, "success.pull" if view.issues else "success.task", pull=pull, issues=issues)
+
+
+def made_by(view: RunView, language: Language) -> str:
+    """Whose change it is, and that it wants a review; empty where nobody made one."""
+    if not view.agents:
+        return ""
+    return f"{whose(view, language)} {t(language, 'success.review')}"
+
+
+def whose(view: RunView, language: Language) -> str:
+    """Which agent made the last change, and in which attempt."""
+    if view.agents[-1] == "given":
+        return t(language, "success.given")
+    agent = inline_code(view.agents[-1], 60)
+    return t(language, "success.by", agent=agent, attempt=view.attempt, most=view.max_attempts)
+
+
+def _failed(view: RunView, language: Language) -> list[str]:
+    return [
+        t(language, "failed"),
+        f"{stopped(view, language)} {pushed(view, language)}",
+        long_details(view),
+        what_failed(view, language),
+        seen_before(view, language),
+        error_delta(view, language, listed=_LISTED_ERRORS),
+        not_taken(view, language),
+        next_steps(view, language),
+        *unfinished(view, language),
+        known_errors(view, language),
+        planned(view, language),
+        attempts_folded(view, language, listed=_LISTED_ERRORS),
+        conflicts(view, language),
+        group_section(view, language),
+    ]
+
+
+def _cancelled(view: RunView, language: Language) -> list[str]:
+    why = sentence(view.stop.details) if view.stop else ""
+    steps = [again(view, language), *salvage(view, language)]
+    return [
+        t(language, "cancelled"),
+        f"{why or t(language, 'cancelled.plain')} {pushed(view, language)}",
+        "\n".join(f"- {step}" for step in steps),
+        *unfinished(view, language),
+        attempts_folded(view, language),
+        group_section(view, language),
+    ]
+
+
+def planned(view: RunView, language: Language) -> str:
+    """What the project was set up by, which files its checks were chosen by, what of a red base was left alone."""
+    lines = (set_up_by(view.setup, language), chosen_by(view.chosen, language), left_alone(view, language))
+    return "\n\n".join(line for line in lines if line)
+
+
+def changed_paths(view: RunView, language: Language) -> str:
+    """What the run changed: a line for a few files, a folded list for many, nothing for none."""
+    paths = [inline_code(path) for path in view.changed_paths[:_LISTED_PATHS]]
+    title = t(language, "changed")
+    if not paths:
+        return ""
+    if len(paths) <= _INLINE_PATHS:
+        return f"**{title}:** {', '.join(paths)}"
+    lines = [f"- {path}" for path in paths]
+    return details(f"{title} ({len(view.changed_paths)})", bullets(lines, len(view.changed_paths), language))
+
+
+def _certificate(view: RunView, language: Language) -> str:
+    """What `rules.runs.certificate` issued, for programs: the only block of JSON in the comment."""
+    if view.certificate is None:
+        return ""
+    return details(t(language, "certificate"), fence(_json(view.certificate), "json"))
+
+
+def _json(data: dict[str, Any]) -> str:
+    """JSON in ASCII, a line for each field and each attempt."""
+    lines = []
+    for key, value in data.items():
+        text = json.dumps(value)
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            text = "[\n" + ",\n".join(f"    {json.dumps(item)}" for item in value) + "\n  ]"
+        lines.append(f"  {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}"

@@ -1,0 +1,22 @@
+"""What a person reads where a check could not run because the project is not set up: why, and the command to do it."""
+
+from __future__ import annotations
+
+from bot.model import CheckResult, Language, NeededSetup, ValidationStep
+from bot.reports.format.truncate import inline_code
+from bot.reports.locale.catalog import t
+
+_COMMAND_CHARS = 300
+_NAME_CHARS = 100
+
+
+def setup_sentence(needed: NeededSetup, language: Language) -> str:
+    """The reason and the remedy, two sentences of Markdown that are readable as plain text, too."""
+    names = {"what": inline_code(needed.what, _NAME_CHARS), "place": inline_code(needed.place, _NAME_CHARS)}
+    why = t(language, f"needed.{needed.because}", **names)
+    return f"{why} {t(language, 'needed.setup', command=inline_code(needed.command, _COMMAND_CHARS))}"
+
+
+def not_set_up(ended: CheckResult | ValidationStep) -> bool:
+    """Whether a command was not started because the project has to be set up first."""
+    return ended.could_not_run is not None and ended.could_not_run.setup is not None

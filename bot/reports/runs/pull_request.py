@@ -1,0 +1,163 @@
+"""What a pull request and its commit say: which issues they close or which task they do, what changed, how it was
+checked, whence it came.
+
+Titles and commit messages are no Markdown, yet GitHub reads mentions and closing words in them, hence `prose.plain`."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from bot.model import Language, RunView
+from bot.reports.format.markdown import details, escape, page, plain, within
+from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
+from bot.reports.locale.catalog import bullets, duration, t
+from bot.reports.runs.footer import sandbox_words
+from bot.reports.runs.group import conflicts
+from bot.reports.runs.issue_comment import changed_paths, planned, whose
+from bot.reports.runs.unproven_fix import unshown
+from bot.reports.runs.validation import changes_table, checks_table, is_flaky, latest, what_ran
+
+_SUBJECT = 72
+"""What `git log --oneline` and GitHub's commit list show without cutting."""
+
+_TITLE = 200
+_LISTED_TITLE = 120
+"""So that the largest group, 50 issues, never has a `Closes` line cut off."""
+
+_LISTED = 20
+_NOTES = 20
+_REASONS = 5
+_NOTES_ROOM = 9_000
+"""Characters, so that notes and the largest group's `Closes` lines still fit one body."""
+
+_TASK_LINES = 30
+_TASK_CHARS = 6_000
+_TASK_IN_COMMIT = 500
+_COMMIT_WIDTH = 72
+_DECORATION = re.compile(r"\A[\s#>*+-]+")
+"""What a task pasted from Markdown begins with: a heading, a list, a quotation."""
+
+_KIND = r"(?:bug|(?:bug|hot)?fix(?:e[sd])?)"
+_PREFIX = re.compile(
+    rf"\A(?:\s*(?:\[{_KIND}\]:?|{_KIND}(?:\([^()\s]{{1,30}}\))?!?:|fix(?:es)?(?:\s+[-–—:])?(?=\s|\Z)))+\s*", re.I
+)
+"""How issues call themselves: `[bug]`, `Fix:`, `fix(cart)!:`, `Fix the total`, also several times."""
+
+
+_UNSHOWN, _NO_DRAFT = "Proposed: ", "Draft: "
+
+
+def pull_title(view: RunView, *, drafts: bool = True) -> str:
+    """`Fix: TITLE`, for a group with the number of further issues; a session's task in its own words, which may be no
+    fix at all. One line, nobody mentioned. A change that nothing has shown to be a fix is `Proposed: TITLE`, or where
+    the repository has no drafts `Draft: TITLE`."""
+    if view.proof == "shown" or drafts:
+        return _headline(view, _TITLE)
+    return _NO_DRAFT + _headline(view, _TITLE - len(_NO_DRAFT)).removeprefix(_UNSHOWN)
+
+
+def _headline(view: RunView, limit: int) -> str:
+    if not view.issues:
+        return plain(_task_line(view), limit)
+    first = view.issues[0]
+    title = plain(_PREFIX.sub("", first.title), limit) or f"issue {first.number}"
+    others = len(view.issues) - 1
+    tail = "" if not others else " (and 1 more issue)" if others == 1 else f" (and {others} more issues)"
+    return plain(f"{'Fix: ' if view.proof == 'shown' else _UNSHOWN}{title}", limit - len(tail)) + tail
+
+
+def _task_line(view: RunView) -> str:
+    """The first line of a session's task that says something."""
+    lines = (_DECORATION.sub("", line) for line in (*strip_control(view.task).split("\n"), view.key))
+    return next((line for line in lines if re.search(r"\w", line)), f"Change by Mendbot ({view.run_id})")
+
+
+def pull_body(view: RunView, language: Language = "en") -> str:
+    """Markdown, at most 65,000 characters. `Closes #N` stays English in every language: GitHub reads no other. A change
+    that nothing has shown to be a fix says so first, and closes nothing."""
+    validation = latest(view)
+    verb = "Closes" if view.proof == "shown" else "Refs"
+    parts = [
+        unshown(view, language),
+        "\n".join(f"- {verb} #{issue.number} — {escape(issue.title, _LISTED_TITLE)}" for issue in view.issues),
+        t(language, "pull.flaky" if is_flaky(validation) else "pull.intro"),
+        what_ran(view, language),
+        conflicts(view, language),
+        _task(view, language),
+        _notes(view, language),
+        changed_paths(view, language),
+        checks_table(validation, language) if validation and validation.steps else "",
+        planned(view, language),
+        details(t(language, "attempts"), changes_table(view, language)) if len(view.validations) > 1 else "",
+        f"**{t(language, 'pull.provenance')}**\n\n{_provenance(view, language)}",
+    ]
+    return page(parts)
+
+
+def _task(view: RunView, language: Language) -> str:
+    """A session's task as it was given, unless the title says it all."""
+    task = strip_control(view.task).strip()
+    if view.issues or not task or (task == _task_line(view) and len(task) <= _TITLE):
+        return ""
+    shown = cut_middle(cut_lines(task, _TASK_LINES), _TASK_CHARS)
+    return f"**{t(language, 'pull.task')}**\n\n{fence(shown, 'text')}"
+
+
+def _notes(view: RunView, language: Language) -> str:
+    """What people should look at, the first twenty; the others are counted."""
+    if not view.notes:
+        return ""
+    lines = within((f"- {escape(note)}" for note in view.notes[:_NOTES]), _NOTES_ROOM)
+    return f"**{t(language, 'pull.notes')}**\n\n{bullets(lines, len(view.notes), language)}"
+
+
+def _provenance(view: RunView, language: Language) -> str:
+    facts = [t(language, "footer", run=inline_code(view.run_id, 80))]
+    if view.agents:
+        facts.append(whose(view, language).removesuffix("."))
+    if view.duration_ms:
+        facts.append(t(language, "pull.time", time=duration(language, view.duration_ms)))
+    label = inline_code(view.trigger_label, 60)
+    facts.append(t(language, "pull.label", label=label) if view.issues else t(language, "pull.session"))
+    if view.base_sha:
+        facts.append(t(language, "pull.base", base=escape(view.base_sha[:12])))
+    if len(view.issues) > 1 and view.reasons:
+        because = [escape(reason) for reason in view.reasons[:_REASONS]]
+        left = len(view.reasons) - len(because)
+        because += [t(language, "more", count=left)] if left else []
+        facts.append(t(language, "pull.because", reasons="; ".join(because)))
+    if view.sandbox:
+        facts.append(sandbox_words(view.sandbox, language))
+    return "\n".join(f"- {fact}" for fact in facts)
+
+
+def commit_message(view: RunView) -> str:
+    """Subject of at most 72 characters, what was checked, the trailers `Refs` and `Mendbot-Run` (contract).
+
+    A session's has no issues to refer to, and the first line of its task in full where the subject cuts it."""
+    validation = latest(view)
+    passed = (
+        [
+            plain(step.command, 100)
+            for step in validation.steps
+            if step.passed and not step.skipped and step.could_not_run is None
+        ]
+        if validation
+        else []
+    )
+    headline, body = _headline(view, _SUBJECT), []
+    if view.proof != "shown":
+        body.append(textwrap.fill(unshown(view, "en"), _COMMIT_WIDTH))
+    if not view.issues and headline.endswith("…"):
+        body.append(textwrap.fill(plain(_task_line(view), _TASK_IN_COMMIT), _COMMIT_WIDTH))
+    if view.agents:
+        given = view.agents[-1] == "given"
+        by = f"Made by {plain(view.agents[-1], 60)} in attempt {view.attempt} of {view.max_attempts}."
+        body.append(t("en", "success.given") if given else by)
+    if passed:
+        body.append("\n".join(["Checked with:", *(f"- {command}" for command in passed[:_LISTED])]))
+    trailers = [f"Mendbot-Run: {plain(view.run_id, 80)}"]
+    if view.issues:
+        trailers.insert(0, "Refs: " + ", ".join(f"#{issue.number}" for issue in view.issues))
+    return "\n\n".join([headline, *body, "\n".join(trailers)]) + "\n"

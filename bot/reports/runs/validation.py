@@ -1,0 +1,195 @@
+"""How a validation is told: which step failed and how, the table of checks, the table of attempts."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Mapping
+from typing import Literal
+
+from bot.model import CouldNotRun, Language, RunView, Validation, ValidationStep
+from bot.reports.format.error_line import readable
+from bot.reports.format.markdown import escape, table
+from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
+from bot.reports.locale.catalog import count, duration, gigabytes, joined, t
+from bot.reports.runs.missing_setup import setup_sentence
+
+EVIDENCE_LINES = 40
+"""Spec G.4: the first error block, at most 40 lines."""
+
+_EVIDENCE_CHARS = 12_000
+_ROWS = 20
+_RESTORED = 5
+_ERROR_CHARS = 160
+_KINDS: tuple[Literal["introduced", "remaining", "fixed"], ...] = ("introduced", "remaining", "fixed")
+_COUNTS = {"passed": re.compile(r"\b(\d{1,9}) passed\b"), "failed": re.compile(r"\b(\d{1,9}) failed\b")}
+"""As pytest, jest, vitest and cargo print them; the last one in a log is the total."""
+
+
+def latest(view: RunView) -> Validation | None:
+    """The last validation; before any attempt was validated, the one of the base."""
+    return view.validations[-1] if view.validations else view.baseline
+
+
+def failed_step(validation: Validation | None) -> ValidationStep | None:
+    """The first step that neither passed nor was skipped."""
+    steps = validation.steps if validation else ()
+    return next((step for step in steps if not step.passed and not step.skipped), None)
+
+
+def how_it_ended(step: ValidationStep, language: Language) -> str:
+    """`exit code 1`, `timed out`, `killed by signal SIGKILL`, `could not run: pytest was not found`."""
+    if step.could_not_run is not None:
+        return t(language, "failure.unable", why=hindrance(step.could_not_run, language))
+    if step.timed_out:
+        return t(language, "failure.timed_out")
+    if step.over_memory_mb:
+        return t(language, "failure.over_memory", memory=gigabytes(step.over_memory_mb))
+    if step.exit_code is None:
+        return t(language, "failure.not_started")
+    if step.exit_code >= 0:
+        return t(language, "failure.exit", code=step.exit_code)
+    known = {member.value: member.name for member in signal.Signals}
+    return t(language, "failure.signal", signal=known.get(-step.exit_code, str(-step.exit_code)))
+
+
+def verdict(step: ValidationStep, language: Language) -> str:
+    """One cell: `passed`, `failed, 2 findings`, `timed out`, `skipped`, …"""
+    if step.skipped:
+        return t(language, "result.skipped")
+    if step.could_not_run is not None:
+        return t(language, "result.unable")
+    if step.passed:
+        key = "result.tolerated" if step.tolerated else "result.flaky" if step.flaky else "result.passed"
+        return t(language, key)
+    if step.timed_out:
+        return t(language, "result.timed_out")
+    if step.over_memory_mb:
+        return t(language, "result.over_memory")
+    failed = tests_counted("failed", step)
+    if failed:
+        return t(language, "result.tests", count=failed)
+    if step.annotations:
+        return count(language, "result.findings", len(step.annotations))
+    return t(language, "result.failed")
+
+
+def remedy(step: ValidationStep) -> str:
+    """What a failed step asks to be done about it, by its name among the sentences `next.NAME`."""
+    limit = "timed_out" if step.timed_out else "over_memory" if step.over_memory_mb else None
+    return limit or step.classification or "unknown"
+
+
+def stopped_title(step: ValidationStep, time: str, language: Language) -> str:
+    """The title of a check run whose command was stopped at a limit."""
+    if step.timed_out:
+        return t(language, "check.timed_out", time=time)
+    return t(language, "check.over_memory", time=time, memory=gigabytes(step.over_memory_mb))
+
+
+def tests_counted(word: Literal["passed", "failed"], step: ValidationStep) -> int:
+    """How many tests the last summary in a test's output counts under that word; 0 where it tells none."""
+    found = _COUNTS[word].findall(step.output) if step.stage == "test" else []
+    return int(found[-1]) if found else 0
+
+
+def is_flaky(validation: Validation | None) -> bool:
+    """Whether a step passed only when it was run again on the same tree."""
+    return any(step.flaky for step in validation.steps) if validation else False
+
+
+def what_ran(view: RunView, language: Language) -> str:
+    """How sure it is that the tests that ran after the change are those of before; empty where they were compared."""
+    return t(language, f"tests.{view.what_ran}") if view.what_ran in ("unnamed", "not_before") else ""
+
+
+def checks_table(validation: Validation, language: Language) -> str:
+    """A row for each step that ran or was skipped, with its command and duration; below them what checks altered."""
+    head = [t(language, key) for key in ("check", "command", "result", "time")]
+    rows = [
+        [
+            inline_code(step.stage, 40),
+            inline_code(step.command, 120) if step.command else "–",
+            verdict(step, language),
+            "–" if step.skipped else duration(language, step.duration_ms),
+        ]
+        for step in validation.steps[:_ROWS]
+    ]
+    notes = [restored_note(step, language) for step in validation.steps[:_ROWS]]
+    return "\n\n".join(part for part in (table(head, rows), *notes) if part)
+
+
+def restored_note(step: ValidationStep, language: Language) -> str:
+    """Which files the check had altered, and that they were restored; empty where it altered none."""
+    if not step.restored:
+        return ""
+    shown = [inline_code(path, 120) for path in step.restored[:_RESTORED]]
+    left = max(step.restored_count, len(step.restored)) - len(shown)
+    paths = joined(language, [*shown, t(language, "more.files", count=left)] if left else shown)
+    return t(language, "restored", stage=inline_code(step.stage, 40), paths=paths)
+
+
+def hindrance(unable: CouldNotRun, language: Language) -> str:
+    """Why a check could not run, as a fragment of a sentence."""
+    what = escape(unable.what) if unable.hindrance == "not_started" else inline_code(unable.what, 120)
+    return t(language, f"unable.{unable.hindrance}", what=what)
+
+
+def changes_table(view: RunView, language: Language) -> str:
+    """What each checked change came to, the base first where it was checked; the last 20 where there were more."""
+    head = [t(language, key) for key in ("change", "agent", "result", "time")]
+    rows = [[t(language, "attempts.before"), "–", *outcome(view.baseline, language)]] if view.baseline else []
+    for index, validation in list(enumerate(view.validations))[-_ROWS:]:
+        agent = inline_code(view.agents[index], 60) if index < len(view.agents) else "–"
+        rows.append([str(index + 1), agent, *outcome(validation, language)])
+    return table(head, rows)
+
+
+def outcome(validation: Validation, language: Language) -> tuple[str, str]:
+    """What the checks of a change came to, and how long they took."""
+    step = failed_step(validation)
+    time = duration(language, sum(each.duration_ms for each in validation.steps))
+    if step is None:  # a change may be refused although no check failed
+        return t(language, "result.passed" if validation.passed else "result.refused"), time
+    return f"{inline_code(step.stage, 40)} {verdict(step, language)}", time
+
+
+def error_delta(view: RunView, language: Language, *, listed: int = 0) -> str:
+    """How many errors the last checked change fixed, left and brought, with the first `listed` of each kind, what is
+    new first; empty where there is nothing to compare."""
+    compared = view.movement is not None and len(view.validations) + (view.baseline is not None) > 1
+    if view.movement is None or not compared:
+        return ""
+    kinds = {name: getattr(view.movement, name) for name in _KINDS}
+    figures = [t(language, f"errors.{name}", count=len(kinds[name])) for name in reversed(_KINDS) if kinds[name]]
+    if not figures:
+        return ""
+    words = dict(view.printed)
+    lines = [
+        f"- {t(language, f'errors.of.{name}', error=_code(error, words))}"
+        for name in _KINDS
+        for error in kinds[name][:listed]
+    ]
+    head = f"**{t(language, 'errors')}:** {' · '.join(figures)}"
+    return "\n\n".join([head, "\n".join(lines)]) if lines else head
+
+
+def _code(error: str, words: Mapping[str, str]) -> str:
+    """The error in its tool's own words, as far as they were kept."""
+    return inline_code(readable(error, words.get(error, "")), _ERROR_CHARS)
+
+
+def only_warned(step: ValidationStep) -> bool:
+    """Whether a check failed and named warnings alone: its exit status says then that they are what failed."""
+    return not step.passed and bool(step.annotations) and all(one.level != "failure" for one in step.annotations)
+
+
+def evidence(view: RunView, step: ValidationStep, language: Language) -> str:
+    """The failure as a fenced block of at most 40 lines, or a sentence where the command printed nothing or did not
+    start because the project is not set up."""
+    if step.could_not_run is not None and step.could_not_run.setup is not None:
+        return setup_sentence(step.could_not_run.setup, language)
+    text = strip_control(view.evidence or step.output).strip("\n")
+    if not text.strip():
+        return t(language, "failure.silent")
+    return fence(cut_middle(cut_lines(text, EVIDENCE_LINES), _EVIDENCE_CHARS), "text")

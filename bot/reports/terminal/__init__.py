@@ -1,0 +1,1 @@
+"""What `mendbot check` and `mendbot fix` say on a terminal."""

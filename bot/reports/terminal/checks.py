@@ -1,0 +1,81 @@
+"""What `mendbot check` says on a terminal: a line as each check begins and ends, its results, and their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.model import CheckProgress, CheckResult, Language, RunChecksResult
+from bot.reports.format.truncate import inline_code, one_line
+from bot.reports.locale.catalog import duration, t
+from bot.reports.runs.failures import headline
+from bot.reports.runs.missing_setup import not_set_up, setup_sentence
+from bot.reports.terminal.altered_files import altered_lines
+
+__all__ = ["progress_line", "result_lines", "summary_line"]
+
+_COMMAND_CHARS = 500
+
+
+def progress_line(progress: CheckProgress, language: Language) -> str:
+    """One line as a check begins, and one as it ends."""
+    if progress.result is None:
+        key = "local.begins" if progress.attempt == 1 else "local.begins.again"
+        command = inline_code(progress.command, _COMMAND_CHARS)
+        return t(language, key, check=progress.check, command=command, attempt=progress.attempt)
+    verdict = t(language, f"local.{_verdict(progress.result)}")
+    time = duration(language, progress.result.duration_ms)
+    return t(language, "local.ended", check=progress.check, verdict=verdict, time=time)
+
+
+def result_lines(result: RunChecksResult, language: Language) -> tuple[str, ...]:
+    """Each check with its command and, where it failed, the error; then the checks that were not run."""
+    lines = []
+    for one in result.results:
+        mark, how = "✓" if one.passed else "✗", _how(one, language)
+        what = headline(one.failures[0], language) if one.failures and not not_set_up(one) else ""
+        lines.append(t(language, "local.result", mark=mark, check=one.check, how=what or how))
+        lines += [how] if what else []
+        if not one.passed and (error := _error(one, language)):
+            lines.append(error)
+        lines += altered_lines(one, language)
+    not_run = t(language, "local.not_run")
+    lines += [t(language, "local.result", mark="-", check=name, how=not_run) for name in result.not_run]
+    return tuple(lines)
+
+
+def summary_line(result: RunChecksResult, language: Language) -> str:
+    """How many passed, failed, could not run and were not run, and how long the last run of each took together."""
+    counted: Mapping[str, int] = {
+        "passed": sum(one.passed for one in result.results),
+        "failed": sum(_verdict(one) in ("failed", "timed_out") for one in result.results),
+        "unable": sum(_verdict(one) == "unable" for one in result.results),
+        "not_run": len(result.not_run),
+    }
+    counts = [t(language, f"local.sum.{kind}", count=count) for kind, count in counted.items() if count]
+    time = duration(language, sum(one.duration_ms for one in result.results))
+    return t(language, "local.sum", counts=", ".join(counts), time=time)
+
+
+def _verdict(result: CheckResult) -> str:
+    if result.passed:
+        return "passed"
+    if result.could_not_run is not None or not result.command:
+        return "unable"
+    return "timed_out" if result.timed_out else "failed"
+
+
+def _how(result: CheckResult, language: Language) -> str:
+    if not result.command or not_set_up(result):
+        return t(language, "local.did_not_run")
+    command, time = inline_code(result.command, _COMMAND_CHARS), duration(language, result.duration_ms)
+    ran = t(language, "local.ran", command=command, time=time)
+    return f"{ran} {t(language, 'local.flaky')}" if result.flaky else ran
+
+
+def _error(result: CheckResult, language: Language) -> str | None:
+    needed = result.could_not_run.setup if result.could_not_run is not None else None
+    if needed is not None:
+        return one_line(setup_sentence(needed, language))
+    # the line above has it already
+    said = headline(result.failures[0]) if result.failures else ""
+    return (result.error or "").removeprefix(said).strip("\n")

@@ -1,0 +1,77 @@
+"""What `mendbot fix` says at the end of a session: what was changed, what the checks showed, and where all of it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bot.model import ChangedFile, Language, SessionSummary, Status, StopReason, Validation, ValidationStep
+from bot.model.reasons import ExplainedStop
+from bot.reports.format.truncate import inline_code, one_line
+from bot.reports.locale.catalog import t
+from bot.reports.locale.reasons import reason_text
+from bot.reports.runs.unproven_fix import unshown_because
+from bot.reports.runs.validation import verdict
+
+__all__ = ["session_lines"]
+
+_FILES = 20
+_STEPS = 20
+_DETAILS_CHARS = 500
+_COMMAND_CHARS = 60
+_TOLD_BY_THE_CHECKS = frozenset({"shown", "green", "unchecked"})
+"""What a session's claim rests on where the line of the checks before the change says as much."""
+
+
+def session_lines(summary: SessionSummary, language: Language) -> tuple[str, ...]:
+    """The end of a session in a few lines; nothing is claimed that its checks have not shown."""
+    return tuple(_lines(summary, language))
+
+
+def _lines(summary: SessionSummary, language: Language) -> Iterator[str]:
+    yield _headline(summary, language)
+    if summary.proof is not None and summary.proof not in _TOLD_BY_THE_CHECKS:
+        yield unshown_because(summary.proof, language)
+    if summary.stop is not None:
+        yield t(language, "session.stopped", reason=summary.stop.reason, details=_details(summary.stop, language))
+    if summary.changed:
+        yield t(language, "session.changed", files=_files(summary.changed, language))
+    yield _checks("session.before", summary.before, language)
+    if summary.attempt:
+        yield _checks("session.after", summary.after, language)
+    if summary.diff is not None:
+        yield t(language, "session.diff" if summary.status is Status.SUCCESS else "session.tried", path=summary.diff)
+    if summary.best_diff is not None:
+        yield t(language, "session.best", attempt=summary.best_attempt, path=summary.best_diff)
+    yield t(language, "session.logs", path=summary.directory)
+
+
+def _headline(summary: SessionSummary, language: Language) -> str:
+    if summary.status is Status.SUCCESS:
+        key = "session.fixed" if summary.proof == "shown" else "session.unshown"
+    else:
+        key = "session.cancelled" if summary.status is Status.CANCELLED else "session.failed"
+        key = key if summary.attempt else f"{key}.none"
+    return t(language, key, attempt=summary.attempt, most=summary.most)
+
+
+def _details(stop: StopReason, language: Language) -> str:
+    said = stop.said if isinstance(stop, ExplainedStop) else None
+    return one_line(stop.details if said is None else reason_text(said, language), _DETAILS_CHARS)
+
+
+def _files(changed: tuple[ChangedFile, ...], language: Language) -> str:
+    shown = [f"{one_line(file.path)} (+{file.added} -{file.removed})" for file in changed[:_FILES]]
+    left = len(changed) - len(shown)
+    return ", ".join([*shown, t(language, "more.files", count=left)] if left else shown)
+
+
+def _checks(key: str, validation: Validation | None, language: Language) -> str:
+    if validation is None:
+        return t(language, f"{key}.none")
+    steps = [f"{_name(step)} {verdict(step, language)}" for step in validation.steps[:_STEPS]]
+    return t(language, key, checks=", ".join(steps))
+
+
+def _name(step: ValidationStep) -> str:
+    """A command of the session's own has no better name than itself."""
+    return step.stage if step.stage != "custom" else inline_code(step.command, _COMMAND_CHARS)

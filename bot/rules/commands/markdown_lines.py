@@ -1,0 +1,138 @@
+"""Which lines of a comment its author speaks in, rather than shows or quotes (REQ-CMD-001): markdown-it reads the
+structure as GitHub would show it, and of the lines found the raw text is told, as it was typed.
+
+Anybody may write 65,536 characters of anything, so nothing here takes more than about linear time."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+_LISTS = frozenset({"bullet_list_open", "ordered_list_open", "list_item_open"})
+_SHOWN = frozenset({"blockquote", "details", "pre", "table"})
+"""HTML elements that quote or fold whole paragraphs away, until they are closed."""
+_SHOWN_INLINE = frozenset({"a", "code", "del", "kbd", "q", "s", "samp", "strike", "tt"})
+_TAG = re.compile(r"<(/?)([a-z]+)(?![\w-])", re.I)
+_HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+# white space to Python that is none to Markdown: a line of it is not blank, and must not be trimmed away
+_ODD_SPACE = re.compile(r"[^\S \t\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    """A code block with a fence, at the top level; `line` counts from 0, `info` is the first word behind the fence."""
+
+    line: int
+    info: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownLines:
+    """The numbers (from 0) of the lines asked for that are plain text, and the comment's code blocks."""
+
+    plain: frozenset[int]
+    blocks: tuple[CodeBlock, ...]
+
+
+def split(body: str) -> tuple[str, ...]:
+    """The lines as Markdown counts them: ended by LF, CR or both."""
+    return tuple(body.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+
+def prose_lines(raw: Sequence[str], wanted: frozenset[int]) -> MarkdownLines:
+    """What the lines `wanted` are to Markdown. Plain are those of paragraphs that are in no quote, table, code, link,
+    HTML comment or fold; of a list, those that go on below an item without any indent."""
+    env: dict[str, Any] = {}
+    plain: set[int] = set()
+    blocks: list[CodeBlock] = []
+    within: list[str] = []
+    shown: Counter[str] = Counter()
+    for token in _markdown().parse(_ODD_SPACE.sub("\ufffd", "\n".join(raw)), env):
+        if token.nesting == 1:
+            within.append(token.type)
+        elif token.nesting == -1:
+            within.pop()
+        elif token.type == "fence" and not within:
+            blocks.append(_block(token, raw))
+        elif not _LISTS.issuperset(within[:-1] if within[-1:] == ["paragraph_open"] else within):
+            continue
+        elif token.type == "html_block":
+            _count_tags(_HTML_COMMENT.sub("", token.content), shown)
+        elif token.type == "inline":
+            in_list = len(within) > 1
+            if "<" in token.content or not wanted.isdisjoint(range(*(token.map or (0, 0)))):
+                plain.update(at for at in _spoken(token, env, shown) if not (in_list and raw[at][:1].isspace()))
+    return MarkdownLines(wanted & plain, tuple(blocks))
+
+
+def _block(token: Token, raw: Sequence[str]) -> CodeBlock:
+    first = token.map[0] if token.map else 0
+    indent = len(raw[first]) - len(raw[first].lstrip(" "))
+    count = token.content.count("\n") + bool(token.content and token.content[-1] != "\n")
+    lines = raw[first + 1 : first + 1 + count]
+    content = "\n".join(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in lines)
+    return CodeBlock(first, (token.info.split() or [""])[0], content + "\n" if lines else "")
+
+
+def _spoken(token: Token, env: dict[str, Any], shown: Counter[str]) -> Iterator[int]:
+    """The numbers of a paragraph's lines that begin outside of anything; `shown` goes on with what it opens."""
+    first = token.map[0] if token.map else 0
+    if not any(shown.values()):
+        yield first
+    links, before, breaks = 0, 0, 0
+    # a search for links that there can't be is what most of the time would go into
+    markdown = _markdown(links="](" in token.content or bool(env.get("references")))
+    for child in markdown.inline.parse(token.content, markdown, env, []):
+        if child.type == "html_inline":
+            _count_tags(child.content, shown)
+        elif child.type == "line":
+            at = child.meta["at"]
+            breaks += token.content.count("\n", before, at + 1)
+            before = at + 1
+            if not links and not any(shown.values()):
+                yield first + breaks
+        else:
+            links += child.nesting  # of what is read here, links alone are nested
+    for name in _SHOWN_INLINE:
+        del shown[name]
+
+
+def _count_tags(html: str, shown: Counter[str]) -> None:
+    for closing, name in _TAG.findall(html):
+        name = name.lower()
+        if name in _SHOWN or name in _SHOWN_INLINE:
+            shown[name] = max(0, shown[name] + (-1 if closing else 1))
+
+
+def _line_break(state: StateInline, silent: bool) -> bool:
+    """An inline rule that leaves a token, with its place, at each end of a line that is in no code and no tag."""
+    at = state.pos + (state.src[state.pos] == "\\")
+    if at >= state.posMax or state.src[at] != "\n":
+        return False
+    if not silent:
+        state.push("line", "", 0).meta["at"] = at
+    state.pos = at + 1
+    return True
+
+
+@functools.cache
+def _markdown(*, links: bool = True) -> MarkdownIt:
+    """CommonMark with tables, and no more than decides where a line stands: no emphasis, and `---` below a line makes
+    no heading of it, as that is how mail programs begin a signature."""
+    markdown = MarkdownIt("commonmark").enable("table").disable("lheading")
+    markdown.core.ruler.enableOnly(["normalize", "block"])
+    markdown.inline.ruler.before("text", "line", _line_break)
+    rules = ["line", "text", "escape", "backticks", "autolink", "html_inline"]
+    markdown.inline.ruler.enableOnly([*rules, "link"] if links else rules)
+    markdown.inline.ruler2.enableOnly([])
+    markdown.validateLink = lambda url: True  # type: ignore[method-assign]
+    return markdown

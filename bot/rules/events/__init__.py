@@ -1,0 +1,1 @@
+"""From a webhook's JSON to one of a closed set of events."""

@@ -1,0 +1,1 @@
+"""The part of a log that shows people and agents a failure."""

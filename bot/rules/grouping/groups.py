@@ -1,0 +1,273 @@
+"""Which issues are fixed together, why, and on which branch (spec F). A listing by label may name an issue twice;
+what runs are made of (`choose_groups`) never does."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, get_args
+
+from bot.errors import UserError
+from bot.model import Group, GroupBy, Issue
+from bot.model.reasons import ExplainedGroup, Reason
+from bot.rules.grouping import references, similarity
+from bot.rules.reasons import make_reason
+
+UNKNOWN = "unknown"
+"""The key of issues that name no component, file or label."""
+
+_STATUSES = ("", "-processing", "-done", "-failed", "-skip")
+_DEFAULT_TRIGGER = "auto-fix"
+_SLUG_LENGTH = 45
+
+_PLACES: Mapping[str, str] = {
+    "label ": "label",
+    "its Component line": "line",
+    "its Component section": "section",
+    "the directory of ": "directory",
+    "it has no label of its own": "no_label",
+    "it names none": "nothing",
+}
+"""Where a key was found, in the words of `rules.grouping.references` and of `_keys`; what follows one that ends in a
+space is its name."""
+
+_Keys = Callable[[Issue], Sequence[tuple[str, str]]]
+
+
+def group_issues(
+    issues: Sequence[Issue] | Sequence[Mapping[str, Any]],
+    group_by: str,
+    max_group_size: int = 5,
+    *,
+    ignore_labels: Collection[str] = (),
+    taken_branches: Collection[str] = (),
+) -> tuple[Group, ...]:
+    """Groups of at most `max_group_size`, the largest first, ties by the lowest number (REQ-WF-001..007).
+
+    `issues` are nouns or GitHub's REST objects; pull requests among them are left out, repeated numbers count once.
+    `ignore_labels`, each with its `-processing`, `-done`, `-failed` and `-skip`, and `auto-fix` with its own are never
+    a key. No branch is one of `taken_branches`, nor is any used twice. Raises UserError, naming the field."""
+    read = _checked(issues, group_by, max_group_size)
+    if group_by == "similarity":
+        named = _by_similarity(read, max_group_size)
+    else:
+        named = _parts(_by_key(read, _keys(group_by, ignore_labels)), group_by, max_group_size)
+    done = _with_branches(named, frozenset(taken_branches))
+    return tuple(Group(**one.model_dump(exclude={"why"})) for one in done)
+
+
+def choose_groups(
+    issues: Sequence[Issue] | Sequence[Mapping[str, Any]],
+    group_by: str | None = None,
+    max_group_size: int = 5,
+    *,
+    ignore_labels: Collection[str] = (),
+    taken_branches: Collection[str] = (),
+) -> tuple[ExplainedGroup, ...]:
+    """As `group_issues`, but each issue is in exactly one group: of several candidates the larger, then the lower key.
+
+    `group_by` None: issues that share a component, then those that share a file. What has no key goes by similarity."""
+    read = _checked(issues, "similarity" if group_by is None else group_by, max_group_size)
+    kinds = {None: ("component", "file"), "similarity": ()}.get(group_by, (group_by or "",))
+    alone = 1 if group_by is None else 0
+    named: list[ExplainedGroup] = []
+    for kind in kinds:
+        buckets = _one_each(_by_key(read, _keys(kind, ignore_labels)))
+        known = {key: found for key, found in buckets.items() if key != UNKNOWN and len(found) > alone}
+        named += _parts(known, kind, max_group_size)
+        placed = {issue.number for found in known.values() for issue, _ in found}
+        read = [issue for issue in read if issue.number not in placed]
+    named += _by_similarity(read, max_group_size)
+    return _with_branches(named, frozenset(taken_branches))
+
+
+# ---- what came in
+
+
+def pinned_group(key: str, issues: Sequence[Issue]) -> ExplainedGroup:
+    """The group that people chose (`/mendbot group`), whatever its size."""
+    why = make_reason("group.alone" if len(issues) == 1 else "group.together")
+    return _with_branches([_named(key, [one.number for one in issues], [why])], frozenset())[0]
+
+
+def _checked(issues: object, group_by: object, max_group_size: object) -> list[Issue]:
+    """The issues, lowest number first."""
+    if group_by not in get_args(GroupBy):
+        raise UserError(f"group_by: {group_by!r} is not one of {', '.join(get_args(GroupBy))}")
+    if not isinstance(max_group_size, int) or isinstance(max_group_size, bool) or max_group_size < 1:
+        raise UserError(f"max_group_size: {max_group_size!r} is not a whole number from 1")
+    if not isinstance(issues, Sequence) or isinstance(issues, str | bytes):
+        raise UserError("issues: not a list of issues")
+    read: dict[int, Issue] = {}
+    for index, item in enumerate(issues):
+        issue = item if isinstance(item, Issue) else _issue(item, f"issues[{index}]")
+        if issue is not None:
+            if issue.number < 1:
+                raise UserError(f"issues[{index}].number: {issue.number} is not a positive number")
+            read.setdefault(issue.number, issue)
+    return [read[number] for number in sorted(read)]
+
+
+def _issue(item: object, where: str) -> Issue | None:
+    """GitHub's REST form of an issue; None for a pull request, which its lists hold too."""
+    if not isinstance(item, Mapping):
+        raise UserError(f"{where}: not an object")
+    if item.get("pull_request") is not None:
+        return None
+    number = item.get("number")
+    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        raise UserError(f"{where}.number: {number!r} is not a positive number")
+    for field in ("title", "body"):
+        if not isinstance(item.get(field), str | None):
+            raise UserError(f"{where}.{field}: not a text")
+    labels = item.get("labels")
+    if not isinstance(labels, Sequence | None) or isinstance(labels, str):
+        raise UserError(f"{where}.labels: not a list")
+    names = [label.get("name") if isinstance(label, Mapping) else label for label in labels or ()]
+    if not all(isinstance(name, str) for name in names):
+        raise UserError(f"{where}.labels: a label is neither a text nor an object with a name")
+    return Issue(number=number, title=item.get("title") or "", body=item.get("body") or "", labels=tuple(names))
+
+
+# ---- by a key
+
+
+def _keys(group_by: str, ignore_labels: Collection[str]) -> _Keys:
+    """How an issue's keys are found: each with where it was found, at least one."""
+    ignored = {label.casefold() + status for label in (_DEFAULT_TRIGGER, *ignore_labels) for status in _STATUSES}
+
+    def labels(issue: Issue) -> Sequence[tuple[str, str]]:
+        own = dict.fromkeys(label for label in issue.labels if label.strip() and label.casefold() not in ignored)
+        return [(label, "") for label in own] or [(UNKNOWN, "it has no label of its own")]
+
+    def component(issue: Issue) -> Sequence[tuple[str, str]]:
+        return [references.component(issue) or (UNKNOWN, "it names none")]
+
+    def file(issue: Issue) -> Sequence[tuple[str, str]]:
+        path = references.first_file(issue)
+        return [(path, "")] if path else [(UNKNOWN, "it names none")]
+
+    table: Mapping[str, _Keys] = {"label": labels, "component": component, "file": file}
+    return table[group_by]
+
+
+_Buckets = dict[str, list[tuple[Issue, str]]]
+
+
+def _by_key(issues: Iterable[Issue], keys: _Keys) -> _Buckets:
+    """Issues under each of their keys, which ignore case; the lowest number's spelling is the one shown."""
+    spelling: dict[str, str] = {}
+    buckets: _Buckets = defaultdict(list)
+    for issue in issues:
+        seen: set[str] = set()
+        for key, place in keys(issue):
+            shown = spelling.setdefault(key.casefold(), key)
+            if shown not in seen:
+                seen.add(shown)
+                buckets[shown].append((issue, place))
+    return dict(buckets)
+
+
+def _one_each(buckets: _Buckets) -> _Buckets:
+    """Every issue in one bucket alone: the larger, then the lower key."""
+    chosen: dict[int, str] = {}
+    for key in sorted(buckets, key=lambda key: (-len(buckets[key]), key)):
+        for issue, _ in buckets[key]:
+            chosen.setdefault(issue.number, key)
+    kept = {key: [it for it in found if chosen[it[0].number] == key] for key, found in buckets.items()}
+    return {key: found for key, found in kept.items() if found}
+
+
+def _parts(buckets: _Buckets, kind: str, size: int) -> list[ExplainedGroup]:
+    """Groups without a branch yet, the larger buckets cut by ascending number (REQ-WF-006)."""
+    named = []
+    for key, found in buckets.items():
+        total = -(-len(found) // size)
+        for index in range(total):
+            part = found[index * size : (index + 1) * size]
+            reasons = [_why(kind, key, len(found), part[0][0].number)]
+            reasons += [_where(issue.number, place) for issue, place in part if place]
+            if total > 1:
+                reasons.append(make_reason("group.part", part=index + 1, total=total, size=size))
+            named.append(_named(key, [issue.number for issue, _ in part], reasons))
+    return named
+
+
+def _named(key: str, numbers: Iterable[int], why: Sequence[Reason]) -> ExplainedGroup:
+    """A group without a branch yet."""
+    texts = tuple(one.text for one in why)
+    return ExplainedGroup(key=key, issues=tuple(sorted(numbers)), suggested_branch="", reasons=texts, why=tuple(why))
+
+
+def _why(kind: str, key: str, count: int, number: int) -> Reason:
+    known = key != UNKNOWN
+    name = f"group.{'shared' if known else 'unknown'}.{kind}{'' if count > 1 else '.one'}"
+    figures = {"count": count} if count > 1 else {"number": number}
+    return make_reason(name, **figures, **({"key": key} if known else {}))
+
+
+def _where(number: int, place: str) -> Reason:
+    """Where an issue's key was found: `place` begins with one of _PLACES."""
+    start, kind = next((start, kind) for start, kind in _PLACES.items() if place.startswith(start))
+    return make_reason(
+        f"group.from.{kind}", number=number, **({"what": place[len(start) :]} if start.endswith(" ") else {})
+    )
+
+
+# ---- by likeness
+
+
+def _by_similarity(issues: Sequence[Issue], size: int) -> list[ExplainedGroup]:
+    """Groups grown along the links, the surest first, none beyond `size`: no chain of likenesses swallows all."""
+    members = {issue.number: [issue.number] for issue in issues}
+    reasons: dict[int, list[Reason]] = {issue.number: [] for issue in issues}
+    for link in similarity.links(issues):
+        low, high = members[link.low], members[link.high]
+        if low is high or len(low) + len(high) > size:
+            continue
+        reasons[low[0]] += [*reasons[high[0]], link.reason]
+        low += high
+        for number in high:
+            members[number] = low
+    named = []
+    for number in sorted({found[0] for found in members.values()}):
+        numbers = sorted(members[number])
+        nobody = make_reason("group.unlike", number=number)
+        key = f"similar-{numbers[0]}" if len(numbers) > 1 else f"issue-{number}"
+        named.append(_named(key, numbers, reasons[members[number][0]] or [nobody]))
+    return named
+
+
+# ---- branches
+
+
+def _with_branches(named: Iterable[ExplainedGroup], taken: frozenset[str]) -> tuple[ExplainedGroup, ...]:
+    """Sorted (REQ-WF-005), each with a branch that nobody has (REQ-WF-004, spec G.5)."""
+    used = set(taken)
+    done = []
+    for group in sorted(named, key=lambda group: (-len(group.issues), group.issues, group.key)):
+        branch = _free_branch(group, used)
+        used.add(branch)
+        done.append(group.model_copy(update={"suggested_branch": branch}))
+    return tuple(done)
+
+
+def _free_branch(group: Group, used: Collection[str]) -> str:
+    if len(group.issues) <= 3:
+        # `-2` would read as one more issue
+        plain, again = f"fix/issue-{'-'.join(map(str, group.issues))}", "-r"
+    else:
+        plain, again = f"fix/{_slug(group.key) or f'group-{group.issues[0]}'}-issues", "-"
+    count, branch = 1, plain
+    while branch in used:
+        count += 1
+        branch = f"{plain}{again}{count}"
+    return branch
+
+
+def _slug(key: str) -> str:
+    """The key in a branch's alphabet, `[a-z0-9-]`; empty where nothing of it is left, as of Hangul."""
+    ascii_text = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_text).strip("-")[:_SLUG_LENGTH].rstrip("-")

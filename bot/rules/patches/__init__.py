@@ -1,0 +1,1 @@
+"""Unified diffs: parsing, fuzzy application, and what a change may touch."""

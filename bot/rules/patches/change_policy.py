@@ -1,0 +1,229 @@
+"""What a change may touch: judges the paths, the diff texts and the results of everything that wants to alter a tree.
+Agents and diffs are untrusted (threats T20-T22), so this is asked first, and no refused path is ever written."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+from bot.model import Change
+from bot.rules.patches.diff_parser import FileDiff, parse_diff, without_prefix
+
+MAX_FILES = 200
+MAX_BYTES = 1_000_000
+_MOST_NAMED = 5
+"""Refused paths that one message names."""
+REGULAR_MODES = ("100644", "100755")
+
+LOCK_FILES: tuple[str, ...] = (
+    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
+    "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock", "pylock*.toml", "requirements*.lock",
+    "Cargo.lock", "go.sum", "Gemfile.lock", "composer.lock", "gradle.lockfile", "flake.lock", "packages.lock.json",
+)  # fmt: skip
+"""A changed one brings in other people's code."""
+
+DEFAULT_PROTECTED: tuple[str, ...] = (
+    ".github/mendbot.yml", ".gitattributes", "/CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS",
+    # what runs by itself: git hooks and other people's CI
+    ".husky", ".githooks", "/.lefthook*", "/lefthook.y*ml", ".pre-commit-config.yaml", ".github/actions",
+    "/.gitlab-ci.yml", ".circleci", ".buildkite", "/.travis.yml", "/azure-pipelines.yml", "/Jenkinsfile",
+    *LOCK_FILES,
+)  # fmt: skip
+"""Protected unless the repository says otherwise: `protected_paths` adds globs, and `!GLOB` lifts one (spec K)."""
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+_SHORT_NAMES = re.compile(r"(git|gitmod|gi7eba|gitatt|gi7d29)~\d+")
+_LONG_NAMES = {"git": ".git", "gitmod": ".gitmodules", "gi7eba": ".gitmodules"}
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why something may not be: a stable code that programs compare, and a sentence that names the path."""
+
+    reason: str
+    message: str
+
+
+class Changed(Protocol):
+    """One file's difference between two trees, with git's modes (`workspace.git.tree.PathChange`)."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def old_mode(self) -> str: ...
+    @property
+    def new_mode(self) -> str: ...
+    @property
+    def binary(self) -> bool: ...
+    @property
+    def size(self) -> int: ...
+
+
+def check_path(path: str, protected: Sequence[str] = ()) -> Refusal | None:
+    """None where a change may write or delete `path` (relative to the tree, `/` between parts), else why not.
+
+    Spellings that another file system takes for `.git` and the like count as such (git's verify_path,
+    core.protectHFS and core.protectNTFS)."""
+    shown = repr(path[:200])
+    if any(unicodedata.category(char) in ("Cc", "Cs") or char in _BIDI for char in path):
+        return Refusal("control_character", f"{shown}: a name with control characters is refused; rename the file")
+    if path.startswith(("/", "\\")) or _DRIVE.match(path):
+        return Refusal("absolute_path", f"{shown}: only paths relative to the repository's root may be changed")
+    parts = re.split(r"[/\\]", path)
+    if ".." in parts:
+        return Refusal("outside_tree", f"{shown}: leads out of the tree; name the file from the repository's root")
+    names = tuple(map(_plain_name, parts))
+    if ".git" in names:
+        return Refusal("git_directory", f"{shown}: git's own directory may not be changed")
+    if "\\" in path or any(part in ("", ".") or len(part.encode()) > 255 for part in parts) or len(path) > 4000:
+        return Refusal("odd_path", f"{shown}: not the plain path of a file, such as src/app.py")
+    if ".gitmodules" in names:
+        return Refusal("gitmodules", f"{shown}: submodules may not be changed")
+    if names[:2] == (".github", "workflows"):
+        return Refusal("workflow_file", f"{shown}: workflows are for people to change (GitHub refuses such a push)")
+    if glob := _protecting(names, (*DEFAULT_PROTECTED, *protected)):
+        return Refusal(
+            "protected_path", f"{shown}: protected by `{glob}`; a person may allow it by `!{glob}` in protected_paths"
+        )
+    return None
+
+
+def check_patch_text(text: str, path: str) -> Refusal | None:
+    """None where the diff is one that may be applied for `path` (checked apart): text, small, of regular modes,
+    and of no other file."""
+    if _bytes(text) > MAX_BYTES:
+        return Refusal("too_large", f"{path!r}: the diff is larger than {MAX_BYTES:,} bytes; change less at once")
+    if "\0" in text:
+        return Refusal("control_character", f"{path!r}: the diff holds a NUL character")
+    for part in parse_diff(text):
+        if part.binary:
+            return Refusal("binary_patch", f"{path!r}: binary diffs are refused; they may unpack to any size")
+        refusal = _check_names(part, path) or _check_modes(path, part.modes)
+        if refusal:
+            return refusal
+    return None
+
+
+def check_changes(changed: Sequence[Changed], protected: Sequence[str] = ()) -> Refusal | None:
+    """What speaks against a tree's difference as a whole, for instance after an agent edited in place; the code is that
+    of the first refused path, the message names up to five."""
+    if len(changed) > MAX_FILES:
+        return Refusal("too_many_files", f"{len(changed)} files changed; at most {MAX_FILES} may at once")
+    if (total := sum(item.size for item in changed)) > MAX_BYTES:
+        return Refusal("too_large", f"the changed files hold {total:,} bytes; at most {MAX_BYTES:,} may change at once")
+    return _together([refusal for _, refusal in refused_changes(changed, protected)])
+
+
+def refused_changes(changed: Sequence[Changed], protected: Sequence[str] = ()) -> tuple[tuple[str, Refusal], ...]:
+    """Each path that may not be changed as it was, with why; a caller can put these back and keep the rest."""
+    return tuple((item.path, refusal) for item in changed if (refusal := _check_changed(item, protected)))
+
+
+def check_proposed(changes: Sequence[Change], protected: Sequence[str] = ()) -> Refusal | None:
+    """What speaks against an agent's proposal, before anything of it is looked at further; as `check_changes`."""
+    if len({change.path for change in changes}) > MAX_FILES:
+        return Refusal("too_many_files", f"{len(changes)} files to change; at most {MAX_FILES} may at once")
+    texts = [text for c in changes for text in (c.patch, c.fallback_content, c.content) if text]
+    if sum(map(_bytes, texts)) > MAX_BYTES:
+        return Refusal("too_large", f"the changes are larger than {MAX_BYTES:,} bytes; change less at once")
+    return _together([refusal for change in changes if (refusal := _check_proposed(change, protected))])
+
+
+def _check_proposed(change: Change, protected: Sequence[str]) -> Refusal | None:
+    refusal = check_path(change.path, protected)
+    if refusal is None and change.patch:
+        refusal = check_patch_text(change.patch, change.path)
+    return refusal
+
+
+def _together(refusals: Sequence[Refusal]) -> Refusal | None:
+    """All of them as one: an agent can then leave out every one of them."""
+    messages = tuple(dict.fromkeys(one.message for one in refusals))
+    if len(messages) < 2:
+        return next(iter(refusals), None)
+    more = f"; and {len(messages) - _MOST_NAMED} more" if len(messages) > _MOST_NAMED else ""
+    return Refusal(refusals[0].reason, "; ".join(messages[:_MOST_NAMED]) + more)
+
+
+def _check_names(part: FileDiff, path: str) -> Refusal | None:
+    for name in (*part.names, *part.moved):
+        bare = name if name in part.moved else without_prefix(name)
+        # a prefix may be a directory's name as well: what the change says it is for decides
+        if path in (name, bare):
+            continue
+        return check_path(bare) or Refusal("path_mismatch", f"{path!r}: its diff touches another file, {name[:200]!r}")
+    return None
+
+
+def _check_modes(path: str, modes: Iterable[str]) -> Refusal | None:
+    for mode in modes:
+        if mode == "120000":
+            return Refusal("symlink", f"{path!r}: symbolic links are refused; write a regular file")
+        if mode == "160000":
+            return Refusal("gitlink", f"{path!r}: submodules are refused")
+        if mode not in REGULAR_MODES:
+            return Refusal("odd_mode", f"{path!r}: mode {mode[:20]} is refused; only 100644 and 100755 are allowed")
+    return None
+
+
+def _check_changed(item: Changed, protected: Sequence[str]) -> Refusal | None:
+    if refusal := check_path(item.path, protected):
+        return refusal
+    if item.old_mode == "160000":
+        return _check_modes(item.path, [item.old_mode])
+    if not item.new_mode.strip("0"):
+        return None
+    if refusal := _check_modes(item.path, [item.new_mode]):
+        return refusal
+    if item.binary:
+        return Refusal("binary_patch", f"{item.path!r}: binary files may not be changed")
+    return None
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _plain_name(part: str) -> str:
+    """What a careless file system may take the name for: HFS+ skips invisible characters and folds case, NTFS
+    drops dots and spaces at the end, cuts at a colon and knows short names."""
+    visible = "".join(char for char in part if unicodedata.category(char) != "Cf")
+    name = visible.casefold().split(":", 1)[0].rstrip(" .")
+    if short := _SHORT_NAMES.fullmatch(name):
+        return _LONG_NAMES.get(short[1], ".gitattributes")
+    return name
+
+
+def _protecting(names: tuple[str, ...], globs: Sequence[str]) -> str | None:
+    """The glob that protects the path; the last one that matches decides, as in a .gitignore."""
+    for glob in reversed(globs):
+        lifted = glob.startswith("!")
+        if matches(names, glob.removeprefix("!")):
+            return None if lifted else glob
+    return None
+
+
+def matches(names: Sequence[str], glob: str) -> bool:
+    """Whether the glob names this path or a directory above it, ignoring case: `**` is any number of directories,
+    and a glob without a slash matches a name at any depth."""
+    wanted = tuple(glob.strip("/").casefold().split("/"))
+    if "/" not in glob.rstrip("/"):
+        wanted = ("**", *wanted)
+
+    # from the end to the beginning and not by recursion, for a path may have thousands of parts
+    most = len(names)
+    fits = [True] * (most + 1)  # whether the pattern's rest, empty at first, fits the names from each place on
+    for number, part in enumerate(reversed(wanted)):
+        if part == "**":
+            below = [at < most and (number == 0 or fits[at]) for at in range(most + 1)]
+            for at in range(most - 1, -1, -1):
+                below[at] = below[at] or below[at + 1]
+            fits = below
+        else:
+            fits = [at < most and fits[at + 1] and fnmatchcase(names[at], part) for at in range(most + 1)]
+    return bool(glob) and fits[0]

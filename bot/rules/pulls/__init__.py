@@ -1,0 +1,1 @@
+"""Checks of a pull request's head: which heads, their state, their next action."""

@@ -1,0 +1,102 @@
+"""Whether a pull request, as it is on GitHub now, is to be checked: what the configuration wants, whom to trust.
+
+Default deny: code of somebody without write access waits for `/mendbot ok-to-test`, for one commit only (T9, T11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.config import Policy
+from bot.model.pulls import PullRequest
+from bot.rules.pulls.path_filter import wanted as path_wanted
+from bot.rules.reasons import make_reason
+from bot.rules.triage.decisions import WRITE_ACCESS, carries
+
+Standing = Literal["closed", "unwanted", "own", "paused", "filtered", "awaiting", "wanted"]
+
+
+@dataclass(frozen=True, slots=True)
+class EligibilityFacts:
+    """What is known of one head: `permission` is the author's (None: nobody could say, which denies), `approved_by` who
+    said `ok-to-test` for this very commit, `own` whether Mendbot itself pushed it, `paths` what the request changes
+    (None where nobody asked)."""
+
+    app_login: str
+    repository: str
+    permission: str | None = None
+    approved_by: str | None = None
+    own: bool = False
+    paused_by: str | None = None
+    paths: Sequence[str] | None = None
+    boxed: bool = True
+    """Whether a sandbox works here; without one, only the code of people with write access may run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Eligibility:
+    standing: Standing
+    because: str
+
+
+def judge_eligibility(pull: PullRequest, policy: Policy, facts: EligibilityFacts) -> Eligibility:
+    """Where the head stands, by the first of these that has something to say: what the configuration wants, whom to
+    trust."""
+    plain = _plainly(pull, policy, facts)
+    if plain is not None:
+        return plain
+    if (
+        policy.pull_requests.paths
+        and facts.paths is not None
+        and not path_wanted(policy.pull_requests.paths, facts.paths)
+    ):
+        return Eligibility("filtered", "it changes none of the paths that `pull_requests.paths` names")
+    return trust(pull, facts)
+
+
+def _plainly(pull: PullRequest, policy: Policy, facts: EligibilityFacts) -> Eligibility | None:
+    if pull.state == "closed":
+        return Eligibility("closed", "it was merged" if pull.merged else "it is closed")
+    if not policy.pull_requests.enabled:
+        return Eligibility("unwanted", make_reason("unwanted.off").text)
+    if carries(pull.labels, policy.skip_label):
+        return Eligibility("unwanted", make_reason("unwanted.label", label=policy.skip_label).text)
+    if pull.draft and not policy.pull_requests.drafts:
+        return Eligibility("unwanted", make_reason("unwanted.draft").text)
+    if facts.own:
+        return Eligibility("own", "its head was pushed by Mendbot, which checked it before")
+    if facts.paused_by is not None:
+        return Eligibility("paused", make_reason("unwanted.paused", by=facts.paused_by).text)
+    return None
+
+
+def trust(pull: PullRequest, facts: EligibilityFacts) -> Eligibility:
+    """Whether the head's code may run: by its author's write access, or by an approval of this commit."""
+    if facts.permission in WRITE_ACCESS:
+        return Eligibility("wanted", f"{pull.author} has {facts.permission} access")
+    if _ours(pull, facts):
+        return Eligibility("wanted", "Mendbot opened it, and its branch is the repository's own")
+    if not facts.boxed:
+        return Eligibility(
+            "awaiting", "no sandbox works on Mendbot's machine, so only code of people with write access runs"
+        )
+    if facts.approved_by is not None:
+        return Eligibility("wanted", f"{facts.approved_by} commented ok-to-test for {pull.head_sha[:12]}")
+    has = f"has {facts.permission!r} access" if facts.permission else "is unknown here"
+    return Eligibility("awaiting", f"its author {pull.author or 'unknown'} {has}: a maintainer must approve it")
+
+
+def from_fork(pull: PullRequest, repository: str) -> bool:
+    """Whether the head is in another repository, or in one that is gone."""
+    return from_fork_name(pull.head_repo, repository)
+
+
+def from_fork_name(head_repo: str | None, repository: str) -> bool:
+    """The same, by the full names; GitHub's ignore case."""
+    return head_repo is None or head_repo.casefold() != repository.casefold()
+
+
+def _ours(pull: PullRequest, facts: EligibilityFacts) -> bool:
+    """Only who may push to the repository can move a branch of its own; on our pull requests that is enough."""
+    return pull.author.casefold() == facts.app_login.casefold() != "" and not from_fork(pull, facts.repository)

@@ -1,0 +1,26 @@
+"""Which pull requests are worth checking by the files they change: `pull_requests.paths` of the configuration (spec K).
+Patterns read as those of `protected_paths` do, so that a repository learns one language of globs and not two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.rules.patches.change_policy import matches
+
+
+def wanted(patterns: Sequence[str], paths: Sequence[str]) -> bool:
+    """Whether one of the changed files (relative to the repository, `/` between parts) is asked for.
+
+    As in a .gitignore the last pattern that matches a file decides, `!` excludes, and a pattern names a file or a
+    directory above it. No patterns ask for every pull request, one without files too; patterns that all exclude ask
+    for every other file."""
+    if not patterns:
+        return True
+    by_default = all(pattern.startswith("!") for pattern in patterns)
+    latest_first = tuple((pattern.removeprefix("!"), not pattern.startswith("!")) for pattern in reversed(patterns))
+    return any(_asked_for(path, latest_first, by_default) for path in paths)
+
+
+def _asked_for(path: str, latest_first: Sequence[tuple[str, bool]], by_default: bool) -> bool:
+    names = tuple(path.casefold().split("/"))
+    return next((included for glob, included in latest_first if matches(names, glob)), by_default)

@@ -1,0 +1,255 @@
+"""Where the checks of a pull request's head stand: a fold over their events, and what is to be done next.
+
+Nothing else decides it, so crash recovery is: load, ask, go on (house rule 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from bot.model import CHECK_ORDER, Model, RunEvent, SetupDone, StopReason, ValidationStep
+from bot.model.pulls import CheckStatus, Failure, PullStatus
+from bot.rules.failures import verdict
+from bot.rules.failures.errors import Printed
+from bot.rules.pulls.spec import PullCheckSpec
+from bot.rules.runs.pipeline import PipelineStage
+
+
+@dataclass(frozen=True, slots=True)
+class CheckExecution:
+    """A check that was executed on the head: its step, the errors it showed, and those of its rerun at the same commit;
+    `again` is None where it was not rerun."""
+
+    step: ValidationStep
+    first: tuple[str, ...] = ()
+    again: tuple[str, ...] | None = None
+    printed: Mapping[str, Printed] = field(default_factory=dict)
+    """The errors in the tool's own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullCheckState:
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    base_sha: str = ""
+    sandbox: str = ""
+    stages: tuple[PipelineStage, ...] = ()
+    near: tuple[str, ...] = ()
+    """The first of the paths that the pull request changes."""
+    to_set_up: bool | None = None
+    """Whether the head is to be set up; None in runs that began before that was noted."""
+    set_up: bool = False
+    setup: tuple[SetupDone, ...] = ()
+    """The steps of the head's setup that has ended."""
+    running: int | None = None
+    ran: Mapping[int, CheckExecution] = field(default_factory=dict)
+    base: Mapping[int, tuple[str, ...] | None] = field(default_factory=dict)
+    """What the same check shows on the base, by stage; None where that could not be told."""
+    untold: Mapping[int, str] = field(default_factory=dict)
+    """Why it could not, by its name in `reports.locale.en_pulls`."""
+    judged: Mapping[int, CheckStatus] = field(default_factory=dict)
+    setup_step: ValidationStep | None = None
+    """The head's setup command that failed, with what it printed."""
+    stop: StopReason | None = None
+    finished: PullStatus | None = None
+
+
+class BeginPull(Model):
+    kind: Literal["begin"] = "begin"
+
+
+class SetUpPull(Model):
+    kind: Literal["setup"] = "setup"
+
+
+class RunCheck(Model):
+    """Execute stage `index` on the head; where it fails, once more."""
+
+    kind: Literal["run"] = "run"
+    index: int
+
+
+class CheckBase(Model):
+    """See whether stage `index` fails on the base, too."""
+
+    kind: Literal["base"] = "base"
+    index: int
+
+
+class JudgeCheck(Model):
+    """Say whose failures those of stage `index` are, and remember them."""
+
+    kind: Literal["judge"] = "judge"
+    index: int
+
+
+class FinishPull(Model):
+    kind: Literal["finish"] = "finish"
+
+
+class PullDone(Model):
+    kind: Literal["nothing"] = "nothing"
+
+
+PullAction = BeginPull | SetUpPull | RunCheck | CheckBase | JudgeCheck | FinishPull | PullDone
+
+
+def pull_check_state(events: Sequence[RunEvent]) -> PullCheckState:
+    """The state that these events of one run of checks, in their order, add up to."""
+    state = PullCheckState()
+    for event in events:
+        state = _after(state, event)
+    return state
+
+
+def _after(state: PullCheckState, event: RunEvent) -> PullCheckState:
+    data = event.data
+    match event.type:
+        case "pull_started":
+            return replace(
+                state,
+                started_at=event.ts,
+                base_sha=data["baseSha"],
+                sandbox=data["sandbox"],
+                stages=tuple(PipelineStage.model_validate(item) for item in data["stages"]),
+                near=tuple(data.get("near", ())),
+                to_set_up=data.get("toSetUp"),
+            )
+        case "pull_setup_completed":
+            return _set_up(state, data)
+        case "pull_setup_failed":
+            failed = StopReason(reason="setup_failed", details=data["details"])
+            return replace(state, set_up=True, stop=failed, setup_step=_failed_setup(data))
+        case "pull_check_started":
+            return replace(state, running=data["index"])
+        case "pull_check_ran":
+            again = data["again"]
+            ran = CheckExecution(
+                step=ValidationStep.model_validate(data["step"]),
+                first=tuple(data["first"]),
+                again=None if again is None else tuple(again),
+                printed={error: Printed(*words) for error, words in data.get("printed", {}).items()},
+            )
+            return replace(state, ran={**state.ran, data["index"]: ran})
+        case "pull_base_checked":
+            index, errors = data["index"], data["errors"]
+            if errors is not None:
+                return replace(state, base={**state.base, index: tuple(errors)})
+            because = data.get("because", "base_unknown")
+            return replace(state, base={**state.base, index: None}, untold={**state.untold, index: because})
+        case "pull_check_judged":
+            check = CheckStatus.model_validate(data["check"])
+            return replace(state, running=None, judged={**state.judged, data["index"]: check})
+        case "pull_finished":
+            stop = StopReason.model_validate(data["stop"]) if data.get("stop") else state.stop
+            return replace(state, finished=data["status"], stop=stop, ended_at=event.ts)
+        case _:
+            return state
+
+
+def _set_up(state: PullCheckState, data: Mapping[str, Any]) -> PullCheckState:
+    # events of before checks were chosen after setup have neither
+    stages = tuple(PipelineStage.model_validate(item) for item in data["stages"]) if "stages" in data else state.stages
+    steps = tuple(SetupDone.model_validate(item) for item in data.get("steps", ()))
+    return replace(state, set_up=True, stages=stages, setup=steps)
+
+
+def _failed_setup(data: Mapping[str, Any]) -> ValidationStep:
+    said = data.get("said")
+    # events of before the sentence was kept as values have its text alone
+    values = said["values"] if said is not None else {"command": "setup", "block": data["details"]}
+    return ValidationStep(
+        command=str(values["command"]),
+        stage="setup",
+        passed=False,
+        exit_code=data.get("exitCode"),
+        timed_out=said is not None and said["kind"] == "setup.timed_out",
+        output=str(values.get("block", data["details"])),
+        duration_ms=data.get("durationMs", 0),
+    )
+
+
+def next_pull_action(spec: PullCheckSpec, state: PullCheckState) -> PullAction:
+    """What is to be done next. The same events always give the same answer."""
+    if state.finished is not None:
+        return PullDone()
+    if state.started_at is None:
+        return BeginPull()
+    if state.stop is not None:
+        return FinishPull()
+    wanted = wanted_stages(spec, state)
+    old = spec.policy.setup is not None and bool(wanted)
+    if not state.set_up and (old if state.to_set_up is None else state.to_set_up):
+        return SetUpPull()
+    for index in wanted:
+        if index in state.judged:
+            continue
+        if index not in state.ran:
+            return RunCheck(index=index)
+        if needs_base(state.ran[index]) and index not in state.base:
+            return CheckBase(index=index)
+        return JudgeCheck(index=index)
+    return FinishPull()
+
+
+def wanted_stages(spec: PullCheckSpec, state: PullCheckState) -> tuple[int, ...]:
+    """The stages that are to be executed: they have a command, and were asked for."""
+    return tuple(
+        index
+        for index, stage in enumerate(state.stages)
+        if stage.command is not None and (not spec.only or stage.name in spec.only)
+    )
+
+
+def needs_base(ran: CheckExecution) -> bool:
+    """Whether something failed that luck does not explain."""
+    if ran.step.passed:
+        return False
+    if ran.step.could_not_run is not None:
+        return True  # to say whether the change took away what the check needs
+    return any(one.verdict == "new" for one in verdict.judge_failures(ran.first, ran.again, None))
+
+
+def failures_of(state: PullCheckState, index: int) -> tuple[Failure, ...]:
+    """The verdicts on what an executed stage showed; none where it passed at once, or could not run at all."""
+    ran = state.ran[index]
+    if (ran.step.passed and not ran.step.flaky) or ran.step.could_not_run is not None:
+        return ()
+    judged = verdict.judge_failures(ran.first, ran.again, state.base.get(index))
+    return tuple(_in_words(one, ran.printed.get(one.error)) for one in judged)
+
+
+def _in_words(failure: Failure, printed: Printed | None) -> Failure:
+    return failure if printed is None else failure.model_copy(update={"test": printed.test, "said": printed.text})
+
+
+def checks_of(spec: PullCheckSpec, state: PullCheckState) -> tuple[CheckStatus, ...]:
+    """Every check as it stands, in the order in which they run; before the start, all that there may be."""
+    kept = {check.name: check for check in spec.kept}
+    if not state.stages:
+        names = [name for name in CHECK_ORDER if not spec.only or name in spec.only or name in kept]
+        return tuple(kept.get(name) or CheckStatus(name=name) for name in names)
+    found = []
+    for index, stage in enumerate(state.stages):
+        if index in state.judged:
+            found.append(state.judged[index])
+        elif stage.name in kept:
+            found.append(kept[stage.name])
+        elif spec.only and stage.name not in spec.only:
+            continue
+        elif stage.command is None:
+            found.append(CheckStatus(name=stage.name, status="completed", because=", ".join(stage.looked_for)))
+        else:
+            found.append(_open_check(state, index, stage.name))
+    return tuple(found)
+
+
+def _open_check(state: PullCheckState, index: int, name: str) -> CheckStatus:
+    if state.setup_step is not None:
+        # no check ran, so nothing of it counts as a failure, new or not
+        step = state.setup_step.model_copy(update={"stage": name})
+        return CheckStatus(name=name, status="completed", step=step, because="setup")
+    busy = state.running == index or index in state.ran
+    return CheckStatus(name=name, status="in_progress" if busy else "queued")

@@ -1,0 +1,1 @@
+"""A fix run: its specification, its state as a fold over its events, and its next action."""

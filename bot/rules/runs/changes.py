@@ -1,0 +1,72 @@
+"""The changes that a run made, in order, and when one of them is the same again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MECHANICAL = frozenset({"fixers"})
+"""Agents that know nothing of the task: of what they did only findings are kept."""
+HISTORY = "history"
+"""The agent that repeats what helped before."""
+FREE = MECHANICAL | {HISTORY}
+"""Agents whose turn costs no attempt: what they know may not fit, and a coding agent is to be asked all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptChange:
+    """A change that an agent made: from one tree to another."""
+
+    attempt: int
+    agent: str
+    before: str
+    after: str
+    patch_hash: str
+    paths: tuple[str, ...]
+    tools: tuple[str, ...]
+    replays: str | None = None
+    """The diff hash of the known resolution that it repeats."""
+    undone: bool = False
+    """It was refused or dropped after its checks, so it is no longer in the tree."""
+    paths_before: tuple[str, ...] = ()
+    """What all changes before it had changed."""
+
+    @classmethod
+    def of(cls, attempt: int, data: Mapping[str, Any], *, before: str, paths_before: tuple[str, ...]) -> AttemptChange:
+        """The change that a `changes_applied` event tells of."""
+        return cls(
+            attempt=attempt,
+            agent=data["agent"],
+            before=before,
+            after=data["snapshot"],
+            patch_hash=data["patchHash"],
+            paths=tuple(data["paths"]),
+            tools=tuple(data.get("tools", ())),
+            replays=data.get("replays"),
+            paths_before=paths_before,
+        )
+
+    @property
+    def mechanical(self) -> bool:
+        return self.agent in MECHANICAL
+
+    @property
+    def free(self) -> bool:
+        return self.agent in FREE
+
+
+def tried(made: tuple[AttemptChange, ...], patch_hash: str) -> bool | None:
+    """See `RunState.tried`."""
+    last = next((at for at in reversed(range(len(made))) if made[at].patch_hash == patch_hash), None)
+    if last is None:
+        return False
+    undone = made[last].undone or any(not {*made[last].paths}.isdisjoint(later.paths) for later in made[last + 1 :])
+    return undone or None
+
+
+def own_hash(made: tuple[AttemptChange, ...]) -> str:
+    """The hash of the last change; empty where it says nothing, because the same lines changed in another place."""
+    if not made or tried(made[:-1], made[-1].patch_hash) is None:
+        return ""
+    return made[-1].patch_hash

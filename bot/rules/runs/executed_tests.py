@@ -1,0 +1,132 @@
+"""The part of a run's state that tells which tests ran: the first execution of each stage, and an attempt that is
+refused because other tests ran after it. What such an attempt changed is undone, as if it had never been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from bot.model import KnownError, RunEvent, ValidationStep
+from bot.rules.runs.changes import own_hash
+from bot.rules.runs.lessons import FirstSeen, Lesson
+from bot.rules.runs.pipeline import close
+from bot.rules.stop import trajectory
+from bot.rules.tampering.test_source import is_snapshot, is_test
+
+if TYPE_CHECKING:
+    from bot.rules.runs.state import RunState
+
+WhatRan = Literal["compared", "unnamed", "not_before"]
+"""Whether the tests of a stage that passed were compared with those before the change: by their names; not so, as the
+runner names none; not at all, as none ran before."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSeen:
+    """A stage's first execution that told of its tests: after which attempt (0 is the base), on which tree, whether it
+    failed, and the name of the log with its `SuiteResult`; none where it told of no test."""
+
+    stage: int
+    attempt: int
+    red: bool
+    snapshot: str
+    paths: tuple[str, ...]
+    log: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeAttempt:
+    """What the run had come to before an attempt, and has again where that attempt is refused."""
+
+    snapshot: str
+    changed_paths: tuple[str, ...]
+    notes: tuple[str, ...]
+    shown: tuple[FirstSeen, ...]
+    lessons: tuple[Lesson, ...]
+
+
+def what_ran(stages: Sequence[WhatRan]) -> WhatRan | Literal[""]:
+    """The least that can be said of all stages together; empty where none ran tests."""
+    order: tuple[WhatRan, ...] = ("unnamed", "not_before", "compared")
+    return next((what for what in order if what in stages), "")
+
+
+def attempted(state: RunState, event: RunEvent) -> RunState:
+    """An attempt began."""
+    told = tuple(KnownError.model_validate(item) for item in event.data.get("guidance", ()))
+    return replace(
+        state,
+        attempt=event.iteration or 0,
+        attempt_over=False,
+        implemented=False,
+        steps=(),
+        what_ran=(),
+        guidance=told,
+        before=(
+            *state.before,
+            BeforeAttempt(state.snapshot or "", state.changed_paths, state.notes, state.shown, state.lessons),
+        ),
+    )
+
+
+def with_suite(state: RunState, event: RunEvent, stage: int, step: ValidationStep) -> RunState:
+    """A stage ran: its tests are noted where it is the first time, and how they compare."""
+    what = event.data.get("whatRan")
+    what_ran = (*state.what_ran, what) if what else state.what_ran
+    if step.skipped or any(seen.stage == stage for seen in state.suites):
+        return replace(state, what_ran=what_ran)
+    seen = SuiteSeen(
+        stage=stage,
+        attempt=event.iteration or 0,
+        red=not step.passed,
+        snapshot=state.snapshot or "",
+        paths=state.changed_paths,
+        log=event.data.get("tests", {}).get("list"),
+    )
+    return replace(state, what_ran=what_ran, suites=(*state.suites, seen))
+
+
+def goes_back_to(state: RunState) -> BeforeAttempt:
+    """Where the run stands again once its current change is refused: before this attempt or, where the change is not
+    one of tests, before the first, as the tests were lost in an attempt that failed for another reason."""
+    if any(is_test(path) or is_snapshot(path) for path in state.made[-1].paths):
+        return state.before[-1]
+    return state.before[0]
+
+
+def refused(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...]) -> RunState:
+    """The checks passed, but not with the tests that ran before: the run stands where it stood, one attempt poorer."""
+    because, before = str(event.data["refused"]), goes_back_to(state)
+    own, made = before is state.before[-1], state.made[-1]
+    last = state.states[state.stands] if state.states else None
+    now = trajectory.TrajectoryState(
+        snapshot=state.snapshot or "",
+        stage=min(last.stage, len(steps) - 1) if last else len(steps) - 1,
+        fingerprints=last.fingerprints if last else frozenset(),
+        patch_hash=own_hash(state.made) if own else "",
+        passed=False,
+        places=last.places if last else 0,
+        counts=not made.free,
+    )
+    states = (*state.states, now)
+    return replace(
+        state,
+        steps=(),
+        what_ran=(),
+        states=states,
+        iterations=(*state.iterations, event.iteration or 0),
+        stands=trajectory.last_of(states, before.snapshot),
+        verdict=trajectory.judge_attempt(states),
+        validations=(*state.validations, close(steps, because)),
+        # what is not to blame may be tried again, on its own
+        made=(*state.made[:-1], replace(made, undone=own, patch_hash=made.patch_hash if own else "")),
+        troubles=(*state.troubles, because),
+        attempt_over=True,
+        no_progress=state.no_progress + (not made.free),
+        snapshot=before.snapshot,
+        changed_paths=before.changed_paths,
+        notes=before.notes,
+        shown=before.shown,
+        lessons=before.lessons,
+    )

@@ -1,0 +1,141 @@
+"""The course of a run: what is to be done next, after all that its events say happened.
+
+Nothing else decides it, so crash recovery is: load, ask, go on (house rule 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal
+
+from bot.config import POLICY_PATH
+from bot.model import Model, Phase, SetupPlan, Status, StopReason
+from bot.model.reasons import ExplainedStop
+from bot.model.setups import SetupStep
+from bot.rules.reasons import make_reason
+from bot.rules.runs.existing_failures import cannot_check
+from bot.rules.runs.pipeline import PipelineStage, next_index
+from bot.rules.runs.spec import RunSpec
+from bot.rules.runs.state import RunState
+from bot.rules.stop import limits as stop
+
+
+class Begin(Model):
+    kind: Literal["begin"] = "begin"
+
+
+class SetUp(Model):
+    kind: Literal["setup"] = "setup"
+
+
+class Validate(Model):
+    """Run stage `index` of the pipeline for attempt `attempt`; attempt 0 is the base, before any change."""
+
+    kind: Literal["validate"] = "validate"
+    attempt: int
+    index: int
+
+
+class Prepare(Model):
+    kind: Literal["prepare"] = "prepare"
+
+
+class Implement(Model):
+    kind: Literal["implement"] = "implement"
+    attempt: int
+
+
+class ReviewAction(Model):
+    kind: Literal["review"] = "review"
+
+
+class Package(Model):
+    kind: Literal["package"] = "package"
+
+
+class Finish(Model):
+    kind: Literal["finish"] = "finish"
+    status: Status
+    stop: ExplainedStop | StopReason | None = None
+
+
+class Nothing(Model):
+    kind: Literal["nothing"] = "nothing"
+
+
+Action = Begin | SetUp | Validate | Prepare | Implement | ReviewAction | Package | Finish | Nothing
+
+
+def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action:
+    """What a run does next. The same events at the same time always give the same answer."""
+    if state.finished is not None:
+        return Nothing()
+    if state.base_sha is None or state.started_at is None:
+        return Begin()
+    if state.stop is not None:
+        return Finish(status=Status.FAILED, stop=state.stop)
+    if plan_of(spec, state).steps and not state.set_up:
+        return SetUp()
+    if not any(stage.command is not None for stage in state.stages):
+        return Finish(status=Status.FAILED, stop=_no_checks(state.stages))
+    if spec.baseline and state.baseline is None:
+        return Validate(attempt=0, index=next_index(state.stages, state.steps, fail_fast=state.fail_fast(0)) or 0)
+    stuck = cannot_check(spec, state.baseline.steps) if state.red_base and state.baseline is not None else None
+    if stuck is not None:
+        return Finish(status=Status.FAILED, stop=stuck)
+    if spec.pull is not None and not spec.given and state.baseline is not None and state.baseline.passed:
+        return Finish(status=Status.SUCCESS)  # nothing of its own fails there any more: there is nothing to fix
+    if state.phases.get(Phase.DESIGN) != "completed":
+        return Prepare()
+    if state.passed:
+        return _after_green(spec, state)
+    if not state.attempt_over:
+        if state.implemented:
+            return Validate(attempt=state.attempt, index=next_index(state.stages, state.steps) or 0)
+        return Implement(attempt=state.attempt)
+    reason = _stop_reason(spec, state, now)
+    return Finish(status=Status.FAILED, stop=reason) if reason else Implement(attempt=state.attempt + 1)
+
+
+def plan_of(spec: RunSpec, state: RunState) -> SetupPlan:
+    """How the run's tree is set up. A run that began before plans were noted has the repository's own command alone."""
+    if state.plan is not None:
+        return state.plan
+    if spec.policy.setup is None or spec.workspace is not None:
+        return SetupPlan()
+    return SetupPlan(steps=(SetupStep(run=spec.policy.setup, because=POLICY_PATH, network=True),), configured=True)
+
+
+def _after_green(spec: RunSpec, state: RunState) -> Action:
+    if spec.workspace is not None:  # its change stays in the tree, for whoever asked to look at and to commit
+        return Finish(status=Status.SUCCESS)
+    if state.phases.get(Phase.REVIEW) != "completed":
+        return ReviewAction()
+    if state.phases.get(Phase.PACKAGING) != "completed":
+        return Package()
+    return Finish(status=Status.SUCCESS)
+
+
+def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> ExplainedStop | None:
+    limits = spec.policy.stop
+    conditions = stop.StopConditions(
+        max_iterations=spec.most_attempts,
+        max_duration_ms=limits.max_duration_ms,
+        no_progress_threshold=limits.no_progress_threshold,
+    )
+    assert state.started_at is not None
+    loop = stop.LoopState(
+        iterations=state.attempt - sum(made.free for made in state.made),
+        started_at=state.started_at,
+        no_progress_count=state.no_progress,
+        paused_ms=state.idle_ms(now),
+    )
+    found = stop.limit_reached(loop, conditions, now)
+    verdict = state.verdict.stop if state.verdict else None
+    # "no progress" several times may have a better name: going in circles, or one error that outlives all
+    return verdict if verdict is not None and (found is None or found.reason == "no_progress") else found
+
+
+def _no_checks(stages: Sequence[PipelineStage]) -> ExplainedStop:
+    looked = "; ".join(f"{stage.name}: {', '.join(stage.looked_for)}" for stage in stages)
+    return ExplainedStop.of("no_checks", make_reason("no_checks", looked=looked))

@@ -1,0 +1,106 @@
+"""What a validation does to a run's state: the errors that it showed, the lessons, where the run stands after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bot.model import RunEvent, Validation, ValidationStep
+from bot.rules.patches.style_findings import keeps
+from bot.rules.runs.changes import AttemptChange, own_hash
+from bot.rules.runs.lessons import derive_lessons, note
+from bot.rules.runs.pipeline import close
+from bot.rules.stop import output_progress, trajectory
+
+if TYPE_CHECKING:
+    from bot.rules.runs.state import RunState
+
+
+def with_errors(state: RunState, event: RunEvent, index: int, step: ValidationStep) -> RunState:
+    """What the step shows is noted; what it no longer shows, now that it passes, is learned."""
+    snapshot = state.snapshot
+    if step.skipped or snapshot is None:
+        return state
+    prints = tuple(event.data.get("fingerprints", ()))
+    if event.iteration == 0 and not step.cut_short and step.could_not_run is None:
+        state = replace(state, base_errors={**state.base_errors, index: frozenset(prints)})
+    if not step.passed:
+        printed = {**state.printed, **event.data.get("printed", {})}
+        shown = note(state.shown, index, not_made_here(state, index, prints), snapshot)
+        return replace(state, printed=printed, shown=shown)
+    made = state.made[-1] if state.made and event.iteration else None
+    lessons, shown = derive_lessons(state.shown, index, step, snapshot)
+    if made is not None:
+        lessons = tuple(replace(one, attempt=made.attempt, agent=made.agent, tools=made.tools) for one in lessons)
+    return replace(state, shown=shown, lessons=(*state.lessons, *lessons))
+
+
+def not_made_here(state: RunState, index: int, fingerprints: Iterable[str]) -> tuple[str, ...]:
+    """The errors of a stage without those that the run's own attempts made: the stage had a result before any change,
+    and no stage showed them. Of a stage that was hidden then, all are taken for the base's."""
+    if index not in state.base_errors:
+        return tuple(fingerprints)
+    on_base = frozenset[str]().union(*state.base_errors.values())
+    return tuple(text for text in fingerprints if text in on_base)
+
+
+def validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...]) -> RunState:
+    """The validation is over: how the run stands with it, beside how it stood before."""
+    outcome, standing = close(steps), state.standing
+    free = bool(event.iteration and state.made and state.made[-1].free)
+    output = "\n".join(step.output for step in steps if not step.skipped)
+    at = next((index for index, step in enumerate(steps) if not step.passed), len(steps) - 1)
+    # on the base all stages run, and the first that failed is not always the last
+    shown = event.data.get("fingerprints", ()) if at == len(steps) - 1 else _shown(state, at)
+    now = _state_of(outcome, at, len(state.stages), snapshot=state.snapshot or "", fingerprints=shown)
+    now = replace(now, patch_hash=own_hash(state.made) if event.iteration else "", counts=not free)
+    states = (*state.states, now)
+    moved = state.last_output is not None and output_progress.made_progress(state.last_output, output)
+    verdict = trajectory.judge_attempt(states, moved, state.printed)
+    state = replace(
+        state,
+        steps=(),
+        stands=-1,
+        states=states,
+        iterations=(*state.iterations, event.iteration or 0),
+        verdict=verdict,
+        last_output=output,
+    )
+    if event.iteration == 0:
+        return replace(state, baseline=outcome)
+    state = replace(state, validations=(*state.validations, outcome), attempt_over=True)
+    if not free:
+        return replace(state, no_progress=0 if outcome.passed or verdict.moved else state.no_progress + 1)
+    made = state.made[-1]
+    won = not made.mechanical and bool(verdict.fixed) and not verdict.introduced
+    return state if won or keeps(standing, outcome) else _dropped(state, made)
+
+
+def _shown(state: RunState, stage: int) -> tuple[str, ...]:
+    return tuple(one.fingerprint for one in state.shown if one.stage == stage)
+
+
+def _dropped(state: RunState, made: AttemptChange) -> RunState:
+    """The tree as it was before that turn, so that what did not help rides along with no other change."""
+    at = trajectory.last_of(state.states, made.before)
+    gone = (*state.made[:-1], replace(made, undone=True))
+    return replace(state, snapshot=made.before, changed_paths=made.paths_before, stands=at, made=gone)
+
+
+def _state_of(
+    outcome: Validation, at: int, stages: int, *, snapshot: str, fingerprints: Iterable[str]
+) -> trajectory.TrajectoryState:
+    """The state that a validation of so many stages tells of; `fingerprints` are those of its step `at`, the first that
+    failed, else the last."""
+    last = outcome.steps[at]
+    return trajectory.TrajectoryState(
+        snapshot=snapshot,
+        stage=stages if outcome.passed else at,
+        fingerprints=frozenset() if outcome.passed else frozenset(fingerprints),
+        patch_hash="",
+        passed=outcome.passed,
+        flaky=any(step.flaky for step in outcome.steps),
+        timed_out=last.cut_short,
+        places=0 if outcome.passed else len(last.annotations),
+    )

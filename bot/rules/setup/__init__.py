@@ -1,0 +1,1 @@
+"""What a project needs installed before its checks can run, and the shell commands that install it."""

@@ -1,0 +1,1 @@
+"""Checks that a change made blind: weakened tests, forced passes, edited configuration."""

@@ -1,0 +1,88 @@
+"""Finds what makes a check pass without running it as before: hooks that decide outcomes, files that stand in for a
+runner, code that asks whether tests run, assertions that are replaced. It goes by the look of the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+__all__ = ["rigging", "stubbing"]
+
+_PYTHON = re.compile(r"\.pyi?$")
+_JAVASCRIPT = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
+_STANDS_IN = re.compile(
+    r"(?:^|/)(?:site|user)customize\.py$|(?:^|/)node_modules/\.bin/[^/]+$"
+    r"|^(?:src/)?(?:pytest|_pytest|unittest|doctest|ruff|mypy)(?:\.py|/__(?:init|main)__\.py)$"
+)
+"""Files that are found before a runner of that name, or that Python runs before it."""
+_TARGET_FILE = re.compile(r"^(?:test|tests|check|lint|typecheck)$")
+"""Make takes a target for done where a file has its name."""
+_HOOK = re.compile(
+    r"^[ \t]*(?:async[ \t]+)?def[ \t]+(pytest_(?:runtest_(?:makereport|protocol|call|logreport)|runtestloop|pyfunc_call"
+    r"|report_teststatus|sessionfinish|cmdline_main|collection_modifyitems)"
+    r"|load_tests)\b",
+    re.MULTILINE,
+)
+_ASKS = re.compile(
+    r"\bPYTEST_CURRENT_TEST\b|\bPYTEST_VERSION\b|['\"](?:pytest|unittest)['\"]\s+(?:not\s+)?in\s+sys\.modules\b"
+    r"|\bNODE_TEST_CONTEXT\b|\bJEST_WORKER_ID\b|\bVITEST(?:_\w+)?\b|\bflag\.Lookup\(\"test\.|\btesting\.Testing\(\)"
+    r"|\bcfg!\(test\)"
+)
+_REPLACED = re.compile(
+    r"(?:\bassert|\brequire\(['\"](?:node:)?assert(?:/strict)?['\"]\))(?:\.strict)?\.\w+\s*=(?![=>])"
+    r"|\b(?:globalThis|global)\.(?:test|it|describe|expect|assert)\s*=(?![=>])"
+)
+_LEAVES = re.compile(r"\bos\._exit\(0\)")
+_STUBS = re.compile(
+    r"\bmonkeypatch\.(?:setattr|setitem)\b|\bmock(?:er)?\.patch\b|^[ \t]*@?patch(?:\.object)?\("
+    r"|\bsys\.modules\[[^\]\n]+\]\s*=|\b(?:jest|vi)\.(?:mock|spyOn|doMock)\(|\bmock\.(?:method|module)\(",
+    re.MULTILINE,
+)
+_PANICS = re.compile(r"^[ \t]*#\[should_panic\b", re.MULTILINE)
+_RUST_TEST = re.compile(r"#\[(?:\w+::)*(?:test|rstest|test_case)\b")
+
+
+def rigging(path: str, before: str | None, after: str | None, *, tests: bool) -> Iterator[str]:
+    """Sentences for each way in which the change of one file rigs what checks it; `tests` says that the file is one of
+    tests or of their support, which may ask what runs it and bring assertions of its own."""
+    if after is None:
+        return
+    if before is None and _STANDS_IN.search(path):
+        yield f"{path}: it would run in place of a check's own tool or before it; leave the tools as they are"
+    if before is None and _TARGET_FILE.match(path):
+        yield f"{path}: make would take its target of that name for done; name the file differently"
+    if _PYTHON.search(path):
+        hooks = sorted(set(_HOOK.findall(after)) - set(_HOOK.findall(before or "")))
+        if hooks:
+            yield f"{path}: adds {', '.join(hooks)}, which decides what tests run or how they end; fix the code"
+    if _turned_round(before or "", after):
+        yield f"{path}: a test that was there is now expected to panic; let it pass"
+    if tests:
+        return
+    if _PYTHON.search(path) and _more(_LEAVES, before, after):
+        yield f"{path}: the code ends the process that checks it, with success; let it go on"
+    asked = _more(_ASKS, before, after)
+    if asked:
+        yield f"{path}: the code asks whether tests run it ({asked}); let it do the same everywhere"
+    replaced = _more(_REPLACED, before, after) if _JAVASCRIPT.search(path) else ""
+    if replaced:
+        yield f"{path}: the code replaces what tests call ({replaced.rstrip(' =')}); leave it as it is"
+
+
+def stubbing(path: str, before: str | None, after: str | None) -> Iterator[str]:
+    """The sentence for what tests share, in a change of tests alone, where it replaces code from now on."""
+    stub = _more(_STUBS, before, after or "")
+    if stub:
+        yield f"{path}: nothing but tests changed, and they now replace code by `{stub.strip(' =(')}`; fix the code"
+
+
+def _turned_round(before: str, after: str) -> bool:
+    """Whether more tests of Rust must panic than were added."""
+    panics, tests = (len(one.findall(after)) - len(one.findall(before)) for one in (_PANICS, _RUST_TEST))
+    return panics > max(0, tests)
+
+
+def _more(pattern: re.Pattern[str], before: str | None, after: str) -> str:
+    """The last match, where the text has more of them than before; else empty."""
+    found = [match[0] for match in pattern.finditer(after)]
+    return found[-1] if len(found) > len(pattern.findall(before or "")) else ""

@@ -1,0 +1,87 @@
+"""Cases that a change takes out while their tests stay: rows of tables, early returns, swallowed failures, calls that
+are gone, tests where no runner collects them. Each is a sentence that names the path."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.rules.tampering.test_source import Reading
+
+__all__ = ["ChangedTests", "LossKind", "collected_by_name", "losses"]
+
+LossKind = Literal["fewer_rows", "left_early", "not_collected"]
+
+_SHOWN = 60
+_COLLECTED = (
+    (re.compile(r"\.pyi?$"), re.compile(r"^test.*\.py$|_test\.py$")),
+    (re.compile(r"\.[cm]?[jt]sx?$"), re.compile(r"[._-](?:test|spec|cy|e2e)\.\w+$|^tests?\.\w+$|^test[-_]")),
+    (re.compile(r"\.go$"), re.compile(r"_test\.go$")),
+    (re.compile(r"\.rb$"), re.compile(r"_(?:test|spec)\.rb$|^test_")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedTests:
+    """A changed file, read before and after the change. `new` and `gone` tell whether it was or is no file."""
+
+    path: str
+    before: Reading
+    after: Reading
+    new: bool
+    gone: bool
+
+
+def collected_by_name(path: str) -> bool:
+    """Whether runners take the file for one of tests by its name alone, which few other habits override."""
+    name = path.rpartition("/")[2]
+    return next((pattern.search(name) is not None for suffix, pattern in _COLLECTED if suffix.search(name)), True)
+
+
+def losses(files: Sequence[ChangedTests]) -> Iterator[tuple[LossKind, str, str]]:
+    """(kind, path, message) for each file that loses cases in one of these ways."""
+    yield from _rows(files)
+    for file in files:
+        if file.gone:
+            continue
+        name = _hurried(file)
+        if name:
+            yield "left_early", file.path, f"{file.path}: test {name} now ends early or hides what fails; let it run"
+        if not file.new and file.after.exits > file.before.exits:
+            yield "left_early", file.path, f"{file.path}: it now ends the whole run with success; let its tests run"
+        if not file.new and file.after.hidden > file.before.hidden:
+            what = "tests are in a class that is not collected"
+            yield "not_collected", file.path, f"{file.path}: {what}; name the class `Test…`"
+        lost = [name for name in file.before.calls - file.after.calls if _stays(name, file)]
+        if lost:
+            yield "not_collected", file.path, f"{file.path}: {', '.join(sorted(lost)[:5])} is no longer called; call it"
+
+
+def _rows(files: Sequence[ChangedTests]) -> Iterator[tuple[LossKind, str, str]]:
+    lost = Counter(row for file in files for row in file.before.rows)
+    lost.subtract(row for file in files for row in file.after.rows)
+    for file in files:
+        fewer = len(file.before.rows) - len(file.after.rows)
+        missing = [row for row in Counter(file.before.rows) - Counter(file.after.rows) if lost[row] > 0]
+        if fewer > 0 and missing and not file.gone:
+            what = f"{fewer} row{'' if fewer == 1 else 's'} of its tables taken out ({_short(missing[0])}"
+            more = ", …" if len(missing) > 1 else ""
+            yield "fewer_rows", file.path, f"{file.path}: {what}{more}); keep every case"
+
+
+def _hurried(file: ChangedTests) -> str:
+    """The first test that was there before and leaves earlier now."""
+    known = {case.name: case.quits for case in file.before.cases}
+    return next((_short(case.name) for case in file.after.cases if case.quits > known.get(case.name, case.quits)), "")
+
+
+def _stays(name: str, file: ChangedTests) -> bool:
+    return any(case.name == name for case in file.after.cases)
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

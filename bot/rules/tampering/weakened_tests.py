@@ -1,0 +1,282 @@
+"""Tells a fix from a check made blind: tests deleted, skipped or emptied, findings silenced, configuration edited.
+A run that may do these would always end green, so the worst of them refuse an attempt (REQ-STOP-006)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from bot.rules.tampering.check_config import is_config, settings, stands_aside
+from bot.rules.tampering.forced_passes import rigging, stubbing
+from bot.rules.tampering.lost_cases import ChangedTests, LossKind, collected_by_name, losses
+from bot.rules.tampering.test_source import Case, Reading, is_snapshot, is_test, parse_tests
+
+__all__ = ["WEAKENED_TESTS", "FileTexts", "Weakening", "weakened", "weakened_refusal"]
+
+WEAKENED_TESTS = "weakened_tests"
+"""The reason with which an attempt fails that has a refusal."""
+
+Severity = Literal["refuse", "note"]
+Kind = (
+    Literal["deleted_test", "skipped_test", "fewer_assertions", "check_config", "snapshot", "ignored", "rigged"]
+    | LossKind
+)
+_NAMED = 5
+_SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class FileTexts:
+    """A changed file's text before and after; None where there is none. A moved file is two of these."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Weakening:
+    """One way in which a change lets the checks see less. `message` names the path and what to do; names that it quotes
+    are untrusted. `refuse` fails the attempt, `note` is told to the people who review it."""
+
+    severity: Severity
+    kind: Kind
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: str
+    before: Reading
+    after: Reading
+    texts: FileTexts
+
+
+def weakened(
+    files: Sequence[FileTexts], named: Collection[str] = (), checked: Collection[str] = ()
+) -> tuple[Weakening, ...]:
+    """What the change weakens, refusals first, then by path; `files` is every changed file, as what left one may have
+    gone to another. Paths in `named` (the files that the task itself names) may have their check configuration edited;
+    those in `checked` (the files that a check's command names) are tests whatever they are called.
+
+    Refused: a test deleted, skipped or run alone, one that is no longer collected or called, that ends early or hides
+    what fails in it, rows of its tables or assertions fewer than before, check configuration edited, a runner or an
+    assertion replaced, code that asks whether tests run it. Noted: new
+    markers that silence a finding in place, changed snapshots, a skip in a file that is itself new. Tests that are
+    added, moved or renamed with their assertions are neither; several tests made into one with a table are seen as
+    deleted, for text alone can't tell what the table holds. What a test that stays expects may change."""
+    read_files = _uncollected([_read(texts, texts.path in checked) for texts in files if texts.before != texts.after])
+    found = [
+        *_deleted(read_files),
+        *_skipped(read_files),
+        *_fewer(read_files),
+        *_lost_cases(read_files),
+        *_rigged(read_files, checked),
+        *(one for texts in files for one in _configured(texts, texts.path in named)),
+        *_snapshots(files),
+        *_ignored(read_files),
+    ]
+    return tuple(sorted(found, key=lambda one: (one.severity != "refuse", one.path)))
+
+
+def weakened_refusal(found: Iterable[Weakening]) -> str | None:
+    """The sentence with which an attempt is refused, for its agent and for people; None where nothing refuses it."""
+    messages = [one.message for one in found if one.severity == "refuse"]
+    if not messages:
+        return None
+    more = f"; and {len(messages) - _NAMED} more" if len(messages) > _NAMED else ""
+    return "; ".join(messages[:_NAMED]) + more
+
+
+def _read(texts: FileTexts, checked: bool) -> _File:
+    before, after = (parse_tests(texts.path, text or "", checked=checked) for text in (texts.before, texts.after))
+    return _File(texts.path, before, after, texts)
+
+
+def _uncollected(files: Sequence[_File]) -> list[_File]:
+    """The files, where cases that moved to a file whose name no runner looks for are no cases any more."""
+    if not any(file.texts.after is None and file.before.cases and collected_by_name(file.path) for file in files):
+        return list(files)
+    return [
+        replace(file, after=replace(file.after, cases=()))
+        if file.texts.before is None and not collected_by_name(file.path)
+        else file
+        for file in files
+    ]
+
+
+def _lost_cases(files: Sequence[_File]) -> Iterable[Weakening]:
+    changed = [
+        ChangedTests(file.path, file.before, file.after, new=file.texts.before is None, gone=file.texts.after is None)
+        for file in files
+    ]
+    return (Weakening("refuse", kind, path, message) for kind, path, message in losses(changed))
+
+
+def _deleted(files: Sequence[_File]) -> Iterable[Weakening]:
+    gone, come = _unpaired(files)
+    # a test whose head alone was taken away leaves assertions that nothing runs
+    lost = _lost(files, only_cases=True)
+    for path, cases in gone.items():
+        missing = [case for case in cases if not _lives_on(case, lost, come)]
+        file = next(file for file in files if file.path == path)
+        if not missing:
+            continue
+        what = f"{len(missing)} test{'s' if len(missing) > 1 else ''} ({_names(case.name for case in missing)})"
+        if file.texts.after is None:
+            yield Weakening("refuse", "deleted_test", path, f"{path}: the file with {what} was deleted; keep it")
+        else:
+            yield Weakening("refuse", "deleted_test", path, f"{path}: {what} deleted; keep what was tested")
+    added = {file.texts.after for file in files if file.texts.before is None}
+    for file in files:
+        texts = file.texts
+        unread = texts.after is None and texts.before and not file.before.cases and not is_snapshot(file.path)
+        if unread and is_test(file.path) and texts.before not in added and _is_more_than_help(file):
+            yield Weakening("refuse", "deleted_test", file.path, f"{file.path}: the test file was deleted; keep it")
+
+
+def _is_more_than_help(file: _File) -> bool:
+    """Whether a test file without cases that we can read had something to say: assertions, or a test's own name."""
+    name = file.path.rpartition("/")[2]
+    return bool(file.before.loose) or (is_test(name) and name != "conftest.py")
+
+
+def _unpaired(files: Sequence[_File]) -> tuple[dict[str, list[Case]], list[Case]]:
+    """(cases whose name is nowhere any more, by path; cases whose name is new), counting equal names."""
+    left = Counter(case.name for file in files for case in file.after.cases)
+    left.subtract(case.name for file in files for case in file.before.cases)
+    gone: dict[str, list[Case]] = {}
+    come: list[Case] = []
+    for file in files:
+        here = Counter(case.name for case in file.after.cases)
+        for case in file.before.cases:
+            here[case.name] -= 1
+            if here[case.name] < 0 and left[case.name] < 0:
+                left[case.name] += 1
+                gone.setdefault(file.path, []).append(case)
+        known = {case.name for case in file.before.cases}
+        come += [case for case in file.after.cases if case.name not in known and left[case.name] > 0]
+    return gone, come
+
+
+def _lost(files: Sequence[_File], only_cases: bool = False) -> Counter[str]:
+    """The assertions, as lines, that stand nowhere any more or less often; in cases, or anywhere."""
+    before = Counter(line for file in files for line in _assertions(file.before, only_cases))
+    before.subtract(line for file in files for line in _assertions(file.after, only_cases))
+    return +before
+
+
+def _assertions(reading: Reading, only_cases: bool) -> list[str]:
+    in_cases = [line for case in reading.cases for line in case.assertions]
+    return in_cases if only_cases else [*in_cases, *reading.loose]
+
+
+def _lives_on(case: Case, lost: Counter[str], come: Sequence[Case]) -> bool:
+    """Whether the case's assertions all stand elsewhere, or a new case is this one under another name."""
+    if case.assertions and not any(line in lost for line in case.assertions):
+        return True
+    wanted = Counter(case.assertions or case.lines)
+    for other in come:
+        kept = wanted & Counter(other.assertions if case.assertions else other.lines)
+        enough = len(other.assertions) >= len(case.assertions)
+        if case.lines == other.lines or (enough and wanted and 2 * kept.total() >= wanted.total()):
+            return True
+    return False
+
+
+def _fewer(files: Sequence[_File]) -> Iterable[Weakening]:
+    lost = _lost(files)
+    after = [case for file in files for case in file.after.cases]
+    for file in files:
+        here = list(file.after.cases)
+        for case in file.before.cases:
+            same = next((other for other in here if other.name == case.name), None)
+            if same is not None:
+                here.remove(same)
+            else:
+                same = next((other for other in after if other.name == case.name), None)
+            if same is not None and _has_fewer(case.assertions, same.assertions, lost):
+                yield _less(file.path, f"test {_short(case.name)}", case.assertions, same.assertions)
+        if file.texts.after is not None and _has_fewer(file.before.loose, file.after.loose, lost):
+            yield _less(file.path, "what its tests share", file.before.loose, file.after.loose)
+
+
+def _has_fewer(before: Sequence[str], after: Sequence[str], lost: Counter[str]) -> bool:
+    return len(after) < len(before) and any(line in lost for line in Counter(before) - Counter(after))
+
+
+def _less(path: str, where: str, before: Sequence[str], after: Sequence[str]) -> Weakening:
+    figures = f"{len(after)} assertion{'' if len(after) == 1 else 's'} instead of {len(before)}"
+    return Weakening("refuse", "fewer_assertions", path, f"{path}: {where} has {figures}; keep what it asserts")
+
+
+def _skipped(files: Sequence[_File]) -> Iterable[Weakening]:
+    if sum(file.after.skips - file.before.skips for file in files) <= 0:
+        return
+    tests_gone = any(_unpaired(files)[0]) or any(file.texts.after is None and file.before.cases for file in files)
+    for file in files:
+        more = file.after.skips - file.before.skips
+        if more > 0:
+            severity: Severity = "note" if file.texts.before is None and not tests_gone else "refuse"
+            what = f"{more} new mark{'' if more == 1 else 's'} by which tests are skipped, left out or expected to fail"
+            yield Weakening(severity, "skipped_test", file.path, f"{file.path}: {what}; let them run")
+
+
+def _ignored(files: Sequence[_File]) -> Iterable[Weakening]:
+    total: Counter[str] = Counter()
+    for file in files:
+        total.update(file.after.ignores)
+        total.subtract(file.before.ignores)
+    for file in files:
+        new = [kind for kind in file.after.ignores - file.before.ignores if total[kind] > 0]
+        if new:
+            what = ", ".join(sorted(f"`{kind}`" for kind in new))
+            yield Weakening("note", "ignored", file.path, f"{file.path}: silences checks in place by {what}")
+
+
+def _rigged(files: Sequence[_File], checked: Collection[str]) -> Iterable[Weakening]:
+    gone = {file.texts.before for file in files if file.texts.after is None}
+    alone = all(is_test(file.path) for file in files)
+    for path, before, after in ((file.path, file.texts.before, file.texts.after) for file in files):
+        if before is None and after in gone:
+            continue  # moved as it was
+        for message in rigging(path, before, after, tests=is_test(path) or path in checked):
+            yield Weakening("refuse", "rigged", path, message)
+        if alone and not any(file.after.cases for file in files if file.path == path):
+            yield from (Weakening("refuse", "rigged", path, message) for message in stubbing(path, before, after))
+
+
+def _configured(texts: FileTexts, asked_for: bool) -> Iterable[Weakening]:
+    if not is_config(texts.path) or texts.before == texts.after:
+        return
+    before, after = settings(texts.path, texts.before), settings(texts.path, texts.after)
+    changed = [name for name in before if before[name] != after.get(name)]
+    added = [name for name in after if name not in before]
+    harmless = not changed and stands_aside(texts.path, added, new=texts.before is None)
+    if not changed and not added:
+        return
+    severity: Severity = "note" if asked_for or harmless else "refuse"
+    deeds = "deletes" if texts.after is None else "adds" if not changed else "changes"
+    what = f"{texts.path}: {deeds} check configuration ({_names([*changed, *added])})"
+    ending = "" if severity == "note" else "; fix the code and keep the checks as they are"
+    yield Weakening(severity, "check_config", texts.path, what + ending)
+
+
+def _snapshots(files: Sequence[FileTexts]) -> Iterable[Weakening]:
+    for texts in files:
+        if is_snapshot(texts.path) and texts.before is not None and texts.before != texts.after:
+            message = f"{texts.path}: recorded snapshots were changed; review the new ones"
+            yield Weakening("note", "snapshot", texts.path, message)
+
+
+def _names(names: Iterable[str]) -> str:
+    every = [_short(name) for name in names]
+    return ", ".join(every[:_NAMED]) + (f" and {len(every) - _NAMED} more" if len(every) > _NAMED else "")
+
+
+def _short(name: str) -> str:
+    line = " ".join(name.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

@@ -1,0 +1,121 @@
+"""Which tests one execution of a check ran, and what came of each: the fact that a claim of a fix rests on.
+Names come from untrusted output, so their length and their number are bounded (REQ-STOP-006)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any, Literal
+
+from pydantic import Field
+
+from bot.model import Model
+from bot.rules.failures.log_lines import plain
+
+__all__ = ["MOST_TESTS", "CaseOutcome", "SuiteCounts", "SuiteResult", "by_id", "by_order", "joined"]
+
+CaseOutcome = Literal["passed", "failed", "skipped"]
+
+MOST_TESTS = 20_000
+"""Tests of one execution whose names are kept; of a larger suite the counts alone are compared."""
+
+_NAME_CHARS = 300
+_SHOWN_FAILING = 50
+_WORST: Mapping[CaseOutcome, int] = {"skipped": 0, "passed": 1, "failed": 2}
+
+
+class SuiteCounts(Model):
+    """How many tests a runner says there were."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    @property
+    def ran(self) -> int:
+        """Those that came to a verdict of their own."""
+        return self.passed + self.failed
+
+
+class SuiteResult(Model):
+    """The tests of one execution, by name. `whole`: every test that ran has its name here. `counts` are the runner's
+    own figures, or those of the names where these are whole; None where neither is known."""
+
+    outcomes: dict[str, CaseOutcome] = Field(default_factory=dict)
+    counts: SuiteCounts | None = None
+    whole: bool = False
+
+    def named(self, outcome: CaseOutcome) -> tuple[str, ...]:
+        """The tests that came out so, in their order."""
+        return tuple(name for name, found in self.outcomes.items() if found == outcome)
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is anything to compare with."""
+        return bool(self.outcomes) or (self.counts is not None and self.counts.ran > 0)
+
+    def summary(self) -> dict[str, Any]:
+        """What an event tells of it: figures, the first failing names and a digest of all, never the whole list."""
+        counts = self.counts or SuiteCounts()
+        text = "\n".join(f"{outcome} {name}" for name, outcome in sorted(self.outcomes.items()))
+        return {
+            **counts.model_dump(),
+            "named": self.whole,
+            "failing": self.named("failed")[:_SHOWN_FAILING],
+            "digest": sha256(text.encode("utf-8", "replace")).hexdigest()[:16],
+        }
+
+
+def by_id(found: Iterable[tuple[str, CaseOutcome]]) -> SuiteResult:
+    """Of a list in which a name is one test, whichever of its parts is told; the worst of its outcomes counts."""
+    outcomes: dict[str, CaseOutcome] = {}
+    for name, outcome in found:
+        name = _bounded(name)
+        known = outcomes.get(name)
+        if known is None and len(outcomes) >= MOST_TESTS:
+            return SuiteResult(outcomes=outcomes)
+        if name and (known is None or _WORST[outcome] > _WORST[known]):
+            outcomes[name] = outcome
+    return SuiteResult(outcomes=outcomes, counts=_counted(outcomes), whole=True)
+
+
+def by_order(found: Iterable[tuple[str, CaseOutcome]]) -> dict[str, CaseOutcome]:
+    """The same for a list in which a name that comes again is another test: it gets a number."""
+    outcomes: dict[str, CaseOutcome] = {}
+    seen: dict[str, int] = {}
+    for name, outcome in found:
+        name = _bounded(name)
+        if not name or len(outcomes) >= MOST_TESTS:
+            continue
+        seen[name] = seen.get(name, 0) + 1
+        outcomes[name if seen[name] == 1 else f"{name} ({seen[name]})"] = outcome
+    return outcomes
+
+
+def joined(results: Iterable[SuiteResult]) -> SuiteResult | None:
+    """What several runners of one execution said together; None where none said anything."""
+    known = [one for one in results if one.says_something]
+    if not known:
+        return None
+    outcomes = {name: outcome for one in known for name, outcome in one.outcomes.items()}
+    counts = [one.counts for one in known if one.counts is not None]
+    total = SuiteCounts(
+        passed=sum(one.passed for one in counts),
+        failed=sum(one.failed for one in counts),
+        skipped=sum(one.skipped for one in counts),
+    )
+    complete = len(counts) == len(known)
+    return SuiteResult(outcomes=outcomes, counts=total if complete else None, whole=all(one.whole for one in known))
+
+
+def _counted(outcomes: Mapping[str, CaseOutcome]) -> SuiteCounts:
+    found = list(outcomes.values())
+    return SuiteCounts(passed=found.count("passed"), failed=found.count("failed"), skipped=found.count("skipped"))
+
+
+def _bounded(name: str) -> str:
+    """On one line and not too long; what is cut off still tells two names apart."""
+    line = " ".join(plain(name).split())
+    if len(line) <= _NAME_CHARS:
+        return line
+    return f"{line[:_NAME_CHARS]}…{sha256(line.encode('utf-8', 'replace')).hexdigest()[:8]}"

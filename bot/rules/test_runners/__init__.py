@@ -1,0 +1,1 @@
+"""Failed tests in the logs of test runners, one family of runners a file."""

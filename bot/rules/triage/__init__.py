@@ -1,0 +1,1 @@
+"""What an event means for a repository, with a reason."""

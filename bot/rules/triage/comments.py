@@ -1,0 +1,84 @@
+"""Whose commands are run: people with write access, and for a few verbs the author of a pull request that comes from
+the repository itself. Everybody else gets silence (REQ-CMD-002)."""
+
+from __future__ import annotations
+
+from bot.config import Policy
+from bot.model.commands import SlashCommand
+from bot.rules.commands.parser import parse_commands
+from bot.rules.commands.verbs import VERBS, aliases_of
+from bot.rules.events.types import CommentCreated, CommentEdited
+from bot.rules.triage.decisions import WRITE_ACCESS, Decision, Facts, Ignore, Needs, RunCommands
+
+CommentEvent = CommentCreated | CommentEdited
+
+
+def comment_needs(event: CommentEvent, policy: Policy, app_login: str) -> Needs:
+    """What must be known of whoever wrote or edited the comment; nothing where it has no command."""
+    if _unheard(event, app_login) is not None:
+        return Needs()
+    commands = commands_of(event, policy)
+    if not commands:
+        return Needs()
+    pull = event.number if _may_be_the_authors(event, commands) else None
+    return Needs(permission=True, pull=pull)
+
+
+def on_comment(event: CommentEvent, policy: Policy, facts: Facts) -> Decision:
+    """What becomes of a comment. An edit is judged by who edited, and only what it adds counts (REQ-CMD-001)."""
+    unheard = _unheard(event, facts.app_login)
+    if unheard is not None:
+        return Ignore(unheard)
+    commands = commands_of(event, policy)
+    if not commands:
+        return Ignore("the comment has no command for Mendbot")
+    trusted = facts.sender_permission in WRITE_ACCESS
+    if not trusted:
+        own = facts.pull is not None and _may_be_the_authors(event, commands) and _of_the_repository(event, facts)
+        if not own:
+            has = f"has {facts.sender_permission!r} access" if facts.sender_permission else "could not be looked up"
+            return Ignore(f"{event.sender} {has} in {event.repo.full_name}; commands need write access")
+    listed = ", ".join(f"/mendbot {command.verb}" for command in commands)
+    return RunCommands(
+        repo=event.repo,
+        number=event.number,
+        is_pull=event.is_pull_request,
+        kind=event.kind,
+        comment_id=event.comment_id,
+        by=event.sender,
+        commands=commands,
+        at=event.at,
+        because=f"{event.sender} asked: {listed[:200]}",
+        trusted=trusted,
+    )
+
+
+def commands_of(event: CommentEvent, policy: Policy) -> tuple[SlashCommand, ...]:
+    """The commands that the comment gives now and did not give before."""
+    aliases = aliases_of(policy.aliases)
+    if isinstance(event, CommentCreated):
+        return parse_commands(event.body, aliases=aliases)
+    if event.previous is None:
+        return ()
+    return parse_commands(event.body, event.previous, aliases=aliases)
+
+
+def _unheard(event: CommentEvent, app_login: str) -> str | None:
+    if event.sender_is_bot or event.sender.endswith("[bot]") or event.sender.casefold() == app_login.casefold():
+        return "commands of bots are not run"
+    if event.repo.installation_id == 0:
+        return "the payload names no installation: it is not from the App's own webhook"
+    return None
+
+
+def _may_be_the_authors(event: CommentEvent, commands: tuple[SlashCommand, ...]) -> bool:
+    """Whether every command is one that a pull request's author may give, and its author gives them."""
+    by_author = event.is_pull_request and event.sender.casefold() == event.opened_by.casefold()
+    return by_author and all(command.verb in VERBS and VERBS[command.verb].author_may for command in commands)
+
+
+def _of_the_repository(event: CommentEvent, facts: Facts) -> bool:
+    pull = facts.pull
+    if pull is None or pull.head_repo is None or pull.author.casefold() != event.sender.casefold():
+        return False
+    return pull.head_repo.casefold() == event.repo.full_name.casefold()

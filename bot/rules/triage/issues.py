@@ -1,0 +1,229 @@
+"""What an event means for this repository: start an issue, stop a run, or nothing, each with its reason.
+Trust is the permission of whoever acted, asked of GitHub at the time of use; unknown is denied (T9, T10)."""
+
+from __future__ import annotations
+
+from typing import Literal, assert_never
+
+from bot.config import Policy
+from bot.model import Issue
+from bot.rules.events.types import (
+    CheckRunRequestedAction,
+    CheckRunRerequested,
+    CheckSuiteRequested,
+    CheckSuiteRerequested,
+    CommentCreated,
+    CommentEdited,
+    Event,
+    Ignored,
+    InstallationChanged,
+    IssueClosed,
+    IssueLabeled,
+    IssueOpened,
+    IssueReopened,
+    IssueUnlabeled,
+    MergeGroupDestroyed,
+    MergeGroupRequested,
+    Ping,
+    PullRequestChanged,
+    PullRequestClosed,
+    PullRequestOpened,
+    PullRequestReopened,
+    PullRequestSynchronized,
+    Push,
+    ThreadUnlocked,
+)
+from bot.rules.reasons import make_reason
+from bot.rules.triage.comments import comment_needs, on_comment
+from bot.rules.triage.decisions import (
+    WRITE_ACCESS,
+    CancelRun,
+    Decision,
+    Facts,
+    Ignore,
+    JudgePolicy,
+    Needs,
+    QueueIssue,
+    StopInstallation,
+    carries,
+)
+from bot.rules.triage.pull_requests import check_needs, on_check, on_merge_group, on_pull
+from bot.rules.triage.reinstatement import on_return, on_unlock
+
+
+def needs(event: Event, policy: Policy, app_login: str = "") -> Needs:
+    """The facts worth fetching for `event`; all false where it is ignored whatever they are."""
+    match event:
+        case IssueLabeled() if _plain_refusal(event, policy, app_login) is not None:
+            return Needs()
+        case IssueLabeled() if _same(event.label, policy.skip_label):
+            return Needs(open_run=True)
+        case IssueLabeled():
+            return Needs(permission=True, issue=True, open_run=True)
+        case IssueUnlabeled():
+            return Needs(open_run=_takes_trigger_off(event, policy) and not _own(event.sender, app_login))
+        case IssueClosed():
+            return Needs(open_run=True)
+        case CommentCreated() | CommentEdited():
+            return comment_needs(event, policy, app_login)
+        case CheckRunRerequested() | CheckRunRequestedAction() | CheckSuiteRequested() | CheckSuiteRerequested():
+            return check_needs(event, app_login)
+        case _:
+            return Needs()
+
+
+def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
+    """What to do about `event`: at least one decision, each with its because. Given the same facts it doesn't matter
+    how often it is asked; where events come late, the issue's state now and `open_since` decide (threats.md 3)."""
+    match event:
+        case IssueLabeled():
+            return (_on_label(event, policy, facts),)
+        case IssueUnlabeled():
+            return (_on_unlabel(event, policy, facts),)
+        case IssueClosed():
+            because = make_reason(f"stop.issue_{event.how}", number=event.issue.number, by=event.sender)
+            return (_stop(event, facts, because.text),)
+        case IssueOpened():
+            return (Ignore("labels that an issue is opened with count only when their own labeled event follows"),)
+        case IssueReopened():
+            return (Ignore(f"reopening starts nothing: remove and add {policy.trigger_label!r} for a fresh run"),)
+        case ThreadUnlocked():
+            return on_unlock(event)
+        case CommentCreated() | CommentEdited():
+            return (on_comment(event, policy, facts),)
+        case PullRequestOpened() | PullRequestSynchronized() | PullRequestReopened():
+            return (on_pull(event),)
+        case PullRequestClosed() | PullRequestChanged():
+            return (on_pull(event),)
+        case CheckRunRerequested() | CheckRunRequestedAction() | CheckSuiteRequested() | CheckSuiteRerequested():
+            return (on_check(event, facts),)
+        case MergeGroupRequested() | MergeGroupDestroyed():
+            return (on_merge_group(event),)
+        case InstallationChanged():
+            return (_on_installation(event),)
+        case Push():
+            return (_on_push(event, facts),)
+        case Ping():
+            return (Ignore("a ping: the webhook works"),)
+        case Ignored():
+            return (Ignore(event.because),)
+        case _:
+            assert_never(event)
+
+
+def _same(left: str, right: str) -> bool:
+    return left.casefold() == right.casefold()  # GitHub's labels and logins ignore case
+
+
+def _own(login: str, app_login: str) -> bool:
+    return app_login != "" and _same(login, app_login)
+
+
+def unfit(issue: Issue, policy: Policy) -> Literal["issue_closed", "issue_skipped"] | None:
+    """Why an issue in this state is not for Mendbot (spec G.1)."""
+    if issue.state != "open":
+        return "issue_closed"
+    return "issue_skipped" if carries(issue.labels, policy.skip_label) else None
+
+
+def _unfit(issue: Issue, policy: Policy) -> str | None:
+    match unfit(issue, policy):
+        case "issue_closed":
+            return f"issue #{issue.number} is closed"
+        case "issue_skipped":
+            return f"issue #{issue.number} has the label {policy.skip_label!r}"
+        case None:
+            return None
+
+
+def _plain_refusal(event: IssueLabeled, policy: Policy, app_login: str) -> str | None:
+    """Why a label means nothing, as far as the event alone can tell."""
+    if _own(event.sender, app_login):
+        return f"Mendbot itself added the label `{event.label}`"
+    if event.repo.installation_id == 0:
+        return "the payload names no installation: it is not from the App's own webhook"
+    if _same(event.label, policy.skip_label):
+        return None
+    if not _same(event.label, policy.trigger_label):
+        return f"the label {event.label!r} is not the trigger label {policy.trigger_label!r}"
+    return _unfit(event.issue, policy)
+
+
+def _on_label(event: IssueLabeled, policy: Policy, facts: Facts) -> Decision:
+    refusal = _plain_refusal(event, policy, facts.app_login)
+    if refusal is not None:
+        return Ignore(refusal)
+    number = event.issue.number
+    if _same(event.label, policy.skip_label):
+        because = make_reason("stop.skipped", by=event.sender, label=policy.skip_label, number=number).text
+        return _stop(event, facts, because)
+    if facts.issue is not None:
+        refusal = _unfit(facts.issue, policy)
+        if refusal is not None:
+            return Ignore(f"{refusal} by now")
+        if not carries(facts.issue.labels, policy.trigger_label):
+            return Ignore(f"the label {policy.trigger_label!r} is gone from issue #{number} by now")
+    if facts.sender_permission is None:
+        return Ignore(f"GitHub did not say what {event.sender} may do here, so it counts as nothing")
+    if facts.sender_permission not in WRITE_ACCESS:
+        has = f"has {facts.sender_permission!r} access"
+        return Ignore(f"{event.sender} {has} to {event.repo.full_name}; write access is needed to start a run")
+    if facts.open_run:
+        return Ignore(f"issue #{number} is already waiting or being worked on")
+    return QueueIssue(
+        event.repo,
+        number,
+        f"`{event.sender}` added the label `{event.label}` to #{number}",
+        at=event.at,
+        by=event.sender,
+    )
+
+
+def _takes_trigger_off(event: IssueUnlabeled, policy: Policy) -> bool:
+    if event.label is not None:
+        return _same(event.label, policy.trigger_label)
+    return not carries(event.issue.labels, policy.trigger_label)
+
+
+def _on_unlabel(event: IssueUnlabeled, policy: Policy, facts: Facts) -> Decision:
+    if not _takes_trigger_off(event, policy):
+        label = "a deleted label" if event.label is None else f"the label {event.label!r}"
+        return Ignore(f"{label} is not the trigger label {policy.trigger_label!r}")
+    if _own(event.sender, facts.app_login):
+        return Ignore(f"Mendbot itself took off the label {policy.trigger_label!r}")
+    number, label = event.issue.number, policy.trigger_label
+    return _stop(event, facts, make_reason("stop.unlabelled", by=event.sender, label=label, number=number).text)
+
+
+def _stop(event: IssueLabeled | IssueUnlabeled | IssueClosed, facts: Facts, because: str) -> Decision:
+    """Whoever could do it to the issue may stop its work: stopping needs no write access."""
+    if not facts.open_run:
+        return Ignore(f"{because}; no run of it is open")
+    if event.at is not None and facts.open_since is not None and event.at < facts.open_since:
+        return Ignore(f"{because}, before the label that started the open run was put")
+    return CancelRun(event.repo, event.issue.number, because)
+
+
+def _on_installation(event: InstallationChanged) -> Decision:
+    match event.change:
+        case "deleted" | "suspended":
+            return StopInstallation(event.installation_id, None, f"the installation was {event.change}")
+        case "removed":
+            names = event.repositories or ()
+            return StopInstallation(event.installation_id, names, f"{', '.join(names)} left the installation")
+        case "created" | "unsuspended" | "permissions" | "added":
+            return on_return(event)
+        case _:
+            assert_never(event.change)
+
+
+def _on_push(event: Push, facts: Facts) -> Decision:
+    if _own(event.sender, facts.app_login):
+        return Ignore("pushed by Mendbot itself")
+    if not event.to_default_branch:
+        return Ignore("a push to another branch than the default one starts nothing")
+    if not event.after.strip("0"):
+        return Ignore("the branch was deleted: there is nothing to read at it")
+    if event.touches_policy and event.repo.installation_id:
+        return JudgePolicy(event.repo, event.after, f"{event.sender} pushed to the default branch")
+    return Ignore("the default branch is fetched when a run starts")

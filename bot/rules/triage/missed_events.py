@@ -1,0 +1,24 @@
+"""What an issue's state now says about a run whose webhook was lost: as the event would have, it stops the run."""
+
+from __future__ import annotations
+
+from bot.config import Policy
+from bot.model import Issue
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
+from bot.rules.triage.decisions import carries
+
+
+def withdrawal_reason(before: Issue, now: Issue, policy: Policy) -> Reason | None:
+    """Why a run is not for this issue any more (spec G.5), given the issue as the run began with it; None if it is. A
+    label that was not there then was not taken off."""
+    number = before.number
+    if now.number != number:  # GitHub leads on to where it is now
+        return make_reason("stop.missed_transferred", number=number)
+    if now.state != "open":
+        return make_reason("stop.missed_closed", number=number)
+    if carries(now.labels, policy.skip_label) and not carries(before.labels, policy.skip_label):
+        return make_reason("stop.missed_skipped", number=number, label=policy.skip_label)
+    if carries(before.labels, policy.trigger_label) and not carries(now.labels, policy.trigger_label):
+        return make_reason("stop.missed_unlabelled", number=number, label=policy.trigger_label)
+    return None

@@ -1,0 +1,1 @@
+"""The database itself: its tables, its writer, its connections."""

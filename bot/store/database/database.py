@@ -1,0 +1,274 @@
+"""One database, one writer thread that commits in groups, and readers that never wait for it.
+
+Every write that is queued while a commit is under way shares the next one, so a durable commit
+(`synchronous=FULL`) is paid once for many deliveries (performance.md, *webhook acknowledgement*)."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from bot.errors import ConfigError, Transient
+from bot.store.database.checkpoints import Checkpointer
+from bot.store.database.postgres import bounded, lock_for_migration
+from bot.store.database.private_file import create_private
+
+T = TypeVar("T")
+Work = Callable[[sa.Connection], Any]
+
+APPLICATION_ID = 0x4D454E44  # "Fix": tells our file from any other SQLite database
+BUSY_TIMEOUT_MS = 5000
+RUSH_S = 0.05
+GIVE_WAY_S = 1.0
+_GROUP = 512
+_MIGRATIONS = Path(__file__).parents[1] / "migrations"
+
+
+def now_ms() -> int:
+    """Wall-clock time as epoch milliseconds, the form in which times are stored."""
+    return int(time.time() * 1000)
+
+
+def _parsed(url: str) -> sa.URL:
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError:  # its own words may quote the password
+        parsed = None
+    if parsed is None or parsed.get_backend_name() not in ("sqlite", "postgresql"):
+        raise ConfigError(
+            "MENDBOT_DATABASE_URL must be like postgresql://USER:PASSWORD@HOST/NAME (or unset for SQLite)"
+        )
+    return parsed
+
+
+def _sqlite_engine(url: sa.URL, begin: str, pool_size: int) -> sa.Engine:
+    engine = sa.create_engine(url, poolclass=sa.QueuePool, pool_size=pool_size, max_overflow=0)
+    # a reader must write nothing, not even this: the file may be another program's, or locked by another process
+    mark = (f"application_id={APPLICATION_ID}", "journal_mode=WAL") if begin == "BEGIN IMMEDIATE" else ()
+
+    @sa.event.listens_for(engine, "connect")
+    def _on_connect(connection: Any, _record: object) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves: pysqlite's own is deferred
+        cursor = connection.cursor()
+        for pragma in (
+            f"busy_timeout={BUSY_TIMEOUT_MS}",
+            "synchronous=FULL",
+            "wal_autocheckpoint=0",  # see checkpoints.py
+            "foreign_keys=ON",
+            *mark,
+        ):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @sa.event.listens_for(engine, "begin")
+    def _on_begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _revisions() -> list[str]:
+    """The schema's revisions: migrations are files named `v`, the revision, and what it is about."""
+    return sorted(path.name[1:5] for path in (_MIGRATIONS / "versions").glob("v[0-9]*.py"))
+
+
+def newest_revision() -> str:
+    """What `migrate` brings a schema to."""
+    return _revisions()[-1]
+
+
+def revision_of(connection: sa.Connection) -> str:
+    """The schema's revision, empty for a database that no migration has seen."""
+    if not sa.inspect(connection).has_table("alembic_version"):
+        return ""
+    return connection.scalar(sa.text("SELECT version_num FROM alembic_version")) or ""
+
+
+def _is_current(connection: sa.Connection) -> bool:
+    """Raises ConfigError for a schema that no migration starts from."""
+    revision, known = revision_of(connection), _revisions()
+    if revision > known[-1]:
+        raise ConfigError("the database was made by a newer version of Mendbot: update this one")
+    if revision and revision not in known:
+        raise ConfigError(
+            f"the database was made by a version of Mendbot before its first release (schema {revision}): save the "
+            "error history by that version's `mendbot history export`, then start with an empty database "
+            "(MENDBOT_HOME or MENDBOT_DATABASE_URL) and `mendbot history import` what was saved"
+        )
+    return revision == known[-1]
+
+
+def _upgrade(connection: sa.Connection) -> None:
+    # imported here, as a server holds its 10 MB for as long as it runs
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+class _Undone(Exception):
+    """Leaves the transaction of a single work that failed."""
+
+
+class Rush:
+    """Whether deliveries arrive faster than one by one; what runs behind the acknowledgement then gives way, since
+    Python runs one thread at a time. Any thread may call it."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def goes_on(self) -> None:
+        self._until = time.monotonic() + RUSH_S
+
+    async def over(self) -> None:
+        """Return when the rush has ended, at the latest after GIVE_WAY_S: nothing waits forever."""
+        latest = time.monotonic() + GIVE_WAY_S
+        while (rest := min(self._until, latest) - time.monotonic()) > 0:  # noqa: ASYNC110  # time itself is awaited
+            await asyncio.sleep(rest)
+
+
+class Database:
+    """The store's connections. `write` and `read` may be awaited from any event loop; call `close` at the end.
+
+    A full disk, a locked or an unreachable database raises Transient: nothing was written. A URL of another kind of
+    database raises ConfigError."""
+
+    def __init__(self, url: str) -> None:
+        parsed = _parsed(url)
+        self.url = url
+        self.sqlite = parsed.get_backend_name() == "sqlite"
+        if self.sqlite:
+            Path(parsed.database or "").parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._writer = _sqlite_engine(parsed, "BEGIN IMMEDIATE", 1)
+            self._reader = _sqlite_engine(parsed, "BEGIN", 4)
+        else:
+            # a connection that the server has closed meanwhile is found out before it is used
+            self._writer = self._reader = sa.create_engine(bounded(parsed), pool_size=5, pool_pre_ping=True)
+        self._checkpointer = Checkpointer(Path(parsed.database or "")) if self.sqlite else None
+        self.rush = Rush()
+        self._jobs: queue.SimpleQueue[tuple[Work, Future[Any]] | None] = queue.SimpleQueue()
+        self._readers = ThreadPoolExecutor(4, thread_name_prefix="store-read")
+        self._thread = threading.Thread(target=self._serve, name="store-write", daemon=True)
+        self._thread.start()
+
+    def migrate(self) -> None:
+        """Bring the schema to this version's; safe to repeat. Raises ConfigError for a database that cannot be used."""
+        try:
+            if self.sqlite and self._writer.url.database:
+                create_private(Path(self._writer.url.database))
+            with self._writer.connect() as connection:
+                with connection.begin():
+                    current = _is_current(connection)
+                if not current and self.sqlite:
+                    _upgrade(connection)
+                elif not current:
+                    with connection.begin():
+                        lock_for_migration(connection)
+                        if not _is_current(connection):  # another process was quicker
+                            _upgrade(connection)
+        except sa.exc.DBAPIError as error:
+            what = self._writer.url.database if self.sqlite else "MENDBOT_DATABASE_URL"
+            raise ConfigError(f"{what}: the database cannot be used: {str(error.orig).splitlines()[0]}") from error
+        except OSError as error:
+            what = self._writer.url.database
+            raise ConfigError(f"{what}: the database cannot be used: {error.strerror}") from error
+
+    async def write(self, work: Callable[[sa.Connection], T]) -> T:
+        """Run `work` in a transaction of the writer; returns after the commit is durable."""
+        future: Future[T] = Future()
+        self._jobs.put((work, future))
+        return await asyncio.wrap_future(future)
+
+    async def read(self, work: Callable[[sa.Connection], T]) -> T:
+        """Run `work` on a snapshot; what it writes is lost."""
+        return await asyncio.wrap_future(self._readers.submit(self._read, work))
+
+    def _read(self, work: Callable[[sa.Connection], T]) -> T:
+        try:
+            with self._reader.connect() as connection:
+                return work(connection)
+        except sa.exc.OperationalError as error:
+            raise Transient(f"the database cannot be read: {error.orig}") from error
+
+    async def problem(self) -> str | None:
+        """None when the database answers, else what is wrong with it (for readiness)."""
+        try:
+            await self.read(lambda connection: connection.execute(sa.text("SELECT 1")).first())
+        except Transient as error:
+            return str(error)
+        return None
+
+    def close(self) -> None:
+        """Finish what was queued, then let go of the files."""
+        self._jobs.put(None)
+        self._thread.join(timeout=BUSY_TIMEOUT_MS / 1000 + 5)
+        self._readers.shutdown(wait=True)
+        if self._checkpointer is not None:
+            self._checkpointer.close()
+        self._writer.dispose()
+        self._reader.dispose()
+
+    def _serve(self) -> None:
+        while True:
+            first = self._jobs.get()
+            if first is None:
+                return
+            group, ended = [first], False
+            while len(group) < _GROUP:
+                try:
+                    item = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+                if item is None:
+                    ended = True
+                    break
+                group.append(item)
+            self._commit(group)
+            if ended:
+                return
+
+    def _commit(self, group: list[tuple[Work, Future[Any]]]) -> None:
+        results: list[tuple[Future[Any], Any, BaseException | None]] = []
+        alone = len(group) == 1  # then the transaction itself is the savepoint
+        try:
+            with self._writer.begin() as connection:
+                for work, future in group:
+                    if not future.set_running_or_notify_cancel():
+                        continue
+                    try:
+                        with nullcontext() if alone else connection.begin_nested():
+                            results.append((future, work(connection), None))
+                    except sa.exc.OperationalError:
+                        raise
+                    except Exception as error:  # handed to the caller, whose work alone was undone
+                        results.append((future, None, error))
+                        if alone:
+                            raise _Undone from error
+        except _Undone:
+            pass
+        except sa.exc.SQLAlchemyError as error:
+            failure = Transient(f"the database cannot be written: {getattr(error, 'orig', error)}")
+            failure.__cause__ = error
+            for _work, future in group:
+                if not future.done() and not future.cancelled():
+                    future.set_exception(failure)
+            return
+        if self._checkpointer is not None:
+            self._checkpointer.committed()
+        for future, value, problem in results:
+            if problem is None:
+                future.set_result(value)
+            else:
+                future.set_exception(problem)

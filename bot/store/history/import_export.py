@@ -1,0 +1,242 @@
+"""The error history as JSON lines, out of one Mendbot and into another; what comes in is believed in nothing.
+
+A line is a resolved error or a dead end; taking the same lines again changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, BinaryIO
+
+import sqlalchemy as sa
+from pydantic import AwareDatetime, Field, ValidationError
+
+from bot.errors import Transient
+from bot.model import CamelModel, Resolution
+from bot.reports.format.redact import Redactor
+from bot.reports.format.truncate import strip_control
+from bot.rules.history.known_errors import MOST_FILES, file_names
+from bot.store.database.database import Database
+from bot.store.database.tables import dead_ends, error_elsewhere, error_files, error_kb
+from bot.store.history.resolutions import FIGURES, MOST_NAME, entry, insert, iso, masked, merge, read_resolution, sound
+
+MOST_LINE = 1_000_000
+"""Characters of a line, its end not counted."""
+MOST_NAMED = 100
+"""Bad lines that an import names one by one; the others are counted."""
+_BATCH = 100
+_BATCH_CHARS = 4_000_000
+_MOST_COUNT = 1_000_000_000
+
+
+class ResolvedLine(CamelModel):
+    """One resolved error, normalised or raw, with its repository's own figures; `files` are the base names under which
+    it is found."""
+
+    error: str = Field(min_length=1)
+    resolution: Resolution
+    files: tuple[str, ...] = Field((), max_length=MOST_FILES)
+    use_count: int = Field(1, ge=1, le=_MOST_COUNT)
+    shown: int = Field(0, ge=0, le=_MOST_COUNT)
+    passed: int = Field(0, ge=0, le=_MOST_COUNT)
+    last_used: AwareDatetime
+
+
+class DeadEndLine(CamelModel):
+    """One patch, by its hash, that did not help against one error."""
+
+    fingerprint: str = Field(min_length=1, max_length=200)
+    patch_hash: str = Field(min_length=1, max_length=200)
+    tries: int = Field(1, ge=1, le=_MOST_COUNT)
+
+
+class Imported(CamelModel):
+    """What an import did; `refused` says of the first bad lines their numbers (from 1) and what is wrong with them,
+    `more_refused` counts those beyond MOST_NAMED."""
+
+    taken: int = 0
+    refused: tuple[str, ...] = ()
+    more_refused: int = 0
+
+
+Record = ResolvedLine | DeadEndLine
+
+
+async def export_lines(database: Database) -> AsyncIterator[str]:
+    """Every resolved error, oldest first, then every dead end; a line each, without its line break.
+
+    An error that several repositories resolved has a line for each of them, with the figures of that one."""
+    last = 0
+    while batch := await database.read(partial(_resolved, after=last)):
+        for kb_id, line in batch:
+            last = kb_id
+            yield line.model_dump_json(by_alias=True, exclude_defaults=True)
+    after = ("", "")
+    while rows := await database.read(partial(_dead_ends, after=after)):
+        for row in rows:
+            after = (row.fingerprint, row.patch_hash)
+            line_of_it = {"fingerprint": row.fingerprint[:MOST_NAME], "patch_hash": row.patch_hash[:MOST_NAME]}
+            yield DeadEndLine(**line_of_it, tries=_count(row.tries)).model_dump_json(by_alias=True)
+
+
+def lines_of(file: BinaryIO) -> Iterator[str]:
+    """The lines of a file in UTF-8, however long it or they are: a line that is too long for a record comes as its
+    beginning alone, still too long, and what is no UTF-8 comes with lone surrogates, so that both are refused."""
+    most = 4 * MOST_LINE + 4  # bytes of so many characters at worst, and a little more
+    is_first = True
+    while data := file.readline(most):
+        rest = data
+        while rest and not rest.endswith(b"\n") and len(rest) == most:
+            rest = file.readline(most)
+        text = data.decode("utf-8-sig" if is_first else "utf-8", "surrogateescape")
+        is_first = False
+        yield text.rstrip("\r\n")
+
+
+async def import_lines(database: Database, lines: Iterable[str], redactor: Redactor | None = None) -> Imported:
+    """Take lines as `export_lines` gives them; of two records of one error in one repository the later stands.
+
+    A line that can't be read is refused and named, the others are taken. Empty lines are passed over. What looks like
+    a secret is masked, and what is too long for a row is cut. Where the database fails midway, the Transient says
+    how many records were taken before."""
+    redactor = redactor or Redactor()
+    taken = refused = 0
+    named: list[str] = []
+    batch: list[Record] = []
+    size = 0
+    for number, text in enumerate(lines, start=1):
+        if not text.strip():
+            continue
+        line = read_line(text, redactor)
+        if isinstance(line, str):
+            refused += 1
+            named += [f"line {number}: {line}"] if refused <= MOST_NAMED else []
+            continue
+        batch.append(line)
+        size += len(text)
+        if len(batch) >= _BATCH or size >= _BATCH_CHARS:
+            taken += await _taken(database, batch, taken)
+            batch, size = [], 0
+    taken += await _taken(database, batch, taken)
+    return Imported(taken=taken, refused=tuple(named), more_refused=refused - len(named))
+
+
+async def _taken(database: Database, batch: Sequence[Record], before: int) -> int:
+    if not batch:
+        return 0
+    try:
+        await database.write(partial(_take, lines=tuple(batch)))
+    except Transient as error:
+        raise Transient(
+            f"{error}; {before} records were taken before, and taking them again changes nothing"
+        ) from error
+    return len(batch)
+
+
+def read_line(text: str, redactor: Redactor | None = None) -> Record | str:
+    """The record on a line, masked, or a sentence on why there is none; never raises."""
+    if len(text) > MOST_LINE:
+        return f"is longer than {MOST_LINE:,} characters"
+    if sound(text) != text:
+        return "is not UTF-8 text, or holds a NUL"
+    kind = DeadEndLine if '"patchHash"' in text and '"resolution"' not in text else ResolvedLine
+    try:
+        line = kind.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        return f"{place}: {first['msg']}" if place else str(first["msg"])
+    line = _masked(line, redactor or Redactor())
+    if isinstance(line, ResolvedLine):
+        try:
+            _entry(line)
+        except ValueError as error:
+            return str(error)
+    return line
+
+
+def _entry(line: ResolvedLine) -> dict[str, Any]:
+    return entry(line.error, line.resolution, iso(min(line.last_used, datetime.now(UTC))))
+
+
+def _masked(line: Record, redactor: Redactor) -> Record:
+    if isinstance(line, DeadEndLine):
+        return line.model_copy(update={"fingerprint": redactor.mask(line.fingerprint)})
+    changed = {
+        "error": redactor.mask(strip_control(line.error)),
+        "resolution": masked(line.resolution, redactor),
+        "files": tuple(redactor.mask(strip_control(name)) for name in line.files),
+    }
+    return line.model_copy(update=changed)
+
+
+def _dead_ends(connection: sa.Connection, after: tuple[str, str]) -> Sequence[Any]:
+    key = sa.tuple_(dead_ends.c.fingerprint, dead_ends.c.patch_hash)
+    query = sa.select(dead_ends.c.fingerprint, dead_ends.c.patch_hash, dead_ends.c.tries).where(key > sa.tuple_(*after))
+    return connection.execute(query.order_by(*key).limit(_BATCH)).all()
+
+
+def _resolved(connection: sa.Connection, after: int) -> list[tuple[int, ResolvedLine]]:
+    text = sa.cast(error_kb.c.resolution, sa.Text).label("resolution")
+    columns = (error_kb.c.id, error_kb.c.error_normalized, error_kb.c.last_used, error_kb.c.ts)
+    query = sa.select(*columns, text, *(error_kb.c[name] for name in FIGURES))
+    query = query.where(error_kb.c.id > after, error_kb.c.resolution.is_not(sa.null()))
+    rows = connection.execute(query.order_by(error_kb.c.id).limit(_BATCH)).all()
+    ids = [row.id for row in rows]
+    files: dict[int, list[str]] = {}
+    names = sa.select(error_files.c.kb_id, error_files.c.file_name)
+    for name in connection.execute(names.where(error_files.c.kb_id.in_(ids))):
+        files.setdefault(name.kb_id, []).append(name.file_name)
+    earlier: dict[int, list[Any]] = {}
+    text = sa.cast(error_elsewhere.c.resolution, sa.Text).label("resolution")
+    beside = sa.select(error_elsewhere.c.kb_id, text, error_elsewhere.c.last_used)
+    beside = beside.add_columns(*(error_elsewhere.c[name] for name in FIGURES))
+    for row in connection.execute(
+        beside.where(error_elsewhere.c.kb_id.in_(ids)).order_by(error_elsewhere.c.last_used, error_elsewhere.c.repo)
+    ):
+        earlier.setdefault(row.kb_id, []).append(row)
+    return [
+        (
+            row.id,
+            ResolvedLine(
+                error=row.error_normalized or "?",
+                resolution=read_resolution(each.resolution),
+                files=tuple(files.get(row.id, ()))[:MOST_FILES],
+                use_count=_count(each.use_count),
+                shown=_count(each.shown, least=0),
+                passed=_count(each.passed, least=0),
+                last_used=_when(each.last_used) or _when(row.ts) or datetime.now(UTC),
+            ),
+        )
+        for row in rows
+        for each in (*earlier.get(row.id, ()), row)
+    ]
+
+
+def _count(stored: int, least: int = 1) -> int:
+    return min(max(stored, least), _MOST_COUNT)
+
+
+def _when(text: str | None) -> datetime | None:
+    """A stored time; other programs write what they like."""
+    try:
+        when = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+def _take(connection: sa.Connection, lines: Sequence[Record]) -> None:
+    for line in lines:
+        if isinstance(line, ResolvedLine):
+            values_of_it = _entry(line)
+            figures = {name: getattr(line, name) for name in FIGURES}
+            merge(connection, values_of_it, file_names(values_of_it["error_normalized"], line.files), figures)
+            continue
+        values = {**line.model_dump(), "ts": iso(datetime.now(UTC))}
+        most = sa.case((dead_ends.c.tries > line.tries, dead_ends.c.tries), else_=line.tries)
+        query = insert(connection, dead_ends).values(values)
+        connection.execute(
+            query.on_conflict_do_update(index_elements=["fingerprint", "patch_hash"], set_={"tries": most})
+        )

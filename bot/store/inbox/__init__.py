@@ -1,0 +1,1 @@
+"""What came in and waits: deliveries, commands, candidates."""

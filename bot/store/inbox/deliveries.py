@@ -1,0 +1,213 @@
+"""The inbox: a delivery is a row on disk before GitHub gets its answer, and stays one after the work is done.
+
+Deliveries that arrive together share one commit; ids are GitHub's, so a repeat is known as such (T3)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import sqlalchemy as sa
+
+from bot.model import Model
+from bot.store.database.database import Database
+from bot.store.database.tables import deliveries as table
+
+DeliveryOutcome = Literal["done", "ignored", "failed"]
+
+_BATCH = 500
+RUSH = 4
+"""So many deliveries in one commit are a rush."""
+
+# made once: building a statement costs more than running it
+_IDS: sa.BindParameter[list[str]] = sa.bindparam("ids", expanding=True)
+_KNOWN = sa.select(table.c.id, table.c.status).where(table.c.id.in_(_IDS))
+_STORE = sa.insert(table)
+_RETRY = (
+    sa.update(table)
+    .where(table.c.id == sa.bindparam("key"))
+    .values(
+        event=sa.bindparam("kind"),
+        payload=sa.bindparam("body"),
+        received_at=sa.bindparam("at"),
+        status="accepted",
+        because="",
+    )
+)
+"""A failed delivery's second coming is worked on as it came this time: that is what is acknowledged."""
+
+_OPEN = sa.text("status IN ('accepted', 'processing')")
+"""The condition of the index `deliveries_open`, word for word: without it SQLite does not take a partial index."""
+
+_OLDEST = (
+    sa.select(table.c.id, table.c.event, table.c.payload, table.c.received_at)
+    .where(_OPEN, table.c.status == "accepted")
+    .order_by(table.c.received_at)
+    .limit(sa.bindparam("most"))
+)
+_TAKEN = sa.update(table).where(table.c.id.in_(_IDS)).values(status="processing")
+_MARK = (
+    sa.update(table)
+    .where(table.c.id == sa.bindparam("key"))
+    .values(status=sa.bindparam("outcome"), because=sa.bindparam("why"))
+)
+
+
+class Delivery(Model):
+    """One webhook POST as it came: `payload` is the verified body, `received_at` epoch milliseconds."""
+
+    id: str
+    event: str
+    payload: bytes
+    received_at: int
+
+
+class DeliveryRow(Model):
+    """A delivery as the listing shows it."""
+
+    delivery: str
+    event: str
+    status: str
+    because: str
+    received_at: int
+
+
+class Inbox:
+    """Stores deliveries in groups. Bound to the event loop that calls `accept`; calls `on_stored` after each commit."""
+
+    def __init__(self, database: Database, on_stored: Callable[[], None] = lambda: None) -> None:
+        self._database = database
+        self._on_stored = on_stored
+        self._waiting: list[tuple[Delivery, asyncio.Future[bool]]] = []
+        self._flushing: asyncio.Task[None] | None = None
+
+    async def accept(self, delivery: Delivery) -> bool:
+        """Store a delivery durably; False if its id was known and did not fail before. Transient if that fails."""
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting.append((delivery, future))
+        if self._flushing is None:
+            self._flushing = asyncio.create_task(self._flush())
+        return await future
+
+    async def _flush(self) -> None:
+        try:
+            while self._waiting:
+                group, self._waiting = self._waiting, []
+                await self._store(group)
+        finally:
+            self._flushing = None
+
+    async def _store(self, group: list[tuple[Delivery, asyncio.Future[bool]]]) -> None:
+        try:
+            fresh = await self._database.write(lambda connection: _insert(connection, [item for item, _ in group]))
+        except Exception as error:  # Transient, or a bug of ours: whoever waits must hear of it either way
+            for _, future in group:
+                if not future.done():
+                    future.set_exception(error)
+            return
+        if len(group) >= RUSH:
+            self._database.rush.goes_on()
+        for (_, future), new in zip(group, fresh, strict=True):
+            if not future.done():
+                future.set_result(new)
+        self._on_stored()
+
+
+def _insert(connection: sa.Connection, group: Sequence[Delivery]) -> list[bool]:
+    ids = [delivery.id for delivery in group]
+    known = {row.id: row.status for row in connection.execute(_KNOWN, {"ids": ids})}
+    fresh: list[bool] = []
+    rows: list[dict[str, object]] = []
+    again: list[dict[str, object]] = []
+    for delivery in group:
+        status = known.get(delivery.id)
+        fresh.append(status in (None, "failed"))
+        if status is None:
+            rows.append(
+                {
+                    "id": delivery.id,
+                    "event": delivery.event,
+                    "status": "accepted",
+                    "received_at": delivery.received_at,
+                    "payload": delivery.payload,
+                }
+            )
+        elif status == "failed":
+            again.append(
+                {
+                    "key": delivery.id,
+                    "kind": delivery.event,
+                    "body": delivery.payload,
+                    "at": delivery.received_at,
+                }
+            )
+        known[delivery.id] = "accepted"
+    if rows:
+        connection.execute(_STORE, rows)
+    if again:
+        connection.execute(_RETRY, again)
+    return fresh
+
+
+class Deliveries:
+    """The inbox from the other side: what waits, what became of it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._marks: list[dict[str, str]] = []
+        self._marking: asyncio.Task[None] | None = None
+
+    async def reopen(self) -> None:
+        """What was being processed when the process died is waiting again; called once at start."""
+        query = sa.update(table).where(_OPEN, table.c.status == "processing").values(status="accepted")
+        await self._database.write(lambda connection: connection.execute(query) and None)
+
+    async def take(self, limit: int) -> tuple[Delivery, ...]:
+        """The oldest waiting deliveries, now marked `processing`; gives way to a rush of new ones first."""
+
+        def work(connection: sa.Connection) -> tuple[Delivery, ...]:
+            rows = connection.execute(_OLDEST, {"most": limit}).all()
+            if rows:
+                connection.execute(_TAKEN, {"ids": [row.id for row in rows]})
+            return tuple(
+                Delivery(id=r.id, event=r.event, payload=bytes(r.payload), received_at=r.received_at) for r in rows
+            )
+
+        await self._database.rush.over()
+        return await self._database.write(work)
+
+    async def mark(self, delivery_id: str, outcome: DeliveryOutcome, because: str) -> None:
+        """Say what became of a delivery. Marks of the same moment are one write, so call it from one event loop."""
+        self._marks.append({"key": delivery_id, "outcome": outcome, "why": because[:2000]})
+        if self._marking is None:
+            self._marking = asyncio.create_task(self._write_marks())
+        await asyncio.shield(self._marking)
+
+    async def _write_marks(self) -> None:
+        marks, self._marks, self._marking = self._marks, [], None
+        await self._database.write(lambda connection: connection.execute(_MARK, marks) and None)
+
+    async def known(self, ids: Sequence[str]) -> frozenset[str]:
+        """Those of these ids that are in the inbox, whatever became of them."""
+
+        def work(connection: sa.Connection) -> frozenset[str]:
+            found: set[str] = set()
+            for start in range(0, len(ids), _BATCH):
+                found.update(row.id for row in connection.execute(_KNOWN, {"ids": ids[start : start + _BATCH]}))
+            return frozenset(found)
+
+        return await self._database.read(work) if ids else frozenset()
+
+    async def list(self, limit: int, offset: int = 0) -> tuple[DeliveryRow, ...]:
+        """Newest first."""
+        columns = (table.c.id, table.c.event, table.c.status, table.c.because, table.c.received_at)
+        query = sa.select(*columns).order_by(table.c.received_at.desc(), table.c.id).limit(limit).offset(offset)
+
+        def work(connection: sa.Connection) -> tuple[DeliveryRow, ...]:
+            return tuple(
+                DeliveryRow(delivery=r.id, event=r.event, status=r.status, because=r.because, received_at=r.received_at)
+                for r in connection.execute(query)
+            )
+
+        return await self._database.read(work)

@@ -1,0 +1,38 @@
+"""Deliveries that were not let in: the newest few, since anybody may send as many as they like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from bot.store.database.database import Database
+from bot.store.database.tables import refused_deliveries as table
+from bot.store.inbox.deliveries import DeliveryRow
+
+MOST = 200
+_MOST_WORDS = 500
+
+_NEWEST = sa.select(table.c.id).order_by(table.c.id.desc()).limit(MOST)
+
+
+class RefusedDeliveries:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, rows: Sequence[DeliveryRow]) -> None:
+        """Keep these, oldest first, and of all the newest `MOST`."""
+        values = [{**row.model_dump(exclude={"status"}), "because": row.because[:_MOST_WORDS]} for row in rows]
+
+        def work(connection: sa.Connection) -> None:
+            connection.execute(sa.insert(table), values)
+            connection.execute(sa.delete(table).where(table.c.id.not_in(_NEWEST)))
+
+        await self._database.write(work)
+
+    async def list(self) -> tuple[DeliveryRow, ...]:
+        """All there are, newest first."""
+        columns = (table.c.delivery, table.c.event, table.c.because, table.c.received_at)
+        query = sa.select(*columns).order_by(table.c.id.desc())
+        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
+        return tuple(DeliveryRow(status="refused", **row) for row in rows)

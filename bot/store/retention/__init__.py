@@ -1,0 +1,1 @@
+"""What is old goes, a few rows at a time."""

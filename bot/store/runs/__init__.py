@@ -1,0 +1,1 @@
+"""Runs and checks of pull requests, their events, and what was reported of them."""

@@ -1,0 +1,51 @@
+"""The row of a run of checks as its table holds it, and what appended events make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from bot.model import Model
+from bot.model.pulls import PullStatus
+from bot.rules.pulls.spec import PullCheckSpec
+from bot.store.database.database import now_ms
+from bot.store.database.tables import pull_runs
+from bot.store.runs.run_rows import Draft
+
+OPEN: tuple[PullStatus, ...] = ("queued", "running")
+_FINAL: TypeAdapter[Literal["done", "cancelled"]] = TypeAdapter(Literal["done", "cancelled"])
+
+
+class PullCheckRow(Model):
+    """A run of checks: what it was asked, and what the outside wants of it; times are epoch milliseconds."""
+
+    id: str
+    spec: PullCheckSpec
+    status: PullStatus
+    cancel_because: str | None
+    created_at: int
+    ended_at: int | None
+    version: int
+    reported: int
+
+
+def read_pull(row: Any) -> PullCheckRow:
+    """The run of a row of `pull_runs`."""
+    names = ("id", "status", "cancel_because", "created_at", "ended_at", "version", "reported")
+    return PullCheckRow(spec=PullCheckSpec.model_validate(row["spec"]), **{name: row[name] for name in names})
+
+
+def pull_values(fresh: Sequence[Draft], status: str) -> dict[str, Any]:
+    """What these new events change in the row of a run of that status; what has ended stays as it ended.
+
+    Raises ValueError for an end that is none."""
+    values: dict[str, Any] = {"version": pull_runs.c.version + 1}
+    for draft in fresh:
+        if draft.type == "pull_started" and status == "queued":
+            status = values["status"] = "running"
+        elif draft.type == "pull_finished" and status in OPEN:
+            status = values["status"] = _FINAL.validate_python(draft.data["status"])
+            values["ended_at"] = now_ms()
+    return values

@@ -1,0 +1,77 @@
+"""What GitHub was last told, by target, so that nothing is said twice and a comment is found by its id; and the runs
+of which it could not be told, until it can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.model import Model, Repo
+from bot.store.database.database import Database
+from bot.store.database.tables import pull_runs, run_issues, runs
+from bot.store.database.tables import reports as table
+from bot.store.runs.run_rows import HELD
+
+
+class Published(Model):
+    """The last thing said at a target (`comment:7`, `check:sha:lint`, `labels:7`): its id on GitHub and a digest."""
+
+    github_id: int | None
+    digest: str
+
+
+class Reports:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def published(self, repo: Repo, target: str) -> Published | None:
+        query = sa.select(table.c.github_id, table.c.digest).where(
+            table.c.repo == repo.full_name, table.c.target == target
+        )
+        row = await self._database.read(lambda connection: connection.execute(query).mappings().first())
+        return Published.model_validate(dict(row)) if row else None
+
+    async def record(self, repo: Repo, target: str, published: Published) -> None:
+        def work(connection: sa.Connection) -> None:
+            where = (table.c.repo == repo.full_name) & (table.c.target == target)
+            values = published.model_dump()
+            if connection.execute(sa.update(table).where(where).values(values)).rowcount == 0:
+                connection.execute(sa.insert(table).values(repo=repo.full_name, target=target, **values))
+
+        await self._database.write(work)
+
+    async def release(self, installation_id: int, repos: Sequence[str] | None, number: int | None = None) -> int:
+        """Let the runs and checks that were silenced speak again: those of these repositories (None: of the
+        installation), or of one thread there. How many there were.
+
+        They speak for `installation_id` from now on: an App that was installed anew has another than before."""
+        meant = None if repos is None else {name.casefold() for name in repos}
+
+        def work(connection: sa.Connection) -> int:
+            released = 0
+            for rows, of_thread in ((runs, runs.c.id.in_(_holding(number))), (pull_runs, pull_runs.c.number == number)):
+                # of a local session, whose place is a path, GitHub never hears
+                silent = (rows.c.reported == HELD) & ~rows.c.repo.startswith("/")
+                query = sa.select(rows.c.id, rows.c.repo, rows.c.spec).where(silent)
+                for row in connection.execute(query if number is None else query.where(of_thread)).all():
+                    repo = row.spec["repo"]
+                    if repo["installation_id"] == installation_id if meant is None else row.repo.casefold() in meant:
+                        spec = {**row.spec, "repo": {**repo, "installation_id": installation_id}}
+                        _let_speak(connection, rows, row.id, spec)
+                        released += 1
+            return released
+
+        return await self._database.write(work)
+
+
+def _holding(number: int | None) -> sa.Select[Any]:
+    return sa.select(run_issues.c.run_id).where(run_issues.c.issue == number)
+
+
+def _let_speak(connection: sa.Connection, rows: sa.Table, run_id: str, spec: dict[str, Any]) -> None:
+    values: dict[str, Any] = {"reported": 0, "spec": spec}
+    if rows is runs:
+        values["installation_id"] = spec["repo"]["installation_id"]
+    connection.execute(sa.update(rows).where(rows.c.id == run_id).values(values))

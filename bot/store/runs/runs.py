@@ -1,0 +1,255 @@
+"""Runs, their events and their artifacts. An event is appended once: its key says what it is about, so that doing
+a step again after a crash adds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from bot.model import Artifact, Phase, Repo, RunEvent, Status
+from bot.rules.runs.spec import RunSpec
+from bot.store.database.database import Database, now_ms
+from bot.store.database.notify import Changes
+from bot.store.database.tables import artifacts, candidates, events, run_issues, runs
+from bot.store.runs.run_rows import (
+    HELD,
+    Draft,
+    RunRow,
+    event_row,
+    member_values,
+    put_artifact,
+    read_artifact,
+    read_event,
+    read_row,
+    run_values,
+)
+
+__all__ = ["Draft", "RunRow", "Runs"]
+
+OPEN = (Status.QUEUED, Status.RUNNING)
+
+
+class Runs:
+    """The runs of this database. Each change raises a run's `version`; `reported` follows when GitHub was told."""
+
+    def __init__(self, database: Database, changes: Changes | None = None) -> None:
+        self._database = database
+        self.changes = changes or Changes()
+        """Notified of what this object writes."""
+
+    async def create(self, run_id: str, spec: RunSpec) -> bool:
+        """Make a run and take its issues out of the candidates, in one commit.
+
+        False, and nothing written, if the run exists or an open run holds one of its threads."""
+        numbers = spec.threads
+        repo = spec.place
+
+        def work(connection: sa.Connection) -> bool:
+            exists = connection.execute(sa.select(runs.c.id).where(runs.c.id == run_id)).first()
+            if exists or self._holders(connection, repo, numbers):
+                return False
+            connection.execute(
+                sa.insert(runs).values(
+                    id=run_id,
+                    repo=repo,
+                    installation_id=spec.repo.installation_id if spec.repo else 0,
+                    status=Status.QUEUED,
+                    spec=spec.model_dump(mode="json"),
+                    created_at=now_ms(),
+                    reported=0 if spec.repo else HELD,
+                )
+            )
+            if not numbers:
+                return True
+            waited = (candidates.c.repo == repo) & candidates.c.issue.in_(numbers)
+            rows = {row.issue: row for row in connection.execute(sa.select(candidates).where(waited))}
+            connection.execute(sa.insert(run_issues), [member_values(run_id, spec, n, rows.get(n)) for n in numbers])
+            connection.execute(sa.delete(candidates).where(waited))
+            return True
+
+        return await self._database.write(work)
+
+    @staticmethod
+    def _holders(connection: sa.Connection, repo: str, numbers: Sequence[int]) -> list[str]:
+        query = (
+            sa.select(runs.c.id)
+            .join(run_issues, run_issues.c.run_id == runs.c.id)
+            .where(run_issues.c.repo == repo, run_issues.c.issue.in_(numbers), runs.c.status.in_(OPEN))
+        )
+        return list(connection.execute(query).scalars())
+
+    async def open_run(self, repo: Repo, issue: int) -> tuple[str, datetime | None] | None:
+        """The run that works on an issue and since when the issue was labelled, if there is one.
+
+        A run that was asked to stop works on nothing any more: a label put now is meant for the next."""
+        query = (
+            sa.select(runs.c.id, run_issues.c.since)
+            .join(run_issues, run_issues.c.run_id == runs.c.id)
+            .where(run_issues.c.repo == repo.full_name, run_issues.c.issue == issue)
+            .where(runs.c.status.in_(OPEN), runs.c.cancel_because.is_(None))
+        )
+        row = await self._database.read(lambda connection: connection.execute(query).first())
+        return None if row is None else (row.id, datetime.fromisoformat(row.since) if row.since else None)
+
+    async def latest_of(self, repo: Repo, issue: int) -> str | None:
+        """The newest run of an issue, ended or not."""
+        query = (
+            sa.select(runs.c.id)
+            .join(run_issues, run_issues.c.run_id == runs.c.id)
+            .where(run_issues.c.repo == repo.full_name, run_issues.c.issue == issue)
+            .order_by(runs.c.created_at.desc())
+            .limit(1)
+        )
+        return await self._database.read(lambda connection: connection.execute(query).scalar())
+
+    async def of_thread(self, repo: Repo, number: int, *, most: int) -> tuple[RunRow, ...]:
+        """The newest runs of an issue or a pull request, oldest of them first."""
+        query = sa.select(runs).join(run_issues, run_issues.c.run_id == runs.c.id)
+        query = query.where(run_issues.c.repo == repo.full_name, run_issues.c.issue == number)
+        ordered = query.order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(most)
+        rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
+        return tuple(read_row(row) for row in reversed(rows))
+
+    async def asked_by(self, run_id: str) -> tuple[str, ...]:
+        """The logins of those who asked for a run, by its issues' numbers, each once."""
+        query = sa.select(run_issues.c.asked_by).where(run_issues.c.run_id == run_id).order_by(run_issues.c.issue)
+        found = await self._database.read(lambda connection: connection.execute(query).scalars().all())
+        return tuple(dict.fromkeys(login for login in found if login))
+
+    async def get(self, run_id: str) -> RunRow | None:
+        query = sa.select(runs).where(runs.c.id == run_id)
+        row = await self._database.read(lambda connection: connection.execute(query).mappings().first())
+        return read_row(row) if row else None
+
+    async def unfinished(self) -> tuple[RunRow, ...]:
+        """Runs that are not final, oldest first."""
+        query = sa.select(runs).where(runs.c.status.in_(OPEN)).order_by(runs.c.created_at)
+        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
+        return tuple(read_row(row) for row in rows)
+
+    async def all(self, limit: int = 1000, offset: int = 0) -> tuple[RunRow, ...]:
+        """The newest runs but the first `offset`, oldest of them first."""
+        query = sa.select(runs).order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(limit).offset(offset)
+        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
+        return tuple(read_row(row) for row in reversed(rows))
+
+    async def open_in(self, place: str) -> tuple[RunRow, ...]:
+        """The runs of a place (RunSpec) that are not final, oldest first."""
+        query = sa.select(runs).where(runs.c.repo == place, runs.c.status.in_(OPEN))
+        ordered = query.order_by(runs.c.created_at, runs.c.id)
+        rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
+        return tuple(read_row(row) for row in rows)
+
+    async def ended_in(self, place: str, status: Status, *, most: int) -> tuple[RunRow, ...]:
+        """The newest runs of a place that ended with that status, newest first."""
+        query = sa.select(runs).where(runs.c.repo == place, runs.c.status == status)
+        ordered = query.order_by(runs.c.created_at.desc(), runs.c.id).limit(most)
+        rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
+        return tuple(read_row(row) for row in rows)
+
+    async def unreported(self) -> tuple[str, ...]:
+        """Runs of which GitHub has not heard the latest."""
+        query = sa.select(runs.c.id).where(runs.c.reported < runs.c.version).order_by(runs.c.created_at)
+        return tuple(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
+
+    async def hold_reports(self, run_id: str) -> None:
+        """Nothing more is told of this run, until `Reports.release`: the App may not speak where it was."""
+        await self.reported(run_id, HELD)
+
+    async def reported(self, run_id: str, version: int) -> None:
+        query = sa.update(runs).where((runs.c.id == run_id) & (runs.c.reported < version)).values(reported=version)
+        await self._database.write(lambda connection: connection.execute(query) and None)
+
+    async def claim_branch(self, run_id: str, repo: str, names: Sequence[str]) -> str | None:
+        """Give the run the first of `names` that no other run of the repository has; the same again if it has one.
+
+        None where every one of them is taken."""
+
+        def work(connection: sa.Connection) -> str | None:
+            own = connection.execute(sa.select(runs.c.branch).where(runs.c.id == run_id)).scalar_one()
+            if own:
+                return str(own)
+            query = sa.select(runs.c.branch).where(runs.c.repo == repo, runs.c.branch.in_(names))
+            taken = set(connection.execute(query).scalars())
+            branch = next((name for name in names if name not in taken), None)
+            connection.execute(sa.update(runs).where(runs.c.id == run_id).values(branch=branch))
+            return branch
+
+        return await self._database.write(work)
+
+    async def wait_for(self, run_id: str, what: str | None) -> None:
+        """Note what a run waits for (a slot), or that it waits no more; unchanged is no new version."""
+        changed = runs.c.waiting_for.is_distinct_from(what)
+        query = sa.update(runs).where((runs.c.id == run_id) & changed)
+        values = {"waiting_for": what, "version": runs.c.version + 1}
+        await self._database.write(lambda connection: connection.execute(query.values(values)) and None)
+
+    async def request_cancel(
+        self, run_id: str, because: str, *, released: Sequence[int] = (), quiet_ms: int = 0
+    ) -> bool:
+        """Ask a run to stop; False if it had ended or was asked before. From the same commit on, those of its issues
+        that are `released` wait for another run."""
+        query = sa.update(runs).where(runs.c.id == run_id, runs.c.status.in_(OPEN), runs.c.cancel_because.is_(None))
+        values = {"cancel_because": because, "version": runs.c.version + 1}
+
+        def work(connection: sa.Connection) -> bool:
+            if not connection.execute(query.values(values)).rowcount:
+                return False
+            _release(connection, run_id, because, released, quiet_ms)
+            return True
+
+        asked = await self._database.write(work)
+        self.changes.notify()
+        return asked
+
+    async def append(self, run_id: str, drafts: Sequence[Draft], made: Sequence[Artifact] = ()) -> None:
+        """Append events (and artifacts) in one commit; those whose key is known are left as they were."""
+
+        def work(connection: sa.Connection) -> None:
+            keys = [draft.key for draft in drafts]
+            query = sa.select(events.c.key).where(events.c.session_id == run_id, events.c.key.in_(keys))
+            known = set(connection.execute(query).scalars())
+            row = connection.execute(sa.select(runs.c.repo, runs.c.status).where(runs.c.id == run_id)).one()
+            ts = datetime.now(UTC).isoformat(timespec="milliseconds")
+            fresh = [draft for draft in drafts if draft.key not in known]
+            for draft in fresh:
+                connection.execute(sa.insert(events).values(event_row(run_id, row.repo, ts, draft)))
+            for artifact in made:
+                put_artifact(connection, artifact)
+            if fresh:
+                connection.execute(sa.update(runs).where(runs.c.id == run_id).values(run_values(fresh, row.status)))
+
+        await self._database.write(work)
+        self.changes.notify()
+
+    async def events(self, run_id: str, after: int = 0) -> tuple[RunEvent, ...]:
+        """A run's events in order, those with a larger id than `after`."""
+        own = (events.c.session_id == run_id, events.c.key.is_not(None), events.c.id > after)
+        query = sa.select(events).where(*own).order_by(events.c.id)  # an agent's tool errors have no key
+        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
+        return tuple(read_event(row) for row in rows)
+
+    async def artifacts(self, run_id: str) -> tuple[Artifact, ...]:
+        """A run's artifacts, oldest first; those of one moment in the order of their phases."""
+        query = sa.select(artifacts).where(artifacts.c.session_id == run_id)
+        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
+        phases = list(Phase)
+        found = [read_artifact(row) for row in rows]
+        return tuple(sorted(found, key=lambda one: (one.created_at, phases.index(one.phase), one.iteration or 0)))
+
+
+def _release(connection: sa.Connection, run_id: str, because: str, numbers: Sequence[int], quiet_ms: int) -> None:
+    held = connection.execute(
+        sa.select(run_issues, runs.c.installation_id)
+        .join(runs, runs.c.id == run_issues.c.run_id)
+        .where(run_issues.c.run_id == run_id, run_issues.c.issue.in_(numbers))
+    ).all()
+    now = now_ms()
+    for row in held:
+        key = {"repo": row.repo, "issue": row.issue}
+        connection.execute(sa.delete(candidates).filter_by(**key))
+        values = {"labeled_by": because, "first_at": now, "last_at": now, "quiet_ms": quiet_ms, "since": row.since}
+        values["asked_by"] = row.asked_by
+        connection.execute(sa.insert(candidates).values(**key, **values, installation_id=row.installation_id))

@@ -1,0 +1,1 @@
+"""What was settled about issues and pull requests."""

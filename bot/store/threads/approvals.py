@@ -1,0 +1,103 @@
+"""Which heads of pull requests somebody vouched for, and which head is the newest that GitHub told of.
+
+An approval is of one commit: the next push needs another (T11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.model import Repo
+from bot.store.database.database import Database
+from bot.store.database.tables import pull_approvals, pull_heads
+from bot.store.history.resolutions import insert
+
+
+class Approvals:
+    """Approvals and heads, by pull request."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def approve(self, repo: Repo, number: int, head_sha: str, by: str, at_ms: int) -> None:
+        """Let this head's code run; approved again, the first approval stands."""
+        row = {"repo": repo.full_name, "number": number, "head_sha": head_sha, "approved_by": by, "at": at_ms}
+        await self._database.write(
+            lambda connection: (
+                connection.execute(insert(connection, pull_approvals).values(row).on_conflict_do_nothing()) and None
+            )
+        )
+
+    async def approved(self, repo: Repo, number: int, head_sha: str) -> str | None:
+        """Who approved exactly this head; None where nobody did."""
+        where = _of(pull_approvals, repo, number) & (pull_approvals.c.head_sha == head_sha)
+        query = sa.select(pull_approvals.c.approved_by).where(where)
+        return await self._database.read(lambda connection: connection.execute(query).scalar())
+
+    async def saw_head(self, repo: Repo, number: int, head_sha: str, at: datetime | None) -> None:
+        """Note a head and the moment at which GitHub saw it, None where it did not say.
+
+        The newest head seen again keeps its first moment. One that comes back after another is the newest again, from
+        this moment on; but what is told late, of a moment that others have passed, leaves the newest as it is."""
+        key = {"repo": repo.full_name, "number": number, "head_sha": head_sha}
+        moment = None if at is None else at.astimezone(UTC)
+        query = sa.select(pull_heads).where(_of(pull_heads, repo, number)).order_by(pull_heads.c.place.desc())
+
+        def work(connection: sa.Connection) -> None:
+            rows = connection.execute(query.with_for_update()).all()
+            own = next((row for row in rows if row.head_sha == head_sha), None)
+            values: dict[str, Any] = {"at": moment.isoformat() if moment else None}
+            if own is not None and own == rows[0]:
+                if own.at is None and moment is not None:
+                    connection.execute(sa.update(pull_heads).filter_by(**key).values(values))
+                return
+            late = _is_late(rows, head_sha, moment)
+            if own is None or not late:
+                values["place"] = 0 if late else (rows[0].place if rows else 0) + 1
+                row = insert(connection, pull_heads).values({**key, **values})
+                row = row.on_conflict_do_update(index_elements=list(key), set_=values)
+                connection.execute(row)
+
+        await self._database.write(work)
+
+    async def head_known(self, repo: Repo, number: int) -> tuple[str, datetime | None] | None:
+        """The newest head, and since when it is that as far as GitHub told."""
+        query = sa.select(pull_heads.c.head_sha, pull_heads.c.at).where(_of(pull_heads, repo, number))
+        newest = query.order_by(pull_heads.c.place.desc()).limit(1)
+        row = await self._database.read(lambda connection: connection.execute(newest).first())
+        return None if row is None else (row.head_sha, _moment(row.at))
+
+    async def heads(self, repo: Repo, number: int) -> int:
+        """How many heads were seen of a pull request."""
+        query = sa.select(sa.func.count()).select_from(pull_heads).where(_of(pull_heads, repo, number))
+        return await self._database.read(lambda connection: connection.execute(query).scalar_one())
+
+    async def all_heads(self, repo: Repo, number: int) -> tuple[str, ...]:
+        """Every head that was seen of a pull request, oldest first."""
+        query = sa.select(pull_heads.c.head_sha).where(_of(pull_heads, repo, number)).order_by(pull_heads.c.place)
+        return tuple(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
+
+    async def pulls_of(self, repo: Repo, head_sha: str) -> tuple[int, ...]:
+        """The pull requests that had this head, lowest first: GitHub names none of a fork's commit."""
+        query = sa.select(pull_heads.c.number).where(pull_heads.c.repo == repo.full_name)
+        query = query.where(pull_heads.c.head_sha == head_sha).order_by(pull_heads.c.number)
+        return tuple(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
+
+
+def _is_late(rows: Sequence[Any], head_sha: str, at: datetime | None) -> bool:
+    """Whether a head was the pull request's before another one was: deliveries come in any order, and again."""
+    if at is None:
+        return False
+    known = [(row.head_sha == head_sha, told) for row in rows if (told := _moment(row.at)) is not None]
+    return any(told > at or (own and told == at) for own, told in known)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _of(table: sa.Table, repo: Repo, number: int) -> sa.ColumnElement[bool]:
+    return (table.c.repo == repo.full_name) & (table.c.number == number)

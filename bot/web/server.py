@@ -1,0 +1,95 @@
+"""How the web face listens: on a socket of its own, for clients that say what they want within a time.
+
+uvicorn limits how long a connection may idle between requests, and the webhook endpoint how long a body may take; a
+client that connects and says nothing, or its headers one byte a second, is shown out here (T4)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from bot.errors import ConfigError
+
+HEADERS_TIMEOUT_S = 8.0
+BACKLOG = 2048
+
+
+class PunctualProtocol(HttpToolsProtocol):
+    """uvicorn's HTTP/1.1, and the connection is closed when a request's headers are not there in time."""
+
+    _due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        self._expect_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._headers_came()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        if self._due is None:
+            self._expect_headers()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._headers_came()
+        super().on_headers_complete()
+
+    def _expect_headers(self) -> None:
+        self._due = self.loop.call_later(HEADERS_TIMEOUT_S, self.transport.close)
+
+    def _headers_came(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that will listen there; raises ConfigError where that is not possible, before any work has begun."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OverflowError:
+        raise ConfigError(f"there is no port {port}: ports go from 0 to 65535 (--port, PORT)") from None
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise ConfigError(f"cannot listen on {host} port {port}: {reason} (--host, --port or PORT choose)") from None
+
+
+class StoppableServer(uvicorn.Server):
+    """uvicorn's server, which says so at once when it is told to stop: what streams without end must end first."""
+
+    def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_stop = on_stop
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._on_stop()
+        super().handle_exit(sig, frame)
+
+
+def server(app: ASGIApp, on_stop: Callable[[], None] = lambda: None) -> uvicorn.Server:
+    """The server that is to be run on `bind`'s socket; `on_stop` is called, from a signal handler, when it stops."""
+    config = uvicorn.Config(
+        app,
+        loop="uvloop",
+        http=PunctualProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=2,
+        workers=1,  # else uvicorn asks WEB_CONCURRENCY
+        server_header=False,
+        proxy_headers=False,
+        date_header=False,
+    )
+    return StoppableServer(config, on_stop)

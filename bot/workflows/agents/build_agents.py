@@ -1,0 +1,154 @@
+"""The agents of a run, built from its specs: what each is given, and no more (REQ-RUN-008).
+
+A repository's own configuration may name the operator's `command` agent but cannot lend its own command line the
+operator's variables, paths or network: those belong to MENDBOT_AGENT_COMMAND and to what the operator names with
+`mendbot fix --agent`."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from bot.agent.apply_comment import GivenPatch
+from bot.agent.command import CommandDeveloper
+from bot.agent.developer import Developer, Runner
+from bot.agent.fixers import FixersDeveloper
+from bot.agent.hook_bundle import Kit, ToolError, make_kit
+from bot.agent.replay import HistoryDeveloper
+from bot.config import Settings
+from bot.errors import ConfigError, UserError
+from bot.model import Change, ShellCommand
+from bot.proc import ProcResult
+from bot.repo_config import agent_problem
+from bot.store.database.database import Database
+from bot.store.history.history import History
+from bot.store.history.snapshot import tool_session_id, write_snapshot
+from bot.store.runs.runs import RunRow
+from bot.workflows.context import mirror_path
+from bot.workspace.patch import apply_changes
+from bot.workspace.sandbox.agent_program import lent, own_argv
+from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant
+
+FIXER_TIMEOUT_S = 120.0
+
+
+def check_specs(specs: Sequence[str]) -> None:
+    """Raises ConfigError for an agent spec that this version does not know."""
+    for spec in specs:
+        problem = agent_problem(spec)
+        if problem is not None:
+            raise ConfigError(problem)
+
+
+def operators_argv(settings: Settings, spec: str, *, by_operator: bool) -> tuple[str, ...] | None:
+    """The command line of an agent that is the operator's own: MENDBOT_AGENT_COMMAND, which may be empty, or what the
+    operator gave; None for any other agent."""
+    if spec == "command":
+        return settings.agent_command
+    return _split(spec.removeprefix("command:")) if by_operator and spec.startswith("command:") else None
+
+
+def _split(line: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(line))
+    except ValueError as error:
+        raise ConfigError(f"the agent `command:{line}` is no command line ({error}); close its quotes") from None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFactory:
+    """What agents are built from, once per process."""
+
+    settings: Settings
+    sandbox: Sandbox
+    database: Database
+    history: History
+    mask: Callable[[str], str]
+
+    def developers(self, row: RunRow) -> Sequence[Developer]:
+        """A run's agents, in the order in which they are asked."""
+        repo = row.spec.repo
+        runner = runner_in(self.sandbox, () if repo is None else (mirror_path(self.settings, repo),))
+        if row.spec.given:
+            return [GivenPatch(row.spec.given)]
+        return [self._developer(name, row, runner) for name in row.spec.agents]
+
+    def _developer(self, spec: str, row: RunRow, runner: Runner) -> Developer:
+        policy, settings = row.spec.policy, self.settings
+        if spec == "fixers":
+            lines = policy.fixers
+            configured = (
+                None if lines is None else tuple(ShellCommand(run=run, timeout_s=FIXER_TIMEOUT_S) for run in lines)
+            )
+            return FixersDeveloper(runner, configured, FIXER_TIMEOUT_S)
+        if spec == "history":
+            return self._replay(row)
+        check_specs([spec])
+        own = operators_argv(settings, spec, by_operator=row.spec.agents_by_operator)
+        grant = lent(settings) if own is not None else SandboxGrant()
+        return CommandDeveloper(
+            runner,
+            _split(spec.removeprefix("command:")) if own is None else own_argv(own, self.sandbox),
+            env=grant.env,
+            read_only=grant.read_only,
+            network=grant.network,
+            make_kit=partial(self._kit, row),
+            learn=partial(self._learn, row),
+        )
+
+    def _replay(self, row: RunRow) -> HistoryDeveloper:
+        place, protected = row.spec.place, row.spec.policy.protected_paths
+
+        async def fits(tree: Path, changes: Sequence[Change]) -> str | None:
+            try:
+                await apply_changes(tree, changes, protected=protected)
+            except UserError as error:
+                return str(error)
+            return None
+
+        return HistoryDeveloper(
+            look_up=partial(self.history.by_errors, repo=place),
+            dead_ends=self.history.dead_ends,
+            fits=fits,
+        )
+
+    async def _kit(self, row: RunRow, _: str) -> Kit:
+        language = row.spec.policy.language or self.settings.language
+        kit = make_kit(kit_dir(self.settings, row.id), language=language)
+        await write_snapshot(self.database, kit.database, repo=row.spec.place, session=row.id)
+        return kit
+
+    async def _learn(self, row: RunRow, _: str, errors: Sequence[ToolError]) -> None:
+        for error in errors:
+            session = tool_session_id(
+                row.id, self.mask(error.session_id)
+            )  # its own word, so it stays under the run's id
+            tool, text = self.mask(error.tool), self.mask(error.error)
+            await self.history.tool_error(session, tool, text, project=row.spec.place)
+
+
+def kit_dir(settings: Settings, run_id: str) -> Path:
+    """Where the hook of a run's command agent has its settings and its snapshot: outside every tree."""
+    return settings.home / "kits" / run_id
+
+
+def runner_in(sandbox: Sandbox, git_dirs: tuple[Path, ...]) -> Runner:
+    """A runner for agents: the box, with the git directories that the tree's `.git` file names."""
+
+    async def run(
+        command: ShellCommand,
+        tree: Path,
+        *,
+        network: bool = False,
+        env: Mapping[str, str] | None = None,
+        read_only: tuple[Path, ...] = (),
+        writable: tuple[Path, ...] = (),
+        stdin: bytes | None = None,
+    ) -> ProcResult:
+        grant = SandboxGrant(network=network, env=env or {}, read_only=(*git_dirs, *read_only), writable=writable)
+        return await sandbox.run(command, tree, grant=grant, stdin=stdin)
+
+    return run

@@ -1,0 +1,1 @@
+"""What runs and pull request checks share: commands, setup, altered files, executed tests."""

@@ -1,0 +1,136 @@
+"""Which tests a check ran: asked for as it runs, kept beside its log, and compared with those before the change
+(REQ-STOP-006). The judgement is the rules' (`rules.test_results.comparison`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from pydantic import ValidationError
+
+from bot.model import ValidationStep
+from bot.model.reasons import Reason
+from bot.rules.runs.executed_tests import SuiteSeen, WhatRan
+from bot.rules.runs.existing_failures import names_test
+from bot.rules.runs.pipeline import CUSTOM, PipelineStage
+from bot.rules.runs.state import RunState
+from bot.rules.tampering.weakened_tests import FileTexts
+from bot.rules.test_results.comparison import brought_along, judge_tests, may_be_tests_only
+from bot.rules.test_results.suite_result import SuiteResult
+from bot.store.runs.runs import RunRow
+from bot.workflows.context import Context
+from bot.workflows.tampering import file_texts
+from bot.workspace.checks.logs import directory, read_log, write_log
+from bot.workspace.checks.named_tests import asking
+from bot.workspace.git.tree import Tree
+from bot.workspace.sandbox.sandbox import SandboxGrant
+
+log = structlog.get_logger()
+
+Run = Callable[[SandboxGrant], Awaitable[tuple[ValidationStep, bytes]]]
+"""Runs a stage's command with what it is granted; the step and its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A check that has run once: its step, its log, and the tests that it told of."""
+
+    step: ValidationStep
+    log: bytes
+    suite: SuiteResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How the tests of a check that passed compare with those before the change, and why it is refused, if so."""
+
+    what_ran: WhatRan
+    refused: Reason | None = None
+
+
+def runs_tests(stage: PipelineStage) -> bool:
+    """Whether a stage may run tests: a linter and a type checker don't."""
+    return stage.name in ("test", CUSTOM)
+
+
+async def execute(
+    context: Context, row: RunRow, stage: PipelineStage, tree: Tree, grant: SandboxGrant, run: Run
+) -> Executed:
+    """Run a stage's command once; where it could not bear to be asked for its tests, once more without asking."""
+    assert stage.command is not None
+    if not runs_tests(stage):
+        return Executed(*await run(grant))
+    async with asking(directory(context.settings.home, row.id), tree.path, stage.command) as asked:
+        step, said = await run(asked.granted(grant))
+        if asked.unwelcome(text := said.decode("utf-8", "replace")):
+            step, said = await run(grant)
+            text = said.decode("utf-8", "replace")
+        return Executed(step, said, await asyncio.to_thread(asked.answer, text, context.mask))
+
+
+def keep(context: Context, row: RunRow, name: str, suite: SuiteResult | None) -> dict[str, Any]:
+    """What the event of a check says of its tests; the whole list goes to a log beside it."""
+    if suite is None:
+        return {}
+    listed = write_log(context.settings.home, row.id, f"{name}.tests.json", suite.model_dump_json().encode())
+    return {"tests": {**suite.summary(), "list": listed}}
+
+
+async def compare(
+    context: Context, row: RunRow, state: RunState, tree: Tree, stage: int, executed: Executed
+) -> Compared | None:
+    """How the tests of a stage that passed after an attempt compare; None where it runs none, or none of its own."""
+    seen = next((one for one in state.suites if one.stage == stage), None)
+    if seen is None:
+        silent = executed.suite is None and _has_better(state, stage)
+        return None if silent else Compared("not_before")
+    before = _load(context, row, seen)
+    if before is None and executed.suite is None and _has_better(state, stage):
+        return None
+    if before is not None and seen.attempt:
+        before = brought_along(before, await _files(state, tree, seen.snapshot, seen.paths))
+    paths = state.changed_paths
+    red = seen.red and not seen.attempt
+    alone = red and may_be_tests_only(paths)
+    files = await _files(state, tree, state.snapshot or "", paths) if alone else ()
+    tolerated = _tolerated(row, executed.step)
+    found = judge_tests(before, executed.suite, files, red=red, tolerated=tolerated)
+    if found.refused is not None and not alone:  # the texts tell whether a test was but renamed or moved
+        files = await _files(state, tree, state.snapshot or "", paths)
+        found = judge_tests(before, executed.suite, files, red=red, tolerated=tolerated)
+    return Compared("compared" if found.compared else "unnamed", found.refused)
+
+
+def _tolerated(row: RunRow, step: ValidationStep) -> Callable[[str], bool]:
+    """Which tests may fail after a change as before it: none where all passed; of those that were left alone on the
+    base, the ones that the task does not name."""
+    if not step.tolerated:
+        return lambda _: False
+    if row.spec.pull is not None:
+        return lambda _: True
+    return lambda name: not names_test(row.spec.task, name)
+
+
+def _has_better(state: RunState, stage: int) -> bool:
+    """Whether the stage is a command of any kind beside one that is known to run tests."""
+    return state.stages[stage].name == CUSTOM and any(one.name == "test" and one.command for one in state.stages)
+
+
+async def _files(state: RunState, tree: Tree, snapshot: str, paths: Sequence[str]) -> tuple[FileTexts, ...]:
+    """The texts of these files before the first attempt and in a snapshot."""
+    assert state.start is not None
+    return await file_texts(tree.git_dir, state.start, snapshot, paths)
+
+
+def _load(context: Context, row: RunRow, seen: SuiteSeen) -> SuiteResult | None:
+    content = read_log(context.settings.home, row.id, seen.log) if seen.log else None
+    if content is None:
+        return None
+    try:
+        return SuiteResult.model_validate_json(content)
+    except ValidationError as error:
+        log.warning("test_list_unreadable", run=row.id, list=seen.log, because=str(error))
+        return None

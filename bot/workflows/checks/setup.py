@@ -1,0 +1,131 @@
+"""A setup plan, carried out in a tree: its log, the files it had changed, and what events tell of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bot.model import Repo, SetupDone
+from bot.model.reasons import Reason
+from bot.model.setups import SetupPlan
+from bot.reports.locale.catalog import gigabytes
+from bot.rules.excerpts.excerpts import first_error_block
+from bot.rules.reasons import make_reason
+from bot.rules.setup.unable_to_run import could_not_run
+from bot.workflows.checks.altered_files import with_restored
+from bot.workflows.context import Context
+from bot.workspace.git.tree import Tree
+from bot.workspace.sandbox.sandbox import SandboxGrant
+from bot.workspace.setup.install import Installed, Shelf, StepDone, install
+
+_KEPT = "(kept from an earlier setup of the same files)"
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedOut:
+    """A setup that has ended. `snapshot` is the tree that checks begin with, `restored` the commit's files that setup
+    had changed, `log` is masked."""
+
+    steps: tuple[SetupDone, ...]
+    snapshot: str
+    restored: tuple[str, ...]
+    log: str
+    exit_code: int | None
+    failed: Reason | None
+    """Why it failed; None where it did not."""
+
+    @property
+    def duration_ms(self) -> int:
+        return sum(step.duration_ms for step in self.steps)
+
+
+async def get_shelf(context: Context, repo: Repo, branch: str | None, head: str) -> Shelf:
+    """Where the products of a tree are kept: with those of the default branch where its commit lies on that `branch`,
+    else with those of the commit `head` alone (T31). None is a branch that need not be asked for."""
+    shared = branch is not None and branch == await context.github.repository(repo).default_branch()
+    return Shelf(context.settings.home / "dependencies", repo.full_name, "" if shared else head)
+
+
+async def carry_out(
+    context: Context,
+    plan: SetupPlan,
+    tree: Tree,
+    base: str,
+    *,
+    grant: SandboxGrant,
+    shelf: Shelf | None,
+    before_restoring: Callable[[], Awaitable[None]] | None = None,
+) -> CarriedOut:
+    """Carry out the plan in the tree of the commit `base`, whose files are restored where setup changed them."""
+    installed = await install(plan, tree.path, context.sandbox, grant=grant, shelf=shelf, mask=context.mask)
+    if before_restoring is not None:
+        await before_restoring()
+    snapshot, restored = await tree.after_setup(base)
+    failed = installed.failed
+    result = failed.result if failed is not None else None
+    return CarriedOut(
+        steps=tuple(_masked_step(one, context.mask) for one in installed.steps),
+        snapshot=snapshot,
+        restored=restored,
+        log=with_restored(_log(installed, context.mask), restored),
+        exit_code=0 if failed is None else result.exit_code if result is not None else None,
+        failed=None if failed is None else _why(failed, context.mask),
+    )
+
+
+def plan_text(plan: SetupPlan, mask: Callable[[str], str]) -> str:
+    """The commands of a plan on one line."""
+    return "; ".join(mask(step.text) for step in plan.steps)
+
+
+def planned_steps(plan: SetupPlan, mask: Callable[[str], str]) -> tuple[SetupDone, ...]:
+    """The steps of a plan that has not begun, as events tell of them."""
+    return tuple(
+        SetupDone(command=mask(step.text), because=step.because, passed=False, optional=step.optional)
+        for step in plan.steps
+    )
+
+
+def _masked_step(done: StepDone, mask: Callable[[str], str]) -> SetupDone:
+    return SetupDone(
+        command=mask(done.step.text),
+        because=done.step.because,
+        passed=done.passed,
+        kept=done.result is None,
+        optional=done.step.optional,
+        duration_ms=done.result.duration_ms if done.result is not None else 0,
+    )
+
+
+def _log(installed: Installed, mask: Callable[[str], str]) -> str:
+    """The log of all steps, each below its command."""
+    return "\n".join(f"$ {mask(done.step.text)}\n{_output(done, mask)}".rstrip() for done in installed.steps)
+
+
+def _output(done: StepDone, mask: Callable[[str], str]) -> str:
+    if done.result is None:
+        return _KEPT
+    said = mask(done.result.output.decode("utf-8", "replace")).rstrip()
+    if done.passed:
+        return said
+    limit = "timed out" if done.result.timed_out else "too much memory" if done.result.over_memory_mb else None
+    how = limit or done.result.spawn_error or f"exit {done.result.exit_code}"
+    note = "(this step is optional, so the setup went on)" if done.step.optional else ""
+    return "\n".join(part for part in (said, mask(how), note) if part)
+
+
+def _why(done: StepDone, mask: Callable[[str], str]) -> Reason:
+    assert done.result is not None
+    result, command = done.result, done.step.text
+    log = mask(result.output.decode("utf-8", "replace"))
+    facts = {"command": mask(command), "block": first_error_block(log)}
+    if result.timed_out:
+        return make_reason("setup.timed_out", **facts)
+    if result.over_memory_mb:
+        return make_reason("setup.over_memory", **facts, memory=gigabytes(result.over_memory_mb))
+    if result.spawn_error:
+        return make_reason("setup.not_started", **facts, error=mask(result.spawn_error))
+    lacks = could_not_run(command, result.exit_code, log)
+    if lacks is not None and lacks.hindrance == "not_found":
+        return make_reason("setup.lacks", command=mask(command), what=mask(lacks.what))
+    return make_reason("setup.exit", **facts, code=str(result.exit_code))

@@ -1,0 +1,1 @@
+"""From stored deliveries to decisions and what is done about them."""

@@ -1,0 +1,110 @@
+"""What is done about a decision. Each may be done again after a crash: rows and jobs are made once, and GitHub is told
+once."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from bot.config import Policy
+from bot.model import Repo
+from bot.rules.triage.decisions import (
+    ButtonPressed,
+    CancelRun,
+    CheckMergeGroup,
+    Decision,
+    DropMergeGroup,
+    Ignore,
+    JudgePolicy,
+    QueueIssue,
+    ReleaseReports,
+    RunCommands,
+    StopInstallation,
+    SyncCommit,
+    SyncPull,
+)
+from bot.store.database.database import now_ms
+from bot.store.inbox.candidates import QueuedIssue as Waiting
+from bot.workflows.commands.accept import accept
+from bot.workflows.context import Context
+from bot.workflows.pulls.buttons import handle_button
+from bot.workflows.pulls.config_check import judge_policy_at
+from bot.workflows.pulls.merge_queue import check_merge_group, drop_merge_group
+from bot.workflows.pulls.start_stop import stop_run
+from bot.workflows.pulls.sync import sync_commit, sync_pull
+from bot.workflows.reporting.resume import release_reports
+from bot.workflows.runs.request import cancel_run, make_candidate, quiet_ms, stop_work
+
+
+async def dispatch(context: Context, decision: Decision, policy: Policy) -> str | None:
+    """Do it; what came of it where the decision could not say so yet."""
+    match decision:
+        case QueueIssue():
+            await _wait_quietly(context, policy, decision)
+        case CancelRun():
+            await _stop_issue(context, decision, policy)
+        case StopInstallation():
+            await _stop_installation(context, decision)
+        case SyncPull():
+            if decision.head is not None:
+                sha, at = decision.head
+                await context.stores.approvals.saw_head(decision.repo, decision.number, sha, at)
+            return await sync_pull(context, decision.repo, decision.number)
+        case SyncCommit():
+            return await sync_commit(
+                context, decision.repo, decision.sha, again=decision.again, because=decision.because
+            )
+        case CheckMergeGroup():
+            return await check_merge_group(context, decision)
+        case DropMergeGroup():
+            return await drop_merge_group(context, decision)
+        case ButtonPressed():
+            return await handle_button(context, decision)
+        case RunCommands():
+            return await accept(context, decision)
+        case JudgePolicy():
+            return await judge_policy_at(context, decision.repo, decision.sha)
+        case ReleaseReports():
+            return await release_reports(context, decision)
+        case Ignore():
+            return None
+        case _:
+            assert_never(decision)
+    return None
+
+
+async def _wait_quietly(context: Context, policy: Policy, candidate: QueueIssue) -> None:
+    waiting = Waiting(
+        repo=candidate.repo,
+        issue=candidate.issue_number,
+        labeled_by=candidate.because,
+        at=now_ms(),
+        quiet_ms=quiet_ms(context, policy),
+        since=candidate.at,
+        asked_by=candidate.by or None,
+    )
+    await make_candidate(context, waiting)
+
+
+async def _stop_issue(context: Context, decision: CancelRun, policy: Policy) -> None:
+    """Stop the run that holds an issue; the group's other issues are still wanted and wait for a run of their own."""
+    await stop_work(context, decision.repo, decision.issue_number, decision.because, policy)
+
+
+async def _stop_installation(context: Context, decision: StopInstallation) -> None:
+    """Stop what runs and waits there, without a further word to GitHub: the App may no longer speak."""
+
+    def meant(repo: Repo) -> bool:
+        named = decision.repositories is None or repo.full_name in decision.repositories
+        return named and repo.installation_id == decision.installation_id
+
+    for burst in await context.stores.candidates.bursts():
+        for number in burst.issues if meant(burst.repo) else ():
+            await context.stores.candidates.drop(burst.repo, number)
+    for row in await context.stores.runs.unfinished():
+        if row.spec.repo is not None and meant(row.spec.repo):
+            await context.stores.runs.hold_reports(row.id)
+            await cancel_run(context, row, decision.because)
+    for checks in await context.stores.pulls.unfinished():
+        if meant(checks.spec.repo):
+            await context.stores.pulls.hold_reports(checks.id)
+            await stop_run(context, checks, decision.because)

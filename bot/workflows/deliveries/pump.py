@@ -1,0 +1,141 @@
+"""From stored deliveries to decisions: parse, fetch the facts that matter, decide, act, and write down the because.
+
+It runs behind the acknowledgement and never slows it; what fails in passing waits and is tried again, for an hour."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from weakref import WeakValueDictionary
+
+import structlog
+
+from bot.errors import Stale, Transient, UserError
+from bot.github.answers import Unauthorized
+from bot.rules.events import parse as parser
+from bot.rules.events.parse import repository_key
+from bot.rules.events.types import Event
+from bot.rules.triage import issues
+from bot.rules.triage.decisions import Ignore
+from bot.store.inbox.deliveries import Delivery, DeliveryOutcome
+from bot.workflows.context import Context
+from bot.workflows.deliveries.dispatch import dispatch
+from bot.workflows.deliveries.gather_facts import get_facts
+from bot.workflows.job_runner import MAX_FAULTS, backoff_s, persistently
+
+BATCH = 64
+IDLE_S = 5.0
+IN_HAND = 512
+"""Deliveries taken up at once, most of which may be waiting for GitHub to recover."""
+
+AT_ONCE = 16
+"""Of these, the ones that are asking GitHub something (it allows 100 requests at once)."""
+
+log = structlog.get_logger()
+
+
+async def pump_loop(context: Context) -> None:
+    """Take up waiting deliveries as they come; looks on its own too, for rows another process stored."""
+    await persistently("pump", Pump(context).run)
+
+
+class Pump:
+    """The deliveries in hand. Those about one issue are handled in the order in which they came; no other waits for
+    them, and none waits while another is held up by GitHub."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def run(self) -> None:
+        wake = self._context.wake["pump"]
+        while True:
+            wake.clear()
+            room = min(BATCH, IN_HAND - len(self._tasks))
+            batch = await self._context.stores.deliveries.take(room) if room > 0 else ()
+            for delivery in batch:
+                task = asyncio.create_task(self._handle(delivery))
+                self._tasks.add(task)
+                task.add_done_callback(partial(self._ended, delivery.id, wake))
+            if batch:
+                continue
+            try:
+                async with asyncio.timeout(IDLE_S):
+                    await wake.wait()
+            except TimeoutError:
+                continue
+
+    def _ended(self, delivery_id: str, wake: asyncio.Event, task: asyncio.Task[None]) -> None:
+        if len(self._tasks) == IN_HAND:
+            wake.set()
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            # its row says `processing`, which the next start takes up again
+            log.error("delivery_not_marked", delivery=delivery_id, because=str(error), exc_info=error)
+
+    async def _handle(self, delivery: Delivery) -> None:
+        """Decide about one delivery and mark it."""
+        faults = 0
+        while True:
+            try:
+                outcome, because = await self._decided(delivery)
+                break
+            except Transient as error:
+                faults += 1
+                if faults == MAX_FAULTS:
+                    outcome, because = "failed", f"given up after {faults} tries: {error}"
+                    break
+                log.info("delivery_waits", delivery=delivery.id, faults=faults, because=str(error))
+                await asyncio.sleep(max(error.retry_after_s or 0.0, backoff_s(faults - 1)))
+        await self._mark(delivery, outcome, because)
+
+    async def _mark(self, delivery: Delivery, outcome: DeliveryOutcome, because: str) -> None:
+        for faults in range(MAX_FAULTS - 1):
+            try:
+                return await self._context.stores.deliveries.mark(delivery.id, outcome, because)
+            except Transient:
+                await asyncio.sleep(backoff_s(faults))
+        return await self._context.stores.deliveries.mark(delivery.id, outcome, because)
+
+    async def _decided(self, delivery: Delivery) -> tuple[DeliveryOutcome, str]:
+        try:
+            event = parser.parse(delivery.event, json.loads(delivery.payload))
+        except ValueError as error:
+            return "failed", f"the payload cannot be read: {error}"
+        try:
+            async with self._turn(event), self._slots:
+                return await decide_and_act(self._context, event)
+        except Unauthorized as error:
+            return "failed", str(error)  # the operator can fix it; a redelivery is then done
+        except (Stale, UserError) as error:
+            return "done", f"GitHub's answer: {error}"
+        except Transient:
+            raise
+        except Exception as error:
+            log.exception("pump_bug", delivery=delivery.id, kind=delivery.event)
+            return "failed", f"a fault of Mendbot ({type(error).__name__}); the log has the rest"
+
+    @asynccontextmanager
+    async def _turn(self, event: Event) -> AsyncIterator[None]:
+        number = getattr(getattr(event, "issue", event), "number", None)
+        if number is None:
+            yield
+            return
+        lock = self._turns.setdefault(f"{repository_key(event)}#{number}", asyncio.Lock())
+        async with lock:
+            yield
+
+
+async def decide_and_act(context: Context, event: Event) -> tuple[DeliveryOutcome, str]:
+    """What came of an event, and why; whatever it did before a crash it may do again."""
+    login = (await context.github.app_identity()).login
+    policy, facts = await get_facts(context, event, login)
+    decisions = issues.decide(event, policy, facts)
+    said = [await dispatch(context, decision, policy) or decision.because for decision in decisions]
+    ignored = all(isinstance(decision, Ignore) for decision in decisions)
+    return "ignored" if ignored else "done", "; ".join(said)

@@ -1,0 +1,132 @@
+"""The error history at work: asked before an attempt, told after it how its guidance did, and given what a run has
+proven (REQ-RA-311). What one repository taught is told on no other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import structlog
+
+from bot.agent.replay import gist, patch_hash
+from bot.model import KnownError, Resolution
+from bot.rules.failures.errors import raw_errors
+from bot.rules.reasons import make_reason
+from bot.rules.runs.lessons import Lesson
+from bot.rules.runs.state import RunState
+from bot.rules.runs.validation_outcome import not_made_here
+from bot.store.runs.runs import RunRow
+from bot.workflows.context import Context
+from bot.workspace.git.command import GitError
+from bot.workspace.git.diff import changed, diff
+
+MOST_TOLD = 5
+_FILES_ASKED = 5
+_PATHS_NAMED = 10
+_ERRORS_LEARNED = 50
+"""Of one lesson; where a single change makes more errors go away, the first are as good as all."""
+
+log = structlog.get_logger()
+
+
+def change_hash(row: RunRow, patch: str) -> str:
+    """What tells a change from any other: its files and the lines that come and go, whatever stands around them. The
+    place is part of it: that a change did not help in one repository says nothing of the same lines in another."""
+    return place_hash(row.spec.place, patch)
+
+
+def place_hash(place: str, patch: str) -> str:
+    """The same, for a change of that place that no run of ours made."""
+    return patch_hash(f"{place}\0{gist(patch)}")
+
+
+async def guidance(context: Context, row: RunRow, state: RunState) -> tuple[KnownError, ...]:
+    """What the history knows of the errors that fail now, then of the files that the task names; at most five."""
+    history, place = context.stores.history, row.spec.place
+    # what stands in most failures would be told each time, and help nobody
+    generic = await context.stores.outcomes.generic(place, state.failing) if state.failing else frozenset()
+    failing = [error for error in state.failing if error not in generic]
+    found = list(await history.by_errors(failing, repo=place, most=MOST_TOLD)) if failing else []
+    for path in state.focus[:_FILES_ASKED]:
+        found += await history.by_file(path, repo=place)
+    unique = {known.id: known for known in reversed(found)}
+    return tuple(sorted(unique.values(), key=found.index))[:MOST_TOLD]
+
+
+async def judge_guidance(context: Context, state: RunState, *, passed: bool) -> None:
+    """Note whether the attempt that was shown guidance passed: what does not help loses weight."""
+    if state.guidance:
+        await context.stores.history.followed(state.guidance, passed=passed)
+
+
+async def remember_failure(context: Context, state: RunState, fingerprints: Sequence[str]) -> None:
+    """A change after which an error is still there is a dead end for that error. What an attempt of the run itself made
+    is no error of the repository's, so nothing is remembered of it."""
+    before = state.states[-1].fingerprints if state.states else frozenset()
+    survived = sorted(not_made_here(state, len(state.steps), before.intersection(fingerprints)))
+    for own in {state.made[-1].patch_hash, state.made[-1].replays} - {None} if state.made else ():
+        await context.stores.history.dead_end(survived, str(own))
+
+
+async def learn_from_run(context: Context, row: RunRow, state: RunState) -> None:
+    """Record what the run has proven. Done again after a crash it is the same record.
+
+    Where git no longer has the trees (a session's are gone once its end was begun, a mirror may be damaged) nothing is
+    learned: a run must come to its end all the same."""
+    git_dir = context.git_dir(row.id, row.spec)
+    if not git_dir.is_dir():
+        return
+    # an error that came back and was fixed again: what fixed it last counts
+    latest = {text: lesson for lesson in state.lessons for text in lesson.fingerprints[:_ERRORS_LEARNED]}
+    generic = await context.stores.outcomes.generic(row.spec.place, tuple(latest)) if latest else frozenset()
+    printed = await asyncio.to_thread(_printed, state) if latest else {}
+    for lesson in state.lessons:
+        try:
+            patch = await diff(git_dir, lesson.before, lesson.after)
+            paths = tuple(one.path for one in await changed(git_dir, lesson.before, lesson.after))
+        except GitError as error:
+            log.warning("lesson_lost", run=row.id, attempt=lesson.attempt, because=str(error))
+            continue
+        if not patch or context.holds_secret(patch):
+            continue
+        resolution = _resolution(row, state, lesson, patch, paths[:_PATHS_NAMED])
+        for text in (text for text, last in latest.items() if last is lesson and text not in generic):
+            raw = context.mask(printed.get(text, ""))
+            await context.stores.history.record(text, resolution, paths=paths[:_PATHS_NAMED], raw=raw)
+
+
+def _printed(state: RunState) -> Mapping[str, str]:
+    """How the checks printed the run's errors, by their fingerprints."""
+    validations = (state.baseline, *state.validations) if state.baseline else state.validations
+    outputs = (step.output for one in validations for step in one.steps if not step.passed)
+    return {mark: text for output in outputs for mark, text in raw_errors(output).items()} | dict(state.printed)
+
+
+def _resolution(row: RunRow, state: RunState, lesson: Lesson, patch: str, paths: Sequence[str]) -> Resolution:
+    steps = lesson.tools or tuple(f"Edit {path}" for path in paths)
+    return Resolution(
+        resolved_by=row.spec.given_by or "mendbot[bot]",
+        author=row.spec.given_by or None,
+        tool=lesson.agent,
+        tool_sequence=(*steps, lesson.command),
+        repo=row.spec.place,
+        commit=state.commit_sha,
+        pull_request=state.pull.number if state.pull else None,
+        run_id=row.id,
+        attempt=lesson.attempt,
+        diff_hash=change_hash(row, patch),
+        patch=patch,
+    )
+
+
+async def tried_before(context: Context, row: RunRow, state: RunState, patch: str) -> str | None:
+    """Why a change need not be tried: this run or an earlier one tried it against the very errors that fail now."""
+    own = change_hash(row, patch)
+    before = state.tried(own)
+    if before is None:
+        return None
+    if before:
+        return make_reason("tried.run").text
+    if state.failing and own in await context.stores.history.dead_ends(state.failing):
+        return make_reason("tried.help").text
+    return None

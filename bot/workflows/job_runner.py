@@ -1,0 +1,102 @@
+"""One of the two places where errors are caught (house rule 9): a job's fault becomes a wait, a quiet end, or a reason
+that people see. What is none of the four kinds is a bug of ours; it is logged whole and told as such."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import NoReturn
+
+import structlog
+
+from bot.errors import Shortage, Stale, Transient, UserError, shortage_behind
+from bot.model import StopReason
+from bot.model.jobs import JobArgs, JobStep, StepResult
+
+MAX_FAULTS = 40
+"""In a row, with the waits between them: over an hour. GitHub may be down for ten minutes and more (threats.md 3), and
+a call asks three times by itself."""
+
+LONGEST_WAIT_S = 120.0
+_AGAIN_S = 5.0
+
+Advance = Callable[[JobArgs], Awaitable[StepResult]]
+Bury = Callable[[JobArgs, StopReason, bool], Awaitable[None]]
+"""End the job's work for that reason; the last argument says whether to clear up too, which may fail."""
+
+
+def backoff_s(faults: int) -> float:
+    """2 s, doubling, at most 2 min (threats.md 3, *5xx / HTML 200 / timeouts*)."""
+    return min(2.0 * 2.0 ** min(faults, 10), LONGEST_WAIT_S)
+
+
+def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
+    """A job's function made safe to call from the engine: it always returns an Outcome.
+
+    A job is never given up without a word: where burying it fails, it is buried without clearing up, and where even
+    that fails it is taken up again later."""
+    log = structlog.get_logger().bind(job=kind)
+
+    async def step(args: JobArgs, faults: int) -> StepResult:
+        try:
+            return await advance(args)
+        except Transient as error:
+            if (stop := given_up(error, faults)) is None:
+                return wait(args, error, faults)
+        except Stale as error:
+            log.info("job_dropped", args=args, because=str(error))
+            stop = StopReason(reason="stale", details=str(error))
+        except UserError as error:
+            log.info("job_refused", args=args, because=str(error))
+            stop = StopReason(reason=getattr(error, "reason", "refused"), details=str(error))
+        except Exception as error:
+            lacking = shortage_behind(error)
+            if lacking is None:
+                log.exception("job_bug", args=args)
+                stop = _our_fault(error)
+            elif (stop := given_up(Shortage(lacking), faults)) is None:
+                return wait(args, Shortage(lacking), faults)
+        return await end(args, stop, faults)
+
+    def given_up(error: Transient, faults: int) -> StopReason | None:
+        if faults + 1 < MAX_FAULTS:
+            return None
+        return StopReason(reason="gave_up", details=f"still failing after {MAX_FAULTS} tries: {error}")
+
+    def wait(args: JobArgs, error: Transient, faults: int) -> StepResult:
+        log.info("job_waits", args=args, faults=faults + 1, because=str(error))
+        return StepResult(done=False, fault=True, wait_s=max(error.retry_after_s or 0.0, backoff_s(faults)))
+
+    async def end(args: JobArgs, stop: StopReason, faults: int) -> StepResult:
+        for tidy in (True, False):
+            try:
+                await bury(args, stop, tidy)
+                return StepResult(done=True)
+            except Exception:
+                log.exception("job_not_buried", args=args, tidy=tidy)
+        return StepResult(done=False, fault=True, wait_s=backoff_s(faults))
+
+    return step
+
+
+def _our_fault(error: Exception) -> StopReason:
+    details = f"{type(error).__name__}: this is a fault of Mendbot; the log has the rest"
+    return StopReason(reason="internal_error", details=details)
+
+
+async def persistently(name: str, loop: Callable[[], Awaitable[None]]) -> NoReturn:
+    """Keep one of the worker's loops going: a database that is locked or a disk that is full must not end it, nor may
+    a bug of ours end the rest. `loop` begins anew each time."""
+    log = structlog.get_logger().bind(loop=name)
+    while True:
+        try:
+            await loop()
+        except Transient as error:
+            log.warning("loop_waits", because=str(error))
+        except Exception as error:
+            lacking = shortage_behind(error)
+            if lacking is None:
+                log.exception("loop_bug")
+            else:
+                log.warning("loop_waits", because=lacking)
+        await asyncio.sleep(_AGAIN_S)

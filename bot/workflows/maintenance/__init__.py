@@ -1,0 +1,1 @@
+"""What is done now and then: sweeps, reconciliation, retention, catching up."""

@@ -1,0 +1,112 @@
+"""What a crash may leave behind is found at start and now and then: runs that nobody works on, worktrees of runs that
+have ended or that nobody knows. And what is old goes, once a day."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+
+from bot.agent.hook_bundle import remove_kit
+from bot.errors import MendbotError
+from bot.model import Repo
+from bot.store.database.database import now_ms
+from bot.store.runs.runs import Draft
+from bot.workflows.context import Context
+from bot.workflows.job_runner import persistently
+from bot.workflows.maintenance.reconcile import reconcile
+from bot.workflows.maintenance.retention import forget_old, tidy_dependencies, tidy_mirrors
+from bot.workflows.runs.finish import clear_tree
+from bot.workspace.files.home_directories import own_entries
+from bot.workspace.git.command import GitError
+from bot.workspace.worktree.run_worktree import remove_worktree
+
+TEND_S = 60.0
+FORGET_S = 24 * 3600.0
+_AT_ONCE = 4
+REMEMBER = timedelta(days=7)
+"""How long the engine's records of ended jobs are kept: longer than GitHub offers redelivery (threats.md 4)."""
+
+log = structlog.get_logger()
+
+
+async def tend_loop(context: Context) -> None:
+    """Reconcile once a minute; sweep at the start and once a minute, beside it, as a worktree may resist for long; once
+    a day, from the first minute on, forget what is old. That may take long where much is old, and holds up nothing."""
+
+    async def once() -> None:
+        await asyncio.sleep(TEND_S)
+        await reconcile(context)
+        await context.forget_jobs(REMEMBER)
+
+    async def clean() -> None:
+        await sweep(context)
+        await asyncio.sleep(TEND_S)
+
+    async def daily() -> None:
+        await asyncio.sleep(TEND_S)
+        await forget_old(context, now_ms())
+        await tidy_mirrors(context, now_ms())
+        await tidy_dependencies(context)
+        await asyncio.sleep(FORGET_S)
+
+    await asyncio.gather(persistently("tend", once), persistently("sweep", clean), persistently("forget", daily))
+
+
+async def _sweep_checks(context: Context) -> int:
+    """The same for the trees of checks, which hold nothing worth keeping."""
+    removed = 0
+    for where in own_entries(context.settings.home, "pulls", "*/*/*"):
+        owner, name, run_id = where.parts[-3:]
+        row = await context.stores.pulls.get(run_id)
+        if row is not None and row.status in ("queued", "running"):
+            continue
+        mirror = context.mirror(Repo(owner=owner, name=name, installation_id=0))
+        try:
+            for path in sorted(where.glob("*")):
+                await remove_worktree(mirror, path)
+            where.rmdir()
+        except (MendbotError, GitError, OSError) as error:
+            log.warning("tree_left", path=str(where), because=str(error))
+            continue
+        removed += 1
+    return removed
+
+
+async def sweep(context: Context) -> int:
+    """Salvage and remove worktrees whose run is over, and their agents' kits; returns how many worktrees were removed.
+    What cannot be salvaged is lost, which the run's comment then says. Several at a time, as one may take long."""
+    turns = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(path: Path) -> bool:
+        async with turns:
+            return await _sweep_one(context, path)
+
+    paths = own_entries(context.settings.home, "worktrees", "*/*/*/*")
+    removed = sum(await asyncio.gather(*map(one, paths)))
+    removed += await _sweep_checks(context)
+    for kit in own_entries(context.settings.home, "kits"):
+        row = await context.stores.runs.get(kit.name)
+        if row is None or row.status.final:
+            remove_kit(kit)
+    return removed
+
+
+async def _sweep_one(context: Context, path: Path) -> bool:
+    run_id, name, owner = path.parts[-2], path.parts[-3], path.parts[-4]
+    row = await context.stores.runs.get(run_id)
+    if row is not None and not row.status.final:
+        return False
+    mirror = context.mirror(Repo(owner=owner, name=name, installation_id=0))
+    try:
+        loss = await clear_tree(mirror, path, f"refs/mendbot/salvage/{run_id}")
+    except (MendbotError, GitError, OSError) as error:
+        log.warning("worktree_left", path=str(path), because=str(error))
+        return False
+    if loss is not None and row is not None:
+        draft = Draft(type="change_lost", key="change_lost", data={"loss": loss.model_dump(mode="json")})
+        await context.stores.runs.append(run_id, [draft])
+        context.wake["report"].set()
+    return True

@@ -1,0 +1,167 @@
+"""What a server forgets, and when: a bot that runs for years must neither fill its disk nor grow slow.
+
+Nothing goes that an open run, an open pull request or an unfinished command needs; the error history never goes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+
+import structlog
+
+from bot.errors import MendbotError
+from bot.model import Repo
+from bot.store.runs.pull_rows import OPEN
+from bot.workflows.context import Context
+from bot.workspace.dependencies.cache import settle
+from bot.workspace.dependencies.disk_budget import sweep_halves, trim
+from bot.workspace.files.home_directories import is_marked, own_entries
+from bot.workspace.files.remove_tree import remove_directory
+from bot.workspace.git.command import GitError
+from bot.workspace.mirror.mirror import tidy
+from bot.workspace.mirror.run_refs import drop_runs, open_pulls
+
+PAYLOADS = timedelta(days=14)
+"""A delivery's payload; GitHub itself keeps it 3 days, an Enterprise Server 7."""
+DELIVERIES = timedelta(days=90)
+"""A delivery's id, by which a repeat is known: far longer than anybody can send it again (T3)."""
+COMMANDS = timedelta(days=90)
+APPROVALS = timedelta(days=180)
+OUTCOMES = timedelta(days=180)
+"""What each check came to: what "failed 3 times since May" is counted from."""
+LOGS = timedelta(days=90)
+"""The full logs of a run, on disk, from the last of them on."""
+RUNS = timedelta(days=180)
+"""A run that ended, with its events; no shorter than OUTCOMES, which name it."""
+LAST_RUNS = timedelta(days=365)
+"""The newest run of an issue or a pull request: `/mendbot retry` and `explain` go by it. That of a pull request that is
+open, as far as anybody told, is kept for ever."""
+TIDY = timedelta(days=7)
+_LONG = timedelta(days=7)
+"""A run may go on for so long while its mirror is tidied: git drops what nothing names after 14 days."""
+_TIDIED = "mendbot-tidied"
+"""A file in a mirror, of the moment when it was tidied last."""
+
+log = structlog.get_logger()
+
+
+async def forget_old(context: Context, now_ms: int) -> None:
+    """Let go of what is too old at that moment (epoch milliseconds), in small steps; cut short anywhere, the next call
+    goes on. Raises Transient where the database cannot be read or written; what resists in one place is left for the
+    next time."""
+    rows, checks = context.stores.retention, context.stores.run_retention
+    gone = {
+        "payloads": await rows.payloads(_before(now_ms, PAYLOADS)),
+        "deliveries": await rows.deliveries(_before(now_ms, DELIVERIES)),
+        "commands": await rows.commands(_before(now_ms, COMMANDS)),
+        "approvals": await rows.approvals(_before(now_ms, APPROVALS)),
+        "outcomes": await rows.outcomes(_before(now_ms, OUTCOMES)),
+        "logs": await _logs(context, now_ms),
+    }
+    total: Counter[str] = Counter(gone)
+    for place in await checks.places():
+        try:
+            total.update(await _of_place(context, place, now_ms))
+        except (MendbotError, GitError, OSError) as error:
+            log.warning("place_left", place=place, because=str(error))
+    log.info("forgotten", **total)
+
+
+async def tidy_mirrors(context: Context, now_ms: int) -> None:
+    """Have git pack each mirror once a week, and drop what nothing has named for long; the bot's git never does so by
+    itself. One where a run has been going on for days waits."""
+    for mirror in own_entries(context.settings.home, "mirrors", "*/*.git"):
+        place = f"{mirror.parent.name}/{mirror.name.removesuffix('.git')}"
+        marker = mirror / _TIDIED
+        try:
+            long_since = not marker.exists() or marker.stat().st_mtime * 1000 < _before(now_ms, TIDY)
+            if long_since and not await _works_for_long(context, place, now_ms):
+                await tidy(mirror)
+                marker.touch()
+        except (MendbotError, GitError, OSError) as error:
+            log.warning("mirror_left", path=str(mirror), because=str(error))
+
+
+async def tidy_dependencies(context: Context) -> None:
+    """Remove what a crash left half of kept dependencies, what nobody has used for long, and what is too much; the rest
+    is on the disk then, whatever becomes of this machine."""
+    directory = context.settings.home / "dependencies"
+    if not is_marked(directory):
+        return
+    try:
+        await sweep_halves(directory)
+        await trim(directory)
+        await settle(directory)
+    except (MendbotError, OSError) as error:
+        log.warning("dependencies_left", path=str(directory), because=str(error))
+
+
+async def _of_place(context: Context, place: str, now_ms: int) -> dict[str, int]:
+    """The runs of a repository or a tree, and what is told of them. What they made in the mirror goes before their rows
+    do, or nobody would find it again."""
+    runs, mirror = context.stores.run_retention, _mirror(context, place)
+    kept = await open_pulls(mirror) if mirror is not None else frozenset()
+    before, last_before = _before(now_ms, RUNS), _before(now_ms, LAST_RUNS)
+    after, dropped = "", 0
+    while old := await runs.old(place, before, last_before, after=after):
+        after = old[-1].id
+        over = [run for run in old if kept.isdisjoint(run.threads)]
+        if mirror is not None:
+            await drop_runs(mirror, {run.id for run in over}, {run.branch for run in over if run.branch})
+        await runs.drop(over)
+        dropped += len(over)
+    return {
+        "runs": dropped,
+        "checks": await runs.drop_checks(place, before, last_before, but=kept),
+        "heads": await context.stores.retention.heads(place, before, but=kept),
+        "told": await runs.told(place),
+    }
+
+
+async def _works_for_long(context: Context, place: str, now_ms: int) -> bool:
+    return any(row.created_at < _before(now_ms, _LONG) for row in await context.stores.runs.open_in(place))
+
+
+async def _logs(context: Context, now_ms: int) -> int:
+    """Remove the logs of runs that ended long ago, or of which nothing is known."""
+    removed = 0
+    for where in await asyncio.to_thread(_untouched, context.settings.home, _before(now_ms, LOGS)):
+        if await _is_open(context, where.name):
+            continue
+        try:
+            await remove_directory(where)
+        except (MendbotError, OSError) as error:
+            log.warning("logs_left", path=str(where), because=str(error))
+            continue
+        removed += 1
+    return removed
+
+
+async def _is_open(context: Context, run_id: str) -> bool:
+    run, checks = await context.stores.runs.get(run_id), await context.stores.pulls.get(run_id)
+    return (run is not None and not run.status.final) or (checks is not None and checks.status in OPEN)
+
+
+def _untouched(home: Path, before: int) -> list[Path]:
+    """The runs in whose logs nothing was put since then."""
+    found = []
+    for path in own_entries(home, "artifacts"):
+        with suppress(FileNotFoundError):
+            if path.lstat().st_mtime * 1000 < before:
+                found.append(path)
+    return found
+
+
+def _mirror(context: Context, place: str) -> Path | None:
+    """A repository's mirror; a local session's tree has none, and one in a directory of others' is not touched."""
+    if place.startswith("/") or not is_marked(context.settings.home / "mirrors"):
+        return None
+    owner, _, name = place.partition("/")
+    return context.mirror(Repo(owner=owner, name=name, installation_id=0))
+
+
+def _before(now_ms: int, kept: timedelta) -> int:
+    return now_ms - int(kept.total_seconds() * 1000)

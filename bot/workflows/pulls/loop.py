@@ -1,0 +1,282 @@
+"""The checks of one head of a pull request as a durable job: `step_pull_check` loads the facts, lets the rules decide,
+does one effect, is called again. What is interrupted by a crash is done again from the same facts."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from itertools import islice
+from typing import Any, assert_never
+
+import structlog
+
+from bot.errors import MendbotError, Refused, UserError
+from bot.model import CHECK_ORDER, ShellCommand, StopReason, ValidationStep
+from bot.model.jobs import StepResult
+from bot.rules.failures.errors import Printed, printed_errors
+from bot.rules.failures.verdict import shown
+from bot.rules.pulls.state import (
+    BeginPull,
+    CheckBase,
+    FinishPull,
+    JudgeCheck,
+    PullAction,
+    PullCheckState,
+    PullDone,
+    RunCheck,
+    SetUpPull,
+    next_pull_action,
+    pull_check_state,
+)
+from bot.store.history.outcomes import BaseResult
+from bot.store.runs.pull_runs import PullCheckRow
+from bot.store.runs.run_rows import Draft
+from bot.workflows.checks.altered_files import judged
+from bot.workflows.checks.checks_to_run import default_stages
+from bot.workflows.context import Context
+from bot.workflows.git_transfer import transfer
+from bot.workflows.pulls.checkouts import (
+    Ready,
+    SetupFailed,
+    grant_for_head,
+    head_tree,
+    plan_of_tree,
+    ready_tree,
+    remove_trees,
+)
+from bot.workflows.pulls.record_verdict import judge_check
+from bot.workspace.checks.logs import write_log
+from bot.workspace.checks.step import run_step
+from bot.workspace.git.command import GitError
+from bot.workspace.git.diff import changed
+from bot.workspace.mirror import mirror as mirrors
+from bot.workspace.mirror.pull_refs import fetch_head, merge_base
+
+log = structlog.get_logger()
+
+_STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "retargeted", "stale"})
+_NEAR_TOLD = 50
+"""Of these, the ones that are recorded: by them the trees are set up, and of the first the history is asked."""
+_MOST_PRINTED = 50
+_MOST_WORDS = 300
+_NEAR = 200
+"""Changed paths that choose the project within a repository of many; more say no more."""
+
+
+async def step_pull_check(context: Context, run_id: str) -> StepResult:
+    """Do the next effect of a run of checks; done when there is none, or when somebody asked it to stop."""
+    async with context.pull_control.lock(run_id):
+        row = await context.stores.pulls.get(run_id)
+        if row is None or row.status in ("done", "cancelled") or row.cancel_because is not None:
+            return StepResult(done=True)
+        state = pull_check_state(await context.stores.pulls.events(run_id))
+        action = next_pull_action(row.spec, state)
+        if isinstance(action, PullDone):
+            return StepResult(done=True)
+        try:
+            ended = await context.pull_control.interruptibly(run_id, _act(context, row, state, action))
+        finally:
+            context.wake["tell_pulls"].set()
+        return StepResult(done=not ended)
+
+
+async def _act(context: Context, row: PullCheckRow, state: PullCheckState, action: PullAction) -> None:
+    match action:
+        case BeginPull():
+            await _begin(context, row)
+        case SetUpPull():
+            await _set_up(context, row, state)
+        case RunCheck():
+            await _run_check(context, row, state, action.index)
+        case CheckBase():
+            await _check_base(context, row, state, action.index)
+        case JudgeCheck():
+            await judge_check(context, row, state, action.index)
+        case FinishPull():
+            await finish_pull(context, row, None)
+        case PullDone():
+            return
+        case _:
+            assert_never(action)
+
+
+async def _begin(context: Context, row: PullCheckRow) -> None:
+    """Bring the head into the mirror by its id, find what to compare it with, see which checks there are."""
+    spec = row.spec
+    mirror = context.mirror(spec.repo)
+    await mirrors.ensure_mirror(mirror)
+    await transfer(context, spec.repo, partial(mirrors.fetch, mirror), write=False)
+    await transfer(context, spec.repo, partial(fetch_head, mirror, spec.number, spec.head_sha), write=False)
+    base = spec.base_sha or await merge_base(mirror, f"refs/remotes/origin/{spec.base_ref}", spec.head_sha)
+    if base is None:
+        raise UserError(f"the head shares no history with `{spec.base_ref}`, so there is nothing to compare it with")
+    tree = await head_tree(context, row)
+    near = [item.path for item in (await changed(mirror, base, spec.head_sha))[:_NEAR]]
+    stages = default_stages(spec.policy, tree.path, near, names=CHECK_ORDER)
+    plan = await asyncio.to_thread(plan_of_tree, row, tree.path, near[:_NEAR_TOLD])
+    data = {
+        "baseSha": base,
+        "sandbox": context.sandbox.describe(),
+        "near": near[:_NEAR_TOLD],
+        "stages": [stage.model_dump(mode="json") for stage in stages],
+        "toSetUp": bool(plan.steps),
+    }
+    await context.stores.pulls.append(row.id, [Draft(type="pull_started", key="pull_started", data=data)])
+
+
+async def _set_up(context: Context, row: PullCheckRow, state: PullCheckState) -> None:
+    """Set the head up; its checks are chosen after that, with what was installed."""
+    try:
+        ready = await ready_tree(context, row, state, "head")
+        stages = default_stages(row.spec.policy, ready.tree.path, state.near, names=CHECK_ORDER)
+        data: dict[str, Any] = {
+            "steps": [step.model_dump(mode="json") for step in ready.setup],
+            "stages": [stage.model_dump(mode="json") for stage in stages],
+        }
+        draft = Draft(type="pull_setup_completed", key="setup_done", data=data)
+    except SetupFailed as error:
+        data = {
+            "details": str(error),
+            "said": error.said.model_dump(mode="json"),
+            "exitCode": error.exit_code,
+            "durationMs": error.duration_ms,
+        }
+        draft = Draft(type="pull_setup_failed", key="setup_done", data=data)
+    await context.stores.pulls.append(row.id, [draft])
+
+
+async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:
+    """Execute a check on the head, once more where it failed: what passes then on the same commit is flaky."""
+    stage, pulls = state.stages[index], context.stores.pulls
+    assert stage.command is not None
+    started = Draft(type="pull_check_started", key=f"check:{index}", data={"index": index, "stage": stage.name})
+    await pulls.append(row.id, [started])
+    context.wake["tell_pulls"].set()
+    ready = await ready_tree(context, row, state, "head")
+    step, log = await _execute(context, row, stage.command, ready, stage.name)
+    write_log(context.settings.home, row.id, f"{stage.name}.log", log)
+    first = await _errors(log) if not step.passed else ()
+    printed = await _printed(log) if not step.passed else {}
+    again: tuple[str, ...] | None = None
+    # a limit or a missing command is not a matter of luck
+    if not step.passed and not step.cut_short and step.exit_code is not None and step.could_not_run is None:
+        ready = await ready_tree(context, row, state, "head")
+        second, log = await _execute(context, row, stage.command, ready, stage.name)
+        write_log(context.settings.home, row.id, f"{stage.name}-again.log", log)
+        again = () if second.passed else await _errors(log)
+        printed = printed if second.passed else {**await _printed(log), **printed}
+        if second.passed:
+            step = step.model_copy(update={"flaky": True})
+    data: dict[str, Any] = {
+        "index": index,
+        "stage": stage.name,
+        "step": step.model_dump(mode="json", by_alias=True),
+        "first": first,
+        "again": again,
+        "printed": printed,
+    }
+    draft = Draft(type="pull_check_ran", key=f"ran:{index}", classification=step.classification, data=data)
+    await pulls.append(row.id, [draft])
+
+
+async def _check_base(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:
+    """See what the same check shows on the base: asked of the cache first, for each base is checked once.
+
+    What could not be told is not kept: it is tried at the next need, where set-up failed not before the next run."""
+    stage, outcomes, repo = state.stages[index], context.stores.outcomes, row.spec.repo.full_name
+    assert stage.command is not None
+    text = f"{stage.command.directory}\n{stage.command.text}"
+    async with context.control.lock(f"base:{repo.lower()}:{state.base_sha}:{stage.name}"):
+        known = await outcomes.base(repo, state.base_sha, stage.name, text)
+        if known is None:
+            unready = "base_setup" if "base_setup" in state.untold.values() else None
+            found = unready or await _base_result(context, row, state, stage.name, stage.command)
+            if isinstance(found, BaseResult):
+                await outcomes.put_base(repo, state.base_sha, stage.name, text, found)
+        else:
+            found = known
+    outcome = {"errors": found.errors} if isinstance(found, BaseResult) else {"errors": None, "because": found}
+    data = {"index": index, **outcome}
+    await context.stores.pulls.append(row.id, [Draft(type="pull_base_checked", key=f"base:{index}", data=data)])
+
+
+async def _base_result(
+    context: Context, row: PullCheckRow, state: PullCheckState, name: str, command: ShellCommand
+) -> BaseResult | str:
+    """What the check comes to there, or why that cannot be told, by its name in `reports.locale.en_pulls`."""
+    try:
+        ready = await ready_tree(context, row, state, "base")
+    except Refused:
+        return "base_setup"
+    if command.directory and not (ready.tree.path / command.directory).is_dir():
+        return "base_absent"
+    step, log = await _execute(context, row, command, ready, name)
+    write_log(context.settings.home, row.id, f"{name}-base.log", log)
+    if step.passed:
+        return BaseResult(passed=True)
+    if step.could_not_run is not None:
+        return "base_not_run"
+    if step.exit_code is None and not step.cut_short:
+        return "base_unknown"
+    return BaseResult(passed=False, errors=await _errors(log))
+
+
+async def _execute(
+    context: Context, row: PullCheckRow, command: ShellCommand, ready: Ready, name: str
+) -> tuple[ValidationStep, bytes]:
+    path, grant = ready.tree.path, grant_for_head(context, row)
+
+    async def run() -> tuple[ValidationStep, bytes]:
+        return await run_step(name, command, path, context.sandbox, grant=grant, mask=context.mask)
+
+    return await judged(ready.tree, ready.snapshot, run, mask=context.mask)
+
+
+async def _errors(log: bytes) -> tuple[str, ...]:
+    return await asyncio.to_thread(shown, False, log.decode("utf-8", "replace"))
+
+
+async def _printed(log: bytes) -> dict[str, Printed]:
+    """The errors in the tool's own words: as many as a report lists, and as much of each as it shows."""
+    found = await asyncio.to_thread(printed_errors, log.decode("utf-8", "replace"))
+    return {
+        error: Printed(text[:_MOST_WORDS], test[:_MOST_WORDS])
+        for error, (text, test) in islice(found.items(), _MOST_PRINTED)
+    }
+
+
+async def finish_pull(context: Context, row: PullCheckRow, stop: StopReason | None, *, tidy: bool = True) -> None:
+    """Record the end: `done`, or `cancelled` for that reason; then free the trees, which may take long. A crash or a
+    fault in between leaves them to the janitor."""
+    status = "cancelled" if stop is not None and stop.reason in _STOPPED else "done"
+    data = {"status": status, "stop": stop.model_dump() if stop else None}
+    await context.stores.pulls.append(row.id, [Draft(type="pull_finished", key="pull_finished", data=data)])
+    context.wake["tell_pulls"].set()
+    if tidy:
+        try:
+            await remove_trees(context, row)
+        except (MendbotError, GitError, OSError) as error:
+            log.warning("trees_left", run=row.id, because=str(error))
+
+
+async def finish_cancelled_checks(context: Context, run_id: str) -> None:
+    """End a run of checks that somebody asked to stop; waits until whoever works on it has let go."""
+    async with context.pull_control.lock(run_id):
+        row = await context.stores.pulls.get(run_id)
+        if row is None or row.status in ("done", "cancelled"):
+            return
+        name, _, details = (row.cancel_because or "").partition(": ")
+        known = name in ("superseded", "withdrawn", "closed", "retargeted")
+        stop = StopReason(reason=name if known else "cancelled", details=details if known else row.cancel_because or "")
+        await finish_pull(context, row, stop)
+
+
+async def fail_pull_check(context: Context, run_id: str, stop: StopReason, *, tidy: bool = True) -> None:
+    """End a run of checks that can't go on, for that reason."""
+    async with context.pull_control.lock(run_id):
+        row = await context.stores.pulls.get(run_id)
+        if row is None or row.status in ("done", "cancelled"):
+            return
+        masked_stop = stop.model_copy(update={"details": context.mask(stop.details)})
+        await finish_pull(context, row, masked_stop, tidy=tidy)
+        context.wake["tell_pulls"].set()

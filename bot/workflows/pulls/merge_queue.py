@@ -1,0 +1,89 @@
+"""A merge queue's commits are checked as the heads of pull requests are, so that a required check never leaves the
+queue waiting. Their branch is the repository's own, and people with write access have put there what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.model import CHECK_ORDER, Repo
+from bot.model.pulls import PullRequest
+from bot.reports.pulls.unchecked_heads import awaiting_output
+from bot.rules.pulls.spec import MERGE_GROUP
+from bot.rules.triage.decisions import CheckMergeGroup, DropMergeGroup
+from bot.store.runs.pull_runs import PullCheckRow
+from bot.workflows.context import Context
+from bot.workflows.pulls.await_approval import waiting_view
+from bot.workflows.pulls.shared_heads import is_withdrawn
+from bot.workflows.pulls.start_stop import CheckRequest, get_kept_checks, start_checks, stop_run
+from bot.workflows.repo_config import get_policy
+from bot.workflows.reporting.publisher import CheckRunUpdate, publish_check
+from bot.workspace.mirror.pull_refs import drop_head
+
+
+async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> str:
+    """Check the commit, unless that was begun before; what came of it, in a sentence. Where the checks of pull requests
+    are off nothing is posted, as at pull requests."""
+    repo, sha = wanted.repo, wanted.head_sha
+    policy, _ = await get_policy(context, repo)
+    if not policy.pull_requests.enabled:
+        return "the repository's configuration wants no checks of pull requests"
+    pull = PullRequest(
+        number=MERGE_GROUP,
+        head_sha=sha,
+        head_ref=wanted.head_ref,
+        head_repo=repo.full_name,
+        base_ref=wanted.base_ref,
+        base_sha=wanted.base_sha,
+    )
+    if context.sandbox.trusted_only:
+        # nobody can tell whose code the group holds, and the queue must not wait for what never comes
+        view = waiting_view(context, repo, pull, "")
+        conclusion, output = awaiting_output(view, policy.language or context.settings.language)
+        for name in CHECK_ORDER:
+            await publish_check(
+                context, repo, CheckRunUpdate(name, sha, f"queue-{sha[:10]}", "completed", conclusion, output)
+            )
+        return "no sandbox works on Mendbot's machine, so no merge group is checked"
+    async with context.control.lock(f"head:{repo.full_name.lower()}@{sha}"):
+        row = await context.stores.pulls.latest_of(repo, MERGE_GROUP, sha)
+        if row is not None and not is_withdrawn(row):
+            return f"the merge group {sha[:12]} is checked already"
+        await start_checks(context, repo, pull, policy, CheckRequest(wanted.because))
+    return wanted.because
+
+
+async def drop_merge_group(context: Context, dropped: DropMergeGroup) -> str:
+    """Stop what is being checked of a commit that nobody will merge, or that is merged, and let go of it."""
+    repo, sha = dropped.repo, dropped.head_sha
+    for row in await context.stores.pulls.open_of(repo, MERGE_GROUP):
+        if row.spec.head_sha == sha:
+            await stop_run(context, row, f"closed: {dropped.because}")
+    mirror = context.mirror(repo)
+    if mirror.is_dir():
+        await drop_head(mirror, sha)
+    return dropped.because
+
+
+async def check_group_again(
+    context: Context, repo: Repo, sha: str, because: str, only: Sequence[str] = ()
+) -> str | None:
+    """Check a merge queue's commit once more, all of it or the checks named; None where it is none that was checked."""
+    row = await context.stores.pulls.latest_of(repo, MERGE_GROUP, sha)
+    if row is None:
+        return None
+    kept = await get_kept_checks(context, row, only) if only else ()
+    policy, _ = await get_policy(context, repo)
+    run_id = await start_checks(context, repo, _pull_of(row), policy, CheckRequest(because, only, kept, asked=True))
+    return f"checks of {sha[:12]} start again" if run_id else f"{sha[:12]} is being checked already"
+
+
+def _pull_of(row: PullCheckRow) -> PullRequest:
+    spec = row.spec
+    return PullRequest(
+        number=MERGE_GROUP,
+        head_sha=spec.head_sha,
+        head_ref=spec.head_ref,
+        head_repo=spec.head_repo,
+        base_ref=spec.base_ref,
+        base_sha=spec.base_sha,
+    )

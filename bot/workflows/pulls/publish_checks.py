@@ -1,0 +1,131 @@
+"""What GitHub is told of a pull request's checks: one check run each at the head, from queued to its verdict.
+
+Only the newest run of a head is told of, whichever pull request it is for; what an earlier one said is left as it is,
+and what it did not say is not said after the newer one has spoken."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bot.model import KnownError, StopReason
+from bot.model.pulls import CheckStatus, PullCheckReport
+from bot.reports.pulls.check_output import pull_check_output
+from bot.rules.excerpts.excerpts import evidence_of
+from bot.rules.failures.verdict import fixable
+from bot.rules.pulls.eligibility import from_fork_name
+from bot.rules.pulls.state import PullCheckState, checks_of, pull_check_state
+from bot.store.runs.pull_runs import PullCheckRow
+from bot.workflows.context import Context
+from bot.workflows.pulls.shared_heads import newest_at
+from bot.workflows.pushes.push_limits import may_push_more
+from bot.workflows.reporting.localize import spoken
+from bot.workflows.reporting.publisher import CheckRunUpdate, Publication, Publisher, publish_all, publish_check
+
+_ASKED = 20
+"""Changed files of which the history is asked."""
+_KNOWN = 5
+"""Past errors of the changed files that are told of."""
+
+
+async def publish_checks_loop(context: Context) -> None:
+    """Keep GitHub up to date with every run of checks."""
+    await Publisher(
+        "tell_pulls", context.stores.pulls, partial(publish_pull, context), context.wake["tell_pulls"]
+    ).loop()
+
+
+async def publish_pull(context: Context, row: PullCheckRow) -> None:
+    """Bring the head's check runs to this version of the run; its comments are for heads that wait, and for fixes."""
+    spec = row.spec
+    newest = await newest_at(context, spec.repo, spec.number, spec.head_sha)
+    newer = newest if newest is not None and newest.id != row.id else None
+    if newer is not None and row.status in ("queued", "running"):
+        return  # its settle job is on its way, and the newer run speaks
+    state = pull_check_state(await context.stores.pulls.events(row.id))
+    view = await pull_view(context, row, state)
+    publications: list[Publication] = [
+        partial(_publish_check, context, row, state, view, check)
+        for check in view.checks
+        if not check.kept_from and (newer is None or not await _is_silent(context, row, newer, check.name))
+    ]
+    await publish_all(row.id, publications)
+
+
+async def _is_silent(context: Context, row: PullCheckRow, newer: PullCheckRow, name: str) -> bool:
+    """Whether a newer run of the head has that check run, and this one has none that would have to be completed: GitHub
+    shows the one that was made last."""
+    checks = checks_of(newer.spec, pull_check_state(await context.stores.pulls.events(newer.id)))
+    if not any(check.name == name and not check.kept_from for check in checks):
+        return False
+    target = f"check:{row.spec.head_sha}:{name}:{row.id}"
+    return await context.stores.reports.published(row.spec.repo, target) is None
+
+
+async def _publish_check(
+    context: Context, row: PullCheckRow, state: PullCheckState, view: PullCheckReport, check: CheckStatus
+) -> None:
+    language = row.spec.policy.language or context.settings.language
+    step = check.step
+    evidence = evidence_of(step, _new_tests(check)) if step is not None and not step.passed else ""
+    conclusion, output, actions = pull_check_output(view, check, language, evidence=evidence)
+    update = CheckRunUpdate(
+        name=check.name,
+        sha=view.head_sha,
+        external_id=row.id,
+        status=check.status if conclusion is None else "completed",
+        conclusion=conclusion,
+        output=output,
+        actions=actions,
+        started_at=state.started_at,
+    )
+    await publish_check(context, row.spec.repo, update)
+
+
+def _new_tests(check: CheckStatus) -> frozenset[str]:
+    """The failed tests that are the pull request's own."""
+    return frozenset(one.test for one in check.failures if one.verdict == "new" and one.test)
+
+
+async def _past(context: Context, row: PullCheckRow, state: PullCheckState) -> tuple[KnownError, ...]:
+    """What is known of the changed files, where something failed."""
+    found: dict[int, KnownError] = {}
+    for path in state.near[:_ASKED] if any(check.new for check in state.judged.values()) else ():
+        for known in await context.stores.history.by_file(path, repo=row.spec.repo.full_name):
+            found[known.id] = known
+    return tuple(found.values())[:_KNOWN]
+
+
+def _stop(context: Context, row: PullCheckRow, state: PullCheckState) -> StopReason | None:
+    """Why the run ended, in the reader's language where the words are ours."""
+    if state.stop is None:
+        return None
+    language = row.spec.policy.language or context.settings.language
+    return state.stop.model_copy(update={"details": spoken(state.stop.details, language)})
+
+
+async def pull_view(context: Context, row: PullCheckRow, state: PullCheckState) -> PullCheckReport:
+    """The run of checks as its readers see it."""
+    spec = row.spec
+    checks = checks_of(spec, state)
+    may_fix = state.stop is None and not spec.is_merge_group and bool(fixable(checks))
+    span = (state.ended_at - state.started_at) if state.started_at and state.ended_at else None
+    status = state.finished or ("running" if state.started_at else "queued")
+    return PullCheckReport(
+        run_id=row.id,
+        repo=spec.repo.full_name,
+        github_url=context.settings.github_url.rstrip("/"),
+        number=spec.number,
+        title=spec.title,
+        author=spec.author,
+        head_sha=spec.head_sha,
+        base_sha=state.base_sha,
+        from_fork=from_fork_name(spec.head_repo, spec.repo.full_name),
+        status=status,
+        checks=checks,
+        stop=_stop(context, row, state),
+        past=await _past(context, row, state),
+        setup=state.setup,
+        sandbox=state.sandbox,
+        duration_ms=int(span.total_seconds() * 1000) if span else 0,
+        fixable=may_fix and await may_push_more(context, spec.repo, spec.number),
+    )

@@ -1,0 +1,68 @@
+"""Whose failure it is, with what the repository's past knows of it; and what a check that passes now teaches."""
+
+from __future__ import annotations
+
+from bot.model.pulls import CheckStatus, Failure
+from bot.rules.pulls.state import PullCheckState, failures_of
+from bot.store.database.database import now_ms
+from bot.store.history.outcomes import CheckOutcome
+from bot.store.runs.pull_runs import PullCheckRow
+from bot.store.runs.run_rows import Draft
+from bot.workflows.context import Context
+from bot.workflows.history.learn_from_people import learn_from_push
+
+_KNOWN = 5
+"""Errors of one check of which the history is asked."""
+
+
+async def judge_check(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:
+    """Record the verdict on one executed check, remember it, and learn where it passes after it had failed."""
+    outcome = outcome_of(row, state, index)
+    outcomes = context.stores.outcomes
+    await outcomes.record(outcome)
+    if outcome.outcome == "passed" and not row.spec.is_merge_group:
+        await learn_from_push(context, row, state, index)
+    failures = await _remembered(context, row, failures_of(state, index))
+    check = CheckStatus(
+        name=state.stages[index].name,
+        status="completed",
+        step=state.ran[index].step,
+        failures=failures,
+        because=state.untold.get(index, ""),
+        rate=await outcomes.rate(outcome.repo, outcome.stage) if outcome.outcome == "flaky" else None,
+    )
+    data = {"index": index, "check": check.model_dump(mode="json")}
+    await context.stores.pulls.append(row.id, [Draft(type="pull_check_judged", key=f"judged:{index}", data=data)])
+
+
+def outcome_of(row: PullCheckRow, state: PullCheckState, index: int) -> CheckOutcome:
+    """What an executed check came to, with the errors that are new."""
+    step, failures = state.ran[index].step, failures_of(state, index)
+    return CheckOutcome(
+        repo=row.spec.repo.full_name,
+        number=None if row.spec.is_merge_group else row.spec.number,
+        stage=state.stages[index].name,
+        sha=row.spec.head_sha,
+        run_id=row.id,
+        outcome="flaky" if step.flaky else "passed" if step.passed else "failed",
+        errors=tuple(one.error for one in failures if one.verdict == "new" and one.error),
+        at_ms=now_ms(),
+    )
+
+
+async def _remembered(context: Context, row: PullCheckRow, failures: tuple[Failure, ...]) -> tuple[Failure, ...]:
+    """The failures with how often each was seen here and how it went away before. What stands in most failures says
+    nothing of any one of them, and is left as it is."""
+    repo, outcomes = row.spec.repo.full_name, context.stores.outcomes
+    errors = [one.error for one in failures if one.error]
+    generic = await outcomes.generic(repo, errors)
+    telling = [error for error in errors if error not in generic]
+    seen = await outcomes.seen(repo, telling)
+    found = await context.stores.history.by_errors(telling, repo=repo, most=_KNOWN) if telling else ()
+    known = {one.error: one for one in found if one.exact}
+    return tuple(
+        one.model_copy(update={"seen": seen.get(one.error), "known": known.get(one.error)})
+        if one.error in telling
+        else one
+        for one in failures
+    )

@@ -1,0 +1,64 @@
+"""A commit may be the head of several pull requests, but GitHub shows its check runs at all of them: so one request
+speaks for the head, the one that was checked last, and another only when that is closed or moved on."""
+
+from __future__ import annotations
+
+from bot.errors import Stale
+from bot.model import Repo
+from bot.rules.failures.verdict import green
+from bot.rules.pulls.state import checks_of, pull_check_state
+from bot.store.runs.pull_runs import PullCheckRow
+from bot.workflows.context import Context
+
+_AUTOMATIC = ("superseded", "withdrawn", "closed", "retargeted")
+"""Reasons for which checks were stopped without anybody asking: such a head may be wanted again."""
+
+
+def is_withdrawn(row: PullCheckRow) -> bool:
+    """Whether these checks were stopped, and not by somebody: they say nothing of the head."""
+    return row.cancel_because is not None and row.cancel_because.startswith(_AUTOMATIC)
+
+
+async def owning_pull_request(context: Context, repo: Repo, number: int, sha: str) -> int:
+    """Which request speaks for a head that `number` has or had: the open one whose checks stand and are the newest,
+    else this one, else any other that is open. Where no other ever had that head, it costs no request."""
+    others = [other for other in await context.stores.approvals.pulls_of(repo, sha) if other != number]
+    if not others:
+        return number
+    checked = [row.spec.number for row in await _rows(context, repo, number, sha) if not is_withdrawn(row)]
+    for one in dict.fromkeys([*checked, number, *others]):
+        if await _is_head(context, repo, one, sha):
+            return one
+    return number
+
+
+async def checks_at(context: Context, repo: Repo, number: int, sha: str) -> PullCheckRow | None:
+    """The newest checks of that head that stand, this request's or another's; where none do, this one's newest."""
+    standing = [row for row in await _rows(context, repo, number, sha) if not is_withdrawn(row)]
+    return standing[0] if standing else await context.stores.pulls.latest_of(repo, number, sha)
+
+
+async def newest_at(context: Context, repo: Repo, number: int, sha: str) -> PullCheckRow | None:
+    """The newest checks of that head, whatever came of them."""
+    return next(iter(await _rows(context, repo, number, sha)), None)
+
+
+async def not_green(context: Context, row: PullCheckRow) -> tuple[str, ...]:
+    """The checks of a run that have not passed, be it that they are not done."""
+    checks = checks_of(row.spec, pull_check_state(await context.stores.pulls.events(row.id)))
+    return tuple(check.name for check in checks if not green(check))
+
+
+async def _rows(context: Context, repo: Repo, number: int, sha: str) -> list[PullCheckRow]:
+    """The newest run of each request that had that head, the newest first."""
+    numbers = {number, *await context.stores.approvals.pulls_of(repo, sha)}
+    rows = [await context.stores.pulls.latest_of(repo, one, sha) for one in sorted(numbers)]
+    return sorted((row for row in rows if row is not None), key=lambda row: (row.created_at, row.id), reverse=True)
+
+
+async def _is_head(context: Context, repo: Repo, number: int, sha: str) -> bool:
+    try:
+        pull = await context.github.repository(repo).pull(number)
+    except Stale:
+        return False
+    return pull.state == "open" and pull.head_sha == sha

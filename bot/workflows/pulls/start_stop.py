@@ -1,0 +1,105 @@
+"""Runs of checks are made and asked to stop here: each is a row, a job that works on it, and the reports of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from bot.config import Policy
+from bot.model import Repo
+from bot.model.jobs import Job
+from bot.model.pulls import CheckStatus, PullRequest
+from bot.rules.pulls.spec import MERGE_GROUP, PullCheckSpec
+from bot.rules.pulls.state import checks_of, pull_check_state
+from bot.store.runs.pull_runs import PullCheckRow
+from bot.workflows.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRequest:
+    """Why a head is checked, whether somebody asked for it, and which checks: all, or those named while the others stay
+    as they came out before."""
+
+    because: str
+    only: Sequence[str] = ()
+    kept: Sequence[CheckStatus] = ()
+    asked: bool = False
+
+
+def pull_job(run_id: str, spec: PullCheckSpec) -> Job:
+    """The job that works on a run of checks; its id is the run's, so a run is worked on once."""
+    return Job(kind="pull", id=f"pull:{run_id}", partition=spec.repo.full_name, args={"run_id": run_id})
+
+
+def settle_pull_job(run_id: str, spec: PullCheckSpec) -> Job:
+    """The job that says the last word of checks that were stopped."""
+    return Job(kind="settle_pull", id=f"settle_pull:{run_id}", partition=spec.repo.full_name, args={"run_id": run_id})
+
+
+async def start_checks(
+    context: Context,
+    repo: Repo,
+    pull: PullRequest,
+    policy: Policy,
+    order: CheckRequest,
+) -> str | None:
+    """Make a run of checks of the pull request's head and have it worked on; its id, None where one is open already."""
+    spec = PullCheckSpec(
+        repo=repo,
+        number=pull.number,
+        title=context.mask(pull.title),
+        author=pull.author,
+        head_sha=pull.head_sha,
+        head_ref=pull.head_ref,
+        head_repo=pull.head_repo,
+        base_ref=pull.base_ref,
+        base_sha=pull.base_sha if pull.number == MERGE_GROUP else "",
+        policy=policy,
+        only=tuple(order.only),
+        kept=tuple(order.kept),
+        because=order.because,
+        asked=order.asked,
+    )
+    pulls = context.stores.pulls
+    generation = await pulls.count_of(repo, pull.number, pull.head_sha) + 1
+    digest = sha256(f"{repo.full_name.lower()}#{pull.number}:{pull.head_sha}:{generation}".encode()).hexdigest()
+    run_id = f"pull-{digest[:10]}"
+    if not await pulls.create(run_id, spec):
+        return None
+    await context.enqueue(pull_job(run_id, spec))
+    context.wake["tell_pulls"].set()
+    return run_id
+
+
+async def stop_checks(
+    context: Context, repo: Repo, number: int, because: str, *, but: str = "", asked: bool = True
+) -> int:
+    """Stop what is being checked of a pull request, but for that head, and where not `asked`, but for what somebody
+    asked for; how many runs were asked to stop."""
+    stopped = 0
+    for row in await context.stores.pulls.open_of(repo, number):
+        spared = row.spec.head_sha == but or (row.spec.asked and not asked)
+        if not spared and await stop_run(context, row, because):
+            stopped += 1
+    return stopped
+
+
+async def stop_run(context: Context, row: PullCheckRow, because: str) -> bool:
+    """Ask one run of checks to stop and have its last word said once; False where somebody did before."""
+    if not await context.stores.pulls.request_cancel(row.id, because):
+        return False
+    context.pull_control.signal(row.id)
+    await context.enqueue(settle_pull_job(row.id, row.spec))
+    context.wake["tell_pulls"].set()
+    return True
+
+
+async def get_kept_checks(context: Context, row: PullCheckRow, only: Sequence[str]) -> tuple[CheckStatus, ...]:
+    """What an earlier run of the same head came to in the other checks, as far as it was completed."""
+    checks = checks_of(row.spec, pull_check_state(await context.stores.pulls.events(row.id)))
+    return tuple(
+        check if check.kept_from else check.model_copy(update={"kept_from": row.id})
+        for check in checks
+        if check.status == "completed" and check.name not in only and (check.step or check.because)
+    )

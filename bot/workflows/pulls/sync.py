@@ -1,0 +1,216 @@
+"""A look at a pull request as GitHub has it now, and what follows: its head is checked, waits for an approval, or is
+left alone; what runs for another head is stopped. Looking again changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import structlog
+
+from bot.config import Policy
+from bot.errors import Stale, UserError
+from bot.github.answers import Unauthorized
+from bot.model import Repo
+from bot.model.pulls import PullRequest
+from bot.rules.pulls.eligibility import Eligibility, EligibilityFacts, judge_eligibility, trust
+from bot.rules.reasons import make_reason
+from bot.workflows.context import Context
+from bot.workflows.history.learn_from_people import forget_heads, learn_from_merge
+from bot.workflows.pulls.await_approval import publish_approved, publish_awaiting
+from bot.workflows.pulls.config_check import judge_policy_of_pull
+from bot.workflows.pulls.merge_queue import check_group_again
+from bot.workflows.pulls.shared_heads import checks_at, is_withdrawn, not_green, owning_pull_request
+from bot.workflows.pulls.skip_by_paths import publish_filtered
+from bot.workflows.pulls.start_stop import CheckRequest, get_kept_checks, start_checks, stop_checks, stop_run
+from bot.workflows.repo_config import get_policy
+from bot.workflows.runs.request import cancel_run
+
+log = structlog.get_logger()
+
+
+async def sync_pull(context: Context, repo: Repo, number: int) -> str:
+    """Bring the checks of a pull request to what it is now, and those of others that had the head which it left; says
+    what it found, in a sentence."""
+    before = await context.stores.pulls.latest_of(repo, number)
+    said, pull = await _look_alone(context, repo, number)
+    now = await context.stores.pulls.get(before.id) if before is not None else None
+    if now is None or (
+        pull is not None and pull.state == "open" and now.spec.head_sha == pull.head_sha and not is_withdrawn(now)
+    ):
+        return said
+    for other in await context.stores.approvals.pulls_of(repo, now.spec.head_sha):
+        if other != number:
+            await _look_alone(context, repo, other)
+    return said
+
+
+async def _look_alone(context: Context, repo: Repo, number: int) -> tuple[str, PullRequest | None]:
+    async with context.control.lock(f"pull:{repo.full_name.lower()}#{number}"):
+        try:
+            pull = await context.github.repository(repo).pull(number)
+        except Stale:
+            await stop_checks(context, repo, number, "closed: the pull request is gone")
+            return "the pull request is gone", None
+        return await _follow(context, repo, pull), pull
+
+
+async def _follow(context: Context, repo: Repo, pull: PullRequest) -> str:
+    policy, _ = await get_policy(context, repo)
+    await _note_head(context, repo, pull)
+    moved = make_reason("stop.superseded", sha=pull.head_sha[:12]).text
+    await stop_checks(context, repo, pull.number, moved, but=pull.head_sha)
+    await _stop_fix(context, repo, pull, moved)
+    found = await get_eligibility(context, repo, pull, policy)
+    match found.standing:
+        case "closed":
+            await stop_checks(context, repo, pull.number, f"closed: {found.because}")
+            await (learn_from_merge(context, repo, pull) if pull.merged else forget_heads(context, repo, pull.number))
+        case "unwanted" | "own":
+            await stop_checks(context, repo, pull.number, f"withdrawn: {found.because}", asked=False)
+        case "filtered":
+            await stop_checks(context, repo, pull.number, f"withdrawn: {found.because}", asked=False)
+            if not await _is_checked(context, repo, pull):
+                await publish_filtered(context, repo, pull, policy)
+        case "paused":
+            pass
+        case "awaiting":
+            await stop_checks(context, repo, pull.number, f"withdrawn: {found.because}")
+            if await owning_pull_request(context, repo, pull.number, pull.head_sha) == pull.number:
+                await publish_awaiting(context, repo, pull, policy, found.because)
+        case "wanted":
+            said = await _check_head(context, repo, pull, policy, found)
+            await publish_approved(context, repo, pull, policy)
+            return said
+    return f"pull request #{pull.number}: {found.because}"
+
+
+async def _stop_fix(context: Context, repo: Repo, pull: PullRequest, moved: str) -> None:
+    """Stop a fix that could not be pushed any more: the request is closed, or somebody else moved its branch."""
+    found = await context.stores.runs.open_run(repo, pull.number)
+    row = await context.stores.runs.get(found[0]) if found is not None else None
+    target = row.spec.pull if row is not None else None
+    if row is None or target is None:
+        return
+    if pull.state == "closed":
+        await cancel_run(context, row, make_reason("stop.pull_closed", number=pull.number).text)
+        return
+    ours = await context.stores.threads.pushed_by(repo, pull.head_sha) is not None  # its own push moves the branch, too
+    if target.head_sha != pull.head_sha and not target.from_fork and not ours:
+        await cancel_run(context, row, moved)
+
+
+async def _note_head(context: Context, repo: Repo, pull: PullRequest) -> None:
+    """What GitHub answers is the newest head, whatever its events told, and in whatever order."""
+    approvals = context.stores.approvals
+    await approvals.saw_head(repo, pull.number, pull.head_sha, pull.updated_at)
+    newest = await approvals.head_known(repo, pull.number)
+    if newest is not None and newest[0] != pull.head_sha:
+        # heads of one second: since when this one is the head, nobody can tell
+        await approvals.saw_head(repo, pull.number, pull.head_sha, None)
+
+
+async def get_eligibility(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> Eligibility:
+    """Where the head stands; asks GitHub for no more than it takes."""
+    threads, login = context.stores.threads, (await context.github.app_identity()).login
+    facts = EligibilityFacts(
+        app_login=login,
+        repository=repo.full_name,
+        own=await threads.pushed_by(repo, pull.head_sha) is not None,
+        paused_by=await threads.paused(repo, pull.number),
+    )
+    first = judge_eligibility(pull, policy, facts)
+    if first.standing not in ("awaiting", "wanted"):
+        return first
+    client = context.github.repository(repo)
+    paths = await client.pull_files(pull.number) if policy.pull_requests.paths else None
+    return judge_eligibility(pull, policy, await with_trust(context, repo, pull, facts, paths))
+
+
+async def with_trust(
+    context: Context, repo: Repo, pull: PullRequest, facts: EligibilityFacts, paths: Sequence[str] | None = None
+) -> EligibilityFacts:
+    """The facts with what is known of the author and of approvals at this moment (T9: at time of use)."""
+    permission = await _permission(context, repo, pull.author) if pull.author else None
+    return EligibilityFacts(
+        app_login=facts.app_login,
+        repository=facts.repository,
+        permission=permission,
+        approved_by=await context.stores.approvals.approved(repo, pull.number, pull.head_sha),
+        own=facts.own,
+        paused_by=facts.paused_by,
+        paths=paths,
+        boxed=not context.sandbox.trusted_only,
+    )
+
+
+async def _permission(context: Context, repo: Repo, login: str) -> str | None:
+    """None where GitHub will not say, which is told as any other refusal is: the head waits."""
+    try:
+        return await context.github.repository(repo).permission(login)
+    except Unauthorized:
+        raise  # nothing can be told either: the delivery fails, and can be sent again
+    except UserError as error:
+        log.warning("permission_unknown", repo=repo.full_name, login=login, because=str(error))
+        return None
+
+
+async def _is_checked(context: Context, repo: Repo, pull: PullRequest) -> bool:
+    row = await checks_at(context, repo, pull.number, pull.head_sha)
+    return row is not None and not is_withdrawn(row)
+
+
+async def _check_head(context: Context, repo: Repo, pull: PullRequest, policy: Policy, found: Eligibility) -> str:
+    """Check the head, unless this or another open request has it checked. What passed for another one, or against
+    another base branch, has passed; what did not is looked at against this base."""
+    number, sha = pull.number, pull.head_sha
+    already = f"pull request #{number}: {sha[:12]} is checked already"
+    async with context.control.lock(f"head:{repo.full_name.lower()}@{sha}"):
+        speaks = await owning_pull_request(context, repo, number, sha)
+        if speaks != number:
+            return f"{already}, for #{speaks}"
+        row = await checks_at(context, repo, number, sha)
+        order = CheckRequest(found.because)
+        if row is not None and not is_withdrawn(row):
+            only = await not_green(context, row) if row.spec.base_ref != pull.base_ref else ()
+            if not only:
+                return already
+            await stop_run(context, row, f"retargeted: its base is {pull.base_ref} now")
+            order = CheckRequest(found.because, only, await get_kept_checks(context, row, only))
+        # first, as another look finds that the checks have started and does no more
+        await judge_policy_of_pull(context, repo, pull, policy)
+        await start_checks(context, repo, pull, policy, order)
+    return f"pull request #{number}: checks of {sha[:12]} start, for {found.because}"
+
+
+async def sync_commit(context: Context, repo: Repo, sha: str, *, again: bool, because: str) -> str:
+    """Look at every open pull request of that head; `again` checks heads that were checked once more, whole."""
+    # a push to a fork is not told in this way, so only for somebody who asks is it worth looking through them all
+    named = await context.github.repository(repo).pulls_of(sha, forks=again)
+    # of a fork's commit GitHub names no pull request, so those that it told of before are asked about
+    numbers = sorted({*named, *await context.stores.approvals.pulls_of(repo, sha)})
+    said = [await sync_pull(context, repo, number) for number in numbers]
+    if again:
+        said = [await check_again(context, repo, number, sha, because) for number in numbers]
+        in_queue = await check_group_again(context, repo, sha, because)
+        said += [in_queue] if in_queue is not None else []
+    return "; ".join(said) or f"no open pull request has the head {sha[:12]}"
+
+
+async def check_again(
+    context: Context, repo: Repo, number: int, sha: str, because: str, only: Sequence[str] = ()
+) -> str:
+    """Check a head once more, if it still is the head and its code may run: all of it, or the checks named, and then
+    what the others came to is kept."""
+    number = await owning_pull_request(context, repo, number, sha)
+    pull = await context.github.repository(repo).pull(number)
+    policy, _ = await get_policy(context, repo)
+    if pull.head_sha != sha or pull.state != "open":
+        return f"{sha[:12]} is not the head of an open pull request any more"
+    login = (await context.github.app_identity()).login
+    found = trust(pull, await with_trust(context, repo, pull, EligibilityFacts(login, repo.full_name)))
+    if found.standing != "wanted":
+        return found.because
+    latest = await checks_at(context, repo, number, sha)
+    kept = await get_kept_checks(context, latest, only) if latest is not None and only else ()
+    run_id = await start_checks(context, repo, pull, policy, CheckRequest(because, only, kept, asked=True))
+    return f"checks of {sha[:12]} start again" if run_id else f"{sha[:12]} is being checked already"

@@ -1,0 +1,1 @@
+"""How a commit leaves this machine: pushes, their limits, conflicts with other groups."""

@@ -1,0 +1,42 @@
+"""How often Mendbot may push to one pull request: a fixer that answers its own pushes must come to an end (T13)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.model import Language, Repo
+from bot.reports.locale.catalog import t
+from bot.store.database.database import now_ms
+from bot.workflows.context import Context
+
+MOST_PER_PULL = 3
+MOST_PER_HOUR = 10
+"""In one repository."""
+_HOUR_MS = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit that stands in the way of a push, by its name in `reports.locale.refusals`."""
+
+    name: Literal["limit_pull", "limit_hour"]
+    most: int
+
+    def words(self, language: Language = "en") -> str:
+        return t(language, f"refused.{self.name}", most=self.most)
+
+
+async def may_push_more(context: Context, repo: Repo, number: int) -> bool:
+    """Whether another push to this pull request is within the limits."""
+    return await push_limit_reached(context, repo, number) is None
+
+
+async def push_limit_reached(context: Context, repo: Repo, number: int) -> Limit | None:
+    """Which limit stands in the way of a push to this pull request; None where there is none."""
+    threads = context.stores.threads
+    if await threads.pushes_since(repo, number, 0) >= MOST_PER_PULL:
+        return Limit("limit_pull", MOST_PER_PULL)
+    if await threads.pushes_since(repo, None, now_ms() - _HOUR_MS) >= MOST_PER_HOUR:
+        return Limit("limit_hour", MOST_PER_HOUR)
+    return None

@@ -1,0 +1,1 @@
+"""Keeps GitHub up to date with runs and checks."""

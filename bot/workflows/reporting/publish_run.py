@@ -1,0 +1,86 @@
+"""What GitHub is told of a run: one comment per issue, the labels, the check runs on the pushed commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from bot.model import CHECK_ORDER, Repo, RunView, Status
+from bot.reports.runs.check_output import check_output
+from bot.reports.runs.issue_comment import issue_comment
+from bot.rules.runs.state import run_state
+from bot.store.runs.reported import Published
+from bot.store.runs.runs import RunRow
+from bot.workflows.context import Context
+from bot.workflows.history.seen_before import with_memory
+from bot.workflows.reporting.publish_fix import publish_fix
+from bot.workflows.reporting.publish_replies import publish_run_comment
+from bot.workflows.reporting.publisher import CheckRunUpdate, Publication, Publisher, publish_all, publish_check
+from bot.workflows.reporting.request_review import ask_review
+from bot.workflows.reporting.run_view import view_of
+
+PROCESSING, DONE, FAILED = "auto-fix-processing", "auto-fix-done", "auto-fix-failed"
+CHECKS = ("fix", *CHECK_ORDER)
+_LABELS: Mapping[Status, str | None] = {
+    Status.QUEUED: PROCESSING,
+    Status.RUNNING: PROCESSING,
+    Status.SUCCESS: DONE,
+    Status.FAILED: FAILED,
+    Status.CANCELLED: None,
+}
+
+
+async def report_loop(context: Context) -> None:
+    """Keep GitHub up to date with every run."""
+    await Publisher("report", context.stores.runs, partial(publish, context), context.wake["report"]).loop()
+
+
+async def publish(context: Context, row: RunRow) -> None:
+    """Bring GitHub to this version of the run: check runs first, then comments, then labels.
+
+    A thread that has a newer run by now is that run's to tell of."""
+    state = run_state(await context.stores.runs.events(row.id))
+    language = row.spec.policy.language or context.settings.language
+    view = await with_memory(context, row, state, view_of(row, state, language=language))
+    repo = row.spec.on_github
+    publications: list[Publication] = []
+    if view.commit_sha is not None and view.status is Status.SUCCESS:
+        publications += [partial(_publish_check, context, row, view, check) for check in CHECKS]
+    if row.spec.pull is not None:
+        await publish_all(row.id, [*publications, partial(publish_fix, context, row, state, view)])
+        return
+    body = context.mask(issue_comment(view, language))
+    runs = context.stores.runs
+    ours = [issue.number for issue in row.spec.issues if await runs.latest_of(repo, issue.number) == row.id]
+    publications += [partial(publish_run_comment, context, row, number, "issue", body) for number in ours]
+    if view.status is Status.SUCCESS:
+        publications.append(partial(ask_review, context, row, view))
+    publications += [partial(_publish_labels, context, repo, number, _label(view)) for number in ours]
+    await publish_all(row.id, publications)
+
+
+async def _publish_check(context: Context, row: RunRow, view: RunView, check: str) -> None:
+    assert view.commit_sha is not None
+    conclusion, output = check_output(view, check, row.spec.policy.language or context.settings.language)
+    update = CheckRunUpdate(check, view.commit_sha, view.run_id, "completed", conclusion, output)
+    await publish_check(context, row.spec.on_github, update)
+
+
+def _label(view: RunView) -> str | None:
+    """The status label; none for a change of which nothing shows that it is a fix."""
+    return _LABELS[view.status] if view.status is not Status.SUCCESS or view.proof == "shown" else None
+
+
+async def _publish_labels(context: Context, repo: Repo, number: int, wanted: str | None) -> None:
+    client = context.github.repository(repo)
+    target, now = f"labels:{number}", wanted or "none"
+    published = await context.stores.reports.published(repo, target)
+    if published is not None and published.digest == now:
+        return
+    present = {label.casefold() for label in (await client.issue(number)).labels}
+    for label in (PROCESSING, DONE, FAILED):
+        if label != wanted and label in present:
+            await client.remove_label(number, label)
+    if wanted is not None and wanted not in present:
+        await client.add_labels(number, [wanted])
+    await context.stores.reports.record(repo, target, Published(github_id=None, digest=now))

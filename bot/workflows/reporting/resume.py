@@ -1,0 +1,18 @@
+"""What nobody could be told where the App had no voice is told as soon as it has one."""
+
+from __future__ import annotations
+
+from bot.rules.triage.decisions import ReleaseReports
+from bot.workflows.context import Context
+
+
+async def release_reports(context: Context, decision: ReleaseReports) -> str:
+    """Have the silenced runs and checks told by the loops that tell of all others, which say nothing twice; how many
+    there are, in a sentence. Done again it finds none."""
+    reports = context.stores.reports
+    released = await reports.release(decision.installation_id, decision.repositories, decision.number)
+    if not released:
+        return f"{decision.because}; nothing is left to be told there"
+    for loop in ("report", "tell_pulls"):
+        context.wake[loop].set()
+    return f"{decision.because}; what {released} {'run' if released == 1 else 'runs'} could not say is told now"

@@ -1,0 +1,46 @@
+"""Sessions whose own process (`mendbot fix`) ended before they did. Whoever comes across one ends it, so that its tree
+is put back before anybody else works there."""
+
+from __future__ import annotations
+
+import structlog
+
+from bot.errors import MendbotError
+from bot.model import Status
+from bot.model.reasons import ExplainedStop
+from bot.rules.reasons import make_reason
+from bot.rules.runs.state import run_state
+from bot.store.runs.runs import RunRow
+from bot.workflows.context import Context
+from bot.workflows.runs.finish import finish
+from bot.workflows.runs.local_tree import taking_over
+from bot.workspace.git.command import GitError
+
+log = structlog.get_logger()
+
+
+async def fail_abandoned(context: Context) -> None:
+    """End every session that its process left; one that resists is left for the next time."""
+    for row in await context.stores.runs.unfinished():
+        try:
+            await end_if_abandoned(context, row)
+        except (MendbotError, GitError, OSError) as error:
+            log.warning("session_left", run=row.id, because=str(error))
+
+
+async def end_if_abandoned(context: Context, row: RunRow) -> bool:
+    """End a session whose process is gone: its tree is put back, and what it had tried is kept. False for one that is
+    worked on, by its process or by the server."""
+    if not row.spec.attended:
+        return False
+    runs = context.stores.runs
+    async with context.control.lock(row.id):
+        with taking_over(context.settings.home, row.id) as taken:
+            if not taken:
+                return False
+            now = await runs.get(row.id)  # its process may have ended it a moment ago
+            if now is not None and not now.status.final:
+                log.warning("session_abandoned", run=row.id)
+                stop = ExplainedStop.of("abandoned", make_reason("abandoned"))
+                await finish(context, now, run_state(await runs.events(row.id)), Status.FAILED, stop)
+    return True

@@ -1,0 +1,228 @@
+"""The start of a run: a fresh mirror, a branch, a worktree, the checks that will judge, and the project's set-up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+from bot.agent.planner import named_files
+from bot.errors import Refused, Transient, UserError
+from bot.model import Phase
+from bot.rules.reasons import make_reason
+from bot.rules.runs.next_action import plan_of
+from bot.rules.runs.state import RunState, run_state
+from bot.store.runs.runs import Draft, RunRow
+from bot.workflows.checks.altered_files import MOST_RESTORED
+from bot.workflows.checks.checks_to_run import built_first, get_stages
+from bot.workflows.checks.setup import CarriedOut, carry_out, get_shelf, plan_text, planned_steps
+from bot.workflows.context import Context
+from bot.workflows.git_transfer import transfer
+from bot.workflows.runs.local_tree import open_local
+from bot.workflows.runs.setup_local import set_up_in_place
+from bot.workspace.checks.logs import write_log
+from bot.workspace.git.tree import Tree
+from bot.workspace.mirror import mirror as mirrors
+from bot.workspace.mirror.pull_refs import fetch_head
+from bot.workspace.sandbox.sandbox import SandboxGrant
+from bot.workspace.setup.plan import plan_setup
+from bot.workspace.worktree.run_worktree import SlotsFull, ensure_worktree
+
+SLOT_POLL_S = 1.0
+_SLOT_POLLS = 600
+_GENERATIONS = 99
+_READY = "mendbot-ready"
+"""A file in the worktree's git directory: set-up has run there and it holds what the run had come to."""
+
+
+class PathsTaken(Transient):
+    """Another open group changes a file that this one is about; the message names both (`rules.reasons`)."""
+
+
+async def begin_run(context: Context, row: RunRow) -> None:
+    """Bring the mirror up to date, take a branch and a worktree, and record what the run starts from.
+
+    The run counts as started when it has its worktree: what it waited before, for GitHub, for another group or for a
+    slot, is not its time (REQ-STOP-001)."""
+    spec, runs = row.spec, context.stores.runs
+    mirror = context.mirror(spec.on_github)
+    await mirrors.ensure_mirror(mirror)
+    tracking = f"refs/remotes/origin/{spec.base_branch}"
+    # whoever waits for another group asks every second, and not GitHub each time
+    await _stand_back(context, row, await _focus(mirror, row, tracking), dict(context.control.claims))
+    await transfer(context, spec.on_github, partial(mirrors.fetch, mirror), write=False)
+    start = await _start(context, row, mirror, tracking)
+    focus = await _focus(mirror, row, start)
+    async with _claim(context, row, focus):
+        branch = await _branch(context, row, mirror)
+        tree = await _worktree(context, row, branch, start)
+        plan = await asyncio.to_thread(plan_setup, tree.path, focus, configured=spec.policy.setup)
+        data = {
+            "baseSha": await tree.head(),
+            "branch": branch,
+            "sandbox": context.sandbox.describe(),
+            "snapshot": await tree.snapshot(),
+            "stages": [stage.model_dump(mode="json") for stage in get_stages(spec, tree.path, focus)],
+            "focus": focus,
+            "setup": plan.model_dump(mode="json"),
+            "redBase": True,
+        }
+        started = Draft(type="session_started", key="session_started", data={"task": spec.task[:2000]})
+        planning = Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)
+        await runs.append(row.id, [started, planning])
+
+
+async def _start(context: Context, row: RunRow, mirror: Path, tracking: str) -> str:
+    """The commit that the run works on: the head of its pull request, by its id and no other (T11), or the base
+    branch's."""
+    spec = row.spec
+    if spec.pull is not None:
+        fetch = partial(fetch_head, mirror, spec.pull.number, spec.pull.head_sha)
+        await transfer(context, spec.on_github, fetch, write=False)
+        return spec.pull.head_sha
+    start = await mirrors.resolve(mirror, tracking)
+    if start is None:
+        raise UserError(f"the base branch `{spec.base_branch}` does not exist in {spec.place}")
+    return start
+
+
+async def _focus(mirror: Path, row: RunRow, rev: str) -> tuple[str, ...]:
+    """The repository's files at `rev` that the task names; none where there is no such commit."""
+    return named_files(row.spec.task, await mirrors.list_files(mirror, rev))
+
+
+@asynccontextmanager
+async def _claim(context: Context, row: RunRow, focus: Sequence[str]) -> AsyncIterator[None]:
+    """Hold the files that the task names until the run has begun, from when on its events tell of them; raises
+    PathsTaken as `_stand_back`."""
+    claims = context.control.claims
+    # of two that begin at once the one that claims first goes first: who comes later sees its claim or, where that is
+    # let go already, its events, which are read only now
+    earlier = dict(claims)
+    claims[row.id] = frozenset(focus)
+    try:
+        await _stand_back(context, row, focus, earlier)
+        yield
+    finally:
+        del claims[row.id]
+
+
+async def _stand_back(
+    context: Context, row: RunRow, focus: Sequence[str], claims: Mapping[str, frozenset[str]]
+) -> None:
+    """Raises PathsTaken where another open group of the repository works on one of these files, or has claimed it: two
+    groups that change one file would end in two pull requests of which one conflicts."""
+    for other in await context.stores.runs.open_in(row.spec.place):
+        if other.id == row.id or other.cancel_because is not None:
+            continue
+        state = run_state(await context.stores.runs.events(other.id))
+        theirs = claims.get(other.id, frozenset()) | {*state.focus, *state.changed_paths}
+        if shared := sorted(theirs.intersection(focus)):
+            numbers = ", ".join(f"#{number}" for number in other.spec.threads) or other.id
+            raise PathsTaken(
+                make_reason("wait.paths", issues=numbers, paths=", ".join(f"`{path}`" for path in shared[:3])).text
+            )
+
+
+async def _branch(context: Context, row: RunRow, mirror: Path) -> str:
+    taken = await mirrors.branches(mirror)
+    wanted = row.spec.suggested_branch
+    names = [wanted, *(f"{wanted}-r{generation}" for generation in range(2, _GENERATIONS))]
+    free = [name for name in names if name not in taken]
+    branch = await context.stores.runs.claim_branch(row.id, row.spec.place, free)
+    if branch is None:
+        raise UserError(f"every branch from `{wanted}` to `{names[-1]}` is taken; delete those that are merged")
+    return branch
+
+
+async def _worktree(context: Context, row: RunRow, branch: str, start: str) -> Tree:
+    """The run's worktree as soon as a slot is free; raises SlotsFull after ten minutes, to be asked again."""
+    make = partial(
+        ensure_worktree,
+        context.mirror(row.spec.on_github),
+        context.tree_path(row),
+        branch,
+        start,
+        context.max_worktrees(row.spec),
+    )
+    for _ in range(_SLOT_POLLS):
+        try:
+            return await make()
+        except SlotsFull:
+            await context.stores.runs.wait_for(row.id, slot_wait(context, row))
+            context.wake["report"].set()
+            await asyncio.sleep(SLOT_POLL_S)  # another process may free it, so there is nothing to be woken by
+    return await make()
+
+
+def slot_wait(context: Context, row: RunRow) -> str:
+    """What a run waits for that found no slot."""
+    return make_reason("wait.slot", limit=context.max_worktrees(row.spec)).text
+
+
+async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
+    """The run's tree as its last event left it. Where it is gone it is made again, with set-up and all that the
+    attempts wrote; a crash on the way there leaves it unready, so that the next one who asks begins again."""
+    if row.spec.workspace is not None:
+        return open_local(context, row)
+    assert state.base_sha is not None and state.branch is not None and state.snapshot is not None
+    mirror, path = context.mirror(row.spec.on_github), context.tree_path(row)
+    tree = await ensure_worktree(mirror, path, state.branch, state.base_sha, context.max_worktrees(row.spec))
+    ready = tree.git_dir / _READY
+    if not ready.exists():
+        if state.set_up:
+            await _set_up_again(context, row, state, tree)
+        await tree.restore(state.snapshot)
+        ready.touch()
+    return tree
+
+
+def grant_for_run(context: Context, row: RunRow) -> SandboxGrant:
+    """What every command in a run's box may read beside its tree: the mirror that its `.git` file names."""
+    return SandboxGrant(read_only=() if row.spec.repo is None else (context.mirror(row.spec.repo),))
+
+
+async def set_up(context: Context, row: RunRow, state: RunState) -> None:
+    """Carry out the setup plan; the checks that will judge are chosen after it, with what it installed."""
+    tree, plan = await open_tree(context, row, state), plan_of(row.spec, state)
+    text, runs = plan_text(plan, context.mask), context.stores.runs
+    planned = [step.model_dump(mode="json") for step in planned_steps(plan, context.mask)]
+    await runs.append(row.id, [Draft(type="setup_started", key="setup", data={"command": text, "steps": planned})])
+    done = await _carried_out(context, row, state, tree)
+    stages = state.stages
+    if done.failed is None:
+        stages = built_first(get_stages(row.spec, tree.path, state.focus), plan, done.steps)
+    data = {
+        "command": text,
+        "steps": [step.model_dump(mode="json") for step in done.steps],
+        "exitCode": done.exit_code,
+        "durationMs": done.duration_ms,
+        "log": write_log(context.settings.home, row.id, "setup.log", done.log.encode()),
+        "snapshot": done.snapshot,
+        "restored": done.restored[:MOST_RESTORED],
+        "stages": [stage.model_dump(mode="json") for stage in stages],
+    }
+    if done.failed is None:
+        await runs.append(row.id, [Draft(type="setup_completed", key="setup_done", data=data)])
+        return
+    said = {"details": done.failed.text, "said": done.failed.model_dump()}
+    await runs.append(row.id, [Draft(type="setup_failed", key="setup_done", data=data | said)])
+
+
+async def _set_up_again(context: Context, row: RunRow, state: RunState, tree: Tree) -> None:
+    done = await _carried_out(context, row, state, tree)
+    if done.failed is not None:
+        raise Refused("setup_failed", f"the worktree had to be made again, and there {done.failed.text}")
+
+
+async def _carried_out(context: Context, row: RunRow, state: RunState, tree: Tree) -> CarriedOut:
+    spec, base = row.spec, state.base_sha
+    assert base is not None
+    grant, plan = grant_for_run(context, row), plan_of(spec, state)
+    if spec.repo is None:
+        return await set_up_in_place(context, row, state, tree, plan)
+    head = spec.pull.head_sha if spec.pull is not None else base
+    shelf = await get_shelf(context, spec.repo, None if spec.pull is not None else spec.base_branch, head)
+    return await carry_out(context, plan, tree, base, grant=grant, shelf=shelf)

@@ -1,0 +1,61 @@
+"""The start of a session in somebody's own tree: its turn there, the tree as it stands for the base, and the checks
+that will judge."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from bot.agent.planner import named_files
+from bot.errors import Transient, UserError
+from bot.model import Phase
+from bot.store.runs.runs import Draft, RunRow
+from bot.workflows.checks.checks_to_run import get_stages
+from bot.workflows.context import Context
+from bot.workflows.runs.abandoned import end_if_abandoned
+from bot.workflows.runs.setup_local import plan_in_place
+from bot.workspace.mirror.mirror import list_files
+from bot.workspace.worktree.shadow_repo import open_shadow
+
+
+class Busy(Transient):
+    """Another session works in this tree; the message names it."""
+
+
+async def begin_local(context: Context, row: RunRow) -> None:
+    """Take the tree as it stands for the base, and record the checks that will judge (REQ-RUN-002)."""
+    tree_path, spec = context.tree_path(row), row.spec
+    if not tree_path.is_dir():
+        raise UserError(f"{tree_path}: no such directory; give the one that holds the project")
+    await _alone(context, row)
+    tree = await open_shadow(tree_path, context.git_dir(row.id, spec), apart=context.settings.home)
+    base, snapshot = await tree.head(), await tree.snapshot()
+    files = await list_files(tree.git_dir, base)
+    focus = tuple(dict.fromkeys((*spec.files, *named_files(spec.task, files))))
+    data = {
+        "baseSha": base,
+        "branch": "",
+        "sandbox": context.sandbox.describe(),
+        "snapshot": snapshot,
+        "stages": [stage.model_dump(mode="json") for stage in get_stages(spec, tree_path, focus)],
+        "focus": focus,
+        "setup": (await asyncio.to_thread(plan_in_place, tree_path, focus, spec.policy.setup)).model_dump(mode="json"),
+        "redBase": True,
+    }
+    started = Draft(type="session_started", key="session_started", data={"task": context.mask(spec.task[:2000])})
+    planning = Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)
+    await context.stores.runs.append(row.id, [started, planning])
+
+
+async def _alone(context: Context, row: RunRow) -> None:
+    """Raises Busy while an older session works in this tree, in one around it or in one below."""
+    own = Path(row.spec.place)
+    for other in await context.stores.runs.unfinished():
+        if other.id == row.id or other.spec.workspace is None:
+            continue
+        theirs = Path(other.spec.workspace)
+        older = (other.created_at, other.id) < (row.created_at, row.id)
+        shared = own.is_relative_to(theirs) or theirs.is_relative_to(own)
+        # one that is left behind still has its change in the tree, and putting that back later would undo this one's
+        if older and shared and not await end_if_abandoned(context, other):
+            raise Busy(f"session {other.id} works in {theirs}; this one waits for it to end")

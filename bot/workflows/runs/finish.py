@@ -1,0 +1,175 @@
+"""The end of a run, however it came: nothing written is lost, the slot is free, the last word is said once."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+
+from bot.agent.hook_bundle import remove_kit
+from bot.errors import MendbotError
+from bot.model import Artifact, Loss, Phase, Status, StopReason
+from bot.model.jobs import Job
+from bot.model.reasons import ExplainedStop
+from bot.rules.reasons import make_reason, parse_reason
+from bot.rules.runs.certificate import certificate
+from bot.rules.runs.proof import proof_of
+from bot.rules.runs.spec import RunSpec
+from bot.rules.runs.state import RunState, run_state
+from bot.store.runs.runs import Draft, RunRow
+from bot.workflows.agents.build_agents import kit_dir
+from bot.workflows.context import Context
+from bot.workflows.history.learn_from_runs import learn_from_run
+from bot.workflows.runs.local_tree import close_local
+from bot.workspace.git.command import GitError
+from bot.workspace.git.diff import diff
+from bot.workspace.mirror import mirror as mirrors
+from bot.workspace.worktree.run_worktree import remove_worktree
+from bot.workspace.worktree.salvage import rescue
+
+_MOST_TOLD = 200_000
+"""Characters of an unfinished change that are recorded: a comment shows fewer, and whole files of it."""
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage:
+    """What is kept of work that did not become a commit: a ref in the mirror, or the name of a log."""
+
+    salvage_ref: str | None = None
+    unfinished: str = ""
+    """What that ref holds beside the run's first commit, as a diff, masked; empty where it is too long to be told."""
+    diff: str | None = None
+    loss: Loss | None = None
+    """What could not be kept."""
+
+
+async def finish(context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None) -> None:
+    """Learn from the run, keep what it leaves, record the final status with the reason, and free its tree.
+
+    The tree goes last, as a large one takes long: whoever waits for the result need not wait for that. A crash or a
+    fault in between leaves it to the janitor."""
+    await learn_from_run(context, row, state)
+    remove_kit(kit_dir(context.settings, row.id))
+    await record_end(context, row, state, status, stop, await keep(context, row, state, status))
+    context.wake["report"].set()
+    if row.spec.workspace is None:
+        try:
+            await remove_tree(context.mirror(row.spec.on_github), context.tree_path(row))
+        except (MendbotError, GitError, OSError) as error:
+            log.warning("worktree_left", run=row.id, because=str(error))
+
+
+async def record_end(
+    context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None, left: Salvage
+) -> None:
+    """Record the final status with the reason; phases that never came are skipped (REQ-RUN-002)."""
+    drafts = [
+        Draft(type="phase_skipped", key=f"skipped:{phase}", phase=phase)
+        for phase in (Phase.REVIEW, Phase.PACKAGING)
+        if phase not in state.phases
+    ]
+    data = {
+        "status": status,
+        "stop": stop.model_dump() if stop else None,
+        "salvageRef": left.salvage_ref,
+        "unfinished": left.unfinished,
+        "diff": left.diff,
+        "bestAttempt": state.best_attempt,
+        "loss": left.loss.model_dump(mode="json") if left.loss else None,
+        **({"shown": proof_of(row.spec, state) == "shown"} if status is Status.SUCCESS else {}),
+    }
+    ended = Draft(type="session_finished", key="session_finished", data=data)
+    await context.stores.runs.append(row.id, [*drafts, ended], [_certified(context, row, state, status, stop)])
+
+
+def _certified(context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None) -> Artifact:
+    """The stop certificate (`rules.runs.certificate`) as an artifact, so that a program can ask for it."""
+    masked_stop = stop.model_copy(update={"details": context.mask(stop.details)}) if stop else None
+    return Artifact(
+        id=f"{row.id}.certificate",
+        session_id=row.id,
+        phase=Phase.REVIEW,
+        created_at=datetime.now(UTC),
+        data=certificate(row.id, row.spec, replace(state, finished=status, stop=masked_stop)),
+    )
+
+
+async def keep(context: Context, row: RunRow, state: RunState, status: Status) -> Salvage:
+    """Keep what is not committed; says where, if there was anything. A local session's tree is closed with that."""
+    if row.spec.workspace is not None:
+        return Salvage(diff=await close_local(context, row, state, succeeded=status is Status.SUCCESS))
+    mirror, ref = context.mirror(row.spec.on_github), f"refs/mendbot/salvage/{row.id}"
+    loss = await _rescued(mirror, context.tree_path(row), ref)
+    # asked of git, because a crash may have come between the salvage and the record of it
+    kept = mirror.is_dir() and await mirrors.resolve(mirror, ref)
+    if not kept:
+        return Salvage(loss=loss)
+    return Salvage(salvage_ref=ref, unfinished=await _unfinished(context, mirror, state, ref), loss=loss)
+
+
+async def _unfinished(context: Context, mirror: Path, state: RunState, ref: str) -> str:
+    """The change that a ref of the mirror holds, for readers who cannot reach the mirror."""
+    if state.base_sha is None:
+        return ""
+    try:
+        text = await diff(mirror, state.base_sha, ref)
+    except GitError as error:
+        log.warning("unfinished_change_not_told", ref=ref, because=error.reason)
+        return ""
+    return context.mask(text) if len(text) <= _MOST_TOLD else ""
+
+
+async def clear_tree(mirror: Path, path: Path, ref: str) -> Loss | None:
+    """Keep at `ref` what a worktree holds beside its commits, and remove it with the run's own directory.
+
+    Its slot is free then, whatever the tree held: what could not be kept is logged and returned. Raises Transient
+    where the machine lacks something, or where the directory resists deletion (its slot is free even then)."""
+    loss = await _rescued(mirror, path, ref)
+    await remove_tree(mirror, path)
+    return loss
+
+
+async def remove_tree(mirror: Path, path: Path) -> None:
+    """Remove a worktree with the run's own directory. Transient where it resists deletion; its slot is free even
+    then."""
+    await remove_worktree(mirror, path)
+    with suppress(OSError):  # what else somebody put there keeps it
+        path.parent.rmdir()
+
+
+async def _rescued(mirror: Path, path: Path, ref: str) -> Loss | None:
+    loss = await rescue(mirror, path, ref)
+    if loss is not None:
+        log.warning("change_lost", path=str(path), files=loss.files, more=loss.more, because=loss.because)
+    return loss
+
+
+async def finish_cancelled(context: Context, run_id: str) -> None:
+    """End a run that somebody asked to stop; waits until whoever works on it has let go."""
+    async with context.control.lock(run_id):
+        row = await context.stores.runs.get(run_id)
+        if row is None or row.status.final:
+            return
+        state = run_state(await context.stores.runs.events(run_id))
+        if state.pull is not None or (row.spec.workspace is not None and state.passed):
+            # asked too late: what was wanted is there, and that is what is to be told
+            await finish(context, row, state, Status.SUCCESS, None)
+            return
+        because = row.cancel_because or make_reason("stop.asked").text
+        await finish(
+            context,
+            row,
+            state,
+            Status.CANCELLED,
+            ExplainedStop(reason="cancelled", details=because, said=parse_reason(because)),
+        )
+
+
+def settle_job(run_id: str, spec: RunSpec) -> Job:
+    """The job that says a cancelled run's last word."""
+    return Job(kind="settle", id=f"settle:{run_id}", partition=spec.place, args={"run_id": run_id})

@@ -1,0 +1,121 @@
+"""A session in somebody's own tree: it works in place, because what checks need (packages, builds) lies there, ignored.
+Where it does not succeed the tree is put back as it was, and what had been tried is kept as a diff."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import structlog
+
+from bot.errors import UserError
+from bot.rules.runs.state import RunState
+from bot.store.runs.runs import RunRow
+from bot.workflows.context import Context, session_dir
+from bot.workspace.checks.logs import write_log
+from bot.workspace.files.remove_tree import remove_directory
+from bot.workspace.git.command import GitError
+from bot.workspace.git.tree import Tree
+
+CHANGE = "change.diff"
+LEFT_OVER = "not-kept.diff"
+FOUND = "found-{}.diff"
+
+log = structlog.get_logger()
+
+
+def open_local(context: Context, row: RunRow) -> Tree:
+    """The session's tree and the git directory that `begin_local` made for it; UserError where the tree is gone."""
+    tree = _tree(context, row)
+    if not tree.path.is_dir():
+        raise UserError(f"{tree.path} is gone: somebody took the directory away while the session worked in it")
+    return tree
+
+
+def _tree(context: Context, row: RunRow) -> Tree:
+    return Tree(context.tree_path(row), context.git_dir(row.id, row.spec))
+
+
+async def keep_found(context: Context, row: RunRow, state: RunState, tree: Tree, *, after: str = "") -> None:
+    """Before the tree is restored: what is there beside what the session wrote (a person may edit meanwhile, checks
+    write files, a crash leaves half a change) is kept as a diff. `after` names the check that has just run, if any."""
+    assert state.snapshot is not None
+    found = await tree.snapshot()
+    if found != state.snapshot:
+        patch = context.mask(await tree.diff(state.snapshot, found))
+        write_log(
+            context.settings.home,
+            row.id,
+            FOUND.format(f"{state.attempt}-{after}" if after else state.attempt),
+            patch.encode(),
+        )
+
+
+async def close_local(context: Context, row: RunRow, state: RunState, *, succeeded: bool) -> str | None:
+    """End the session in its tree: a success stays, anything else is undone; the name of the diff that keeps it."""
+    where, left = session_dir(context.settings, row.id), None
+    tree = _tree(context, row)
+    if succeeded:
+        left = await _keep_change(context, row, state, tree)
+    elif state.start is not None and tree.git_dir.is_dir() and tree.path.is_dir():
+        now = await tree.snapshot()
+        if now != state.start:
+            patch = context.mask(await tree.diff(state.start, now))
+            left = write_log(context.settings.home, row.id, LEFT_OVER, patch.encode())
+            await tree.restore(state.start)
+    if where.is_dir():
+        await remove_directory(where)
+    return left
+
+
+async def _keep_change(context: Context, row: RunRow, state: RunState, tree: Tree) -> str | None:
+    """The change of a success as one diff; None where it left none, or one that is too large to be told."""
+    if state.start is None or state.snapshot in (None, state.start) or not tree.git_dir.is_dir():
+        return None
+    try:
+        patch = await tree.diff(state.start, state.snapshot)
+    except GitError as error:
+        log.warning("change_not_kept", session=row.id, because=error.reason)
+        return None
+    return write_log(context.settings.home, row.id, CHANGE, context.mask(patch).encode())
+
+
+@contextmanager
+def attending(home: Path, run_id: str) -> Iterator[None]:
+    """Hold a session's lock while this process works on it; the system lets go of it however the process ends."""
+    where = home / "sessions" / run_id
+    where.mkdir(parents=True, mode=0o700)
+    lock = os.open(_lock(home, run_id), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(lock)
+        _lock(home, run_id).unlink(missing_ok=True)
+
+
+@contextmanager
+def taking_over(home: Path, run_id: str) -> Iterator[bool]:
+    """Hold the lock of a session that another process was to work on, so that only one ends it; False where somebody
+    holds it: the process itself, or who is ending it already."""
+    (home / "sessions").mkdir(exist_ok=True, mode=0o700)
+    lock = os.open(_lock(home, run_id), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        os.close(lock)
+        _lock(home, run_id).unlink(missing_ok=True)
+
+
+def _lock(home: Path, run_id: str) -> Path:
+    # beside the directory, which is removed before the session's end is recorded
+    return home / "sessions" / f".{run_id}.lock"

@@ -1,0 +1,121 @@
+"""From a green tree to a pull request: review by the rules, commit, push, open. Each step finds what it did before."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import structlog
+
+from bot.github.pulls import NoDrafts
+from bot.model import Phase, PullRequestRef, RunView
+from bot.model.reasons import ExplainedStop
+from bot.reports.runs.pull_request import commit_message, pull_body, pull_title
+from bot.rules.patches.change_policy import check_changes
+from bot.rules.reasons import make_reason
+from bot.rules.runs.state import RunState
+from bot.store.runs.runs import Draft, RunRow
+from bot.workflows.context import Context
+from bot.workflows.pushes.merge_conflicts import note_conflicts
+from bot.workflows.pushes.push import push_commit
+from bot.workflows.reporting.run_view import view_of
+from bot.workflows.runs.begin import open_tree
+from bot.workspace.git.diff import diff
+from bot.workspace.git.tree import Tree
+
+log = structlog.get_logger()
+
+
+async def review(context: Context, row: RunRow, state: RunState) -> None:
+    """Hold the whole change, base to green, against the policy once more; each attempt was held alone before."""
+    runs = context.stores.runs
+    await runs.append(row.id, [Draft(type="phase_started", key="review", phase=Phase.REVIEW)])
+    tree = await open_tree(context, row, state)
+    snapshot = await _without_set_up(tree, state)
+    assert state.base_sha is not None
+    changed = await tree.changed(state.base_sha, snapshot)
+    refusal = check_changes(changed, row.spec.policy.protected_paths)
+    stop = None
+    if refusal is not None:
+        stop = ExplainedStop(reason=refusal.reason, details=refusal.message)
+    elif not changed:
+        stop = ExplainedStop.of("no_change", make_reason("no_change"))
+    if stop is not None:
+        await runs.append(
+            row.id, [Draft(type="phase_failed", key="review_done", phase=Phase.REVIEW, data=stop.model_dump())]
+        )
+        return
+    data = {"snapshot": snapshot, "paths": [item.path for item in changed]}
+    await runs.append(row.id, [Draft(type="phase_completed", key="review_done", phase=Phase.REVIEW, data=data)])
+
+
+async def _without_set_up(tree: Tree, state: RunState) -> str:
+    """The base with what the attempts changed: files that set-up left about are nobody's change."""
+    assert state.base_sha is not None and state.start is not None and state.snapshot is not None
+    if not await tree.changed(state.base_sha, state.start):
+        return state.snapshot
+    changed = [item.path for item in await tree.changed(state.start, state.snapshot)]
+    await tree.restore(state.base_sha)
+    await tree.restore(state.snapshot, changed)
+    return await tree.snapshot()
+
+
+async def package(context: Context, row: RunRow, state: RunState) -> None:
+    """Commit, and bring the commit to where it is wanted: a pull request of its own, the branch of the one that it
+    fixes, or as a diff in the thread of a fork's. A push that GitHub refuses ends the run with GitHub's reason.
+
+    On somebody's branch only a shown fix is pushed, or the diff that a person gave; another change is offered."""
+    runs, spec, view = context.stores.runs, row.spec, view_of(row, state, language=context.settings.language)
+    await runs.append(row.id, [Draft(type="phase_started", key="packaging", phase=Phase.PACKAGING)])
+    commit = await _commit(context, row, state, context.mask(commit_message(view)))
+    if spec.pull is not None and (spec.pull.from_fork or (view.proof != "shown" and not spec.given)):
+        assert state.base_sha is not None
+        data = {"offered": context.mask(await diff(context.mirror(spec.on_github), state.base_sha, commit))}
+        await runs.append(row.id, [_packaged(data)])
+        return
+    seen = await note_conflicts(context, row, commit) if spec.pull is None else ()
+    refused = await push_commit(context, row, state, commit)
+    if refused is not None:
+        failed = Draft(type="phase_failed", key="packaging_done", phase=Phase.PACKAGING, data=refused)
+        await runs.append(row.id, [failed])
+        return
+    pushed = Draft(type="commit_pushed", key="commit_pushed", phase=Phase.PACKAGING, data={"commit": commit})
+    await runs.append(row.id, [pushed])
+    if spec.pull is not None:
+        await runs.append(row.id, [_packaged({"commit": commit})])
+        return
+    final_view = view.model_copy(update={"commit_sha": commit, "conflicts": seen})
+    pull = await _open_pull(context, row, state, final_view)
+    await runs.append(row.id, [_packaged({"commit": commit, "pull": pull.model_dump()})])
+
+
+def _packaged(data: dict[str, Any]) -> Draft:
+    return Draft(type="phase_completed", key="packaging_done", phase=Phase.PACKAGING, data=data)
+
+
+async def _open_pull(context: Context, row: RunRow, state: RunState, view: RunView) -> PullRequestRef:
+    spec = row.spec
+    language = spec.policy.language or context.settings.language
+    assert state.branch is not None
+    ensure = partial(
+        context.github.repository(spec.on_github).ensure_pull,
+        head=state.branch,
+        base=spec.base_branch,
+        body=context.mask(pull_body(view, language)),
+    )
+    if view.proof != "shown":
+        try:
+            return await ensure(title=context.mask(pull_title(view)), draft=True)
+        except NoDrafts as error:
+            log.info("no_drafts", run=row.id, because=str(error))
+    return await ensure(title=context.mask(pull_title(view, drafts=False)))
+
+
+async def _commit(context: Context, row: RunRow, state: RunState, message: str) -> str:
+    """The commit of the reviewed snapshot: the one made before a crash, or a new one."""
+    assert state.base_sha is not None and state.snapshot is not None
+    tree = await open_tree(context, row, state)
+    head = await tree.head()
+    if head != state.base_sha and not await tree.changed(head, state.snapshot):
+        return head
+    return await tree.commit(state.snapshot, message, await context.github.commit_author(row.spec.on_github))

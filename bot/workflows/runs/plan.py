@@ -1,0 +1,64 @@
+"""The three phases before the loop: a plan, an architecture and a design, made from the issue and the repository."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.agent import planner
+from bot.model import Artifact, Phase
+from bot.rules.runs.state import RunState
+from bot.store.runs.runs import Draft, RunRow
+from bot.workflows.context import Context
+from bot.workspace.mirror import mirror as mirrors
+
+_READ_AT_MOST = 40
+_FILES_ASKED = 10
+
+
+async def prepare(context: Context, row: RunRow, state: RunState) -> None:
+    """Record the artifacts of planning, architecture and design (REQ-RUN-002); no model is needed."""
+    git_dir, base = context.git_dir(row.id, row.spec), state.base_sha or "HEAD"
+    files = await mirrors.list_files(git_dir, base)
+    focus = state.focus
+    plan = planner.plan(row.spec.title, row.spec.task, files, focus)
+    wanted = sorted({*focus, *(path for name in focus for path in planner.covering_tests(name, files))})[:_READ_AT_MOST]
+    texts = await asyncio.gather(*(mirrors.read_file(git_dir, base, path) for path in wanted))
+    contents = {path: text for path, text in zip(wanted, texts, strict=True) if text is not None}
+    architecture = planner.architecture(plan, files, contents)
+    design = planner.design(plan, architecture)
+    past = await _past_errors(context, row, focus)
+    baseline = state.baseline.model_dump(mode="json", by_alias=True) if state.baseline else None
+    drafts: list[Draft] = []
+    made: list[Artifact] = []
+    phases: tuple[tuple[Phase, Mapping[str, Any]], ...] = (
+        (Phase.PLANNING, {**plan, "pastErrors": past, "baseline": baseline}),
+        (Phase.ARCHITECTURE, architecture),
+        (Phase.DESIGN, design),
+    )
+    for phase, data in phases:
+        artifact = Artifact(
+            id=f"{row.id}.{phase}", session_id=row.id, phase=phase, created_at=datetime.now(UTC), data=dict(data)
+        )
+        made.append(artifact)
+        if phase is not Phase.PLANNING:
+            drafts.append(Draft(type="phase_started", key=phase, phase=phase))
+        drafts.append(
+            Draft(type="artifact_created", key=f"artifact:{artifact.id}", phase=phase, data={"artifact": artifact.id})
+        )
+        drafts.append(Draft(type="phase_completed", key=f"{phase}_done", phase=phase))
+    await context.stores.runs.append(row.id, drafts, made)
+
+
+async def _past_errors(context: Context, row: RunRow, focus: Sequence[str]) -> list[dict[str, Any]]:
+    """What the history knows of the files that the task names, without the patches."""
+    found: dict[int, dict[str, Any]] = {}
+    for path in focus[:_FILES_ASKED]:
+        for known in await context.stores.history.by_file(path, repo=row.spec.place):
+            resolution = known.resolution.model_dump(
+                mode="json", by_alias=True, exclude_defaults=True, exclude={"patch"}
+            )
+            found[known.id] = {"file": path, "error": known.error, "resolution": resolution}
+    return list(found.values())

@@ -1,0 +1,49 @@
+"""Work on a thread is asked for and called off here: by labels, by comments, by buttons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.config import Policy
+from bot.model import Repo
+from bot.store.inbox.candidates import QueuedIssue
+from bot.store.runs.runs import RunRow
+from bot.workflows.context import Context
+from bot.workflows.runs.finish import settle_job
+
+
+async def make_candidate(context: Context, candidate: QueuedIssue) -> None:
+    """Let an issue wait for its quiet period and then be grouped."""
+    await context.stores.candidates.add(candidate)
+    context.wake["gather"].set()
+
+
+async def stop_work(context: Context, repo: Repo, number: int, because: str, policy: Policy) -> RunRow | None:
+    """Stop the run that holds a thread, and take it from those that wait; the group's other issues are still wanted and
+    wait for a run of their own. The run that was stopped, if there was one."""
+    await context.stores.candidates.drop(repo, number)
+    found = await context.stores.runs.open_run(repo, number)
+    row = await context.stores.runs.get(found[0]) if found is not None else None
+    if row is None:
+        return None
+    others = [issue.number for issue in row.spec.issues if issue.number != number]
+    await cancel_run(context, row, because, released=others, quiet_ms=quiet_ms(context, policy))
+    context.wake["gather"].set()
+    return row
+
+
+def quiet_ms(context: Context, policy: Policy) -> int:
+    """How long more labels are waited for."""
+    quiet_s = policy.quiet_seconds if policy.quiet_seconds is not None else context.settings.quiet_seconds
+    return int(quiet_s * 1000)
+
+
+async def cancel_run(
+    context: Context, row: RunRow, because: str, *, released: Sequence[int] = (), quiet_ms: int = 0
+) -> None:
+    """Ask a run to stop, interrupt what is being done for it, and have its last word said once."""
+    if not await context.stores.runs.request_cancel(row.id, because, released=released, quiet_ms=quiet_ms):
+        return
+    context.control.signal(row.id)
+    await context.enqueue(settle_job(row.id, row.spec))
+    context.wake["report"].set()

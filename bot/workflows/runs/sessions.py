@@ -1,0 +1,144 @@
+"""Sessions: runs that somebody asks for by a task instead of by labels (spec D). The same code serves HTTP, the command
+line and programs, so what one of them refuses all of them refuse."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.errors import ConfigError, Stale, UserError
+from bot.model import Problem, Repo, Session, SessionRequest, Status
+from bot.rules.runs.session_request import InvalidRequest, session_for
+from bot.rules.runs.spec import RunSpec
+from bot.rules.runs.state import run_state
+from bot.store.runs.runs import RunRow, Runs
+from bot.workflows.agents.build_agents import check_specs, operators_argv
+from bot.workflows.context import Context
+from bot.workflows.repo_config import get_policy
+from bot.workspace.detect.local_policy import local_policy
+from bot.workspace.sandbox.agent_program import program_problem
+
+_NO_COMMAND = "`command` has no command line: set MENDBOT_AGENT_COMMAND, or give `command:ARGV`"
+
+
+def new_id() -> str:
+    """A session's id: nobody guesses it, and it can stand in a path, in a branch and in a URL."""
+    return f"session-{secrets.token_hex(6)}"
+
+
+async def get_spec(
+    context: Context, request: SessionRequest, *, roots: Sequence[Path] | None, attended: bool = False
+) -> RunSpec:
+    """The order that a request describes. A path must lie in one of `roots`, where they are given.
+
+    Agents that the request of an `attended` session names are the operator's own, and must be able to start.
+    Raises Rejected for what only this machine or GitHub can tell, UserError for a broken `.github/mendbot.yml`."""
+    try:
+        check_specs(request.agents)
+    except ConfigError as error:
+        raise InvalidRequest((Problem(field="agents", message=str(error)),)) from None
+    if request.repo.startswith("/"):
+        return await _in_tree(context, request, _tree(request.repo, roots), attended)
+    return await _on_github(context, request)
+
+
+async def _in_tree(context: Context, request: SessionRequest, tree: Path, attended: bool) -> RunSpec:
+    policy = await local_policy(tree)
+    agents = request.agents or (policy.agents if policy.agents is not None else context.settings.agents)
+    by_operator = attended and bool(request.agents)
+    if attended:
+        await _demand_programs(context, agents, tree, by_operator)
+    return RunSpec(
+        workspace=str(tree),
+        goal=request.task,
+        files=request.file_paths,
+        test_command=request.test_command,
+        validation_commands=request.validation_commands,
+        key="session",
+        policy=policy,
+        agents=agents,
+        max_attempts=request.max_attempts,
+        agents_by_operator=by_operator,
+        attended=attended,
+    )
+
+
+async def _demand_programs(context: Context, agents: Sequence[str], tree: Path, by_operator: bool) -> None:
+    """Raises Rejected where an agent of the operator's own could not start, before anything is begun."""
+    problems = []
+    for spec in dict.fromkeys(agents):
+        argv = operators_argv(context.settings, spec, by_operator=by_operator)
+        if argv:
+            problem = await program_problem(argv, tree, context.sandbox, context.settings)
+        else:
+            problem = _NO_COMMAND if by_operator and argv is not None else None
+        if problem is not None:
+            problems.append(Problem(field="agents", message=problem))
+    if problems:
+        raise InvalidRequest(problems)
+
+
+def _tree(path: str, roots: Sequence[Path] | None) -> Path:
+    try:
+        tree = Path(path).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is no path"
+        raise InvalidRequest(
+            (Problem(field="repo", message=f"{path}: {why}; give a directory that is there"),)
+        ) from None
+    if not tree.is_dir():
+        raise InvalidRequest((Problem(field="repo", message=f"{path} is no directory; give the one that holds it"),))
+    if tree == Path("/") or tree == Path.home().resolve():
+        message = f"{path} is not a project's directory: everything below it would be the session's to change"
+        raise InvalidRequest((Problem(field="repo", message=message),))
+    if roots is None:
+        return tree
+    if not any(tree.is_relative_to(root.resolve()) for root in roots):
+        named = ", ".join(map(str, roots)) or "none is set"
+        message = f"{path} lies in no workspace root ({named}): name its directory in MENDBOT_WORKSPACE_ROOTS"
+        raise InvalidRequest((Problem(field="repo", message=message),))
+    return tree
+
+
+async def _on_github(context: Context, request: SessionRequest) -> RunSpec:
+    if context.door is None:
+        message = "is on GitHub, where the App alone may work: start `mendbot serve` and ask over HTTP"
+        raise InvalidRequest((Problem(field="repo", message=message),))
+    owner, _, name = request.repo.partition("/")
+    try:
+        installation = await context.github.installation_of(owner, name)
+        repo = Repo(owner=owner, name=name, installation_id=installation)
+        policy, default_branch = await get_policy(context, repo)
+    except (Stale, UserError) as error:
+        message = f"{request.repo} can't be worked on: {error}"
+        raise InvalidRequest((Problem(field="repo", message=message),)) from None
+    return RunSpec(
+        repo=repo,
+        goal=request.task,
+        files=request.file_paths,
+        test_command=request.test_command,
+        validation_commands=request.validation_commands,
+        key=(request.task.strip().splitlines() or ["session"])[0][:80],
+        suggested_branch=f"fix/session-{secrets.token_hex(4)}",
+        policy=policy,
+        base_branch=policy.base_branch or default_branch,
+        agents=request.agents or (policy.agents if policy.agents is not None else context.settings.agents),
+        max_attempts=request.max_attempts,
+    )
+
+
+async def read_session(runs: Runs, row: RunRow) -> Session:
+    """The session that a run's row and its events tell of."""
+    state = run_state(await runs.events(row.id))
+    # row and events are written in one commit but read in two, so the events, which were read last, have the say
+    status = state.finished or (row.status if not row.status.final else Status.RUNNING)
+    return session_for(
+        row.id,
+        row.spec,
+        status,
+        state,
+        created_at=datetime.fromtimestamp(row.created_at / 1000, UTC),
+        waiting_for=row.waiting_for,
+    )

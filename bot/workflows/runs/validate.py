@@ -1,0 +1,234 @@
+"""The validation pipeline, run: one command a step, each recorded as it ends, so that a crash repeats one at most."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from bot.model import Artifact, Phase, ValidationStep
+from bot.rules.failures.errors import Printed, printed_errors
+from bot.rules.failures.verdict import NOT_RUN, WHOLE
+from bot.rules.runs.executed_tests import goes_back_to
+from bot.rules.runs.existing_failures import ExistingErrors, as_left, left_on_base
+from bot.rules.runs.next_action import Validate
+from bot.rules.runs.pipeline import PipelineStage, close, left_out, next_index, skipped_step
+from bot.rules.runs.spec import RunSpec
+from bot.rules.runs.state import RunState
+from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
+from bot.store.database.database import now_ms
+from bot.store.history.outcomes import CheckOutcome
+from bot.store.runs.runs import Draft, RunRow
+from bot.workflows.checks.altered_files import judged
+from bot.workflows.checks.executed_tests import Executed, Run, compare, execute, keep, runs_tests
+from bot.workflows.context import Context
+from bot.workflows.history.learn_from_runs import judge_guidance, remember_failure
+from bot.workflows.runs.begin import grant_for_run, open_tree
+from bot.workflows.runs.local_tree import keep_found
+from bot.workspace.checks.logs import write_log
+from bot.workspace.checks.run_checks import run_step
+from bot.workspace.git.tree import Tree
+from bot.workspace.sandbox.sandbox import SandboxGrant
+
+_MOST_PRINTED = 50
+"""Errors of a step that are kept in the tool's own words, and below how many characters of each."""
+_MOST_WORDS = 300
+
+
+async def validate(context: Context, row: RunRow, state: RunState, action: Validate) -> None:
+    """Run one stage for one attempt and, after the last, close the validation: artifact, verdict, phase."""
+    attempt, index = action.attempt, action.index
+    stage, phase = state.stages[index], Phase.VALIDATION if attempt else Phase.PLANNING
+    name = f"{attempt}:{index}"
+    facts: dict[str, Any] = {"phase": phase, "iteration": attempt}
+    await _open(context, row, stage, name, facts)
+    executed = await _run(context, row, state, index, attempt)
+    step, log = executed.step, executed.log
+    found = {} if step.passed else await asyncio.to_thread(printed_errors, log.decode("utf-8", "replace"))
+    step, prints, left = _its_own(row, state, index, attempt, step, found)
+    data: dict[str, Any] = {
+        "stage": stage.name,
+        "step": step.model_dump(mode="json", by_alias=True),
+        "fingerprints": prints,
+    }
+    if left is not None and (left.errors or left.named) and not attempt:
+        data["left"] = left.model_dump(mode="json")
+    data["printed"] = {error: found[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]}
+    if attempt:
+        data["attempt"] = state.counted
+    if log:
+        data["log"] = write_log(context.settings.home, row.id, f"{attempt}-{index}-{stage.name}.log", log)
+    data |= keep(context, row, f"{attempt}-{index}-{stage.name}", executed.suite)
+    await _count(context, row, state, step, prints)
+    refused = await _compared(context, row, state, action, replace(executed, step=step), data)
+    drafts = [
+        Draft(
+            type=f"validation_command_{'completed' if step.passed else 'failed'}",
+            key=f"command_done:{name}",
+            classification=step.classification,
+            data=data,
+            **facts,
+        )
+    ]
+    steps = (*state.steps, step)
+    made: list[Artifact] = []
+    if attempt and (next_index(state.stages, steps) is None or refused):
+        by_luck = any(one.flaky for one in steps)
+        await judge_guidance(context, state, passed=step.passed and not by_luck and not refused)
+        if not step.passed or (refused and goes_back_to(state) is state.before[-1]):
+            await remember_failure(context, state, prints or state.failing)
+        closing, artifact = _closing(row, attempt, steps, refused)
+        drafts += closing
+        made.append(artifact)
+    await context.stores.runs.append(row.id, drafts, made)
+    if refused:
+        await (await open_tree(context, row, state)).restore(goes_back_to(state).snapshot)
+
+
+async def _open(context: Context, row: RunRow, stage: PipelineStage, name: str, facts: dict[str, Any]) -> None:
+    attempt = facts["iteration"]
+    opening = []
+    if attempt and name == f"{attempt}:0":
+        opening.append(Draft(type="phase_started", key=f"validation:{attempt}", **facts))
+    if stage.command is not None:
+        data = {"stage": stage.name, "command": context.mask(stage.command.text)}
+        opening.append(Draft(type="validation_command_started", key=f"command:{name}", data=data, **facts))
+    if opening:
+        await context.stores.runs.append(row.id, opening)
+
+
+async def _compared(
+    context: Context, row: RunRow, state: RunState, action: Validate, executed: Executed, data: dict[str, Any]
+) -> str:
+    """Why the change is refused although the stage passed after it: other tests ran. Empty where it is not; `data` of
+    the stage's event is given both."""
+    stage = state.stages[action.index]
+    if not action.attempt or not executed.step.passed or executed.step.skipped or not runs_tests(stage):
+        return ""
+    found = await compare(context, row, state, await open_tree(context, row, state), action.index, executed)
+    if found is None:
+        return ""
+    data["whatRan"] = found.what_ran
+    if found.refused is None:
+        return ""
+    data["refused"] = context.mask(found.refused.text)
+    data["reason"] = WEAKENED_TESTS
+    return str(data["refused"])
+
+
+async def _count(context: Context, row: RunRow, state: RunState, step: ValidationStep, prints: tuple[str, ...]) -> None:
+    """Remember what a check came to when the run executed it first, which tells most of the repository and least of the
+    attempts. What fails on a pull request was counted when that was checked."""
+    if step.skipped or row.spec.pull is not None:
+        return
+    outcome = CheckOutcome(
+        repo=row.spec.place,
+        number=next(iter(row.spec.threads), None),
+        stage=step.stage,
+        sha=state.base_sha or "",
+        run_id=row.id,
+        outcome="flaky" if step.flaky else "passed" if step.passed else "failed",
+        errors=prints,
+        at_ms=now_ms(),
+    )
+    await context.stores.outcomes.record(outcome)
+
+
+def _its_own(
+    row: RunRow, state: RunState, index: int, attempt: int, step: ValidationStep, found: Mapping[str, Printed]
+) -> tuple[ValidationStep, tuple[str, ...], ExistingErrors | None]:
+    """The step and its errors without those that this run is not to fix, and which of the base's are left alone."""
+    stage, prints = state.stages[index], tuple(found)
+    if not_its_own(row.spec, stage.name, step, prints):
+        passed = {"passed": True, "tolerated": True, "annotations": (), "failures": (), "failure_count": 0}
+        return step.model_copy(update=passed), (), None
+    if row.spec.pull is not None or not state.red_base:
+        return step, prints, None
+    known = state.left.get(index)
+    left = known if attempt else left_on_base(row.spec, stage.name, step, found, others_named=_named(state))
+    return *as_left(step, left or ExistingErrors(), prints), left
+
+
+def not_its_own(spec: RunSpec, stage: str, step: ValidationStep, prints: Sequence[str]) -> bool:
+    """Whether a failed check shows nothing but what the pull request is not to be blamed for."""
+    if spec.pull is None or step.passed or step.cut_short:
+        return False
+    tolerated = spec.pull.tolerated.get(stage, ())
+    if step.could_not_run is not None:
+        return NOT_RUN in tolerated
+    return bool(tolerated) and set(prints or (WHOLE,)) <= set(tolerated)
+
+
+def _named(state: RunState) -> bool:
+    """Whether the task names an error that an earlier check of the base showed."""
+    return any(left.named for left in state.left.values())
+
+
+async def _run(context: Context, row: RunRow, state: RunState, index: int, attempt: int) -> Executed:
+    stage = state.stages[index]
+    if stage.command is None:
+        return Executed(skipped_step(stage), b"")
+    if attempt and NOT_RUN in state.left.get(index, ExistingErrors()).errors:
+        return Executed(left_out(stage, context.mask(stage.command.text)), b"")
+    tree, grant = await open_tree(context, row, state), grant_for_run(context, row)
+    run = _guarded(context, row, state, stage, tree)
+    first = await execute(context, row, stage, tree, grant, run)
+    step = first.step
+    if step.passed or step.cut_short or step.exit_code is None or step.could_not_run or not attempt:
+        return first
+    # once more, to tell flaky from broken (REQ-RUN-002); a limit or a missing command is not a matter of luck
+    again = await execute(context, row, stage, tree, grant, run)
+    if again.step.passed:
+        note = f"{again.step.output}\n(failed once before, on the same tree: flaky)".strip()
+        flaky = again.step.model_copy(update={"flaky": True, "output": note})
+        return Executed(flaky, first.log + again.log, again.suite)
+    return first
+
+
+def _guarded(context: Context, row: RunRow, state: RunState, stage: PipelineStage, tree: Tree) -> Run:
+    """The stage's command, run on exactly the files of the snapshot, which are so again afterwards."""
+    command, snapshot = stage.command, state.snapshot
+    assert command is not None and snapshot is not None
+
+    async def keep_edits() -> None:
+        await keep_found(context, row, state, tree, after=stage.name)
+
+    # in somebody's own tree what was altered may be that person's edit, of which the diff is then all that is left
+    keeps = keep_edits if row.spec.workspace is not None else None
+
+    async def run(grant: SandboxGrant) -> tuple[ValidationStep, bytes]:
+        once = partial(run_step, stage.name, command, tree.path, context.sandbox, grant=grant, mask=context.mask)
+        return await judged(tree, snapshot, once, mask=context.mask, before_restoring=keeps)
+
+    return run
+
+
+def _closing(
+    row: RunRow, attempt: int, steps: tuple[ValidationStep, ...], refused: str
+) -> tuple[list[Draft], Artifact]:
+    outcome = close(steps, refused)
+    artifact = Artifact(
+        id=f"{row.id}.validation.{attempt}",
+        session_id=row.id,
+        phase=Phase.VALIDATION,
+        iteration=attempt,
+        created_at=datetime.now(UTC),
+        data=outcome.model_dump(mode="json", by_alias=True),
+    )
+    facts: dict[str, Any] = {
+        "phase": Phase.VALIDATION,
+        "iteration": attempt,
+        "classification": outcome.classification,
+    }
+    verdict = "passed" if outcome.passed else "failed"
+    why = {"summary": outcome.summary, **({"reason": WEAKENED_TESTS} if refused else {})}
+    phase_end = "phase_completed" if outcome.passed else "phase_failed"
+    drafts = [
+        Draft(type="artifact_created", key=f"artifact:{artifact.id}", data={"artifact": artifact.id}, **facts),
+        Draft(type=f"tests_{verdict}", key=f"tests:{attempt}", data=why, **facts),
+        Draft(type=phase_end, key=f"validation_done:{attempt}", data=why, **facts),
+    ]
+    return drafts, artifact

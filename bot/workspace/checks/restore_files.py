@@ -1,0 +1,251 @@
+"""A tree's files as they were before a check, so that whatever it rewrites can be restored byte for byte: in a tree
+that is somebody's own, with or without a repository, edits that were never committed are all there is of them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from bot.errors import Transient, UserError
+from bot.workspace.files.remove_tree import remove_directory
+from bot.workspace.files.tree_digest import file_names
+from bot.workspace.git.command import GitError, git
+
+_MOST_FILES = 100_000
+_MOST_BYTES = 1 << 30
+_LARGEST = 50_000_000
+"""Files, bytes of all of them and of one, of which a copy is made; the others are only watched."""
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a check had altered: the files that were restored, those of which there was no copy, and the directory that
+    keeps what was found in the restored ones; empty where there was nothing to keep."""
+
+    paths: tuple[str, ...] = ()
+    not_restored: tuple[str, ...] = ()
+    found_in: str = ""
+
+
+@dataclass(slots=True)
+class _File:
+    """One path as it was. `stamp` tells quickly that nothing has touched it; None where there was nothing."""
+
+    stamp: tuple[int, ...] | None
+    mode: int = 0
+    link: str | None = None
+    at: int | None = None
+    """Where its copy begins among the copies; None where there is none."""
+    size: int = 0
+    mtime_ns: int = 0
+
+
+@dataclass(slots=True)
+class KeptFiles:
+    """The files of `tree` as they were when `keep_files` looked; new files are none of its business."""
+
+    tree: Path
+    copies: BinaryIO
+    files: dict[str, _File] = field(default_factory=dict)
+    room: int = _MOST_BYTES
+
+    async def restore(self) -> Restored:
+        """Make the files what they were. What was found instead is kept in a directory for temporary files: it may be
+        an edit that somebody made meanwhile. UserError where that cannot be done, with where their copies are."""
+        altered = await asyncio.to_thread(self._altered)
+        if not altered:
+            return Restored()
+        able = [name for name in altered if self._is_restorable(self.files[name])]
+        found = Path(tempfile.mkdtemp(prefix="mendbot-found-"))
+        try:
+            await asyncio.to_thread(self._set_aside, able, found)
+            for at, name in enumerate(able):
+                try:
+                    await self._clear(name)
+                    await asyncio.to_thread(self._write, name)
+                except (OSError, Transient) as error:
+                    raise self._given_up(able[at:], error, found) from error
+        finally:
+            kept = any(found.iterdir())
+            if not kept:
+                found.rmdir()
+        lost = tuple(name for name in altered if name not in able)
+        return Restored(tuple(able), lost, str(found) if kept else "")
+
+    def close(self) -> None:
+        """Let go of the copies."""
+        self.copies.close()
+
+    def add(self, name: str) -> None:
+        """Take a file, with a copy where there is room for one."""
+        path = self.tree / name
+        status = _status(path)
+        if status is None:
+            self.files[name] = _File(None)
+            return
+        file = self.files[name] = _File(_stamp(status), mode=stat.S_IMODE(status.st_mode), mtime_ns=status.st_mtime_ns)
+        if stat.S_ISLNK(status.st_mode):
+            file.link = str(path.readlink())
+        elif stat.S_ISREG(status.st_mode) and status.st_size <= min(_LARGEST, self.room):
+            content = _content(path)
+            if content is not None:
+                file.at, file.size = self.copies.seek(0, os.SEEK_END), len(content)
+                self.copies.write(content)
+                self.room -= len(content)
+
+    def _altered(self) -> list[str]:
+        return sorted(name for name, file in self.files.items() if self._is_altered(name, file))
+
+    def _is_altered(self, name: str, file: _File) -> bool:
+        status = _status(self.tree / name)
+        now = None if status is None or not self._is_really_there(name) else status
+        if file.stamp is None or now is None:
+            return (file.stamp is None) != (now is None)
+        if _stamp(now) == file.stamp:
+            return False
+        if file.link is not None:
+            return not stat.S_ISLNK(now.st_mode) or str((self.tree / name).readlink()) != file.link
+        if file.at is None:
+            return True  # a file of which there is no copy
+        same_kind = stat.S_ISREG(now.st_mode) and stat.S_IMODE(now.st_mode) == file.mode and now.st_size == file.size
+        return not same_kind or _content(self.tree / name) != self._copy(file)
+
+    def _is_really_there(self, name: str) -> bool:
+        """Not through a link that has taken a directory's place."""
+        parent = self.tree
+        for part in name.split("/")[:-1]:
+            parent /= part
+            if parent.is_symlink():
+                return False
+        return True
+
+    def _is_restorable(self, file: _File) -> bool:
+        return file.stamp is None or file.link is not None or file.at is not None
+
+    def _copy(self, file: _File) -> bytes:
+        assert file.at is not None
+        self.copies.seek(file.at)
+        return self.copies.read(file.size)
+
+    def _set_aside(self, names: Iterable[str], found: Path) -> None:
+        for name in names:
+            content = _content(self.tree / name) if self._is_really_there(name) else None
+            # the same content with another mode, time or kind is nothing that anybody could miss
+            if content is not None and (self.files[name].at is None or content != self._copy(self.files[name])):
+                (found / name).parent.mkdir(parents=True, exist_ok=True)
+                (found / name).write_bytes(content)
+
+    def _given_up(self, names: Iterable[str], error: Exception, found: Path) -> UserError:
+        """What to say where files cannot be restored; their contents of before are saved where somebody finds them."""
+        saved = Path(tempfile.mkdtemp(prefix="mendbot-originals-"))
+        for name in names:
+            if self.files[name].at is not None:
+                (saved / name).parent.mkdir(parents=True, exist_ok=True)
+                (saved / name).write_bytes(self._copy(self.files[name]))
+        message = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        beside = f"; what the check left in them is in {found}" if any(found.iterdir()) else ""
+        return UserError(
+            f"a check changed files that cannot be restored ({message}): copy them back from {saved}{beside}"
+        )
+
+    async def _clear(self, name: str) -> None:
+        """Take away whatever stands where the file or one of its directories belongs."""
+        at = self.tree
+        *parents, last = name.split("/")
+        for part in parents:
+            at /= part
+            if at.is_symlink() or (at.exists() and not at.is_dir()):
+                await remove_directory(at)
+        status = _status(at / last)
+        if status is not None and (not stat.S_ISREG(status.st_mode) or self.files[name].at is None):
+            await remove_directory(at / last)
+
+    def _write(self, name: str) -> None:
+        path, file = self.tree / name, self.files[name]
+        if file.stamp is None:
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if file.link is not None:
+            path.symlink_to(file.link)
+        else:
+            if path.exists():
+                path.chmod(0o600)
+            # in place, so that it stays the file that an editor or a hard link knows
+            opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            with os.fdopen(opened, "wb") as target:
+                target.write(self._copy(file))
+                target.flush()
+                os.fchmod(opened, file.mode)
+                os.utime(opened, ns=(file.mtime_ns, file.mtime_ns))
+        file.stamp = _stamp(path.lstat())
+
+
+async def keep_files(tree: Path) -> KeptFiles:
+    """Take the files of `tree` (absolute) that a person or an agent would write: in a git checkout all that git tracks
+    or does not ignore, else all but what tools make. UserError where there is no room for their copies."""
+    names = await _listed(tree)
+    try:
+        return await asyncio.to_thread(_keep, tree, names)
+    except OSError as error:
+        where = tempfile.gettempdir()
+        raise UserError(
+            f"the files of {tree} could not be copied to {where} before the checks ({error.strerror}): "
+            "free some space there, or set TMPDIR"
+        ) from error
+
+
+def _keep(tree: Path, names: Iterable[str]) -> KeptFiles:
+    copies = tempfile.TemporaryFile(prefix="mendbot-kept-")  # noqa: SIM115 (it lives as long as the kept files)
+    kept = KeptFiles(tree, copies)
+    try:
+        for name in names:
+            kept.add(name)
+    except BaseException:
+        kept.close()
+        raise
+    return kept
+
+
+async def _listed(tree: Path) -> Iterable[str]:
+    try:
+        listed = await git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=tree)
+    except GitError:
+        return islice(file_names(tree), _MOST_FILES)
+    # a name that ends with a slash is a nested repository
+    found = (os.fsdecode(name) for name in listed.split(b"\0") if name and not name.endswith(b"/"))
+    return islice(dict.fromkeys(found), _MOST_FILES)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.lstat()
+    except OSError:
+        return None
+
+
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _content(path: Path) -> bytes | None:
+    """What the regular file holds; None for anything else, and where it may not be read."""
+    try:
+        opened = os.open(path, _READ)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            return None
+        with os.fdopen(opened, "rb", closefd=False) as file:
+            return file.read(_LARGEST + 1)
+    finally:
+        os.close(opened)

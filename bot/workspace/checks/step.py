@@ -1,0 +1,239 @@
+"""One command of a check, run in the sandbox and told as a `ValidationStep`: verdict, kind, places, text for people.
+What comes out of it has lost its control characters and its secrets before anything else looks at it (T35, T38)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.model import Annotation, Classification, CouldNotRun, NeededSetup, ShellCommand, ShownFailure, ValidationStep
+from bot.proc import ProcResult
+from bot.reports.format.truncate import cut_around, cut_middle, one_line, strip_control
+from bot.reports.locale.catalog import gigabytes
+from bot.reports.runs.missing_setup import setup_sentence
+from bot.rules.excerpts.excerpts import shown_failures
+from bot.rules.failures import errors
+from bot.rules.failures.annotations import Unreadable
+from bot.rules.setup.unable_to_run import could_not_run
+from bot.workspace.checks.line_counts import LineCounts
+from bot.workspace.checks.report_files import ReportFile
+from bot.workspace.files.tree_digest import Walk
+from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant
+from bot.workspace.setup.missing_setup import needed_setup
+
+OUTPUT_LIMIT = 5_000
+"""Characters of a failure's output (spec A, Output)."""
+
+MOST_SHOWN = 20
+"""Failures that a step keeps of all that its log shows."""
+
+_SUMMARY_LINES = 3
+_SUMMARY_LIMIT = 500
+_MOST_NAMES = 200_000
+"""Names of a tree that are looked through for the one that a tool left its directory out of."""
+
+_ENVIRONMENT: Mapping[str, str] = {"PYTHONDONTWRITEBYTECODE": "1"}
+"""Python takes compiled code for fresh if the source has its size and its second (PEP 552), and
+a bot edits faster than that: without compiled files the check judges the code that is there."""
+
+
+async def run_step(
+    stage: str, command: ShellCommand, tree: Path, sandbox: Sandbox, *, grant: SandboxGrant, mask: Callable[[str], str]
+) -> tuple[ValidationStep, bytes]:
+    """Run `command` in `tree` (absolute); the step, and its log as UTF-8: all that was kept, without secrets and ANSI.
+
+    A success carries a short summary as output, a failure at most 5,000 characters, head and tail, the cut marked.
+    A limit of time or memory, a missing program or a signal is a failed step of class `runtime`; one that never got
+    to judge anything has `could_not_run`; a detected command of a project that is not set up is not started. Places
+    come from the report that the command writes, else from its output; why a report could not be used ends the output.
+    Telling flaky is for the caller, who runs it twice. Raises UserError where the sandbox lets nothing run."""
+    needed = await asyncio.to_thread(needed_setup, tree, command, sandbox.provides) if command.needs else None
+    if needed is not None:
+        return _not_set_up(stage, command, needed, mask)
+    report = ReportFile.before_the_run(tree, command.report)
+    result = await sandbox.run(command, tree, grant=replace(grant, env={**_ENVIRONMENT, **grant.env}))
+    ended = _Ended(stage, command, tree, result, report)
+    # never on the event loop: even a short log may name hundreds of large files
+    return await asyncio.to_thread(_digest, ended, mask)
+
+
+def _not_set_up(
+    stage: str, command: ShellCommand, needed: NeededSetup, mask: Callable[[str], str]
+) -> tuple[ValidationStep, bytes]:
+    """The record of a command that was not started, because what it needs is not installed."""
+    said = mask(setup_sentence(needed, "en"))
+    step = ValidationStep(
+        command=mask(command.text),
+        stage=stage,
+        passed=False,
+        could_not_run=CouldNotRun(hindrance="not_set_up", setup=needed),
+        output=said,
+        classification="runtime",
+    )
+    return step, said.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """A command that has run, and what it left."""
+
+    stage: str
+    command: ShellCommand
+    tree: Path
+    result: ProcResult
+    report: ReportFile | None
+
+
+def _digest(ended: _Ended, mask: Callable[[str], str]) -> tuple[ValidationStep, bytes]:
+    stage, command, result = ended.stage, ended.command, ended.result
+    log = mask(strip_control(result.output.decode("utf-8", "replace")))
+    note = mask(_note(command, result))
+    passed = result.exit_code == 0 and not note
+    unable = None if passed or result.ended_by_us else _unable(ended, log, mask)
+    found, about_report = _places(ended, log, passed, mask)
+    notes = "\n\n".join(filter(None, (note, about_report)))
+    shown = () if passed else _shown(ended, log, note)
+    step = ValidationStep(
+        command=mask(command.text),
+        stage=stage,
+        passed=passed,
+        exit_code=result.exit_code,
+        timed_out=result.timed_out,
+        over_memory_mb=result.over_memory_mb,
+        duration_ms=result.duration_ms,
+        output=_evidence(_summary(log) if passed else log, notes, shown[0].block if shown else ""),
+        classification=None if passed else "runtime" if unable else _kind(stage, result, log),
+        annotations=found,
+        could_not_run=unable,
+        failures=shown[:MOST_SHOWN],
+        failure_count=len(shown),
+    )
+    return step, "\n".join(part for part in (log, notes) if part).encode("utf-8", "replace")
+
+
+def _unable(ended: _Ended, log: str, mask: Callable[[str], str]) -> CouldNotRun | None:
+    result = ended.result
+    found = could_not_run(ended.command.text, result.exit_code, log, spawn_error=result.spawn_error)
+    if found is None:
+        return None
+    return found.model_copy(update={"what": mask(one_line(found.what).removeprefix(f"{ended.tree}/"))})
+
+
+def _places(ended: _Ended, log: str, passed: bool, mask: Callable[[str], str]) -> tuple[tuple[Annotation, ...], str]:
+    """The annotations, and a sentence where the report that was asked for did not give them."""
+    about = ""
+    if ended.report is not None:
+        parsed = ended.report.read(ended.stage, mask)
+        if not isinstance(parsed, Unreadable):
+            found = _fit(parsed, ended, passed)
+            if found or passed:
+                return found, ""
+            parsed = Unreadable("it names no place in the repository")
+        name = mask(one_line(ended.report.path))
+        about = (
+            f"The report `{name}` of this check could not be used: {mask(parsed.because)}. Places come from the output."
+        )
+    return _fit(errors.annotations(log, ended.stage, str(ended.tree)), ended, passed), about
+
+
+def _fit(found: tuple[Annotation, ...], ended: _Ended, passed: bool) -> tuple[Annotation, ...]:
+    if passed:  # a green check may still warn, but what its tests print is no finding
+        found = tuple(item for item in found if item.level != "failure" and ended.stage in ("lint", "typecheck"))
+    return _placed(found, ended.tree, ended.command.directory)
+
+
+def _kind(stage: str, result: ProcResult, log: str) -> Classification:
+    return errors.classify(stage, result.exit_code, result.ended_by_us or result.spawn_error is not None, log)
+
+
+def _note(command: ShellCommand, result: ProcResult) -> str:
+    """What the log itself cannot tell of the command's end; empty for a command that ended by itself."""
+    if result.spawn_error is not None:
+        return f"`{command.text}` could not start: {result.spawn_error}"
+    if result.timed_out:
+        return f"`{command.text}` timed out after {command.timeout_s:g} s; every process it started was ended"
+    if result.overflowed:
+        return f"`{command.text}` was ended because it printed too much"
+    if result.over_memory_mb:
+        return f"`{command.text}` needed more than {gigabytes(result.over_memory_mb)} of memory and was stopped"
+    return ""
+
+
+def _summary(log: str) -> str:
+    """The last lines of a success, which is where tools sum up."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return cut_middle("\n".join(lines[-_SUMMARY_LINES:]), _SUMMARY_LIMIT) or "passed without output"
+
+
+def _evidence(log: str, note: str, block: str) -> str:
+    """Head and tail of the log, with the first failure between them where the cut would have lost it."""
+    log = log.strip("\n")
+    if not note:
+        return cut_around(log, block, OUTPUT_LIMIT)
+    note = cut_middle(note, _SUMMARY_LIMIT)
+    return f"{cut_around(log, block, OUTPUT_LIMIT - len(note) - 2)}\n\n{note}".strip("\n")
+
+
+def _shown(ended: _Ended, log: str, note: str) -> tuple[ShownFailure, ...]:
+    """The failures of the whole log, at places that are in the tree. A command that was ended has said what is wrong
+    only where a test or a place is named: else that it was ended is the failure, below the last that it said."""
+    found = shown_failures(log, str(ended.tree))
+    if note and not any(one.name or one.path for one in found):
+        said = found[0].block if found else ""
+        return (ShownFailure(message=note, block=f"{said}\n\n{note}".strip()),)
+    places = _Places(ended.tree, ended.command.directory)
+    shown = []
+    for failure in found:
+        path = places.path(failure.path) if failure.path else ""
+        length = places.length(path) if path else None
+        if length is None:
+            path, line = "", 0
+        else:
+            line = min(failure.line, length)
+        shown.append(failure.model_copy(update={"path": path, "line": line}))
+    return tuple(shown)
+
+
+def _placed(found: tuple[Annotation, ...], tree: Path, directory: str) -> tuple[Annotation, ...]:
+    """Only places that are there: the path a file of the tree, the lines within it (T40)."""
+    places = _Places(tree, directory)
+    placed = []
+    for item in found:
+        path = places.path(item.path)
+        length = places.length(path)
+        if length is not None:
+            start, end = min(item.start_line, length), min(item.end_line, length)
+            placed.append(item.model_copy(update={"path": path, "start_line": start, "end_line": end}))
+    return tuple(placed)
+
+
+class _Places:
+    """Which file of the tree a tool means. Tools name files from where they run, `directory`, or from the tree; those
+    that name a file without its directory (`go test` does) mean the one file of that name, if there is one."""
+
+    def __init__(self, tree: Path, directory: str) -> None:
+        self._tree, self._directory = tree, directory
+        self._lengths = LineCounts(tree)
+        self._names: dict[str, list[str]] | None = None
+
+    def path(self, path: str) -> str:
+        nearer = f"{self._directory}/{path}" if self._directory else path
+        path = nearer if self.length(nearer) is not None else path
+        if self.length(path) is None and "/" not in path:
+            self._names = _by_base_name(self._tree) if self._names is None else self._names
+            same = self._names.get(path, [])
+            return same[0] if len(same) == 1 else path
+        return path
+
+    def length(self, path: str) -> int | None:
+        """How many lines the file has; None where there is none."""
+        return self._lengths.of(path)
+
+
+def _by_base_name(tree: Path) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for path in Walk(tree, most=_MOST_NAMES):
+        names.setdefault(path.rpartition("/")[2], []).append(path)
+    return names

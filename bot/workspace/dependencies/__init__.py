@@ -1,0 +1,1 @@
+"""Installed dependencies that are kept, copied and made to fit another tree."""

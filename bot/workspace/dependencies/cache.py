@@ -1,0 +1,250 @@
+"""What setup steps installed, kept outside of every sandbox and given to other trees as copies.
+What the default branch made serves every tree of the repository; what a pull request's head made serves that head
+alone (T31). An entry is there whole or not at all; whoever makes one holds its lock."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import functools
+import os
+import stat
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from pydantic import ValidationError
+
+from bot.errors import MendbotError
+from bot.model import Model
+from bot.workspace.dependencies.copy_tree import copy, flush
+from bot.workspace.dependencies.relocation import Moved, Unmovable, move, prepare, survey
+from bot.workspace.files.home_directories import is_marked, mark, own_entries
+from bot.workspace.files.nofollow import open_parent
+from bot.workspace.files.remove_tree import remove_directory
+from bot.workspace.files.tree_digest import MADE_BY_TOOLS
+from bot.workspace.git.repo_lock import exclusive
+
+MANIFEST = "manifest.json"
+SETTLED = "settled"
+"""A file in an entry that is on the disk for certain, whatever becomes of this machine."""
+_DEFAULT = "default"
+_HEAD = "head-"
+_LOCK = "keep"
+_MOST_PRODUCTS = 1_000
+_MOST_NAMES = 200_000
+_WAIT_S = 3_600.0
+"""How long a tree waits for another one that installs the same."""
+
+Listing = Mapping[str, tuple[int, ...]]
+Room = Callable[[int], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where the products of `repo`'s trees are kept. `head` is "" for a tree of the default branch, whose products all
+    trees get; else the commit of a pull request's head, and what is made there serves that head alone (T31)."""
+
+    directory: Path
+    repo: str
+    head: str = ""
+
+    def spaces(self) -> tuple[Path, ...]:
+        """The directories of entries that a tree may be given of, its own last."""
+        place = self.directory / f"@{quote(self.repo, safe='')}"
+        own = (place / f"{_HEAD}{quote(self.head, safe='')}",) if self.head else ()
+        return (place / _DEFAULT, *own)
+
+
+class Product(Model):
+    """What a step made at `name`, a path relative to the tree."""
+
+    name: str
+    moved: Moved
+
+
+class Manifest(Model):
+    """What an entry holds: `products`, each under its number, as made in the tree at `tree`; `size` in bytes.
+
+    `boot` names the start of this machine since which it is there: a later one may find less, unless it is settled."""
+
+    boot: str
+    tree: str
+    products: tuple[Product, ...]
+    size: int
+
+
+def ready(shelf: Shelf) -> bool:
+    """Make the shelf's directory if it is missing; False where it is somebody else's or cannot be used."""
+    try:
+        if not is_marked(shelf.directory):
+            shelf.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if any(shelf.directory.iterdir()) and not is_marked(shelf.directory):  # another process may just have
+                return False
+            mark(shelf.directory)
+        shelf.spaces()[-1].mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return True
+
+
+@asynccontextmanager
+async def turn(space: Path, key: str, timeout_s: float = _WAIT_S) -> AsyncIterator[Path]:
+    """Hold the lock of the key's entry in `space`, and have its path; who comes second waits for the first.
+
+    Keys that begin alike share a lock, so that locks do not grow in number. Raises Transient after `timeout_s`."""
+    async with exclusive(space / key[:2], _LOCK, timeout_s):
+        yield space / key
+
+
+def read_manifest(entry: Path) -> Manifest | None:
+    """What the entry holds, or None where there is none."""
+    try:
+        return Manifest.model_validate_json((entry / MANIFEST).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def listing(tree: Path) -> Listing | None:
+    """Every file and directory of the tree but `.git`, with what shows whether it was written to; directories that
+    tools fill are named and not looked into. None where there are too many. Raises OSError.
+
+    Rights do not count, as npm makes the programs of a workspace executable."""
+    found: dict[str, tuple[int, ...]] = {}
+    waiting = [""]
+    while waiting:
+        here = waiting.pop()
+        with os.scandir(tree / here) as entries:
+            for entry in entries:
+                name = f"{here}{entry.name}"
+                if name == ".git":
+                    continue
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISDIR(status.st_mode):
+                    found[name] = ()
+                    waiting += [] if entry.name in MADE_BY_TOOLS else [f"{name}/"]
+                else:
+                    found[name] = (stat.S_IFMT(status.st_mode), status.st_size, status.st_mtime_ns, status.st_ino)
+                if len(found) > _MOST_NAMES:
+                    return None
+    return found
+
+
+def made_since(before: Listing, after: Listing) -> tuple[str, ...]:
+    """What is new, each directory as a whole. Raises Unmovable where something that was there was changed or removed:
+    then what is new is not all that the step did."""
+    for name, state in before.items():
+        if after.get(name) != state:
+            raise Unmovable(f"setup changed {name}, which was there before")
+    new = after.keys() - before.keys()
+    fresh = sorted(name for name in new if name.rpartition("/")[0] not in new)
+    if len(fresh) > _MOST_PRODUCTS:
+        raise Unmovable(f"setup made more than {_MOST_PRODUCTS:,} files beside those that were there")
+    return tuple(fresh)
+
+
+async def give(entry: Path, tree: Path) -> tuple[str, ...] | None:
+    """Give the tree copies of what the entry holds, in place of what stands there, and return their names; None where
+    there is no entry. Each comes in one step. Raises OSError, Transient or Refused; then the tree has none of them."""
+    manifest = read_manifest(entry)
+    if manifest is None or not (manifest.boot == boot() or (entry / SETTLED).is_file()):
+        return None
+    names = tuple(product.name for product in manifest.products)
+    fresh = entry.with_name(f".{entry.name}.given-{uuid.uuid4().hex}")
+    fresh.mkdir(mode=0o700)
+    try:
+        for number, product in enumerate(manifest.products):
+            await copy(entry / str(number), fresh / str(number))
+            await asyncio.to_thread(move, fresh / str(number), product.moved, Path(manifest.tree), tree)
+        for number, name in enumerate(names):
+            await _put(fresh / str(number), tree, name)
+        os.utime(entry / MANIFEST)  # what was used least recently goes first
+    except (OSError, MendbotError):
+        for name in names:
+            with suppress(FileNotFoundError), open_parent(tree, name):
+                await remove_directory(tree / name)
+        raise
+    finally:
+        await remove_directory(fresh)
+    return names
+
+
+async def keep(entry: Path, tree: Path, names: tuple[str, ...], places: tuple[str, ...], room: Room) -> Manifest:
+    """Keep what lies at `names` in the tree as the entry, in one step and in place of a damaged one. `places` are those
+    of programs that links may lead to; `room` is asked whether so many bytes may come.
+
+    Raises Unmovable where it may not or cannot serve another tree; OSError, Transient, Refused."""
+    size = 0
+    for name in names:
+        with open_parent(tree, name):  # no part of it is a link
+            size += (await asyncio.to_thread(survey, tree / name, name, tree, places)).size
+    if not await room(size):
+        raise Unmovable(f"the disk has too little room for {size:,} bytes more: free some")
+    fresh = entry.with_name(f".{entry.name}.new-{uuid.uuid4().hex}")
+    fresh.mkdir(mode=0o700)
+    try:
+        products = []
+        for number, name in enumerate(names):
+            await copy(tree / name, fresh / str(number))
+            moved = await asyncio.to_thread(prepare, fresh / str(number), tree)
+            products.append(Product(name=name, moved=moved))
+        manifest = Manifest(boot=boot(), tree=str(tree), products=tuple(products), size=size)
+        (fresh / MANIFEST).write_text(_as_json(manifest), encoding="utf-8")
+        await remove_directory(entry)  # one that could not be given
+        fresh.rename(entry)
+    finally:
+        await remove_directory(fresh)
+    return manifest
+
+
+async def settle(directory: Path) -> None:
+    """Have all entries on the disk, so that they are there after a power failure, too. Raises OSError, Transient.
+
+    It is not done where an entry is kept: on a busy disk it takes minutes, for which a run would wait."""
+    fresh = [path.parent for path in own_entries(directory.parent, directory.name, f"*/*/*/{MANIFEST}")]
+    if fresh := [entry for entry in fresh if not (entry / SETTLED).exists()]:
+        await flush(directory)
+        for entry in fresh:
+            with suppress(FileNotFoundError):
+                (entry / SETTLED).touch()
+
+
+@functools.cache
+def boot() -> str:
+    """The start of this machine that it runs since (random(4)), or a name that no other process has."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return uuid.uuid4().hex
+
+
+def _as_json(manifest: Manifest) -> str:
+    try:
+        return manifest.model_dump_json()
+    except ValueError as error:
+        raise Unmovable("it holds names that are no UTF-8") from error
+
+
+async def forget_head(shelf: Shelf) -> None:
+    """Let go of what a pull request's head made. Raises OSError, Transient."""
+    if shelf.head and is_marked(shelf.directory):
+        await remove_directory(shelf.spaces()[-1])
+
+
+async def _put(source: Path, tree: Path, name: str) -> None:
+    with open_parent(tree, name, make=True) as (parent, last):
+        try:
+            os.stat(last, dir_fd=parent, follow_symlinks=False)
+        except FileNotFoundError:
+            pass
+        else:
+            await remove_directory(tree / name)
+        try:
+            os.rename(source, last, dst_dir_fd=parent)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            await copy(source, tree / name)

@@ -1,0 +1,164 @@
+"""When two trees may have the same installed dependencies: one hash over all that a setup step can read.
+Where something cannot be read for certain there is no key, and the step runs as if nothing were ever kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import stat
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from bot import proc
+from bot.errors import Refused
+from bot.model.setups import SetupStep
+from bot.rules.patches.change_policy import matches
+from bot.workspace.files.nofollow import read_state
+from bot.workspace.files.tree_digest import Walk
+from bot.workspace.sandbox.sandbox import Sandbox
+
+_SCHEMA = "2"
+"""Another number makes every kept product unknown: for another layout of the cache, or another way to install."""
+_MOST_NAMES = 100_000
+_MOST_BYTES = 500_000_000
+_GLOB = re.compile(r"[*?\[]")
+_WORD = re.compile(r"[\w.+-]+")
+_ALWAYS = ("node", "npm", "python3")
+
+
+class Unknown(Exception):
+    """What a step can read is not known for certain, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a step has beside its tree: the sandbox and the variables that its command gets."""
+
+    sandbox: Sandbox
+    env: Mapping[str, str]
+
+
+def key_of(step: SetupStep, tree: Path, around: Surroundings, *, earlier: Sequence[str] = (), commit: str = "") -> str:
+    """The key of a step in `tree` (absolute): a hash in hexadecimal. `earlier` are the keys of the steps before it.
+
+    A name in `reads` is a file, a directory with all below it, or, with `*`, `?` or `[`, a glob as in
+    `protected_paths`; all are relative to the tree, and what is absent counts as absent. With a `commit` the step may
+    read the whole tree at that commit. Raises Unknown where a file is not regular, too large, or leads out of the tree
+    by a link; OSError."""
+    digest = hashlib.sha256()
+    run = step.run if isinstance(step.run, str) else "\0".join(step.run)
+    parts = [_SCHEMA, run, str(step.network), commit, *earlier, "programs"]
+    parts += [f"{one.name} {one.version} {one.digest}" for one in step.programs]
+    parts += ["products", *step.products, "machine", *_machine(around), *_programs(run, around.sandbox)]
+    for part in parts:
+        _add(digest, part.encode("utf-8", "surrogateescape"))
+    for name in sorted(set(_everything(tree) if commit else _named(tree, step.reads))):
+        _add_file(digest, tree, name)
+    return digest.hexdigest()
+
+
+def _add(digest: hashlib._Hash, part: bytes) -> None:
+    digest.update(len(part).to_bytes(8, "big") + part)
+
+
+def _machine(around: Surroundings) -> Iterator[str]:
+    box = around.sandbox.box
+    yield from (sysconfig.get_platform(), " ".join(platform.libc_ver()), _system(), str(os.geteuid()))
+    yield from (sys.version, str(proc.base_python()), around.sandbox.level, *around.sandbox.search_path())
+    for env in (around.env, box.packages.env if box is not None else {}):
+        yield from (f"{name}={value}" for name, value in sorted(env.items()))
+
+
+def _system() -> str:
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        return ""
+    return f"{release.get('ID', '')} {release.get('VERSION_ID', '')}"
+
+
+def _programs(run: str, sandbox: Sandbox) -> Iterator[str]:
+    """The programs of this machine that the command names, each as the very file that it is now."""
+    # each of a name, as the project decides which Node.js its commands get
+    for word, place in product(sorted({*_ALWAYS, *_WORD.findall(run)}), dict.fromkeys(sandbox.search_path())):
+        found = shutil.which(word, path=place)
+        if found is not None:
+            status = Path(found).stat()
+            yield f"{word} {os.path.realpath(found)} {status.st_size} {status.st_mtime_ns}"
+
+
+def _everything(tree: Path) -> Iterator[str]:
+    walk = Walk(tree, _MOST_NAMES)
+    yield from (name for name in walk if name != ".git")  # a worktree's names its repository and is one's own
+    if walk.unread:
+        raise Unknown(f"{walk.unread[0]} cannot be listed, or the tree has more than {_MOST_NAMES:,} files")
+    yield from (entry.name for entry in os.scandir(tree) if entry.is_dir(follow_symlinks=False))
+
+
+def _named(tree: Path, reads: Iterable[str]) -> Iterator[str]:
+    globs = [name for name in reads if _GLOB.search(name)]
+    for name in reads:
+        if name not in globs:
+            yield from _below(tree, name.strip("/"))
+    if globs:
+        walk = Walk(tree, _MOST_NAMES)
+        for path in walk:
+            if any(matches(path.casefold().split("/"), glob) for glob in globs):
+                yield path
+        if walk.unread:
+            raise Unknown(f"{walk.unread[0]} cannot be listed, or the tree has more than {_MOST_NAMES:,} files")
+
+
+def _below(tree: Path, name: str) -> Iterator[str]:
+    """The name itself, and all files below it where it is a directory."""
+    yield name
+    if (tree / name).is_symlink() or not (tree / name).is_dir():
+        return
+    waiting, count = [name], 0
+    while waiting:
+        here = waiting.pop()
+        with os.scandir(tree / here) as entries:
+            for entry in entries:
+                count += 1
+                if count > _MOST_NAMES:
+                    raise Unknown(f"{name} holds more than {_MOST_NAMES:,} files")
+                path = f"{here}/{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(path)
+                else:
+                    yield path
+
+
+def _add_file(digest: hashlib._Hash, tree: Path, name: str) -> None:
+    """Add a file's place and content; of a link that leads to another file of the tree, that file's."""
+    _add(digest, os.fsencode(name))
+    top = Path(os.path.realpath(tree))
+    real = Path(os.path.realpath(top / name))
+    if not real.is_relative_to(top):
+        raise Unknown(f"{name} leads out of the tree")
+    try:
+        mode = real.lstat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        _add(digest, b"absent")
+        return
+    if stat.S_ISDIR(mode) and real == top / name:
+        _add(digest, b"directory")
+        return
+    if not stat.S_ISREG(mode):
+        raise Unknown(f"{name} is no regular file")
+    try:
+        state = read_state(top, real.relative_to(top).as_posix(), most=_MOST_BYTES)
+    except Refused as error:
+        raise Unknown(str(error)) from error
+    if state is None:
+        raise Unknown(f"{name} went while it was read")
+    _add(digest, os.fsencode(real.relative_to(top)))
+    _add(digest, b"executable" if state.executable else b"file")
+    _add(digest, state.content)

@@ -1,0 +1,168 @@
+"""What an installed directory knows of the place where it was made, and how it is made to know another.
+Scripts, `pyvenv.cfg`, `.pth` files and records hold absolute paths; a copy must never lead to another worktree."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from bot.model import Model
+
+MOST_FILES = 300_000
+MOST_BYTES = 4_000_000_000
+_END = rb"(?![\w.+@~-])"
+"""What follows a path where it ends: `/tmp/tree` is no part of `/tmp/tree-2`."""
+_HEAD = re.compile(rb"\A#!(\S*/python[\w.]*)\n")
+_LONGEST_HEAD = 127
+"""Bytes of a `#!` line that every kernel reads (pip goes by the same number)."""
+_SHELL_HEAD = b"#!/bin/sh\n'''exec' \"%s\" \"$0\" \"$@\"\n' '''\n"
+
+
+class Unmovable(Exception):
+    """The directory cannot be given to another tree, and why."""
+
+
+class Moved(Model):
+    """What must be changed in a copy, by paths relative to it: `texts` hold the tree's path, `links` lead to it."""
+
+    texts: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a survey found: the number of entries, and the bytes on the disk."""
+
+    entries: int
+    size: int
+
+
+def is_plain(tree: Path) -> bool:
+    """Whether scripts, records and URLs all write the path in the same way: of letters, digits and `/_.-~` alone."""
+    return quote(os.fsencode(tree)) == str(tree)
+
+
+def survey(source: Path, name: str, tree: Path, places: Iterable[str]) -> Found:
+    """Look at `source`, which lies at `name` in `tree`, before it is copied. Links may lead to anywhere in the tree,
+    and absolute ones to programs below `places`.
+
+    Raises Unmovable for another link, for what is neither file, directory nor link, for a file with another user's
+    rights and for too much; OSError."""
+    entries = size = 0
+    allowed = tuple(f"{place.rstrip('/')}/" for place in places)
+    for path, status in _all(source):
+        entries, size = entries + 1, size + status.st_blocks * 512
+        if entries > MOST_FILES or size > MOST_BYTES:
+            raise Unmovable(f"{name} holds more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes")
+        if stat.S_ISLNK(status.st_mode):
+            _check_link(path, os.path.join(tree, name, os.path.relpath(path, source)), tree, allowed)  # noqa: PTH118
+        elif not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise Unmovable(f"{path} is neither a file, a directory nor a link")
+        elif status.st_mode & (stat.S_ISUID | stat.S_ISGID) and not stat.S_ISDIR(status.st_mode):
+            raise Unmovable(f"{path} runs with another user's rights")
+    return Found(entries, size)
+
+
+def prepare(copy: Path, tree: Path) -> Moved:
+    """Make a fresh copy of what was installed in `tree` fit to be kept, and say what must be changed for another tree.
+
+    Compiled Python that names the tree is made to name no place, as Python sets the name when it reads it; where the
+    source itself names the tree, it is removed and will be compiled anew. Raises Unmovable for any other binary file
+    that names the tree; OSError."""
+    texts: list[str] = []
+    links: list[str] = []
+    compiled: list[str] = []
+    wanted = _naming(tree)
+    for path, status in _all(copy):
+        name = os.path.relpath(path, copy)
+        if stat.S_ISLNK(status.st_mode):
+            if wanted.search(os.fsencode(Path(path).readlink())) is not None:
+                links.append(name)
+        elif stat.S_ISREG(status.st_mode) and _holds(path, status.st_size, tree, wanted):
+            if path.endswith(".pyc"):
+                compiled.append(path)
+            elif b"\0" in Path(path).read_bytes():
+                raise Unmovable(f"{name} is a binary file that holds the path of its tree")
+            else:
+                texts.append(name)
+    sources = {os.path.join(copy, name) for name in texts if name.endswith(".py")}  # noqa: PTH118
+    for path in compiled:
+        _make_placeless(Path(path), sources, wanted)
+    return Moved(texts=tuple(texts), links=tuple(links))
+
+
+def move(copy: Path, moved: Moved, old: Path, new: Path) -> None:
+    """Make a copy of what was installed in the tree `old` one of `new`. Raises OSError."""
+    wanted = _naming(old)
+    into = os.fsencode(new)
+    for name in moved.links:
+        link = os.path.join(copy, name)  # noqa: PTH118
+        target = wanted.sub(lambda _: into, os.fsencode(Path(link).readlink()))
+        os.unlink(link)  # noqa: PTH108
+        os.symlink(target, link)  # noqa: PTH211
+    for name in moved.texts:
+        path = Path(os.path.join(copy, name))  # noqa: PTH118
+        status = path.stat()
+        text = wanted.sub(lambda _: into, path.read_bytes())
+        path.chmod(status.st_mode | stat.S_IWUSR)
+        path.write_bytes(_HEAD.sub(_readable_head, text, count=1) if text.startswith(b"#!") else text)
+        path.chmod(stat.S_IMODE(status.st_mode))
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _all(top: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """`top` and all below it; no link is followed, and deep directories do no harm."""
+    waiting = [os.fspath(top)]
+    yield waiting[0], os.lstat(top)
+    if not stat.S_ISDIR(os.lstat(top).st_mode):
+        return
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:
+            found = [(entry.path, entry.stat(follow_symlinks=False)) for entry in entries]
+        for path, status in found:
+            yield path, status
+            if stat.S_ISDIR(status.st_mode):
+                waiting.append(path)
+
+
+def _check_link(path: str, where: str, tree: Path, allowed: tuple[str, ...]) -> None:
+    target = str(Path(path).readlink())
+    leads_to = os.path.normpath(os.path.join(os.path.dirname(where), target))  # noqa: PTH118, PTH120
+    if leads_to == str(tree) or leads_to.startswith(f"{tree}/"):
+        return
+    if not (target.startswith("/") and leads_to.startswith(allowed)):
+        raise Unmovable(f"{path} is a link that leads out of the tree, to {target}")
+
+
+def _naming(tree: Path) -> re.Pattern[bytes]:
+    return re.compile(re.escape(os.fsencode(tree)) + _END)
+
+
+def _holds(path: str, size: int, tree: Path, wanted: re.Pattern[bytes]) -> bool:
+    if size == 0:
+        return False
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:  # noqa: PTH123
+        return content.find(os.fsencode(tree)) >= 0 and wanted.search(content) is not None
+
+
+def _make_placeless(path: Path, sources: set[str], wanted: re.Pattern[bytes]) -> None:
+    module = path.name.split(".")[0]
+    source = path.parent.parent / f"{module}.py" if path.parent.name == "__pycache__" else path.with_suffix(".py")
+    if str(source) in sources or not source.is_file():
+        path.unlink()
+        return
+    status = path.stat()
+    # of the same length, or the lengths that the file holds would be wrong
+    path.write_bytes(wanted.sub(lambda found: b"/" * len(found[0]), path.read_bytes()))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _readable_head(found: re.Match[bytes]) -> bytes:
+    """The script's first line; the shell's way round, as pip writes it, where the kernel cannot read it."""
+    return found[0] if len(found[0]) <= _LONGEST_HEAD else _SHELL_HEAD % found[1]

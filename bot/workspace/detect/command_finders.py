@@ -1,0 +1,99 @@
+"""What the files of one project tell about its checks: a literal table of finders, one for each kind of project.
+Each gives the argv for a check (spec A, Commands), or notes in the project what it looked for in vain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from bot.model import CheckName
+from bot.workspace.detect.package_managers import package_manager
+from bot.workspace.detect.python_finders import ENVIRONMENTS, python_checks, python_tools, ruff_unasked
+from bot.workspace.detect.target_finders import SCRIPTS, TARGETS, Argv, Finder
+from bot.workspace.files.project_files import Project, section
+
+__all__ = ["ENVIRONMENTS", "FINDERS", "GUESSES", "Argv", "needs", "package_manager", "python_tools", "ruff_unasked"]
+
+_NO_TEST = re.compile(r"Error: no test specified")
+"""What `npm init` writes as the test script (npm's documentation of `npm init`)."""
+
+
+def _node(project: Project, check: CheckName) -> Argv | None:
+    package = project.json("package.json")
+    scripts = section(package, "scripts") or {}
+    for name in SCRIPTS[check]:
+        script = scripts.get(name)
+        if isinstance(script, str) and script.strip() and not _NO_TEST.search(script):
+            manager = package_manager(project)
+            # `bun test` is bun's own runner, not the script; the others know the script by both spellings
+            return (manager, "test") if name == "test" and manager != "bun" else (manager, "run", name)
+    project.missing(f"a `{'`, `'.join(SCRIPTS[check])}` script in package.json")
+    return _node_tool(project, check, project.own_tool)
+
+
+def _node_above(project: Project, check: CheckName) -> Argv | None:
+    """The workspace's tools, in a package that has none of its own and no script."""
+    return _node_tool(project, check, project.tool) if project.directory and project.has("package.json") else None
+
+
+def _node_tool(project: Project, check: CheckName, installed: Callable[[str], str | None]) -> Argv | None:
+    if check == "typecheck":
+        tsc = installed("node_modules/.bin/tsc")
+        if tsc is not None and project.has("tsconfig.json"):
+            return (tsc, "--noEmit")
+        project.missing("tsconfig.json with TypeScript installed")
+    if check == "lint":
+        eslint = installed("node_modules/.bin/eslint")
+        if eslint is not None and _has_eslint_settings(project):
+            return (eslint, ".")
+        project.missing("eslint installed in node_modules, with its configuration")
+    return None
+
+
+_ESLINT_FILES = (
+    *(f"eslint.config.{end}" for end in ("js", "mjs", "cjs", "ts", "mts", "cts")),
+    *(f".eslintrc{end}" for end in ("", ".js", ".cjs", ".yaml", ".yml", ".json")),
+)
+
+
+def _has_eslint_settings(project: Project) -> bool:
+    """Whether eslint finds settings in the project or above it, without which it ends with an error."""
+    places = (project if place == project.directory else Project(project.tree, place) for place in project.upwards())
+    return any(here.has(*_ESLINT_FILES) or "eslintConfig" in here.json("package.json") for here in places)
+
+
+def needs(finder: Finder, check: CheckName, argv: Argv) -> str:
+    """What a command needs installed: the tool in a Python project's environment, `node` for packages, or ""."""
+    if finder in (_node, _node_above):
+        return "node"
+    if finder is not python_checks or check == "lint":
+        return ""
+    return "pytest" if check == "test" else argv[0].rpartition("/")[2]
+
+
+def _go(project: Project, check: CheckName) -> Argv | None:
+    if not project.has("go.mod"):
+        project.missing("go.mod")
+        return None
+    if check == "lint" and project.has(".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"):
+        return ("golangci-lint", "run", "--fix=false")
+    # without -o a module of one program would have it written into the tree (`go help build`)
+    return {
+        "test": ("go", "test", "./..."),
+        "typecheck": ("go", "build", "-o", "/dev/null", "./..."),
+        "lint": ("go", "vet", "./..."),
+    }[check]
+
+
+def _rust(project: Project, check: CheckName) -> Argv | None:
+    if not project.has("Cargo.toml"):
+        project.missing("Cargo.toml")
+        return None
+    return {"test": ("cargo", "test"), "typecheck": ("cargo", "check", "--all-targets"), "lint": ("cargo", "clippy")}[
+        check
+    ]
+
+
+FINDERS: tuple[Finder, ...] = (_node, python_checks, _go, _rust, *TARGETS)
+GUESSES: tuple[Finder, ...] = (_node_above,)
+"""What nobody asked for in so many words; it comes after all that somebody did."""

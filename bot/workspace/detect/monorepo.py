@@ -1,0 +1,105 @@
+"""Where the projects of a repository lie: its top, the directories above a file, and the only one below the top.
+In a monorepo the nearest project file wins, and nothing above the repository's top is ever looked at."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from bot.workspace.files.project_files import NOT_OURS
+
+PROJECT_FILES = frozenset(
+    (
+        *("package.json", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "go.mod", "Cargo.toml"),
+        *("GNUmakefile", "makefile", "Makefile", "justfile", ".justfile", "Justfile", "tox.ini", "noxfile.py"),
+    )
+)
+"""What makes a directory a project. A tool's own file (ruff.toml, tsconfig.json) does not: `tests/` may have one."""
+
+_DEPTH = 3
+_ENTRIES = 5_000
+_CLOSED = frozenset({".git", "node_modules"})
+
+
+def repository_top(path: Path) -> Path:
+    """The directory with `.git` that is `path` or the nearest above it; `path` itself without one.
+
+    A repository that holds the home directory (dotfiles are kept so) is none: a check must not be shown all that."""
+    home = Path("~").expanduser()
+    for place in (path, *path.parents):
+        if home.is_relative_to(place):
+            break
+        if os.path.lexists(place / ".git"):
+            return place
+    return path
+
+
+def situated(path: Path) -> tuple[Path, tuple[str, ...]]:
+    """For work in the directory `path` (absolute): its repository's top, and what `detect` wants as `near`."""
+    path = path.resolve()
+    top = repository_top(path)
+    return top, () if top == path else (path.relative_to(top).as_posix(),)
+
+
+def projects_above(tree: Path, near: str) -> tuple[str, ...]:
+    """The directories to look for a command in for the sake of `near`, a path relative to `tree`: the nearest first.
+
+    Those with a project file, then `near` itself if it is a directory, then the tree, which is "". What is not there,
+    is reached through a link or is no path of the tree leads to what lies above it."""
+    there = list(_directories(tree, near))
+    found = [place for place in (*reversed(there), "") if is_project(tree / place)]
+    given = near.strip("/")
+    return tuple(dict.fromkeys((*found, *([given] if given in there else []), "")))
+
+
+def _directories(tree: Path, near: str) -> Iterator[str]:
+    """The real directories on the way to `near`, the highest first, without the tree itself."""
+    if "\0" in near or near.startswith("/") or ".." in near.split("/"):
+        return
+    place = ""
+    for part in near.strip("/").split("/"):
+        place = f"{place}/{part}" if place else part
+        if part in ("", ".", *_CLOSED) or not _is(stat.S_ISDIR, tree / place):
+            return
+        yield place
+
+
+def _is(kind: Callable[[int], bool], path: Path) -> bool:
+    """Whether the path itself, no link followed, is of the kind."""
+    try:
+        return kind(path.lstat().st_mode)
+    except OSError:  # not there, not to be seen, or no name that the system knows
+        return False
+
+
+def projects_below(tree: Path) -> tuple[str, ...]:
+    """The projects up to three directories below the tree, sorted; what lies within one of them belongs to it.
+
+    Hidden and installed directories and links are left out, and of a very large tree only a part is looked at."""
+    found: list[str] = []
+    level, left = [""], _ENTRIES
+    for _ in range(_DEPTH):
+        below: list[str] = []
+        for place in level:
+            names = _subdirectories(tree / place)
+            left -= len(names)
+            below += [f"{place}/{name}" if place else name for name in names] if left >= 0 else []
+        found += [place for place in below if is_project(tree / place)]
+        level = [place for place in below if place not in set(found)]
+    return tuple(sorted(found))
+
+
+def is_project(directory: Path) -> bool:
+    """Whether one of PROJECT_FILES stands in the directory, as a file and no link."""
+    return any(_is(stat.S_ISREG, directory / name) for name in PROJECT_FILES)
+
+
+def _subdirectories(directory: Path) -> list[str]:
+    try:
+        with os.scandir(directory) as entries:
+            names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:  # unreadable or gone: nothing can be run there
+        return []
+    return sorted(name for name in names if name not in NOT_OURS and not name.startswith("."))

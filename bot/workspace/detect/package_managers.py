@@ -1,0 +1,136 @@
+"""Which package manager a Node project uses and in which version, and which programs a detected command calls.
+Reads files with care (`Project`) and runs nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from bot.errors import Refused
+from bot.model.setups import WantedProgram
+from bot.rules.setup.needed_programs import KNOWN, NODE_MANAGERS, called_in, named_manager, newest, wanted_manager
+from bot.rules.setup.python_tools import program
+from bot.workspace.files.nofollow import read_state
+from bot.workspace.files.project_files import Project
+
+LOCK_FILES = (
+    ("pnpm-lock.yaml", "pnpm"),
+    ("yarn.lock", "yarn"),
+    ("bun.lock", "bun"),
+    ("bun.lockb", "bun"),
+    ("package-lock.json", "npm"),
+    ("npm-shrinkwrap.json", "npm"),
+)
+_LOCK_HEAD = 2_000
+"""Bytes of a lock file, which may be large, in which it says its version."""
+
+
+def package_manager(project: Project) -> str:
+    """The nearest `packageManager` field or lock file, upwards, else npm. The field decides (Corepack's documentation);
+    of a lock file, which may be large, and bun's is binary, that it exists is all there is to know."""
+    return _manager_at(project)[0]
+
+
+def node_program(project: Project, manager: str = "") -> WantedProgram:
+    """The package manager, by default the project's, in the version that is pinned or that reads its lock file."""
+    named, home = _manager_at(project)
+    manager = manager or named
+    lock = next((file for file, of in LOCK_FILES if of == manager and home.has_file(file)), "")
+    head = _head(home, lock) if manager in ("pnpm", "yarn") and lock else ""
+    release = str(yarn_settings(home).get("yarnPath", "")) if manager == "yarn" else ""
+    wanted = wanted_manager(manager, home.json("package.json"), head, release)
+    if manager == "yarn" and not wanted.version:  # each line has its own options, so which one comes must be certain
+        newer = home.has_file(".yarnrc.yml") and not head
+        return wanted.model_copy(update={"version": newest("yarn", "4" if newer else "1")})
+    return wanted
+
+
+def programs_of(project: Project, argv: Sequence[str]) -> tuple[WantedProgram, ...]:
+    """The programs that a command which was detected in the project calls and that a machine may lack."""
+    name = program(argv)
+    if name in NODE_MANAGERS:
+        return (node_program(project),) if name in KNOWN else ()
+    wanted = [name] if name in KNOWN else []
+    for files, runner in ((_MAKEFILES, "make"), (_JUSTFILES, "just")):
+        if name == runner:
+            text = next((text for text in map(project.text, files) if text is not None), "")
+            wanted += called_in(_recipe(text, argv[-1]))
+    return tuple(_named(project, each) for each in dict.fromkeys(wanted))
+
+
+def programs_called(project: Project, run: str | tuple[str, ...]) -> tuple[WantedProgram, ...]:
+    """The same for a command that somebody wrote, as text for a shell or as words."""
+    if isinstance(run, tuple):
+        return programs_of(project, run) if run else ()
+    return tuple(_named(project, each) for each in called_in(run))
+
+
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_JUSTFILES = ("justfile", ".justfile", "Justfile")
+
+
+def _named(project: Project, name: str) -> WantedProgram:
+    found = node_program(project) if name in NODE_MANAGERS else None
+    return found if found is not None and found.name == name else WantedProgram(name=name)
+
+
+def _recipe(text: str, name: str) -> str:
+    """The indented lines below the head of a target or recipe."""
+    match = re.search(rf"^@?{re.escape(name)}\b[^\n]*:[^\n]*\n((?:[ \t][^\n]*\n|\n)*)", f"{text}\n", re.MULTILINE)
+    return match[1] if match else ""
+
+
+def _manager_at(project: Project) -> tuple[str, Project]:
+    for place in project.upwards():
+        here = project if place == project.directory else Project(project.tree, place)
+        named = named_manager(here.json("package.json"))
+        if named:
+            return named, here
+        locked = next((manager for file, manager in LOCK_FILES if here.has_file(file)), None)
+        if locked is not None:
+            return locked, here
+    return "npm", project
+
+
+def is_berry(wanted: WantedProgram) -> bool:
+    """Whether it is of Yarn's second line, which has other options and settings than the first."""
+    return wanted.name == "yarn" and not wanted.version.startswith(("0.", "1."))
+
+
+def yarn_prefix(project: Project) -> str:
+    """Variables before a command of Yarn's second line that has the network. git is off, as Yarn runs the scripts of a
+    package that comes from there; settings that may name plugins are passed over but for the linker, as those are code:
+    all that say the word, or that YAML's escapes, a link or their size keep from being read."""
+    linker = yarn_settings(project).get("nodeLinker", "")
+    settings = (_settings_text(Project(project.tree, place)) for place in project.upwards())
+    plugins = any("plugins" in text or "\\" in text for text in settings)
+    chosen = f"YARN_RC_FILENAME=.none YARN_NODE_LINKER={linker if linker in _LINKERS else 'pnp'} " if plugins else ""
+    return f"GIT_ALLOW_PROTOCOL=none YARN_ENABLE_GLOBAL_CACHE={'true' if linker in _LINKERS else 'false'} {chosen}"
+
+
+_LINKERS = ("node-modules", "pnpm")
+
+
+def _settings_text(project: Project) -> str:
+    """The text of Yarn's settings in the directory, `plugins` where they are there and cannot be read."""
+    text = project.text(_YARN_SETTINGS)
+    is_there = os.path.lexists(project.tree / project.directory / _YARN_SETTINGS)
+    return text if text is not None else "plugins" if is_there else ""
+
+
+_YARN_SETTINGS = ".yarnrc.yml"
+
+
+def yarn_settings(project: Project) -> dict[str, str]:
+    """The settings in `.yarnrc.yml` that are one word on one line; its other settings are Yarn's own matter."""
+    text = project.text(".yarnrc.yml") or ""
+    return dict(re.findall(r"^(\w+):[ \t]*[\"']?([^\s\"'#]+)[\"']?[ \t]*$", text, re.MULTILINE))
+
+
+def _head(project: Project, name: str) -> str:
+    try:
+        state = read_state(project.tree, f"{project.directory}/{name}" if project.directory else name)
+    except (OSError, Refused):  # whoever installs from it will say what is wrong with it
+        return ""
+    return "" if state is None else state.content[:_LOCK_HEAD].decode("utf-8", "replace")

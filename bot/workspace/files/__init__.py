@@ -1,0 +1,1 @@
+"""Files and directories of untrusted trees, read, digested and removed with care."""

@@ -1,0 +1,106 @@
+"""Which directories of the home are Mendbot's own: it marks those that it makes, and clears up by itself in marked ones
+alone. A home that an operator names by mistake may hold anybody's `artifacts`."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from bot.errors import Refused, UserError
+from bot.workspace.files.nofollow import read_state
+
+MARK = ".mendbot"
+"""A file in each directory that is ours."""
+DIRECTORIES = ("artifacts", "dependencies", "kits", "mirrors", "pulls", "sessions", "worktrees")
+_TEXT = "Mendbot made this directory and deletes what is old in it: keep no files of your own here.\n"
+_RUN = re.compile(r"\.?(?:run|pull|session|filtered)-[0-9a-f].*")
+_LAYOUT = {
+    "artifacts": (1, _RUN),
+    "dependencies": (1, re.compile(r"(?!)")),
+    "kits": (1, _RUN),
+    "mirrors": (2, re.compile(r".+\.git(?:\..+)?")),
+    "pulls": (3, _RUN),
+    "sessions": (1, _RUN),
+    "worktrees": (3, _RUN),
+}
+"""How deep a directory's entries lie, and how versions that left no marks named them: they had no `dependencies`."""
+
+
+def mark(directory: Path) -> None:
+    """Say that this directory is ours; safe to repeat. Raises OSError, also where the name is taken."""
+    try:
+        with (directory / MARK).open("x", encoding="utf-8") as file:  # no link is followed
+            file.write(_TEXT)
+    except FileExistsError:
+        if not is_marked(directory):
+            raise
+
+
+def begin_home(home: Path) -> None:
+    """Make a home that begins with what was fetched into it, marked as ours, so that `serve` takes it later. One
+    that holds files already is never marked. Raises UserError where it cannot be made."""
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not any(home.iterdir()):
+            mark(home)
+    except OSError as error:
+        raise UserError(f"{home} cannot hold tools: {error.strerror}") from error
+
+
+def is_marked(directory: Path) -> bool:
+    """Whether Mendbot's own mark lies there; somebody's file or link of that name is none."""
+    try:
+        state = read_state(directory, MARK, most=len(_TEXT))
+    except (OSError, Refused):
+        return False
+    return state is not None and state.content == _TEXT.encode()
+
+
+def tighten(directory: Path) -> None:
+    """Close to everybody else a directory of ours that all users of this machine may enter, as those of older versions
+    are. One that a group alone shares was arranged so by its operator and stays."""
+    mode = stat.S_IMODE(directory.stat().st_mode)
+    if mode & stat.S_IRWXO:
+        with suppress(PermissionError):  # somebody else's, so that its owner must decide
+            directory.chmod(0o700)
+
+
+def claim_directories(home: Path, names: Iterable[str] = DIRECTORIES) -> tuple[Path, ...]:
+    """Make and mark these directories of the home; those that hold what is not ours are left as they are and returned.
+
+    What an older version made, which left no marks, is known by its entries' names. Raises OSError."""
+    left = []
+    for name in names:
+        where = home / name
+        where.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if is_marked(where):
+            tighten(where)
+            continue
+        if not os.path.lexists(where / MARK) and _looks_ours(where, *_LAYOUT[name]):
+            mark(where)
+            tighten(where)
+        else:
+            left.append(where)
+    return tuple(left)
+
+
+def own_entries(home: Path, name: str, pattern: str = "*") -> list[Path]:
+    """The entries of a directory of the home that may be cleared up, sorted; none where the directory is not marked.
+    `pattern` is relative to it; what a link leads to is not in it."""
+    where = home / name
+    if not is_marked(where):
+        return []
+    inside = where.resolve()
+    found = (path for path in where.glob(pattern) if path.name != MARK)
+    return sorted(path for path in found if path.parent.resolve() == inside / path.parent.relative_to(where))
+
+
+def _looks_ours(where: Path, depth: int, name: re.Pattern[str]) -> bool:
+    entries = list(where.iterdir())
+    if depth > 1:
+        return all(entry.is_dir() and _looks_ours(entry, depth - 1, name) for entry in entries)
+    return all(name.fullmatch(entry.name) for entry in entries)

@@ -1,0 +1,152 @@
+"""A project's configuration files, read with care: no link followed, nothing large, a broken file told and not fatal.
+They are untrusted (T33), and whoever detects commands must never stop at a syntax error in one of them."""
+
+from __future__ import annotations
+
+import configparser
+import errno
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bot.errors import Refused
+from bot.rules.toml_reader import read_toml
+from bot.workspace.files.nofollow import read_state
+
+_LARGEST = 1_000_000
+_ENTRIES = 5_000
+_DEPTH = 4
+NOT_OURS = frozenset({"node_modules", "venv", "env", "build", "dist", "target", "vendor", "__pycache__"})
+"""Directories of what was installed or made."""
+
+
+@dataclass(slots=True)
+class Project:
+    """One look at a directory of a tree. `looked_for` grows with what was sought in vain, and what could not be read.
+
+    `directory` is relative to `tree`, with `/`, and "" for the tree itself; all paths below are relative to it."""
+
+    tree: Path
+    directory: str = ""
+    looked_for: list[str] = field(default_factory=list)
+    _texts: dict[str, str | None] = field(default_factory=dict)
+
+    def missing(self, what: str) -> None:
+        """Note what was looked for in vain; the same thing once."""
+        if what not in self.looked_for:
+            self.looked_for.append(what)
+
+    def text(self, path: str) -> str | None:
+        """The file's text, or None where there is none or none that may be read."""
+        if path not in self._texts:
+            self._texts[path] = self._read(path)
+        return self._texts[path]
+
+    def has(self, *paths: str) -> bool:
+        """Whether one of the files is there and readable."""
+        return any(self.text(path) is not None for path in paths)
+
+    def has_file(self, path: str) -> bool:
+        """Whether there is a file, which may be too large or no text: it is not read."""
+        return os.path.isfile(self.tree / self.directory / path)  # noqa: PTH113  # Path's own raises where it may not look
+
+    def tool(self, path: str) -> str | None:
+        """How to call, from the directory, the program installed there at `path` or above it, the nearest one; or None.
+
+        The tree's own tools are on PATH (`box.tree_tools`) and go by their name. Programs are links, as a rule."""
+        return next(filter(None, (self._tool_at(place, path) for place in self.upwards())), None)
+
+    def own_tool(self, path: str) -> str | None:
+        """As `tool`, but only what is installed in the directory itself."""
+        return self._tool_at(self.directory, path)
+
+    def upwards(self) -> Iterator[str]:
+        """The directory and all above it, the tree last."""
+        place = self.directory
+        while place:
+            yield place
+            place = place.rpartition("/")[0]
+        yield ""
+
+    def json(self, path: str) -> Mapping[str, Any]:
+        """The file's JSON object; empty where it is missing, broken or no object."""
+        return self._parsed(path, json.loads)
+
+    def toml(self, path: str) -> Mapping[str, Any]:
+        """The file's TOML; empty where it is missing or broken."""
+        return self._parsed(path, read_toml)
+
+    def ini(self, path: str) -> Mapping[str, Mapping[str, str]]:
+        """The file's sections; empty where it is missing or broken."""
+        return self.sections(self.text(path) or "", path)
+
+    def sections(self, text: str, path: str) -> Mapping[str, Mapping[str, str]]:
+        """The sections of such a text, which stands in the file; empty where it is broken."""
+        parser = configparser.ConfigParser(interpolation=None, strict=False, allow_no_value=True)
+        try:
+            parser.read_string(text)
+        except configparser.Error as error:
+            self.missing(f"{path} is broken: {_first_line(error)}")
+            return {}
+        return {name: dict(parser.items(name)) for name in parser.sections()}
+
+    def names(self, suffix: str) -> Iterator[str]:
+        """Relative paths of files that end so, near the top, without hidden and installed directories."""
+        left = _ENTRIES
+        for directory, below, files in os.walk(self.tree / self.directory):
+            here = os.path.relpath(directory, self.tree / self.directory)
+            depth = 0 if here == "." else here.count(os.sep) + 1
+            below[:] = (
+                sorted(name for name in below if name not in NOT_OURS and name[0] != ".") if depth < _DEPTH else []
+            )
+            for name in sorted(files):
+                left -= 1
+                if name.endswith(suffix):
+                    yield name if depth == 0 else f"{here}/{name}"
+            if left < 0:
+                return
+
+    def _tool_at(self, place: str, path: str) -> str | None:
+        program = self.tree / place / path
+        if not (os.path.isfile(program) and os.access(program, os.X_OK)):  # noqa: PTH113
+            return None
+        return os.path.relpath(path, os.path.relpath(self.directory or ".", place or ".")) if place else program.name
+
+    def _read(self, path: str) -> str | None:
+        try:
+            state = read_state(self.tree, f"{self.directory}/{path}" if self.directory else path, most=_LARGEST)
+        except (OSError, Refused) as error:
+            large = isinstance(error, OSError) and error.errno == errno.EFBIG
+            self.missing(f"{path} is too large to read" if large else f"{path} cannot be read: {_first_line(error)}")
+            return None
+        return None if state is None else state.content.decode("utf-8-sig", "replace")
+
+    def _parsed(self, path: str, parse: Any) -> Mapping[str, Any]:
+        text = self.text(path)
+        if text is None:
+            return {}
+        try:
+            value = parse(text)
+        except (ValueError, RecursionError) as error:  # both decoders' errors are ValueErrors
+            self.missing(f"{path} is broken: {_first_line(error)}")
+            return {}
+        if not isinstance(value, dict):
+            self.missing(f"{path} is broken: it is no object")
+            return {}
+        return value
+
+
+def section(data: Mapping[str, Any], *keys: str) -> Mapping[str, Any] | None:
+    """The mapping at `keys`, or None where there is none."""
+    value: Any = data
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else None
+
+
+def _first_line(error: Exception) -> str:
+    return re.sub(r"\s+", " ", str(error))[:200] or type(error).__name__

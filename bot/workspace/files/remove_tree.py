@@ -1,0 +1,70 @@
+"""Deleting a directory that hostile or unlucky code may have filled: thousands deep, unreadable, still written to.
+The name is free at once, since the directory is first renamed; the rest is work for child processes (T34)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import uuid
+from pathlib import Path
+
+from bot import proc
+from bot.errors import Transient
+
+_TIMEOUT_S = 300.0
+_TRIES = 3
+_TRASH = ".trash-"
+_BOUND = proc.Bounds(with_parent=True)
+
+
+async def remove_directory(path: Path, *, trash_in: Path | None = None) -> None:
+    """Delete `path`, whatever it is and holds, and what an earlier, interrupted deletion of it left; absent is fine.
+
+    It is moved within its parent, or to `trash_in` on the same file system, and deleted there. No link is followed.
+    Transient if something stays; the name `path` is free even then, and the next call goes on.
+    """
+    parent = trash_in or path.parent
+    if not parent.is_dir():
+        return
+    if _TRASH in path.name:  # what resisted an earlier time
+        await _delete(path)
+        return
+    trash = parent / f".{path.name}{_TRASH}{uuid.uuid4().hex}"
+    try:
+        path.rename(trash)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise Transient(
+            f"{path} cannot be moved away for deletion ({error.strerror}): check the rights of its directory"
+        ) from error
+    for leftover in sorted(parent.glob(f".{path.name}{_TRASH}*")):
+        await _delete(leftover)
+
+
+async def make_writable(path: Path) -> None:
+    """Give the owner every right on `path` and all below it; symbolic links are not followed (chmod(1))."""
+    await _run(("chmod", "-R", "u+rwX", "--", str(path)), path.parent)
+
+
+async def _delete(path: Path) -> None:
+    message = ""
+    if not os.path.lexists(path):
+        return
+    for _ in range(_TRIES):
+        message = await _run(("rm", "-rf", "--", str(path)), path.parent)
+        if not os.path.lexists(path):
+            return
+        await make_writable(path)
+    raise Transient(f"{path} could not be deleted ({message or 'for no reason given'}): it is tried again later")
+
+
+async def _run(argv: tuple[str, ...], cwd: Path) -> str:
+    """What the command said, at most a line."""
+    env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+    result = await proc.run(argv, cwd=cwd, env=env, timeout_s=_TIMEOUT_S, bounds=_BOUND)
+    if result.timed_out:
+        return f"{argv[0]} did not end within {_TIMEOUT_S:.0f} seconds"
+    with contextlib.suppress(IndexError):
+        return result.spawn_error or result.output.decode("utf-8", "replace").splitlines()[0]
+    return ""

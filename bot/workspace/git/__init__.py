@@ -1,0 +1,1 @@
+"""Git as a process: its environment, its objects, its trees."""

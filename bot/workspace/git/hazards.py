@@ -1,0 +1,97 @@
+"""What in a working tree can keep git busy, waiting or out of memory: files that git itself reads there.
+A check may have made them. Git opens them without asking whether they are a pipe, a device or gigabytes of zeros."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.errors import Refused
+from bot.workspace.files.nofollow import read_state
+
+RULES = frozenset((b".gitignore", b".gitattributes"))
+_IN_REPOSITORY = frozenset((b"HEAD", b"config", b"commondir", b"gitdir"))
+MOST_RULES_BYTES = 10 << 20
+"""Of one file of rules; git reads it whole."""
+
+_MOST_ENTRIES = 1_000_000
+_MANY_WILDCARDS = 4
+_RUN = re.compile(rb"\*+")
+_KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """A file that git should not read: its path, relative and printable, and what is wrong with it."""
+
+    path: str
+    why: str
+
+
+def refuse_hazards(tree: Path) -> None:
+    """Raises Refused (`unreadable_tree`) that names a file of `tree` at which git would hang or run out of memory."""
+    found = find_hazard(tree)
+    if found is not None:
+        raise Refused("unreadable_tree", f"git cannot read this working tree: {found.path} {found.why}; remove it")
+
+
+def find_hazard(tree: Path) -> Hazard | None:
+    """The first such file; looks at a million names at most, follows no link and opens none of the files."""
+    for name, entry in _candidates(tree):
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:  # gone meanwhile
+            continue
+        if (kind := _KINDS.get(stat.S_IFMT(status.st_mode))) is not None:
+            return Hazard(printable(name), f"is {kind}, not a file")
+        if stat.S_ISREG(status.st_mode) and status.st_size > MOST_RULES_BYTES:
+            return Hazard(printable(name), f"is larger than {MOST_RULES_BYTES >> 20} MiB")
+    return None
+
+
+def costly_pattern(tree: Path) -> str | None:
+    """The rule with the most wildcards among the tree's ignore and attribute files, as `path, line 3`; None if all are
+    plain. To match one name against it may take longer than anybody can wait."""
+    worst, most = None, _MANY_WILDCARDS - 1
+    for name, _ in _candidates(tree):
+        if name.rpartition(b"/")[2] not in RULES:
+            continue
+        try:
+            state = read_state(tree, os.fsdecode(name))
+        except (OSError, Refused):
+            continue
+        for number, line in enumerate(state.content.splitlines() if state else (), 1):
+            if (count := len(_RUN.findall(line))) > most:
+                worst, most = f"{printable(name)}, line {number}", count
+    return worst
+
+
+def printable(name: bytes) -> str:
+    """A path for a sentence: what is no printable text is escaped, and the middle of a long one left out."""
+    text = name.decode("utf-8", "backslashreplace")
+    shown = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return f"`{shown}`" if len(shown) <= 200 else f"`{shown[:80]}…{shown[-100:]}`"
+
+
+def _candidates(tree: Path) -> Iterator[tuple[bytes, os.DirEntry[bytes]]]:
+    """Files by the names that git reads by itself, with their paths below `tree`."""
+    top = os.fsencode(tree)
+    waiting, left = [b""], _MOST_ENTRIES
+    while waiting and left > 0:
+        below = waiting.pop()
+        wanted = RULES if below.rpartition(b"/")[2] != b".git" else _IN_REPOSITORY
+        try:
+            with os.scandir(top + b"/" + below) as entries:
+                for entry in entries:
+                    left -= 1
+                    name = below + b"/" + entry.name if below else entry.name
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(name)
+                    elif entry.name in wanted:
+                        yield name, entry
+        except OSError:  # closed to us, gone, or too deep to be named
+            continue

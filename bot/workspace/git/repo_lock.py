@@ -1,0 +1,67 @@
+"""One at a time per repository, over all tasks and processes: a file lock that the system drops if its holder dies.
+It exists because several bots, command lines and tests may share a repository, and git's own locks do not queue."""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.errors import Shortage, Transient, shortage
+
+POLL_S = 0.01
+"""How often a lock that another process holds is asked for; flock(2) cannot be awaited."""
+
+
+def common_dir(git_dir: Path) -> Path:
+    """The directory that a repository's worktrees share, for any of their git directories (gitrepository-layout(5))."""
+    try:
+        shared = (git_dir / "commondir").read_text(encoding="utf-8").strip()
+    except OSError as error:
+        if shortage(error.errno):
+            raise  # else two of us could hold different locks
+        return git_dir
+    return Path(os.path.realpath(git_dir / shared))
+
+
+def mutex_path(common: Path, purpose: str) -> Path:
+    """Where the lock for one `purpose` lies: in a checkout's `.git`, but beside a bare repository, because mirrors are
+    shown to checks in their box and whoever can read a file can hold its lock."""
+    if common.name == ".git":
+        return common / f"mendbot-{purpose}.mutex"
+    return common.parent / f".{common.name}.{purpose}.mutex"
+
+
+@asynccontextmanager
+async def exclusive(common: Path, purpose: str, timeout_s: float = 300.0) -> AsyncIterator[None]:
+    """Hold the repository's lock for `purpose`; Transient after `timeout_s` seconds, or where it can't be made."""
+    path = mutex_path(common, purpose)
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        if lacking := shortage(error.errno):
+            raise Shortage(f"the lock {path} cannot be opened: {lacking}") from error
+        raise Transient(
+            f"the lock {path} cannot be opened ({error.strerror}): check the rights of its directory"
+        ) from error
+    try:
+        deadline = time.monotonic() + timeout_s
+        while not _taken(lock):
+            if time.monotonic() > deadline:
+                raise Transient(f"another process has held {path} for more than {timeout_s:.0f} seconds")
+            await asyncio.sleep(POLL_S)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _taken(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,298 @@
+"""A work tree and the git directory asked about it: snapshots, differences, going back, commits.
+The tree belongs to untrusted code, so its `.git` is never read and its own index is never used (T18)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.errors import Transient, UserError
+from bot.workspace.files.remove_tree import make_writable
+from bot.workspace.files.setup_products import products, record_products
+from bot.workspace.git.command import GitError, git
+from bot.workspace.git.diff import PathChange, changed, diff
+from bot.workspace.git.index import Index
+from bot.workspace.git.objects import decode, encode, ids
+
+__all__ = ["PathChange", "Tree"]
+
+_WARM = "mendbot-index"
+_NOTE = "mendbot-tree"
+_PASSES = 3
+_LITTER_S = 3600.0
+_REF = re.compile(r"refs/mendbot/[A-Za-z0-9_][A-Za-z0-9._/-]*")
+_AUTHOR = re.compile(r"\s*([^<>\n\0]*?)\s*<([^<>\n\0]*)>\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """`path` is the work tree, `git_dir` its git directory (for a linked worktree `MIRROR/worktrees/ID`).
+
+    A *snapshot* is the id of a git tree object; wherever one is asked for, a commit or `HEAD` does too. Files that
+    the tree's ignore rules name are not part of it unless HEAD has them, and neither are nested repositories.
+    Paths are `/`-separated; bytes that are not UTF-8 are kept as surrogates (PEP 383). Every method raises Transient
+    where the work tree is gone."""
+
+    path: Path
+    git_dir: Path
+
+    async def head(self) -> str:
+        """The id of the commit that is checked out; GitError where there is none yet."""
+        return await self._id("HEAD^{commit}")
+
+    async def snapshot(self) -> str:
+        """The id of a git tree object of all that is not ignored. The tree's own index is neither used nor changed."""
+        async with self._index() as index:
+            return await self._filled(index)
+
+    async def keep(self, snapshot: str, ref: str) -> str:
+        """Commit the snapshot on top of HEAD at `ref` (`refs/mendbot/…`), so that nothing drops it; the commit's id.
+
+        Done already, it is not done again; what `ref` held before stays reachable as a second parent."""
+        if not _REF.fullmatch(ref) or ".." in ref or "//" in ref or ref.endswith(("/", ".", ".lock")):
+            raise ValueError(f"{ref!r} is not a ref under refs/mendbot/")
+        asked = (f"{snapshot}^{{tree}}", "HEAD^{commit}", f"{ref}^{{commit}}", f"{ref}^{{tree}}")
+        tree, parent, before, kept = await ids(self.git_dir, asked)
+        if tree is None or parent is None:
+            raise GitError(("git", "cat-file", asked[0]), 1, f"{snapshot} or HEAD names nothing in {self.git_dir}")
+        if before is not None and kept == tree:
+            return before
+        parents = ["-p", parent] + (["-p", before] if before else [])
+        commit = await self._ask("commit-tree", tree, *parents, stdin=f"Kept by Mendbot as {ref}\n")
+        await self._ask("update-ref", ref, commit, before or "0" * len(commit))
+        return commit
+
+    async def restore(self, snapshot: str, paths: Sequence[str] | None = None) -> None:
+        """Make the work tree what the snapshot holds: files it lacks are deleted, ignored ones stay.
+
+        Given `paths` (files or directories), only these. Transient if something keeps the tree from becoming so."""
+        async with self._index() as index:
+            present = await self._filled(index)
+            if paths is None and present == snapshot:
+                return
+            wanted = await self._id(f"{snapshot}^{{tree}}")
+            if paths is not None:
+                wanted = await self._mixed(index, wanted, paths)
+            trouble = "it keeps changing"
+            # more than once, because a tree's ignore rules change with it, and rights may have been taken away
+            for again in range(_PASSES):
+                if present == wanted:
+                    return
+                if again:
+                    await make_writable(self.path)
+                try:
+                    await index.check_out(wanted)
+                    if await index.clean():
+                        self._note(index, wanted)
+                        return
+                except GitError as error:
+                    trouble = error.reason
+                present = await self._filled(index)
+            if present != wanted:
+                raise Transient(f"{self.path} could not be put back to {wanted[:12]}: {trouble}")
+
+    async def restore_altered(self, snapshot: str) -> tuple[str, ...]:
+        """Restore the snapshot's files that were changed, replaced or deleted since; their paths, in git's order.
+
+        Files that the snapshot does not have stay, but for what lies where one of its files belongs. Where nothing was
+        altered this is one look. Transient if something keeps a file from being restored."""
+        async with self._index() as index:
+            snapshot = await self._held(index, snapshot)
+            altered = found = await self._altered(index)
+            trouble = "it keeps changing"
+            # more than once, because `.gitattributes` may have changed too, and rights may have been taken away
+            for again in range(_PASSES):
+                if not found:
+                    break
+                if again:
+                    await make_writable(self.path)
+                try:
+                    await index.check_out(snapshot)
+                    self._note(index, snapshot)
+                except GitError as error:
+                    trouble = error.reason
+                found = await self._altered(index)
+                altered = (*altered, *found)
+            if found:
+                raise Transient(f"{self.path}: {decode(found[0])} could not be restored: {trouble}")
+            return tuple(map(decode, dict.fromkeys(altered)))
+
+    async def altered(self, snapshot: str) -> tuple[str, ...]:
+        """What `restore_altered` would restore; nothing is changed."""
+        async with self._index() as index:
+            await self._held(index, snapshot)
+            return tuple(map(decode, await self._altered(index)))
+
+    async def after_setup(self, base: str) -> tuple[str, tuple[str, ...]]:
+        """Take what the setup command left for the state that work begins with: its snapshot, and the base's files that
+        setup had changed and that are restored.
+
+        Directories that only tools fill are put on record, and count as ignored from then on (`setup_products`)."""
+        restored = await self.restore_altered(base)
+        async with self._index() as index:
+            untracked = await index.untracked()
+        await record_products(self.path, self.git_dir, untracked)
+        return await self.snapshot(), restored
+
+    async def beside(self, snapshot: str) -> tuple[bytes, ...]:
+        """What lies in the work tree and not in the snapshot (see `beside.py`)."""
+        async with self._index() as index:
+            await self._held(index, snapshot)
+            return await index.beside()
+
+    async def changed(self, before: str, after: str) -> tuple[PathChange, ...]:
+        """What differs between two snapshots, by path; a rename is a deletion and an addition."""
+        return await changed(self.git_dir, before, after)
+
+    async def diff(self, before: str, after: str) -> str:
+        """The unified diff of two snapshots; bytes that are not UTF-8 are replaced, binary files only named."""
+        return await diff(self.git_dir, before, after)
+
+    async def commit(self, snapshot: str, message: str, author: str) -> str:
+        """Commit the snapshot on the branch that HEAD names, without hooks, and return the commit's id.
+
+        `author` is `Name <email>`, the committer too. The same commit asked for again is HEAD itself; UserError where
+        there is nothing to commit; Transient where the branch moved meanwhile."""
+        identity = _identity(author)
+        text = message.rstrip("\n") + "\n"
+        tree, head = await asyncio.gather(self._id(f"{snapshot}^{{tree}}"), self.head())
+        if await self._id(f"{head}^{{tree}}") == tree:
+            said = await self._ask("cat-file", "commit", head)
+            if said.partition("\n\n")[2] == text:
+                return head
+            raise UserError("there is nothing to commit: the tree is what its last commit holds")
+        commit = await self._ask("commit-tree", tree, "-p", head, stdin=text, env=identity)
+        reflog = f"commit: {text.splitlines()[0]}" if text.strip() else "commit"
+        try:
+            await self._ask("update-ref", "-m", reflog, "HEAD", commit, head, env=identity)
+        except GitError as error:
+            raise Transient(f"the branch of {self.path} moved while a commit was made: {error.reason}") from error
+        await self._ask("read-tree", "--reset", commit)
+        return commit
+
+    async def rewind(self, commit: str, branch: str) -> None:
+        """HEAD is `branch` again, and that names `commit`; the work tree stays as it is."""
+        await self._ask("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+        await self._ask("update-ref", "HEAD", await self._id(f"{commit}^{{commit}}"))
+
+    async def _filled(self, index: Index) -> str:
+        """The tree object of the work tree. Where nothing changed since the last one was made, that is one look."""
+        known = self._noted(index)
+        try:
+            tree = await (index.fill() if known is None else index.follow(known))
+        except GitError as error:
+            if "Permission denied" in error.stderr:
+                await make_writable(self.path)
+                index = replace(index, tolerant=True)  # what is closed still is somebody else's
+            elif known is None:
+                raise
+            tree = await index.fill()
+        if tree != known:
+            self._note(index, tree)
+        return tree
+
+    async def _held(self, index: Index, snapshot: str) -> str:
+        """Make the index hold the snapshot; the id of its tree object."""
+        if self._noted(index) != snapshot:
+            snapshot = await self._id(f"{snapshot}^{{tree}}")
+            if self._noted(index) != snapshot:
+                await index.hold(snapshot)
+                self._note(index, snapshot)
+        return snapshot
+
+    async def _altered(self, index: Index) -> tuple[bytes, ...]:
+        try:
+            return await index.altered()
+        except GitError as error:
+            if "Permission denied" not in error.stderr:
+                raise
+            await make_writable(self.path)
+            return await index.altered()
+
+    def _noted(self, index: Index) -> str | None:
+        """The tree object that this very index is known to hold."""
+        try:
+            checksum, tree = (self.git_dir / _NOTE).read_text("ascii").split()
+            return tree if checksum == index.checksum() else None
+        except (OSError, ValueError):
+            return None
+
+    def _note(self, index: Index, tree: str) -> None:
+        # named by the index's own hash, so a note that a crash or a neighbour left beside another index says nothing
+        note = self.git_dir / _NOTE
+        half = note.with_suffix(f".{uuid.uuid4().hex}")
+        half.write_text(f"{index.checksum()} {tree}\n", "ascii")
+        half.replace(note)
+
+    async def _mixed(self, index: Index, wanted: str, paths: Iterable[str]) -> str:
+        """The index's tree with `paths` as `wanted` has them."""
+        names = [encode(path) for path in paths]
+        return await index.mixed(wanted, names) if names else await index.tree()
+
+    @asynccontextmanager
+    async def _index(self) -> AsyncIterator[Index]:
+        """A private index, warm from the last time. It is a copy, so that neither a crash nor a neighbour matters."""
+        if not self.path.is_dir():
+            raise Transient(f"the work tree {self.path} is gone; it is made again when the work is taken up anew")
+        for litter in self.git_dir.glob(f"{_WARM}.*"):
+            with suppress(FileNotFoundError):  # a neighbour's, which is done with it
+                if time.time() - litter.lstat().st_ctime > _LITTER_S:
+                    litter.unlink()
+        warm = self.git_dir / _WARM
+        scratch = self.git_dir / f"{_WARM}.{uuid.uuid4().hex}"
+        try:
+            for source in (warm, self.git_dir / "index"):
+                if source.is_file():
+                    _copy(source, scratch)
+                    break
+            yield Index(self.path, self.git_dir, scratch, products(self.git_dir))
+            if scratch.exists():
+                scratch.replace(warm)
+        finally:
+            scratch.unlink(missing_ok=True)
+
+    async def _id(self, expression: str) -> str:
+        found = await self._maybe_id(expression)
+        if found is None:
+            raise GitError(("git", "rev-parse", expression), 1, f"{expression} names nothing in {self.git_dir}")
+        return found
+
+    async def _maybe_id(self, expression: str) -> str | None:
+        if expression.startswith("-"):
+            raise ValueError(f"{expression!r} is no object name")
+        found = await git("rev-parse", "--verify", "--quiet", expression, git_dir=self.git_dir, ok=(0, 1))
+        return decode(found).strip() or None
+
+    async def _ask(self, *args: str, stdin: str | None = None, env: dict[str, str] | None = None) -> str:
+        fed = None if stdin is None else encode(stdin)
+        out = decode(await git(*args, git_dir=self.git_dir, stdin=fed, env=env))
+        return out if args[0] == "cat-file" else out.strip()
+
+
+def _copy(index: Path, to: Path) -> None:
+    """Copy an index with its time: by that git knows which files may have changed unseen since (its racy-git.txt)."""
+    with index.open("rb") as source, to.open("wb") as copy:
+        shutil.copyfileobj(source, copy)
+        written = os.fstat(source.fileno()).st_mtime_ns  # of this very file; a neighbour may put another in its place
+    os.utime(to, ns=(written, written))
+
+
+def _identity(author: str) -> dict[str, str]:
+    found = _AUTHOR.fullmatch(author)
+    if found is None or not found[1]:
+        raise ValueError(f"{author!r} is not of the form `Name <email>`")
+    name, email = found.groups()
+    return {
+        "GIT_AUTHOR_NAME": name,
+        "GIT_AUTHOR_EMAIL": email,
+        "GIT_COMMITTER_NAME": name,
+        "GIT_COMMITTER_EMAIL": email,
+    }

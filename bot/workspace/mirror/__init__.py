@@ -1,0 +1,1 @@
+"""Bare clones and what they exchange with the other side."""

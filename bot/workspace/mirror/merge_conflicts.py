@@ -1,0 +1,43 @@
+"""Which files two commits would quarrel over if they were merged, found without a work tree.
+Git merges them in its own store (git-merge-tree(1)): no hook, no filter and no driver of anybody's is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.errors import UserError
+from bot.workspace.git.command import GitError, git
+from bot.workspace.git.objects import decode
+from bot.workspace.mirror.mirror import resolve
+
+__all__ = ["conflicts"]
+
+_TIMEOUT_S = 60.0
+_FLAGS = ("--write-tree", "--name-only", "-z", "--no-messages")
+_CONFLICTS = 1
+
+
+async def conflicts(mirror: Path, ours: str, theirs: str) -> tuple[str, ...]:
+    """The paths that conflict when `theirs` is merged into `ours`, sorted; empty where they merge by themselves.
+
+    Each is a commit's id or a name of `mirror.resolve`. Both paths of a renamed file may be among them. Raises
+    UserError for an unknown commit and for histories without a common commit, which git does not merge;
+    Transient after a minute."""
+    left, right = await _commit(mirror, ours), await _commit(mirror, theirs)
+    try:
+        out = await git("merge-tree", *_FLAGS, left, right, git_dir=mirror, timeout_s=_TIMEOUT_S, ok=(0, _CONFLICTS))
+    except GitError as error:
+        if "unrelated histories" in error.stderr:
+            raise UserError(f"{left[:12]} and {right[:12]} have no common history, so they can't be merged") from error
+        raise
+    _, *names = decode(out).split("\0")  # the merged tree's id comes first
+    # where a file and a directory want one name, git gives the file one that ends with its commit
+    paths = (name.removesuffix(f"~{left}").removesuffix(f"~{right}") for name in names)
+    return tuple(sorted({path for path in paths if path}))
+
+
+async def _commit(mirror: Path, name: str) -> str:
+    commit = await resolve(mirror, name)
+    if commit is None:
+        raise UserError(f"{name[:80]!r} names no commit of the repository")
+    return commit

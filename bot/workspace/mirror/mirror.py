@@ -1,0 +1,177 @@
+"""The bare clone of a repository that its worktrees hang off: made, brought up to date, read, pushed from.
+Branches of the other side are `refs/remotes/origin/*` here, so that local ones (`refs/heads/*`) are ours alone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from bot.errors import UserError
+from bot.workspace.files.remove_tree import remove_directory
+from bot.workspace.git.branch_names import branch_problem
+from bot.workspace.git.command import GitError, git
+from bot.workspace.git.objects import commits, decode
+from bot.workspace.git.repo_lock import exclusive
+from bot.workspace.mirror.remote import AccessDenied, Remote, transfer
+
+__all__ = [
+    "AccessDenied",
+    "PushRejected",
+    "Remote",
+    "branches",
+    "ensure_mirror",
+    "fetch",
+    "list_files",
+    "meanings",
+    "push",
+    "push_refusal",
+    "read_file",
+    "remote_sha",
+    "resolve",
+    "sound",
+    "tidy",
+]
+
+_TRACKING = "refs/remotes/origin/"
+_LOCAL = "refs/heads/"
+_OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_ABBREVIATED = re.compile(r"[0-9a-f]{7,64}")
+_UNUSABLE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|^-|//|/$|^$")  # git-check-ref-format(1)
+_LARGEST_FILE = 4 << 20
+_PROGRESS = re.compile(r"(?:Resolving|Counting|Compressing|Writing|Total|Processing)\b")
+
+
+class PushRejected(UserError):
+    """The other side keeps the branch as it is; the message gives its own reason (a protected branch, a hook)."""
+
+
+async def ensure_mirror(path: Path) -> None:
+    """Make `path` a bare repository: a fresh one appears all at once, a half-made or damaged one is completed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    async with exclusive(path, "mirror"):
+        if sound(path):
+            return
+        if path.is_dir() and any(path.iterdir()):
+            for name in ("HEAD", "config"):
+                if (path / name).is_file() and not (path / name).read_bytes().strip():
+                    (path / name).unlink()  # emptied by a crash; `init` writes it anew
+            await _init(path)
+            return
+        fresh = path.with_name(f".{path.name}.new")
+        await remove_directory(fresh)
+        await _init(fresh)
+        fresh.replace(path)
+
+
+async def fetch(mirror: Path, remote: Remote) -> None:
+    """Bring every branch of `remote` to `refs/remotes/origin/*` and drop those that are gone; no tags.
+
+    Raises Transient for network trouble, AccessDenied for 401, 403 and 404 (`remote.transfer`)."""
+    flags = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
+    async with exclusive(mirror, "fetch", timeout_s=1800):
+        await transfer(mirror, remote, "fetch", *flags, remote.url, f"+{_LOCAL}*:{_TRACKING}*")
+
+
+async def resolve(mirror: Path, rev: str) -> str | None:
+    """The commit that `rev` names: a full ref, a branch (the other side's before ours), a commit's id, or `HEAD`."""
+    return next((commit for commit in await commits(mirror, meanings(rev)) if commit), None)
+
+
+def meanings(rev: str) -> tuple[str, ...]:
+    """What `rev` may name in a mirror, the likeliest first, as git's full names; none for what can't be a name."""
+    if _UNUSABLE.search(rev):
+        return ()
+    if _OBJECT.fullmatch(rev) or rev == "HEAD" or rev.startswith("refs/"):
+        return (rev,)  # a branch that calls itself like a commit must not take its place
+    return (_TRACKING + rev, _LOCAL + rev, *((rev,) if _ABBREVIATED.fullmatch(rev) else ()))
+
+
+async def read_file(mirror: Path, rev: str, path: str) -> str | None:
+    """The text of a regular file at `rev`; None if there is no such commit or file. UserError past 4 MiB."""
+    commit = await resolve(mirror, rev)
+    if commit is None or "\0" in path or not {"", ".", ".."}.isdisjoint(path.split("/")):
+        return None
+    entry = decode(await git("ls-tree", "-z", "-l", commit, "--", path, git_dir=mirror)).partition("\0")[0]
+    meta, _, name = entry.partition("\t")
+    if name != path or not meta.startswith("100"):  # a link or a directory is no file
+        return None
+    _, _, blob, size = meta.split()
+    if int(size) > _LARGEST_FILE:
+        raise UserError(f"{path} has {size} bytes; at most {_LARGEST_FILE >> 20} MiB are read")
+    return (await git("cat-file", "blob", blob, git_dir=mirror)).decode("utf-8", "replace")
+
+
+async def list_files(mirror: Path, rev: str) -> tuple[str, ...]:
+    """Every path at `rev`, in git's order; empty if there is no such commit."""
+    commit = await resolve(mirror, rev)
+    if commit is None:
+        return ()
+    out = await git("ls-tree", "-r", "-z", "--name-only", commit, git_dir=mirror)
+    return tuple(decode(name) for name in out.split(b"\0") if name)
+
+
+async def branches(mirror: Path) -> frozenset[str]:
+    """Short names of all branches, the other side's and ours together."""
+    out = await git("for-each-ref", "--format=%(refname)", _LOCAL, _TRACKING, git_dir=mirror)
+    names = decode(out).splitlines()
+    return frozenset(name.removeprefix(_LOCAL).removeprefix(_TRACKING) for name in names) - {"HEAD"}
+
+
+async def push(mirror: Path, sha: str, branch: str, remote: Remote) -> None:
+    """Create `branch` at the commit `sha` on the other side; that it is there already, at `sha`, is fine.
+
+    Never moves a branch (T23). Raises PushRejected with git's or the other side's reason, else as `fetch`."""
+    if (problem := branch_problem(branch)) is not None:
+        raise UserError(problem)
+    if not _OBJECT.fullmatch(sha):
+        raise ValueError(f"{sha!r} is no commit's id")
+    ref = _LOCAL + branch
+    flags = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
+    lease = f"--force-with-lease={ref}:"  # nothing after the colon: the ref must not exist, git-push(1)
+    try:
+        await transfer(mirror, remote, "push", *flags, lease, remote.url, f"{sha}:{ref}")
+    except GitError as error:
+        there = await remote_sha(mirror, ref, remote)
+        if there != sha:
+            raise PushRejected(f"`{branch}` was not pushed: {push_refusal(error, there)}") from error
+
+
+async def remote_sha(mirror: Path, ref: str, remote: Remote) -> str:
+    """The object that the full ref names on the other side now; empty where there is no such ref. Raises as `fetch`."""
+    out = decode(await transfer(mirror, remote, "ls-remote", "--end-of-options", remote.url, ref))
+    # git goes by how names end, so a branch `x/refs/heads/y` is told of too where `refs/heads/y` is asked for
+    return next((line.partition("\t")[0] for line in out.split("\n") if line.partition("\t")[2] == ref), "")
+
+
+async def tidy(mirror: Path) -> None:
+    """Pack what piled up and drop what nothing has named for two weeks; minutes on a large repository."""
+    async with exclusive(mirror, "fetch"):
+        await git("gc", "--quiet", "--prune=2.weeks.ago", git_dir=mirror, timeout_s=1800)
+
+
+def sound(path: Path) -> bool:
+    """Whether `path` is a mirror with all its parts, as far as a look at a few files tells."""
+    try:
+        head, config = (path / "HEAD").read_text("utf-8"), (path / "config").read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return (
+        head.startswith("ref: ") and "bare = true" in config and all((path / d).is_dir() for d in ("objects", "refs"))
+    )
+
+
+async def _init(path: Path) -> None:
+    path.mkdir(exist_ok=True)
+    await git("init", "--bare", "--quiet", "--template=", "--initial-branch=main", git_dir=path)
+
+
+def push_refusal(error: GitError, there: str) -> str:
+    """Why a push failed: what the other side said first, and git's short word for it; the ref stands at `there`."""
+    said = (line.removeprefix("remote:").strip() for line in error.stderr.splitlines() if line.startswith("remote:"))
+    first = next((line for line in said if line and not _PROGRESS.match(line)), "").removeprefix("error: ")
+    verdict = re.search(r"^!\t[^\t]*\t\[[^\]]*\] \((.*)\)$", error.stdout, re.M)
+    short = verdict[1] if verdict else error.reason
+    if short == "stale info":
+        short = f"the branch exists already, at {there[:12]}" if there else "the branch changed meanwhile"
+    reason = f"{first} ({short})" if first else short
+    return "".join(char for char in reason if char.isprintable())[:500]

@@ -1,0 +1,118 @@
+"""Talking to the repository on the other side: which addresses, with which token, and what its refusals mean.
+The token lives in the environment of the one git process that transfers, never in argv or on disk (T24)."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from bot.errors import MendbotError, Transient, UserError
+from bot.workspace.git.command import GitError, git
+
+_TIMEOUT_S = 900.0
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_PASSAGE = (
+    *("HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"),
+)
+_MOVED = re.compile(r"returned error: 30\d|unable to update url base from redirection")
+_DENIED = re.compile(
+    r"could not read Username|Authentication failed|returned error: (?:401|403)|invalid credentials", re.I
+)
+_ABSENT = re.compile(r"returned error: 404|repository .*not found|does not appear to be a git repository", re.I)
+_PASSING = re.compile(
+    r"returned error: (?:5\d\d|408|425|429)|could not resolve|(?:failed|couldn't|could not) (?:to )?connect|connection "
+    r"|network is unreachable|timed out|timeout|too slow|empty reply|early eof|hung up|rpc failed|disconnect"
+    r"|gnutls_handshake|ssl_read|ssl_connect|tls|unexpected flush|bad band|expected flush|protocol error|reset by peer",
+    re.I,
+)
+_CERTIFICATE = re.compile(r"certificate", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """Where a repository is (`http(s)://…`, or an absolute local path) and the token that opens it."""
+
+    url: str
+    token: SecretStr | None = None
+
+    def mask(self, text: str) -> str:
+        """`text` without the token, plain or as it is sent."""
+        for secret in self._secrets():
+            text = text.replace(secret, "***")
+        return text
+
+    def environment(self) -> dict[str, str]:
+        """What a git process needs to reach it: the one scheme it may speak, the token, the operator's proxy."""
+        env = {"GIT_ALLOW_PROTOCOL": self.scheme}
+        if self.scheme == "file":
+            return env
+        parts = urlsplit(self.url)
+        if parts.hostname not in _LOOPBACK:
+            env |= {name: os.environ[name] for name in _PASSAGE if name in os.environ}
+        if self.token is not None:
+            env["GIT_CONFIG_COUNT"] = "1"
+            env["GIT_CONFIG_KEY_0"] = f"http.{parts.scheme}://{parts.netloc}/.extraHeader"
+            env["GIT_CONFIG_VALUE_0"] = f"Authorization: Basic {self._secrets()[-1]}"
+        return env
+
+    @property
+    def scheme(self) -> str:
+        """`http`, `https` or `file`; UserError for every other address (T19)."""
+        if self.url.startswith("/"):
+            return "file"
+        try:
+            parts = urlsplit(self.url)
+        except ValueError:
+            raise UserError("the repository's address is not a URL: it must be http(s)://HOST/PATH") from None
+        if parts.username is not None or parts.password is not None:
+            raise UserError("the repository's address must not hold a user name or password: give the token apart")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UserError(f"{self.url!r} is no address to fetch from: only http(s)://HOST/PATH and local paths are")
+        return parts.scheme
+
+    def _secrets(self) -> tuple[str, ...]:
+        if self.token is None or not (token := self.token.get_secret_value()):
+            return ()
+        return token, base64.b64encode(f"x-access-token:{token}".encode()).decode()
+
+
+class AccessDenied(UserError):
+    """The other side does not let us in, or hides that the repository exists; a fresh token may fix it."""
+
+
+async def transfer(mirror: Path, remote: Remote, *args: str) -> bytes:
+    """Run a git command that talks to `remote` (its URL is among `args`) and return its stdout.
+
+    Raises Transient for network trouble, 5xx and 429; AccessDenied for 401, 403 and 404; UserError for a moved
+    repository or a bad certificate; else GitError. No message holds the token."""
+    flags = ("-c", f"protocol.{remote.scheme}.allow=always", "-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=60")
+    try:
+        return await git(*flags, *args, git_dir=mirror, env=remote.environment(), timeout_s=_TIMEOUT_S)
+    except GitError as error:
+        raise _explained(error, remote) from None
+
+
+def _explained(error: GitError, remote: Remote) -> MendbotError | GitError:
+    stderr = remote.mask(error.stderr)
+    masked = GitError(error.argv, error.exit_code, stderr, remote.mask(error.stdout))
+    said = f"{remote.url}: {masked.reason}"
+    if error.stdout.lstrip().startswith("To "):  # `push --porcelain` answered: it is a refusal, not a failure
+        return masked
+    if _MOVED.search(stderr):
+        return UserError(f"{said} (the repository has moved: use its present address)")
+    if _DENIED.search(stderr):
+        return AccessDenied(f"{said} (access denied: check the App's installation and its permission on contents)")
+    if _ABSENT.search(stderr):
+        return AccessDenied(f"{said} (not found, or the App is not installed on it)")
+    if _CERTIFICATE.search(stderr):
+        return UserError(f"{said} (make the certificate known with SSL_CERT_FILE)")
+    if _PASSING.search(stderr):
+        return Transient(said)
+    return masked

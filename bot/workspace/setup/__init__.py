@@ -1,0 +1,1 @@
+"""How a tree is set up: planned by its files, then carried out."""

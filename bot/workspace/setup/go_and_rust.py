@@ -1,0 +1,110 @@
+"""How Go modules and Rust packages are set up: what they require is downloaded into the tree, as no check has network.
+Reads files of the tree and runs nothing; downloading runs no code of the project or of a package (T31)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bot.config import ChecksPolicy
+from bot.model import CHECK_ORDER
+from bot.model.setups import SetupStep
+from bot.rules.setup.cargo_manifest import packages_elsewhere
+from bot.rules.setup.python_tools import program
+from bot.workspace.detect.detect import NoCommand, detect
+from bot.workspace.files.project_files import Project
+from bot.workspace.files.tree_digest import Walk
+from bot.workspace.sandbox.bubblewrap import CARGO_HOME, GO_MODULES
+
+_RUNNERS = ("make", "just")
+_MOST_NAMES = 100_000
+_REQUIRES = re.compile(r"^require\b[ \t]*(?:\([^()]*\w[^()]*\)|[^\s(].*)", re.MULTILINE)
+_FROM_ELSEWHERE = re.compile(r'^source = "', re.MULTILINE)
+_GO_FILES = ("go.mod", "go.sum", "go.work", "go.work.sum")
+_CARGO_FILES = ("Cargo.toml", "Cargo.lock")
+
+
+def native_steps(tree: Path, near: Sequence[str] = ()) -> tuple[SetupStep, ...]:
+    """The steps for the Go modules and Rust packages of `tree` (absolute) that its checks need; none where nothing must
+    be downloaded, or it is there. `near` is as for `workspace.detect.detect.detect`."""
+    called: dict[tuple[str, str], Project] = {}
+    for check in CHECK_ORDER:
+        command = detect(tree, check, ChecksPolicy(), near)
+        if not isinstance(command, NoCommand):
+            called[program(command.argv), command.directory] = Project(tree, command.directory)
+    go = {each.directory: each for (name, _), each in called.items() if name in ("go", "golangci-lint", *_RUNNERS)}
+    cargo = {each.directory: each for (name, _), each in called.items() if name in ("cargo", *_RUNNERS)}
+    return (*_go(tree, list(go.values())), *_cargo(tree, list(cargo.values())))
+
+
+def _go(tree: Path, projects: Sequence[Project]) -> Iterator[SetupStep]:
+    places = [each.directory for each in projects if _go_requires(each)]
+    if not places or os.path.lexists(tree / GO_MODULES):
+        return
+    each = [f"(cd {shlex.quote(f'./{place}')} && go mod download)" if place else "go mod download" for place in places]
+    # what Go keeps there is read-only, which makes it hard to delete
+    begin = f'export GOMODCACHE="$PWD/{GO_MODULES}" GOFLAGS=-modcacherw'
+    yield _download(tree, [begin, *each], f"{places[0]}/go.mod".lstrip("/"), _GO_FILES, GO_MODULES)
+
+
+def _go_requires(project: Project) -> bool:
+    """Whether a module requires others that are not in its `vendor` directory."""
+    text = re.sub(r"//.*", "", project.text("go.mod") or "")
+    return _REQUIRES.search(text) is not None and not project.has_file("vendor/modules.txt")
+
+
+def _cargo(tree: Path, projects: Sequence[Project]) -> Iterator[SetupStep]:
+    homes = [home for home in map(_cargo_home, projects) if home is not None]
+    if not homes or os.path.lexists(tree / CARGO_HOME):
+        return
+    # not from the tree: there its `.cargo/config.toml` and `rust-toolchain.toml` may name programs that cargo starts
+    begin = f'tree="$PWD" && export CARGO_HOME="$tree/{CARGO_HOME}" && mkdir -p "$CARGO_HOME" && cd /'
+    manifests = [_within(home, "Cargo.toml") for home in homes]
+    locks = ["--locked " if home.has_file("Cargo.lock") else "" for home in homes]
+    each = [
+        f'cargo fetch {lock}--manifest-path "$tree"/{shlex.quote(manifest)}'
+        for lock, manifest in zip(locks, manifests, strict=True)
+    ]
+    yield _download(tree, [begin, *each], manifests[0], _CARGO_FILES, CARGO_HOME)
+
+
+def _cargo_home(project: Project) -> Project | None:
+    """The package or workspace with the lock file, where it needs packages from elsewhere; else None."""
+    places = [project if place == project.directory else Project(project.tree, place) for place in project.upwards()]
+    manifests = [here for here in places if here.has("Cargo.toml")]
+    if not manifests or any(map(_is_vendored, manifests)):
+        return None
+    home = next((here for here in manifests if here.has_file("Cargo.lock")), manifests[-1])
+    lock = home.text("Cargo.lock")
+    if lock is not None:
+        return home if _FROM_ELSEWHERE.search(lock) else None
+    if home.has_file("Cargo.lock"):  # too large to be read, so it has something in it
+        return home
+    below = (name for name in home.names("Cargo.toml"))
+    return home if any(packages_elsewhere(home.toml(name)) for name in below) else None
+
+
+def _is_vendored(project: Project) -> bool:
+    """Whether the settings say that packages come from a directory of the tree (`cargo vendor`)."""
+    settings = project.text(".cargo/config.toml") or project.text(".cargo/config") or ""
+    return re.search(r"^\s*(?:replace-with|directory)\s*=", settings, re.MULTILINE) is not None
+
+
+def _download(tree: Path, commands: Sequence[str], because: str, files: Sequence[str], product: str) -> SetupStep:
+    walk = Walk(tree, most=_MOST_NAMES)
+    reads = tuple(name for name in walk if name.rpartition("/")[2] in files)
+    return SetupStep(
+        run=" && ".join(commands),
+        because=because,
+        network=True,
+        shared=not walk.unread,
+        reads=reads,
+        products=(product,),
+    )
+
+
+def _within(project: Project, name: str) -> str:
+    return f"{project.directory}/{name}" if project.directory else name

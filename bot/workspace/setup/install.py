@@ -1,0 +1,216 @@
+"""Carries out a setup plan in a tree: what was kept is given, the rest is run, and what may be shared is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+
+import structlog
+
+from bot import proc
+from bot.errors import MendbotError, Transient
+from bot.model import ShellCommand
+from bot.model.setups import SetupPlan, SetupStep
+from bot.proc import ProcResult
+from bot.workspace.dependencies.cache import Listing, Shelf, give, keep, listing, made_since, ready, turn
+from bot.workspace.dependencies.cache_key import Surroundings, Unknown, key_of
+from bot.workspace.dependencies.disk_budget import trim
+from bot.workspace.dependencies.relocation import Unmovable, is_plain
+from bot.workspace.files.tree_digest import MADE_BY_TOOLS
+from bot.workspace.git.command import GitError, git
+from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant
+
+__all__ = ["SETUP_TIMEOUT_S", "Installed", "Shelf", "StepDone", "install"]
+
+SETUP_TIMEOUT_S = 1800.0
+"""How long one step may take."""
+
+_GUARD = Path(__file__).with_name("node_guard.cjs")
+"""What Node.js loads first in a detected step that has the network: it says there which programs may be started."""
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    """A step that has ended; without a result its products had been kept, and it was not run."""
+
+    step: SetupStep
+    result: ProcResult | None
+
+    @property
+    def passed(self) -> bool:
+        return self.result is None or self.result.exit_code == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A setup that has ended, with its steps up to the one that failed."""
+
+    steps: tuple[StepDone, ...] = ()
+
+    @property
+    def failed(self) -> StepDone | None:
+        return next((done for done in self.steps if not done.passed and not done.step.optional), None)
+
+
+async def install(
+    plan: SetupPlan,
+    tree: Path,
+    sandbox: Sandbox,
+    *,
+    grant: SandboxGrant,
+    shelf: Shelf | None,
+    mask: Callable[[str], str],
+) -> Installed:
+    """Carry out the plan in `tree` (absolute), step by step, up to the first that fails and is not optional.
+
+    What trouble the kept products make is logged, and the step is run as if there were none. Raises what running a
+    command in the sandbox raises."""
+    work = _Work(plan, tree, sandbox, grant, shelf if shelf is not None and ready(shelf) else None, mask)
+    done: list[StepDone] = []
+    for step in plan.steps:
+        done.append(await work.carry_out(step))
+        if not done[-1].passed and not step.optional:
+            break
+    return Installed(tuple(done))
+
+
+@dataclass(slots=True)
+class _Work:
+    """One setup. `own` are the products that stand in the tree by what was kept or may be, each with its step's key."""
+
+    plan: SetupPlan
+    tree: Path
+    sandbox: Sandbox
+    grant: SandboxGrant
+    shelf: Shelf | None
+    mask: Callable[[str], str]
+    own: dict[str, str] = field(default_factory=dict)
+
+    async def carry_out(self, step: SetupStep) -> StepDone:
+        key = await self._key(step)
+        if key is None or self.shelf is None:
+            self.own.clear()  # it may have written to anything
+            return StepDone(step, await self._run(step))
+        *others, own = self.shelf.spaces()
+        for space in filter(Path.is_dir, others):
+            async with self._turn(space, key) as entry:
+                if await self._given(entry, step):
+                    return StepDone(step, None)
+        async with self._turn(own, key) as entry:
+            if await self._given(entry, step):
+                return StepDone(step, None)
+            before = await self._listing()
+            result = await self._run(step)
+            if result.exit_code == 0 and entry is not None and before is not None:
+                await self._keep(entry, step, before)
+            else:
+                self.own.clear()
+            return StepDone(step, result)
+
+    async def _run(self, step: SetupStep) -> ProcResult:
+        command = ShellCommand(run=step.run, timeout_s=SETUP_TIMEOUT_S, programs=step.programs)
+        own = self.plan.configured or not step.network  # what was detected runs no code of the tree with the network
+        granted = replace(self.grant, network=step.network, tree_programs=own)
+        if not own:
+            env = {**granted.env, "NODE_OPTIONS": f"--require={_GUARD}"}
+            granted = replace(granted, env=env, read_only=(*granted.read_only, _GUARD))
+        return await self.sandbox.run(command, self.tree, grant=granted)
+
+    async def _key(self, step: SetupStep) -> str | None:
+        """The key of what the step will make; None where it must run, whatever is kept."""
+        if self.shelf is None or not (step.shared or self.plan.configured) or not is_plain(self.tree):
+            return None
+        earlier = sorted({self.own[name] for name in step.products if name in self.own})
+        around = Surroundings(self.sandbox, self.grant.env)
+        try:
+            if any(name not in self.own and os.path.lexists(self.tree / name) for name in step.products):
+                return None  # of whom that is, and what a step makes of it, nobody knows
+            commit = await self._commit() if self.plan.configured else ""
+            return await asyncio.to_thread(key_of, step, self.tree, around, earlier=earlier, commit=commit)
+        except (Unknown, OSError, GitError, MendbotError) as error:
+            self._say("dependencies_not_known", step, error)
+            return None
+
+    async def _commit(self) -> str:
+        """The commit that a repository's own setup can read all of; Unknown where more than that lies in the tree."""
+        before = await asyncio.to_thread(listing, self.tree)
+        made = [name for name in before or () if PurePath(name).name in MADE_BY_TOOLS]
+        if before is None or made:
+            raise Unknown(f"{made[0]} is there already" if made else "the tree is too large")
+        return (await git("rev-parse", "HEAD", cwd=self.tree)).decode().strip()
+
+    @asynccontextmanager
+    async def _turn(self, space: Path, key: str) -> AsyncIterator[Path | None]:
+        """The key's entry with its lock held; None where the lock can't be had, and nothing is given or kept."""
+        async with AsyncExitStack() as held:
+            try:
+                entry = await held.enter_async_context(turn(space, key))
+            except Transient as error:
+                log.warning("dependencies_not_locked", because=str(error))
+                entry = None
+            yield entry
+
+    async def _given(self, entry: Path | None, step: SetupStep) -> bool:
+        try:
+            names = None if entry is None else await give(entry, self.tree)
+        except (OSError, MendbotError) as error:
+            self._say("dependencies_not_given", step, error)
+            return False
+        if entry is None or names is None:
+            return False
+        self.own |= dict.fromkeys(names, entry.name)
+        return True
+
+    async def _listing(self) -> Listing | None:
+        """What lies in the tree, but for what earlier steps made that this one may write to."""
+        try:
+            found = await asyncio.to_thread(listing, self.tree)
+        except OSError:
+            return None
+        mine = tuple(f"{name}/" for name in self.own)
+        return None if found is None else {name: at for name, at in found.items() if not f"{name}/".startswith(mine)}
+
+    async def _keep(self, entry: Path, step: SetupStep, before: Listing) -> None:
+        assert self.shelf is not None
+        directory = self.shelf.directory
+        try:
+            after = await self._listing()
+            if after is None:
+                raise Unmovable("the tree has too many files")
+            there = (name for name in step.products if os.path.lexists(self.tree / name))
+            names = _outermost({*made_since(before, after), *there})
+            if not names:
+                raise Unmovable("setup made nothing")
+            await keep(entry, self.tree, names, self._places(), lambda size: trim(directory, need=size))
+        except (Unmovable, OSError, MendbotError) as error:
+            self.own.clear()
+            self._say("dependencies_not_kept", step, error)
+            return
+        self.own |= dict.fromkeys(names, entry.name)
+
+    def _places(self) -> tuple[str, ...]:
+        """Where programs lie that are there for every tree."""
+        assert self.shelf is not None
+        home = self.shelf.directory.parent
+        found = {*_SYSTEM, sys.base_prefix, str(home / "tools"), str(home / "programs")}
+        found |= {os.path.dirname(place) for place in self.sandbox.search_path()}  # noqa: PTH120
+        found |= {str(proc.base_python().parent.parent)}
+        return tuple(sorted(place for place in found if place.strip("/")))
+
+    def _say(self, event: str, step: SetupStep, error: Exception) -> None:
+        run = step.run if isinstance(step.run, str) else " ".join(step.run)
+        log.warning(event, step=self.mask(run), because=self.mask(str(error)))
+
+
+def _outermost(names: set[str]) -> tuple[str, ...]:
+    """The names that lie below no other of them."""
+    return tuple(sorted(each for each in names if not any(up.as_posix() in names for up in PurePath(each).parents)))

@@ -1,0 +1,77 @@
+"""Whether a project must be set up before a detected check can say anything, and by which command. Reads and runs
+nothing: a project that declares dependencies is never tested with an interpreter that does not have them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+from bot.model import NeededSetup, ShellCommand
+from bot.workspace.detect.command_finders import ENVIRONMENTS, python_tools
+from bot.workspace.files.project_files import Project
+from bot.workspace.sandbox.check_tools import TOOLS
+from bot.workspace.setup.node import node_remedy
+from bot.workspace.setup.python import python_remedy
+from bot.workspace.setup.python_needs import declaring, namesake
+
+
+def needed_setup(tree: Path, command: ShellCommand, provided: Callable[[str], bool]) -> NeededSetup | None:
+    """What has to be set up before `command`, which was detected in `tree` (absolute), can run; None where nothing is.
+
+    `provided` says whether a tool is in one of the operator's toolchains: who brings a tool along answers for what it
+    finds. Files of the tree are read with care, and a broken one declares nothing."""
+    if command.needs == "node":
+        return node_remedy(Project(tree, command.directory))
+    if not command.needs or provided(command.needs):
+        return None
+    return _python(Project(tree, command.directory), command.needs)
+
+
+def _python(project: Project, tool: str) -> NeededSetup | None:
+    places = _upwards(project)
+    for here in places:
+        for name in ENVIRONMENTS:
+            if here.own_tool(f"{name}/bin/python") is not None:
+                if tool not in TOOLS or _has_tool(here, name, tool):
+                    return None
+                return NeededSetup(because="tool", what=tool, place=_within(here, name), command=_set_up(here, project))
+    for here in places:
+        file = declaring(here)
+        if file is not None:
+            return NeededSetup(because="dependencies", what=_within(here, file), command=_set_up(here, project))
+    package = namesake(project)
+    if package is not None:
+        return NeededSetup(because="name", what=package, command=_set_up(project, project))
+    return None
+
+
+def _has_tool(project: Project, environment: str, tool: str) -> bool:
+    """Whether the environment has the tool, itself or by the system's packages, which it may use."""
+    text = project.text(f"{environment}/pyvenv.cfg") or ""
+    if re.search(r"^include-system-site-packages\s*=\s*true\s*$", text, re.MULTILINE | re.IGNORECASE):
+        return True
+    if project.own_tool(f"{environment}/bin/{tool}") is not None:
+        return True
+    library = project.tree / project.directory / environment / "lib"
+    return any(library.glob(f"python*/site-packages/{tool}/__init__.py"))
+
+
+def _set_up(home: Project, project: Project) -> str:
+    """The set-up command of the project at `home`, with the tools that the checks of `project` need."""
+    return _at(home.directory, python_remedy(home, python_tools(project)))
+
+
+def _upwards(project: Project) -> list[Project]:
+    return [project if place == project.directory else Project(project.tree, place) for place in project.upwards()]
+
+
+def _within(project: Project, name: str) -> str:
+    return f"{project.directory}/{name}" if project.directory else name
+
+
+def _at(directory: str, command: str) -> str:
+    if not directory:
+        return command
+    return f"cd {shlex.quote(directory if directory[0] != '-' else f'./{directory}')} && {command}"

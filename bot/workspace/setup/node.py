@@ -1,0 +1,277 @@
+"""How a Node project is set up: packages by its lock file, with the network and without scripts, then the scripts that
+matter, without the network. Reads files of the tree and runs nothing (T31)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+
+from bot.config import ChecksPolicy
+from bot.errors import Refused
+from bot.model import CHECK_ORDER, CheckName
+from bot.model.setups import NeededSetup, SetupStep
+from bot.rules.setup.declared_dependencies import node_packages
+from bot.rules.setup.needed_programs import KNOWN
+from bot.rules.setup.node_install import (
+    LOCKS,
+    NodeProject,
+    install_command,
+    locked,
+    own_scripts,
+    rebuild_command,
+    workspace_patterns,
+)
+from bot.rules.setup.python_tools import program
+from bot.rules.setup.setup_command import node_setup
+from bot.workspace.detect.detect import NoCommand, detect
+from bot.workspace.detect.monorepo import projects_above
+from bot.workspace.detect.package_managers import is_berry, node_program, package_manager, yarn_prefix
+from bot.workspace.files.nofollow import read_state
+from bot.workspace.files.project_files import Project
+from bot.workspace.files.tree_digest import Walk
+from bot.workspace.setup.node_build import directories_to_build
+
+PRODUCTS = ("node_modules", ".pnp.cjs", ".pnp.js")
+_RUNNERS = ("make", "just", "tox", "nox")
+_MOST_NAMES = 100_000
+_READ = frozenset(
+    (
+        *("package.json", *(name for names in LOCKS.values() for name in names), "pnpm-workspace.yaml"),
+        *(".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js", "bunfig.toml"),
+        *(".node-version", ".nvmrc"),
+    )
+)
+_READ_ENDS = (".patch", ".tgz", ".tar.gz")
+"""What a package manager reads: manifests, locks, settings, patches and packages in files, wherever they lie."""
+_GENERATED = re.compile(r"[@\"']exec:")
+
+
+def node_steps(tree: Path, near: Sequence[str] = ()) -> tuple[SetupStep, ...]:
+    """The steps for the Node projects of `tree` (absolute) that its checks need; none for one whose packages are there
+    already, or that declares none. `near` is as for `workspace.detect.detect.detect`."""
+    places = tuple(_places(tree, near))
+    found = {place: _home(Project(tree, place)) for place in dict.fromkeys(place for _, place in places)}
+    homes = {home.project.directory: home for home in found.values() if home is not None}
+    tested: dict[str, list[str]] = {place: [] for place in homes}
+    for check, place in places:
+        if check == "test" and (home := found[place]) is not None:
+            tested[home.project.directory].append(place)
+    return tuple(step for place, home in homes.items() for step in _steps(home, tested[place]))
+
+
+def node_remedy(project: Project) -> NeededSetup | None:
+    """What the project must have installed before its checks can run, and the command that a person would use."""
+    home = _home(project)
+    if home is None:
+        return None
+    here, manager = home.project, _installer(home.project)
+    named = here.json("package.json").get("packageManager")
+    files = [*_locks_of(here), *([".yarnrc.yml"] if here.has_file(".yarnrc.yml") else [])]
+    command = node_setup(manager, files, named if isinstance(named, str) else "")
+    declaring = next(each for each in (project, *_all(home)) if node_packages(each.json("package.json")))
+    what = _within(declaring, "package.json")
+    place = shlex.quote(here.directory if here.directory[:1] != "-" else f"./{here.directory}")
+    return NeededSetup(
+        because="dependencies", what=what, command=f"cd {place} && {command}" if here.directory else command
+    )
+
+
+def _places(tree: Path, near: Sequence[str]) -> Iterator[tuple[CheckName, str]]:
+    """The checks that need Node's packages, or may, and their directories: what is installed may bring a test command
+    to a project without one."""
+    for check in CHECK_ORDER:
+        command = detect(tree, check, ChecksPolicy(), near)
+        if isinstance(command, NoCommand):
+            if check == "test":
+                yield check, projects_above(tree, near[0])[0] if near else ""
+        elif command.needs == "node" or program(command.argv) in _RUNNERS:
+            yield check, command.directory
+
+
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """Where packages are installed: the project, the directories of its workspace's packages, and the files that its
+    package manager may read, relative to the tree; None where there are too many files to know."""
+
+    project: Project
+    members: tuple[Project, ...]
+    reads: tuple[str, ...] | None
+
+    @classmethod
+    def at(cls, project: Project) -> _Home:
+        walk = Walk(project.tree, most=_MOST_NAMES)
+        names = [name for name in walk if _is_read(name)]
+        matches = _matcher(_patterns(project))
+        below = f"{project.directory}/" if project.directory else ""
+        places = (PurePosixPath(name).parent.as_posix() for name in names if name.endswith("/package.json"))
+        inside = (place for place in places if place.startswith(below) and matches(place.removeprefix(below)))
+        members = tuple(Project(project.tree, place) for place in inside if place != project.directory)
+        reads = None if walk.unread else tuple(name for name in names if name.startswith(below))
+        return cls(project, members, reads)
+
+    def declares(self) -> bool:
+        return any(node_packages(each.json("package.json")) for each in (self.project, *self.members))
+
+    def products(self, *, berry: bool) -> Iterator[str]:
+        yield _within(self.project, "node_modules")
+        yield from (_within(member, "node_modules") for member in self.members)
+        if berry:
+            # with its cache in the tree: what Plug'n'Play loads must stay where it was when it was installed
+            own = (".pnp.cjs", ".pnp.loader.mjs", ".yarn/cache", ".yarn/unplugged", ".yarn/install-state.gz")
+            places = (name for name in own if not os.path.lexists(self.project.tree / _within(self.project, name)))
+            yield from (_within(self.project, name) for name in places)
+
+
+def _home(project: Project) -> _Home | None:
+    """Where the project's packages are installed: where its lock file lies, or its workspace begins; None where nothing
+    is declared, or something is installed."""
+    places = [project if place == project.directory else Project(project.tree, place) for place in project.upwards()]
+    if any(os.path.lexists(here.tree / here.directory / name) for here in places for name in PRODUCTS):
+        return None
+    manifests = [here for here in places if here.has("package.json")]
+    if not manifests:
+        return None
+    with_lock = (here for here in manifests if _locks_of(here))
+    above = next(with_lock, None) or next((here for here in manifests if _patterns(here)), manifests[0])
+    home, nearest = _Home.at(above), manifests[0]
+    if nearest.directory not in {each.directory for each in _all(home)} and node_packages(nearest.json("package.json")):
+        home = _Home.at(nearest)  # it stands in a workspace without being part of it
+    return home if home.declares() else None
+
+
+def _steps(home: _Home, tested: Sequence[str]) -> Iterator[SetupStep]:
+    here = home.project
+    manager = _installer(here)
+    wanted = node_program(here, manager)
+    lock = locked(manager, _locks_of(here))
+    text = _lock_text(here, lock)
+    berry = manager == "yarn" and is_berry(wanted)
+    project = NodeProject(
+        manager, lock, here.json("package.json"), berry, here.text("pnpm-workspace.yaml") or "", yarn_prefix(here)
+    )
+    programs = (wanted,) if manager in KNOWN else ()
+    because = _within(here, lock or "package.json")
+    yield SetupStep(
+        run=_at(here, install_command(project)),
+        because=because,
+        network=not (berry and _is_generated(home, text)),
+        shared=home.reads is not None,
+        reads=home.reads or (),
+        products=tuple(home.products(berry=berry)),
+        programs=programs,
+    )
+    rebuild = rebuild_command(project, text)
+    if rebuild:
+        called = programs if rebuild.startswith("pnpm") else ()
+        yield SetupStep(run=_at(here, rebuild), because=because, programs=called, optional=True)
+    yield from _own_steps(home, project, tested)
+
+
+def _is_generated(home: _Home, lock: str) -> bool:
+    """Whether Yarn would run a file of the project to get a package, by the protocol `exec:`."""
+    texts = (lock, *(each.text("package.json") or "" for each in _all(home)))
+    return any(_GENERATED.search(text) for text in texts)
+
+
+def _own_steps(home: _Home, project: NodeProject, tested: Sequence[str]) -> Iterator[SetupStep]:
+    here = home.project
+    scripts = own_scripts(project)
+    for script in scripts:
+        yield _script(here, script)
+    for place in directories_to_build(here, home.members, tested, scripts):
+        yield _script(Project(here.tree, place), "build", builds=True)
+
+
+def _script(project: Project, name: str, *, builds: bool = False) -> SetupStep:
+    """The step that runs a script of the project's `package.json`, which may fail."""
+    runner = package_manager(project)
+    return SetupStep(
+        run=_at(project, f"{runner} run {name}"),
+        because=_within(project, "package.json"),
+        programs=(node_program(project, runner),) if runner in KNOWN else (),
+        optional=True,
+        builds=builds,
+    )
+
+
+def _all(home: _Home) -> tuple[Project, ...]:
+    return (home.project, *home.members)
+
+
+def _installer(project: Project) -> str:
+    """The manager that installs: the project's, unless it has no lock file of that and one of another."""
+    manager = package_manager(project)
+    names = _locks_of(project)
+    if names and not locked(manager, names):
+        return next(other for other in LOCKS if locked(other, names))
+    return manager
+
+
+def _locks_of(project: Project) -> list[str]:
+    return [name for names in LOCKS.values() for name in names if project.has_file(name)]
+
+
+def _lock_text(project: Project, lock: str) -> str:
+    try:
+        state = read_state(project.tree, _within(project, lock)) if lock else None
+    except (OSError, Refused):  # the installation will say what is wrong with it
+        return ""
+    return "" if state is None else state.content.decode("utf-8", "replace")
+
+
+def _patterns(project: Project) -> tuple[str, ...]:
+    text = project.text("pnpm-workspace.yaml")
+    if text is None:
+        return workspace_patterns(project.json("package.json"))
+    try:
+        settings: Any = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError):  # pnpm will say what is wrong with it
+        return ()
+    return workspace_patterns({"workspaces": settings.get("packages")}) if isinstance(settings, dict) else ()
+
+
+def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Whether a directory is one of a workspace's, by its patterns; `!` takes some away."""
+    wanted = [_glob(pattern) for pattern in patterns if not pattern.startswith("!")]
+    unwanted = [_glob(pattern[1:]) for pattern in patterns if pattern.startswith("!")]
+
+    def matches(place: str) -> bool:
+        return any(each.fullmatch(place) for each in wanted) and not any(each.fullmatch(place) for each in unwanted)
+
+    return matches
+
+
+def _glob(pattern: str) -> re.Pattern[str]:
+    plain = pattern.removeprefix("./").strip("/")
+    parts = re.split(r"(\*\*/|/\*\*|\*\*|\*|\?|\{[^{}]*\})", plain)
+    known = {"**/": "(?:.+/)?", "/**": "(?:/.+)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(known.get(part) or _alternatives(part) for part in parts))
+
+
+def _alternatives(part: str) -> str:
+    if part.startswith("{") and part.endswith("}"):
+        return f"(?:{'|'.join(re.escape(one) for one in part[1:-1].split(','))})"
+    return re.escape(part)
+
+
+def _is_read(name: str) -> bool:
+    base = name.rpartition("/")[2]
+    return base in _READ or base.endswith(_READ_ENDS) or name.startswith(".yarn/") or "/.yarn/" in name
+
+
+def _within(project: Project, name: str) -> str:
+    return f"{project.directory}/{name}" if project.directory else name
+
+
+def _at(project: Project, command: str) -> str:
+    place = project.directory
+    if not place:
+        return command
+    return f"cd {shlex.quote(place if place[0] != '-' else f'./{place}')} && {{ {command}; }}"

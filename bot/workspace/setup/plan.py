@@ -1,0 +1,27 @@
+"""How a tree is set up: by the repository's own `setup`, else by what its files tell. Reads files and runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bot.model import ShellOrArgv
+from bot.model.setups import SetupPlan, SetupStep
+from bot.repo_config.keys import POLICY_PATH
+from bot.workspace.detect.package_managers import programs_called
+from bot.workspace.files.project_files import Project
+from bot.workspace.setup.go_and_rust import native_steps
+from bot.workspace.setup.node import node_steps
+from bot.workspace.setup.python import python_steps
+
+
+def plan_setup(tree: Path, near: Sequence[str] = (), *, configured: ShellOrArgv | None = None) -> SetupPlan:
+    """The plan for `tree` (absolute). `near` names files that the work is about, which choose the project within a
+    repository of many (`workspace.detect.detect`). A broken or unreadable file asks for nothing."""
+    if configured is not None:
+        programs = programs_called(Project(tree), configured)
+        step = SetupStep(run=configured, because=POLICY_PATH, network=True, programs=programs)
+        return SetupPlan(steps=(step,), configured=True)
+    steps = (*node_steps(tree, near), *native_steps(tree, near), *python_steps(tree, near))
+    # what has the network comes first: code of the project could leave settings for it that no commit has
+    return SetupPlan(steps=tuple(sorted(steps, key=lambda step: not step.network)))

@@ -1,0 +1,123 @@
+"""Whether a Python project needs an environment of its own before its checks can say anything. Runs nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from bot.rules.setup import declared_dependencies
+from bot.rules.setup.python_install import version_settings
+from bot.rules.setup.requirement_files import name_of
+from bot.workspace.files.project_files import Project, section
+from bot.workspace.sandbox.check_tools import LOCK, TOOLS
+from bot.workspace.setup.python_project import PythonProject
+
+__all__ = ["declaring", "is_flat_mixture", "namesake", "needs_environment"]
+
+_MODULES = {
+    "mypy": ("mypy", "mypyc"),
+    "pytest": ("pytest", "_pytest", "py"),
+    "mypy-extensions": ("mypy_extensions",),
+    "typing-extensions": ("typing_extensions",),
+    "ast-serialize": ("ast_serialize",),
+}
+"""What the tools' packages are imported as, where it is not their name."""
+_ASKS_METADATA = re.compile(r"\b(?:importlib\.metadata|importlib_metadata|pkg_resources|_version|__version__ import)\b")
+_MOST_PACKAGES = 20
+_NO_PACKAGE = re.compile(
+    r"(?:tests?|docs?|documentation|manpages|news|newsfragments|changelogs?|examples?|scripts|tools|util|utils|python"
+    r"|build|benchmarks?|exercise|exercises|htmlcov|ci|bin|debian|tasks|fabfile|site_scons|typings|stubs|conda|recipe"
+    r"|node_modules|dist|\..*|_.*|.*\.egg-info|test_.*|.*-.*)"
+)
+"""Directories that setuptools takes for no packages of a flat layout (its documentation, Automatic discovery)."""
+
+
+def needs_environment(known: PythonProject) -> bool:
+    """Whether the checks need what only an installation brings: dependencies, a version made while building, programs,
+    plug-ins, or the project's own metadata."""
+    own = known.declared
+    if declaring(known.project) is not None or namesake(known.project) is not None:
+        return True
+    if not own.installable:
+        return False
+    asks_git = bool(version_settings("1", {name_of(entry) for entry in own.build}, own.backend))
+    dynamic = section(known.project.toml("pyproject.toml"), "project") or {}
+    versioned = asks_git and "version" in (dynamic.get("dynamic") or ())
+    return versioned or own.has_entry_points or _reads_metadata(known.project)
+
+
+def _reads_metadata(project: Project) -> bool:
+    found = (name for name in project.names(".py") if name.endswith("/__init__.py") and name.count("/") <= 2)
+    packages = islice(found, _MOST_PACKAGES)
+    return any(_ASKS_METADATA.search(project.text(name) or "") for name in packages)
+
+
+def declaring(project: Project) -> str | None:
+    """The first file that declares dependencies; None where Mendbot's own tools are all that is asked for. A `setup.py`
+    is a program, and what it declares is known to itself alone."""
+    return next(_declaring(project), None)
+
+
+def _declaring(project: Project) -> Iterator[str]:
+    if _beyond_tools(declared_dependencies.pyproject_requires(project.toml("pyproject.toml"))):
+        yield "pyproject.toml"
+    if project.has("setup.cfg") and _beyond_tools(declared_dependencies.ini_requires(project.ini("setup.cfg"))):
+        yield "setup.cfg"
+    for name in sorted(filter(declared_dependencies.is_requirements, _names(project))):
+        if _beyond_tools(declared_dependencies.requirements(project.text(name) or "")):
+            yield name
+    if project.has("Pipfile") and declared_dependencies.pipfile_requires(project.toml("Pipfile")):
+        yield "Pipfile"
+    if project.has("setup.py"):
+        yield "setup.py"
+
+
+def _beyond_tools(entries: Iterable[str]) -> bool:
+    """Whether the entries ask for more than Mendbot's own tools, of which every version from some one on will do."""
+    return any(name_of(entry) not in TOOLS or re.search(r"<|==|~=|!=|;|\[", entry) for entry in entries)
+
+
+def namesake(project: Project) -> str | None:
+    """The package of Mendbot's tools that the project is, or provides a module of."""
+    pins = re.finditer(r"^([\w.-]+)==", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
+    packages = frozenset(pin[1] for pin in pins)
+    data = project.toml("pyproject.toml")
+    setup_cfg = project.ini("setup.cfg") if project.has("setup.cfg") else {}
+    names = [(section(data, "project") or {}).get("name"), (section(data, "tool", "poetry") or {}).get("name")]
+    names.append(setup_cfg.get("metadata", {}).get("name"))
+    own = packages.intersection(declared_dependencies.normal(name) for name in names if isinstance(name, str))
+    if own:
+        return min(own)
+    for package in sorted(packages):
+        for module in _MODULES.get(package, (package.replace("-", "_"),)):
+            if any(project.has_file(f"{top}{module}{end}") for top in ("", "src/") for end in (".py", "/__init__.py")):
+                return package
+    return None
+
+
+def is_flat_mixture(known: PythonProject) -> bool:
+    """Whether setuptools would refuse to build the project: several directories stand at its top, and nothing says
+    which of them are packages (its documentation, Automatic discovery)."""
+    project, own = known.project, known.declared
+    if (
+        (own.backend and "setuptools" not in own.backend)
+        or project.has_file("setup.py")
+        or project.has_file("setup.cfg")
+    ):
+        return False
+    said = section(project.toml("pyproject.toml"), "tool", "setuptools") or {}
+    if {"packages", "py-modules", "package-dir", "ext-modules"} & set(said):
+        return False
+    tree = project.tree / project.directory
+    if (tree / "src").is_dir():
+        return False
+    found = [name for name in _names(project) if _NO_PACKAGE.fullmatch(name) is None and (tree / name).is_dir()]
+    return len(found) > 1
+
+
+def _names(project: Project) -> frozenset[str]:
+    try:
+        return frozenset(entry.name for entry in (project.tree / project.directory).iterdir())
+    except OSError:
+        return frozenset()

@@ -1,0 +1,105 @@
+"""Checkouts of one very commit, on no branch: what the checks of a pull request and of its base run in.
+They take no slot (spec G.6), and whatever a check did to one, the next call gives the commit's files again."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+
+from bot.errors import Refused, Transient, UserError
+from bot.workspace.files.remove_tree import remove_directory
+from bot.workspace.files.setup_products import RECORD
+from bot.workspace.git.command import GitError, git
+from bot.workspace.git.objects import commits
+from bot.workspace.git.repo_lock import exclusive
+from bot.workspace.git.tree import Tree
+from bot.workspace.worktree.registry import Entry, add, drop, opened, real, settled
+from bot.workspace.worktree.run_worktree import write_link
+
+__all__ = ["begin_with", "begun_with", "ensure_detached"]
+
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_BEGUN = "mendbot-begun-with"
+_INDEXES = ("index", "index.lock", "mendbot-index", "mendbot-tree")
+
+
+async def ensure_detached(mirror: Path, path: Path, sha: str, *, as_is: bool = False) -> Tree:
+    """A tree at `path` whose HEAD is the commit `sha` itself, on no branch: the one that is there, else a new one.
+
+    `path`'s parent must be the run's alone: what else lies at `path` is the remains of a crash and is deleted. The
+    files of one that is there are made the commit's again, whatever was changed, committed or switched in it. What is
+    ignored stays (`node_modules` from the set-up, caches), and so do repositories within it; `remove_worktree` first
+    gives a tree without them. Once checks have begun there (`begin_with`), what else they made stays, too, for the
+    checks that follow. `as_is` leaves the files too where HEAD still is `sha`: to go on after a crash, and for
+    a caller that puts back a snapshot of its own (`Tree.restore`).
+
+    UserError where the mirror has no such commit, Refused (`wrong_commit`) where HEAD would be any other than `sha`
+    (T11), Transient where the disk is full; `sha` is a full id, else ValueError. `remove_worktree` removes it."""
+    if not _COMMIT.fullmatch(sha):
+        raise ValueError(f"{sha!r} is no commit's id")
+    path = real(path)
+    async with exclusive(mirror, "worktrees"):
+        (commit,) = await commits(mirror, (sha,))
+        if commit is None:
+            raise UserError(f"the repository has no commit {sha[:12]}: fetch it first")
+        if commit != sha:
+            raise Refused("wrong_commit", f"{sha[:12]} is not a commit itself but a name for {commit[:12]}")
+        held = await settled(mirror, lambda _: True)
+        here = next((entry for entry in held if entry.path == path), None)
+        tree = None if here is None else await _put_back(mirror, here, sha, as_is=as_is)
+        if tree is None:
+            await drop(mirror, path)
+            tree = await add(mirror, path, "", sha, fresh=False)
+        await _verify(tree, sha)
+        return tree
+
+
+def begin_with(tree: Tree, snapshot: str) -> None:
+    """From here on checks run in the tree, which begins as `snapshot`: its commit, and what setup left beside it."""
+    half = tree.git_dir / f"{_BEGUN}.new"
+    half.write_text(snapshot, "ascii")
+    half.replace(tree.git_dir / _BEGUN)
+
+
+def begun_with(tree: Tree) -> str | None:
+    """The snapshot that `begin_with` was given for this tree, None before."""
+    try:
+        return (tree.git_dir / _BEGUN).read_text("ascii")
+    except FileNotFoundError:
+        return None
+
+
+async def _put_back(mirror: Path, entry: Entry, sha: str, *, as_is: bool) -> Tree | None:
+    """The tree with HEAD and files as `sha` has them; None if it resists, so that it must be made anew."""
+    tree = opened(mirror, entry.path)
+    head = tree.git_dir / "HEAD"
+    try:
+        await write_link(tree)
+        if head.read_bytes() == f"{sha}\n".encode():
+            if as_is:
+                return tree
+        else:
+            # written as `add` writes it: what HEAD was made to be must not decide what git does to it
+            await remove_directory(head, trash_in=mirror)
+            for name in (_BEGUN, RECORD):  # of another commit, or of one that a check made
+                await remove_directory(tree.git_dir / name, trash_in=mirror)
+            head.write_text(f"{sha}\n", "ascii")
+        for name in _INDEXES:  # a check may have had files marked in them as not to be looked at
+            await remove_directory(tree.git_dir / name, trash_in=mirror)
+        begun = begun_with(tree)
+        await (tree.restore(sha) if begun is None else tree.restore_altered(begun))
+        await git("read-tree", "--reset", sha, git_dir=tree.git_dir)
+    except (GitError, Refused, Transient, OSError):
+        return None
+    return tree
+
+
+async def _verify(tree: Tree, sha: str) -> None:
+    """Ask git itself what is checked out, right before it is used (T11)."""
+    with contextlib.suppress(GitError):
+        if await tree.head() == sha:
+            return
+    raise Refused(
+        "wrong_commit", f"{tree.path} is not at the commit {sha[:12]} that was asked for: nothing is run in it"
+    )

@@ -1,0 +1,45 @@
+"""Ending what a killed bot left running: its git goes on by itself, and would undo or redo what is being fixed.
+They are known by a mark in their environment, which every process they start inherits (proc(5); Linux alone)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from pathlib import Path
+
+from bot.errors import Transient
+
+MARK = "MENDBOT_MARK"
+"""The variable that holds the mark."""
+
+_PROC = Path("/proc")
+_PATIENCE_S = 10.0
+_POLL_S = 0.01
+
+
+async def end_marked(mark: str) -> None:
+    """Kill every process that carries `mark`, and return when none lives. Transient if one can't be killed."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while living := _carriers(f"{MARK}={mark}".encode()):
+        for pid in living:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            raise Transient(f"processes {living} of an interrupted run cannot be ended: end them by hand")
+        await asyncio.sleep(_POLL_S)
+
+
+def _carriers(entry: bytes) -> list[int]:
+    if not _PROC.is_dir():
+        return []
+    return [int(process.name) for process in _PROC.iterdir() if process.name.isdigit() and _carries(process, entry)]
+
+
+def _carries(process: Path, entry: bytes) -> bool:
+    try:
+        return entry in (process / "environ").read_bytes().split(b"\0")  # empty for the dead
+    except OSError:  # gone, or another user's
+        return False

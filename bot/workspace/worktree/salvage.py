@@ -1,0 +1,140 @@
+"""Keeping what a worktree holds beside its commits, though git may not be able to read it: in two tries, then no more.
+A worktree takes a slot, so what cannot be kept is named and goes with it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.errors import MendbotError, Refused, Shortage, Transient, shortage_behind
+from bot.model import Loss
+from bot.workspace.files.nofollow import read_state
+from bot.workspace.files.remove_tree import make_writable
+from bot.workspace.files.tree_digest import Walk
+from bot.workspace.git.command import GitError, git
+from bot.workspace.git.hazards import printable
+from bot.workspace.git.objects import decode
+from bot.workspace.git.tree import Tree
+from bot.workspace.mirror.mirror import sound
+from bot.workspace.worktree.run_worktree import reopen_worktree, salvage
+
+_MOST_FILES = 500
+_MOST_BYTES = 64 << 20
+_MOST_NAMES = 100_000
+_MOST_NAMED = 20
+_NO_PROTECTION = ("-c", "core.protectNTFS=false", "-c", "core.protectHFS=false")
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that HEAD has not, or has differently."""
+
+    name: bytes
+    mode: str
+    content: bytes
+
+
+async def rescue(mirror: Path, path: Path, ref: str) -> Loss | None:
+    """Keep at `ref` what the worktree at `path` holds beside its commits; what could not be kept, None if nothing.
+
+    First as git reads the tree. Where git cannot, the files are taken as they are, past ignore rules and attributes:
+    at most 500 of them and 64 MiB. Raises Shortage where the machine lacks something, Transient where the mirror is
+    damaged: it is completed when it is used next, and can keep things again."""
+    try:
+        tree = await reopen_worktree(mirror, path) if mirror.is_dir() else None
+        if tree is None:
+            return None
+        try:
+            await salvage(tree, ref)
+        except (GitError, MendbotError, OSError) as error:
+            if shortage_behind(error):
+                raise
+            return await _as_they_are(tree, ref, str(error))
+    except (GitError, MendbotError, OSError) as error:
+        if lacking := shortage_behind(error):
+            raise Shortage(f"{path} could not be saved: {lacking}") from error
+        if not sound(mirror):
+            raise Transient(f"{mirror} is damaged, so it cannot keep {path}: {error}") from error
+        return Loss(because=str(error))
+    return None
+
+
+async def _as_they_are(tree: Tree, ref: str, because: str) -> Loss | None:
+    await make_writable(tree.path)
+    head = await _blobs(tree)
+    lost: list[bytes] = []
+    entries = []
+    for file in _changed(tree.path, head, lost):
+        written = await git("hash-object", "-w", "--stdin", git_dir=tree.git_dir, stdin=file.content)
+        entries.append(f"{file.mode} {decode(written).strip()}\t".encode() + file.name + b"\0")
+    if entries:
+        await tree.keep(await _with(tree, b"".join(entries)), ref)
+    if not lost:
+        return None
+    names = tuple(printable(name).strip("`") for name in lost[:_MOST_NAMED])
+    return Loss(files=names, more=len(lost) - len(names), because=because)
+
+
+def _changed(root: Path, head: Mapping[bytes, str], lost: list[bytes]) -> Iterator[_File]:
+    """What differs from HEAD, as it is; `lost` grows by the names of what cannot be read or is too much."""
+    walk = Walk(root, most=_MOST_NAMES)
+    files, left = 0, _MOST_BYTES
+    for name in walk:
+        try:
+            file = _read(root, os.fsencode(name))
+        except (Refused, OSError):
+            lost.append(os.fsencode(name))
+            continue
+        if file is None or _blob(file.content, head.get(file.name, "")) == head.get(file.name):
+            continue
+        files, left = files + 1, left - len(file.content)
+        if files > _MOST_FILES or left < 0:
+            lost.append(file.name)
+        else:
+            yield file
+    lost += [os.fsencode(name) for name in walk.unread]
+
+
+def _read(root: Path, name: bytes) -> _File | None:
+    """The file or link; None for what git has no kind for, or no place."""
+    if name.rpartition(b"/")[2].lower() == b".git":
+        return None
+    place = os.fsencode(root) + b"/" + name
+    status = os.lstat(place)
+    if stat.S_ISLNK(status.st_mode):
+        return _File(name, "120000", os.fsencode(Path(os.fsdecode(place)).readlink()))
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    state = read_state(root, os.fsdecode(name), most=_MOST_BYTES)
+    return None if state is None else _File(name, "100755" if state.executable else "100644", state.content)
+
+
+async def _blobs(tree: Tree) -> dict[bytes, str]:
+    listed = await git("ls-tree", "-r", "-z", "HEAD", git_dir=tree.git_dir)
+    parts = (entry.partition(b"\t") for entry in listed.split(b"\0") if entry)
+    return {name: meta.split()[2].decode() for meta, _, name in parts}
+
+
+def _blob(content: bytes, like: str) -> str:
+    """The id that git gives the content, by the hash that an id of the repository was made with."""
+    digest = hashlib.new("sha256" if len(like) == 64 else "sha1", usedforsecurity=False)
+    digest.update(b"blob %d\0" % len(content) + content)
+    return digest.hexdigest()
+
+
+async def _with(tree: Tree, entries: bytes) -> str:
+    """The id of HEAD's tree with these entries in it."""
+    scratch = tree.git_dir / f"mendbot-rescue.{uuid.uuid4().hex}"
+    env = {"GIT_INDEX_FILE": str(scratch)}
+    try:
+        await git("read-tree", "HEAD", git_dir=tree.git_dir, env=env)
+        update = (*_NO_PROTECTION, "update-index", "--replace", "-z", "--index-info")
+        await git(*update, git_dir=tree.git_dir, stdin=entries, env=env)
+        return decode(await git(*_NO_PROTECTION, "write-tree", git_dir=tree.git_dir, env=env)).strip()
+    finally:
+        scratch.unlink(missing_ok=True)

@@ -1,0 +1,1 @@
+"""What `make demo` plays, one scenario a file."""

@@ -1,0 +1,1 @@
+"""What can be done in the stand-in's world, and what follows from it."""

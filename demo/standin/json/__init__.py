@@ -1,0 +1,1 @@
+"""What GitHub's REST API and webhooks say of each thing."""

@@ -1,0 +1,171 @@
+"""Checks of pull requests to tell about, one for each kind of message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.model import Language, RunView, Status, StopReason
+from bot.model.pulls import CheckStatus, Failure, FailureHistory, PullCheckReport, Rate
+from bot.rules.reasons import make_reason
+from bot.workflows.reporting.localize import spoken
+from tests.reports.views_runs import (
+    BY_PERSON,
+    LINT,
+    LINT_FAILED,
+    LONG_LINE,
+    NO_TYPES,
+    NONE_ERROR,
+    SIMILAR,
+    TEST,
+    TEST_FAILED,
+    make_view,
+)
+
+HEAD = "9f3c1ab25e" + "1" * 30
+BASE = "1f0c5a8e9d" + "0" * 30
+VIEW = PullCheckReport(
+    run_id="pull-5b21",
+    repo="acme/shop",
+    github_url="https://github.com",
+    number=41,
+    title="Add a discount",
+    author="eve",
+    head_sha=HEAD,
+    base_sha=BASE,
+    status="done",
+    sandbox="bubblewrap 0.11 (no network, own processes)",
+    fixable=True,
+)
+FINDING = TEST_FAILED.annotations[0].model_copy(
+    update={"path": "tests/test_cart.py", "message": "assert None == 0\n+  where None = total([])"}
+)
+RED_TEST = TEST_FAILED.model_copy(update={"annotations": (FINDING,)})
+NEW = Failure(
+    error=NONE_ERROR, verdict="new", seen=FailureHistory(times=3, since="2026-05-04T10:00:00+00:00"), known=BY_PERSON
+)
+ON_BASE = Failure(error="E assert 1 == 2", verdict="also_on_base", seen=FailureHistory(times=1, since="2026-05-04"))
+FLAKY = Failure(error="E ConnectionError: @acme/core closed #3", verdict="flaky", known=SIMILAR)
+LINT_NEW = Failure(error=LONG_LINE, verdict="new")
+WHOLE = Failure(error="", verdict="new")
+
+
+def done(name: str = "test", *failures: Failure, **fields: Any) -> CheckStatus:
+    return CheckStatus(name=name, status="completed", failures=failures, **fields)
+
+
+def view_of(check: CheckStatus, *others: CheckStatus, **fields: Any) -> PullCheckReport:
+    return VIEW.model_copy(update={"checks": (check, *others), **fields})
+
+
+def _ended(reason: str, details: str) -> dict[str, Any]:
+    return {"status": "cancelled", "stop": StopReason(reason=reason, details=details)}
+
+
+_TIMED_OUT = RED_TEST.model_copy(
+    update={"timed_out": True, "exit_code": -9, "duration_ms": 300_000, "output": "", "annotations": ()}
+)
+_LONG = RED_TEST.model_copy(update={"output": "\n".join([*(f"step {n}" for n in range(60)), RED_TEST.output])})
+_KEPT = (
+    done("lint", kept_from="pull-4a10"),
+    done("typecheck", kept_from="pull-4a10"),
+    done("e2e", FLAKY, kept_from="pull-4a10"),
+)
+_SETUP = LINT_FAILED.model_copy(
+    update={"command": "npm ci", "output": "npm error code ENOTFOUND", "duration_ms": 3_200, "annotations": ()}
+)
+_WAITS = CheckStatus(name="test")
+_SILENT = RED_TEST.model_copy(update={"output": "", "annotations": ()})
+_PASSED_AGAIN = TEST.model_copy(update={"flaky": True})
+_ELSEWHERE = NO_TYPES.model_copy(update={"stage": "typecheck"})
+
+CHECKS: dict[str, tuple[CheckStatus, tuple[CheckStatus, ...], dict[str, Any]]] = {
+    "queued": (_WAITS, (), {"status": "queued"}),
+    "running": (_WAITS.model_copy(update={"status": "in_progress"}), _KEPT, {"status": "running"}),
+    "passed": (done("lint", step=LINT), (), {}),
+    "passed-tests": (done(step=TEST), _KEPT[:2], {}),
+    "passed-flaky": (done(step=_PASSED_AGAIN), (), {}),
+    "new": (done("test", NEW, step=_LONG), _KEPT, {}),
+    "mixed": (done("test", FLAKY, ON_BASE, NEW, step=RED_TEST, rate=Rate(flaky=3, runs=41)), (), {}),
+    "flaky": (done("test", FLAKY, step=RED_TEST, rate=Rate(flaky=3, runs=41)), (), {}),
+    "on-base": (done("test", ON_BASE, step=RED_TEST), (), {}),
+    "no-base": (done("lint", LINT_NEW, step=LINT_FAILED, because="base_unknown"), (), {}),
+    "base-setup": (done("lint", LINT_NEW, step=LINT_FAILED, because="base_setup"), (), {}),
+    "base-absent": (done("lint", LINT_NEW, step=LINT_FAILED, because="base_absent"), (), {}),
+    "setup": (done("lint", step=_SETUP, because="setup"), (), {"fixable": False}),
+    "silent": (done("test", WHOLE, step=_SILENT), (), {"base_sha": "", "fixable": False}),
+    "timeout": (done("test", WHOLE, step=_TIMED_OUT), (), {}),
+    "kept": (_KEPT[0], _KEPT[1:], {}),
+    "kept-flaky": (_KEPT[2], _KEPT[:2], {}),
+    "skipped": (done("typecheck", step=_ELSEWHERE), (), {}),
+    "unwanted-paths": (done("lint", because="paths"), (), {}),
+    "not-found": (done("lint", because="`checks.lint.command` in .github/mendbot.yml, a script `lint`"), (), {}),
+    "kept-step": (done("test", ON_BASE, step=RED_TEST, kept_from="pull-4a10"), (), {}),
+    "withdrawn": (_WAITS, (), _ended("withdrawn", make_reason("unwanted.draft").text)),
+    "superseded": (_WAITS, (), _ended("superseded", f"{'ab12' * 10} was pushed")),
+    "cancelled": (_WAITS, (), _ended("cancelled", "ann")),
+    "closed": (_WAITS, (), _ended("closed", "")),
+    "retargeted": (_WAITS, (), _ended("retargeted", "its base is `stable` now")),
+    "stopped": (_WAITS, (), _ended("internal_error", "KeyError: 'x' in @acme/core")),
+}
+
+
+def pull_view(name: str, language: Language = "en") -> tuple[PullCheckReport, CheckStatus]:
+    """The head and the check of that name; a KeyError names the ones there are."""
+    check, others, fields = CHECKS[name]
+    view = view_of(check, *others, **fields)
+    stop = view.stop and view.stop.model_copy(update={"details": spoken(view.stop.details, language)})
+    return view.model_copy(update={"stop": stop}), check
+
+
+PATCH = """\
+diff --git a/shop/cart.py b/shop/cart.py
+--- a/shop/cart.py
++++ b/shop/cart.py
+@@ -1,3 +1,3 @@
+ def total(items):
+-    return None
++    return sum(items)
+ # ``` @acme/core fixes #3 </details>
+"""
+FIXES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "queued": ("queued-soon", {}, {}),
+    "paused": ("queued-paused", {}, {}),
+    "waiting": ("queued", {}, {}),
+    "started": ("preparing", {"phase": None}, {}),
+    "preparing": ("preparing", {}, {}),
+    "running": ("running-known", {}, {}),
+    "pushing": ("success", {"status": Status.RUNNING}, {}),
+    "pushed": ("success", {}, {}),
+    "tried-twice": ("success-group", {}, {}),
+    "fork-no-diff": ("success", {"commit_sha": None}, {"from_fork": True}),
+    "fork": ("success", {"commit_sha": None}, {"from_fork": True, "patch": PATCH}),
+    "unpushed": ("success", {"commit_sha": None}, {"patch": PATCH}),
+    "nothing": ("success", {"commit_sha": None, "changed_paths": ()}, {}),
+    "failed": ("failed", {}, {}),
+    "failed-known": ("failed-known", {}, {}),
+    "failed-timeout": ("failed-timeout", {}, {}),
+    "failed-refused": ("failed-refused", {}, {}),
+    "failed-setup": ("failed-setup", {}, {}),
+    "failed-plain": ("failed-nothing", {"stop": None}, {}),
+    "cancelled": ("cancelled", {}, {}),
+    "cancelled-plain": ("cancelled", {"stop": None, "salvage_ref": None, "unfinished": ""}, {}),
+}
+
+
+def fix_run(name: str, language: Language = "en") -> tuple[RunView, dict[str, Any]]:
+    """The run of a *Fix* of that name and what else its comment is told."""
+    told, changes, given = FIXES[name]
+    run = make_view(told, language).model_copy(update={"issues": (), "task": "fix pull request 41", **changes})
+    assert run.status in Status
+    return run, {"number": 41, "from_fork": False, "patch": "", **given}
+
+
+HEADS = ("awaiting-fork", "awaiting-author", "no-sandbox", "filtered", "config", "config-default")
+COMMENTS = ("awaiting-fork", "awaiting-author")
+GOLDENS = (
+    *(f"check-{name}" for name in CHECKS),
+    *(f"head-{name}" for name in HEADS),
+    *(f"comment-{name}" for name in COMMENTS),
+    *(f"fix-{name}" for name in FIXES),
+)
+"""Without `pull-` in front and `.en.md` behind."""

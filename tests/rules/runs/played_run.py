@@ -1,0 +1,213 @@
+"""Plays a run for `test_next_action`: each action is answered with the events that its workflow would record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, assert_never
+
+from bot.model import Issue, Phase, Repo, RunEvent, ShellCommand, Status, ValidationStep
+from bot.rules.runs.next_action import (
+    Action,
+    Begin,
+    Finish,
+    Implement,
+    Nothing,
+    Package,
+    Prepare,
+    ReviewAction,
+    SetUp,
+    Validate,
+    next_action,
+)
+from bot.rules.runs.pipeline import PipelineStage, close, next_index
+from bot.rules.runs.spec import RunSpec
+from bot.rules.runs.state import RunState, run_state
+
+T0 = datetime(2026, 11, 21, 12, tzinfo=UTC)
+STAGES = (
+    PipelineStage(name="lint", looked_for=("ruff",)),
+    PipelineStage(name="typecheck", command=ShellCommand(run="mypy .", timeout_s=60)),
+    PipelineStage(name="test", command=ShellCommand(run="pytest", timeout_s=60)),
+)
+ISSUES = (Issue(number=7, title="It breaks", body="in a.py"), Issue(number=9, title="It is slow"))
+Drafted = tuple[str, dict[str, Any]]
+
+
+def spec(**more: Any) -> RunSpec:
+    known: dict[str, Any] = {
+        "repo": Repo(owner="octo", name="pocket", installation_id=1),
+        "issues": ISSUES,
+        "key": "k",
+        "suggested_branch": "fix/issue-7-9",
+        "base_branch": "main",
+        "agents": ("fixers", "command"),
+    }
+    return RunSpec(**{**known, **more})
+
+
+class Story:
+    """A run's events as its workflow writes them: each once, by its key, however often the effect is done."""
+
+    def __init__(self, events: tuple[tuple[str, RunEvent], ...] = ()) -> None:
+        self.events = list(events)
+
+    @property
+    def state(self) -> RunState:
+        return run_state(event for _, event in self.events)
+
+    def write(self, drafts: list[Drafted]) -> int:
+        """How many of the drafts were new."""
+        known = {key for key, _ in self.events}
+        fresh = [(key, fields) for key, fields in drafts if key not in known]
+        for key, fields in fresh:
+            number = len(self.events) + 1
+            self.events.append((key, RunEvent(id=number, ts=T0 + timedelta(seconds=number), **fields)))
+        return len(fresh)
+
+    def until(self, length: int) -> Story:
+        return Story(tuple(self.events[:length]))
+
+
+def event(key: str, type_: str, phase: Phase | None = None, iteration: int | None = None, **data: Any) -> Drafted:
+    return key, {"type": type_, "phase": phase, "iteration": iteration, "data": data}
+
+
+class Luck:
+    """How effects turn out: the verdicts of checks and the fates of attempts, in turn; good ones when they run out."""
+
+    def __init__(self, verdicts: list[bool] = [], fates: list[str] = [], **more: bool) -> None:  # noqa: B006
+        self._verdicts, self._fates = iter(verdicts), iter(fates)
+        self.set_up, self.review, self.push = (more.get(name, True) for name in ("set_up", "review", "push"))
+
+    def verdict(self) -> bool:
+        return next(self._verdicts, True)
+
+    def fate(self) -> str:
+        return next(self._fates, "applied")
+
+
+def effect(action: Action, state: RunState, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES) -> list[Drafted]:
+    """What the workflow of that action records."""
+    match action:
+        case Begin():
+            data = {"baseSha": "b" * 40, "branch": "fix/issue-7-9", "sandbox": "box", "snapshot": "s0"}
+            listed = [stage.model_dump(mode="json") for stage in stages]
+            planning = event("planning", "phase_started", Phase.PLANNING, **data, stages=listed)
+            return [event("session_started", "session_started", task="t"), planning]
+        case SetUp():
+            name = "setup_completed" if luck.set_up else "setup_failed"
+            return [event("setup", "setup_started"), event("setup_done", name, snapshot="s1", details="no such file")]
+        case Validate():
+            return _validation(action, state, luck)
+        case Prepare():
+            return list(_preparation())
+        case Implement():
+            return _attempt(action.attempt, luck.fate())
+        case ReviewAction():
+            return [event("review", "phase_started", Phase.REVIEW), _end("review_done", Phase.REVIEW, luck.review)]
+        case Package():
+            pushed = event("commit_pushed", "commit_pushed", Phase.PACKAGING, commit="c" * 40)
+            return [
+                event("packaging", "phase_started", Phase.PACKAGING),
+                *([pushed] if luck.push else []),
+                _end("packaging_done", Phase.PACKAGING, luck.push),
+            ]
+        case Finish():
+            stop = action.stop.model_dump() if action.stop else None
+            return [event("session_finished", "session_finished", status=action.status, stop=stop, salvageRef=None)]
+        case Nothing():
+            return []
+        case _:
+            assert_never(action)
+
+
+def _end(key: str, phase: Phase, good: bool) -> Drafted:
+    if not good:
+        return event(key, "phase_failed", phase, reason="refused", details="it is protected")
+    pull = {"number": 3, "url": "https://github.example/octo/pocket/pull/3"}
+    return event(key, "phase_completed", phase, snapshot="s9", paths=["a.py"], commit="c" * 40, pull=pull)
+
+
+def _preparation() -> Iterator[Drafted]:
+    for phase in (Phase.PLANNING, Phase.ARCHITECTURE, Phase.DESIGN):
+        if phase is not Phase.PLANNING:
+            yield event(phase, "phase_started", phase)
+        yield event(f"artifact:{phase}", "artifact_created", phase, artifact=f"run-1.{phase}")
+        yield event(f"{phase}_done", "phase_completed", phase)
+
+
+def _validation(action: Validate, state: RunState, luck: Luck) -> list[Drafted]:
+    attempt, stage = action.attempt, state.stages[action.index]
+    phase = Phase.VALIDATION if attempt else Phase.PLANNING
+    name = f"{attempt}:{action.index}"
+    skipped = stage.command is None
+    passed = skipped or luck.verdict()
+    output = "" if passed else "1 failed"
+    step = ValidationStep(
+        command="c", stage=stage.name, passed=passed, skipped=skipped, exit_code=int(not passed), output=output
+    )
+    kind = "completed" if passed else "failed"
+    done = event(
+        f"command_done:{name}", f"validation_command_{kind}", phase, attempt, step=step.model_dump(mode="json")
+    )
+    drafts = [event(f"command:{name}", "validation_command_started", phase, attempt), done]
+    if action.index == 0 and attempt:
+        drafts.insert(0, event(f"validation:{attempt}", "phase_started", phase, attempt))
+    if attempt and next_index(state.stages, (*state.steps, step)) is None:
+        good = close((*state.steps, step)).passed
+        drafts.append(event(f"tests:{attempt}", f"tests_{'passed' if good else 'failed'}", phase, attempt))
+        ended = f"phase_{'completed' if good else 'failed'}"
+        drafts.append(event(f"validation_done:{attempt}", ended, phase, attempt))
+    return drafts
+
+
+def _attempt(attempt: int, fate: str) -> list[Drafted]:
+    phase = Phase.IMPLEMENTATION
+    drafts = [
+        event(f"implementation:{attempt}", "phase_started", phase, attempt),
+        event(f"attempt:{attempt}", "attempt_started", phase, attempt),
+        event(f"agent:{attempt}:command", "agent_started", phase, attempt, agent="command"),
+    ]
+    if fate != "applied":
+        failed = event(f"implementation_done:{attempt}", "phase_failed", phase, attempt, reason=fate, message="no")
+        return [*drafts, failed]
+    data = {
+        "snapshot": f"t{attempt}",
+        "paths": ["a.py"],
+        "allPaths": ["a.py"],
+        "agent": "command",
+        "patchHash": f"h{attempt}",
+    }
+    applied = event(f"changes:{attempt}", "changes_applied", phase, attempt, **data)
+    return [*drafts, applied, event(f"implementation_done:{attempt}", "phase_completed", phase, attempt)]
+
+
+def play(wanted: RunSpec, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES, story: Story | None = None) -> Story:
+    """A run from its first event to its last."""
+    story = story or Story()
+    for _ in range(1000):
+        action = next_action(wanted, story.state, T0)
+        if isinstance(action, Nothing):
+            return story
+        if isinstance(action, Validate) and action.attempt:
+            assert f"changes:{action.attempt}" in {key for key, _ in story.events}, "there is nothing to validate yet"
+        assert story.write(effect(action, story.state, luck, stages)) > 0, f"{action} brings the run no further"
+    raise AssertionError("the run never ends")
+
+
+def actions(wanted: RunSpec, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES) -> list[Action]:
+    story, taken = Story(), []
+    while not isinstance(action := next_action(wanted, story.state, T0), Nothing):
+        taken.append(action)
+        story.write(effect(action, story.state, luck, stages))
+    return [*taken, action]
+
+
+def kinds(taken: list[Action]) -> list[str]:
+    return [action.kind for action in taken]
+
+
+def end(story: Story) -> tuple[Status | None, str | None]:
+    state = story.state
+    return state.finished, state.stop.reason if state.stop else None

@@ -1,0 +1,41 @@
+"""Where a run stands once an attempt is refused because other tests ran: where it stood before that attempt."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from bot.model import Phase, RunEvent, Validation, ValidationStep
+from bot.rules.runs.changes import AttemptChange
+from bot.rules.runs.executed_tests import BeforeAttempt, refused
+from bot.rules.runs.state import RunState
+from bot.rules.stop.trajectory import TrajectoryState
+
+FAILED = ValidationStep(command="pytest", stage="test", passed=False, exit_code=1)
+PASSED = ValidationStep(command="pytest", stage="test", passed=True, exit_code=0)
+BASE = Validation(passed=False, summary="test failed", steps=(FAILED,))
+
+
+def test_a_refused_attempt_leaves_the_run_on_the_base_with_its_failures() -> None:
+    state = RunState(
+        baseline=BASE,
+        attempt=1,
+        start="base",
+        snapshot="lie",
+        states=(TrajectoryState("base", 0, frozenset({"FAILED test_a"}), patch_hash="", passed=False),),
+        iterations=(0,),
+        made=(AttemptChange(1, "command", "base", "lie", "hash", ("tests/test_a.py",), ()),),
+        before=(BeforeAttempt("base", (), (), (), ()),),
+    )
+    event = RunEvent(
+        id=9,
+        type="validation_command_completed",
+        ts=datetime(2026, 11, 22, tzinfo=UTC),
+        phase=Phase.VALIDATION,
+        iteration=1,
+        data={"refused": "test_a ran before and did not run after the change"},
+    )
+    after = refused(state, event, (PASSED,))
+    assert after.snapshot == "base"
+    assert after.standing == BASE
+    assert after.failing == ("FAILED test_a",)
+    assert not after.passed

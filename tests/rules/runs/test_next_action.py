@@ -1,0 +1,234 @@
+"""What a run does next follows from its events alone: every prefix of them, as a crash may leave it, leads on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from operator import itemgetter
+from typing import get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.config import Policy, StopPolicy
+from bot.model import Phase, RunEvent, Status
+from bot.rules.runs.next_action import Action, Finish, Implement, Nothing, Package, Validate, next_action
+from bot.rules.runs.pipeline import PipelineStage
+from bot.rules.runs.spec import RunSpec
+from bot.rules.runs.state import NOTHING_OFFERED, RunState, run_state
+from tests.rules.runs.played_run import T0, Luck, Story, actions, effect, end, event, kinds, play, spec
+
+# ---- the course of a whole run
+
+
+def test_a_run_goes_through_its_phases_in_order() -> None:
+    """REQ-RUN-002, G-3."""
+    taken = actions(spec(policy=Policy(setup="make deps")), Luck(verdicts=[True, False]))
+    assert taken[2:5] == [Validate(attempt=0, index=index) for index in range(3)]
+    assert taken[6:10] == [Implement(attempt=1), *(Validate(attempt=1, index=index) for index in range(3))]
+    assert kinds(taken) == [
+        "begin", "setup", "validate", "validate", "validate", "prepare", "implement", "validate", "validate",
+        "validate", "review", "package", "finish", "nothing",
+    ]  # fmt: skip
+    assert taken[-2] == Finish(status=Status.SUCCESS)
+
+
+def test_every_action_is_reached_by_some_run() -> None:
+    reached = set(kinds(actions(spec(policy=Policy(setup="make deps")), Luck())))
+    assert reached == {action.model_fields["kind"].default for action in get_args(Action)}
+
+
+def test_without_a_set_up_command_or_a_baseline_neither_is_done() -> None:
+    taken = actions(spec(baseline=False), Luck())
+    assert kinds(taken)[:3] == ["begin", "prepare", "implement"]
+
+
+def test_a_failed_baseline_ends_at_its_first_failure_and_stops_nothing() -> None:
+    story = play(spec(), Luck(verdicts=[False]))
+    baseline = story.state.baseline
+    assert baseline is not None and not baseline.passed
+    assert [step.stage for step in baseline.steps] == ["lint", "typecheck"]
+    assert end(story) == (Status.SUCCESS, None)
+
+
+def test_attempts_follow_one_another_until_one_is_green() -> None:
+    story = play(spec(), Luck(verdicts=[True, True, False, True, False]))
+    assert [validation.passed for validation in story.state.validations] == [False, False, True]
+    assert story.state.attempt == 3
+    assert end(story) == (Status.SUCCESS, None)
+
+
+def test_a_crash_after_an_attempt_began_has_the_agents_asked_again_for_the_same_attempt() -> None:
+    story = play(spec(), Luck(verdicts=[True, True, False]))
+    began = [at for at, (key, _) in enumerate(story.events, 1) if key.startswith("attempt:")]
+    asked = [next_action(spec(), story.until(at).state, T0) for at in began]
+    assert asked == [Implement(attempt=1), Implement(attempt=2)]
+
+
+# ---- why a run stops
+
+
+@pytest.mark.parametrize(
+    ("asked", "limit", "attempts"), [(3, 10, 3), (5, 2, 2), (1, 10, 1)], ids=["as asked", "capped", "one"]
+)
+def test_a_run_has_as_many_attempts_as_were_asked_for_capped_by_max_iterations(
+    asked: int, limit: int, attempts: int
+) -> None:
+    """REQ-RUN-002."""
+    wanted = spec(max_attempts=asked, policy=Policy(stop=StopPolicy(max_iterations=limit, no_progress_threshold=99)))
+    story = play(wanted, Luck(verdicts=[True, True] + [False] * 20))
+    assert wanted.most_attempts == story.state.attempt == len(story.state.validations) == attempts
+    assert end(story) == (Status.FAILED, "max_iterations")
+
+
+def test_a_run_out_of_time_starts_no_further_attempt() -> None:
+    wanted = spec(policy=Policy(stop=StopPolicy(max_duration_ms=60_000)))
+    story = play(wanted, Luck()).until(0)
+    while not isinstance(action := next_action(wanted, story.state, T0 + timedelta(minutes=2)), Finish):
+        story.write(effect(action, story.state, Luck(verdicts=[True, True, False])))
+    assert action.stop is not None and action.stop.reason == "max_duration"
+    assert story.state.attempt == 0
+
+
+def test_the_time_for_which_somebody_paused_a_run_is_not_its_own() -> None:
+    """REQ-STOP-001."""
+    wanted = spec(policy=Policy(stop=StopPolicy(max_duration_ms=10 * 60_000)))
+    whole, begun = play(wanted, Luck()), Implement(attempt=1)
+    at = next(at for at in range(len(whole.events)) if next_action(wanted, whole.until(at).state, T0) == begun)
+    ready = [event for _, event in whole.until(at).events]
+
+    def paused(*stretches: tuple[int, int | None]) -> RunState:
+        marks = [("paused", at) for at, _ in stretches] + [("resumed", at) for _, at in stretches if at is not None]
+        added = [
+            RunEvent(id=99, type=kind, ts=T0 + timedelta(minutes=at)) for kind, at in sorted(marks, key=itemgetter(1))
+        ]
+        return run_state([*ready, *added])
+
+    for state in (paused((2, 12), (20, 30)), paused((2, 12), (20, None)), paused((20, None), (22, 30), (2, 12))):
+        assert next_action(wanted, state, T0 + timedelta(minutes=29)) == begun
+    late = next_action(wanted, paused((2, 12), (20, 30)), T0 + timedelta(minutes=31))
+    assert isinstance(late, Finish) and late.stop is not None
+    assert late.stop.details == "Reached maximum duration (10min/10min, not counting 20min of pause)"
+
+
+def test_the_same_output_again_and_again_is_no_progress() -> None:
+    wanted = spec(max_attempts=10, policy=Policy(stop=StopPolicy(no_progress_threshold=2)))
+    story = play(wanted, Luck(verdicts=[True, True] + [False] * 20))
+    assert end(story) == (Status.FAILED, "no_progress")
+    assert story.state.attempt == 2  # the first is compared with the base, which was checked too
+
+
+def test_a_change_that_does_not_apply_costs_an_attempt_and_is_told_to_the_next() -> None:
+    story = play(spec(), Luck(fates=["patch_failed"]))
+    assert story.state.attempt == 2
+    assert story.state.troubles == ("no",)
+    assert len(story.state.validations) == 1
+    assert end(story) == (Status.SUCCESS, None)
+
+
+def test_nothing_offered_ends_the_run_with_that_reason() -> None:
+    """REQ-RUN-008."""
+    assert end(play(spec(), Luck(fates=[NOTHING_OFFERED]))) == (Status.FAILED, NOTHING_OFFERED)
+
+
+def test_a_failed_set_up_ends_the_run_before_any_check() -> None:
+    story = play(spec(policy=Policy(setup="make deps")), Luck(set_up=False))
+    assert end(story) == (Status.FAILED, "setup_failed")
+    assert story.state.baseline is None
+
+
+def test_without_any_command_nothing_is_tried_and_what_was_looked_for_is_named() -> None:
+    story = play(spec(), Luck(), stages=(PipelineStage(name="test", looked_for=("pytest", "npm test")),))
+    assert end(story) == (Status.FAILED, "no_checks")
+    assert "test: pytest, npm test" in str(story.state.stop)
+    assert story.state.attempt == 0
+
+
+@pytest.mark.parametrize("fails", ["review", "push"])
+def test_a_refused_review_or_push_ends_the_run_as_failed(fails: str) -> None:
+    assert end(play(spec(), Luck(**{fails: False}))) == (Status.FAILED, "refused")
+
+
+# ---- what the fold remembers
+
+
+def test_what_set_up_left_is_where_the_attempts_start_from() -> None:
+    story = Story()
+    wanted = spec(policy=Policy(setup="make deps"))
+    seen = []
+    while not isinstance(action := next_action(wanted, story.state, T0), Nothing):
+        story.write(effect(action, story.state, Luck()))
+        seen.append((action.kind, story.state.start, story.state.snapshot))
+    assert ("begin", "s0", "s0") in seen
+    assert ("setup", "s1", "s1") in seen
+    assert ("implement", "s1", "t1") in seen
+    assert ("review", "s1", "s9") in seen  # the reviewed snapshot is what is committed
+
+
+def test_a_pushed_commit_is_known_before_its_pull_request() -> None:
+    story = play(spec(), Luck())
+    keys = [key for key, _ in story.events]
+    state = story.until(keys.index("commit_pushed") + 1).state
+    assert (state.commit_sha, state.pull) == ("c" * 40, None)
+    assert isinstance(next_action(spec(), state, T0), Package)
+    assert story.state.pull is not None and story.state.pull.number == 3
+
+
+def test_phases_show_how_far_the_run_is() -> None:
+    state = play(spec(), Luck(verdicts=[True, True, False])).state
+    assert state.phases == dict.fromkeys(Phase, "completed")
+    failed = play(spec(max_attempts=1), Luck(verdicts=[True, True, False])).state
+    assert failed.phases[Phase.VALIDATION] == "failed"
+    assert failed.current_phase == Phase.VALIDATION
+
+
+def test_events_that_the_fold_does_not_know_change_nothing_but_the_last_id() -> None:
+    story = play(spec(), Luck())
+    before = story.state
+    story.write([event("x", "something_new", Phase.REVIEW, 4, any=["thing"])])
+    assert story.state == replace(before, last_event=before.last_event + 1)
+
+
+LUCK = st.builds(
+    Luck,
+    verdicts=st.lists(st.booleans(), max_size=12),
+    fates=st.lists(st.sampled_from(["applied", "applied", "patch_failed", NOTHING_OFFERED]), max_size=5),
+    set_up=st.booleans(),
+    review=st.booleans(),
+    push=st.booleans(),
+)
+SPECS = st.builds(
+    lambda attempts, baseline, setup: spec(max_attempts=attempts, baseline=baseline, policy=Policy(setup=setup)),
+    attempts=st.integers(1, 5),
+    baseline=st.booleans(),
+    setup=st.sampled_from([None, "make deps"]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(wanted=SPECS, luck=LUCK, later=LUCK, data=st.data())
+def test_from_wherever_a_crash_leaves_it_a_run_goes_on_to_an_end(
+    wanted: RunSpec, luck: Luck, later: Luck, data: st.DataObject
+) -> None:
+    """REQ-RUN-007."""
+    whole = play(wanted, luck)
+    cut = data.draw(st.integers(0, len(whole.events)))
+    resumed = play(wanted, later, story=whole.until(cut))
+    assert resumed.state.finished is not None
+    assert (resumed.state.stop is None) == (resumed.state.finished is Status.SUCCESS)
+    assert resumed.state.attempt <= wanted.most_attempts
+    keys = [key for key, _ in resumed.events]
+    assert len(keys) == len(set(keys))
+    assert keys[-1] == "session_finished"
+
+
+@settings(max_examples=40, deadline=None)
+@given(wanted=SPECS, luck=LUCK)
+def test_an_ended_run_does_nothing_and_the_fold_takes_one_event_at_a_time(wanted: RunSpec, luck: Luck) -> None:
+    whole = play(wanted, luck)
+    assert next_action(wanted, whole.state, T0 + timedelta(days=9)) == Nothing()
+    for length in range(len(whole.events)):
+        part = whole.until(length)
+        assert part.state.last_event == length
+        assert next_action(wanted, part.state, T0) == next_action(wanted, part.state, T0)

@@ -1,0 +1,108 @@
+"""The operator's command agent gets what the operator lends it; a repository's own command line gets nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.agent.command import CommandDeveloper
+from bot.agent.fixers import FixersDeveloper
+from bot.config import Policy, Settings, parse_policy
+from bot.errors import ConfigError
+from bot.model import AgentTask, Proposal
+from bot.workflows.agents.build_agents import AgentFactory, check_specs
+from tests.workflows.conftest import Harness
+
+AtDesk = Callable[..., Any]
+SHOW = ("sh", "-c", "echo ${MODEL_KEY:-nothing} > seen.txt")
+LENT = {"agent_command": SHOW, "agent_env": ("MODEL_KEY",), "agent_network": True}
+
+
+async def made(at: Harness, settings: Settings, *specs: str, policy: Policy | None = None) -> list[Any]:
+    history = at.context.stores.history
+    bench = AgentFactory(settings=settings, sandbox=at.context.sandbox, database=at.database, history=history, mask=str)
+    (at.context.settings.home / "tree").mkdir(exist_ok=True)
+    row = await at.run(f"run-{len(specs)}", 1, agents=specs, **({"policy": policy} if policy else {}))
+    return list(bench.developers(row))
+
+
+async def seen_by(at: Harness, developer: Any) -> str:
+    tree = at.context.settings.home / "tree"
+    task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="mend it")
+    proposal: Proposal = await developer.propose(task, tree)
+    assert proposal.offered, proposal.note
+    return (tree / "seen.txt").read_text().strip()
+
+
+def test_the_operators_command_receives_the_variables_that_the_operator_names(
+    at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MODEL_KEY", "lent-by-the-operator")
+
+    async def work(at: Harness) -> tuple[str, bool]:
+        (developer,) = await made(at, at.context.settings, "command")
+        return await seen_by(at, developer), developer.network
+
+    assert at_desk(work, **LENT) == ("lent-by-the-operator", True)
+
+
+def test_a_repositorys_own_command_line_receives_nothing(at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEL_KEY", "lent-by-the-operator")
+
+    async def work(at: Harness) -> tuple[str, bool, tuple[Path, ...]]:
+        (developer,) = await made(at, at.context.settings, f"command:sh -c '{SHOW[2]}'")
+        return await seen_by(at, developer), developer.network, developer.read_only
+
+    assert at_desk(work, **LENT, agent_binds=(Path("/opt"),)) == ("nothing", False, ())
+
+
+def test_agents_are_asked_in_the_order_of_the_specs(at_desk: AtDesk) -> None:
+    """REQ-RUN-008."""
+
+    async def work(at: Harness) -> list[type]:
+        return [
+            type(developer) for developer in await made(at, at.context.settings, "command:true", "fixers", "command")
+        ]
+
+    assert at_desk(work) == [CommandDeveloper, FixersDeveloper, CommandDeveloper]
+
+
+def test_a_repositorys_fixers_win_over_detection(at_desk: AtDesk) -> None:
+    async def work(at: Harness) -> list[str]:
+        policy = Policy(fixers=("make format", ("ruff", "check", "--fix")))
+        (developer,) = await made(at, at.context.settings, "fixers", policy=policy)
+        return [command.text for command in developer.configured]
+
+    assert at_desk(work) == ["make format", "ruff check --fix"]
+
+
+@pytest.mark.parametrize(
+    ("text", "configured"), [("fixers: []\n", ()), ("max_attempts: 2\n", None)], ids=["none", "not set"]
+)
+def test_no_fixers_and_fixers_that_are_not_named_are_two_things(
+    at_desk: AtDesk, text: str, configured: tuple[()] | None
+) -> None:
+    """The first means none at all, with the second they are found in the project's files."""
+
+    async def work(at: Harness) -> Any:
+        policy = parse_policy(text)
+        assert isinstance(policy, Policy)
+        (developer,) = await made(at, at.context.settings, "fixers", policy=policy)
+        return developer.configured
+
+    assert at_desk(work) == configured
+
+
+@pytest.mark.parametrize("spec", ["", "gpt", "command:", "command: ", "fixers:x", "bash"])
+def test_an_unknown_agent_is_refused_by_name(at_desk: AtDesk, spec: str) -> None:
+    with pytest.raises(ConfigError, match="unknown agent"):
+        check_specs(["fixers", spec])
+
+    async def work(at: Harness) -> None:
+        await made(at, at.context.settings, spec)
+
+    with pytest.raises(ConfigError, match="unknown agent"):
+        at_desk(work)

@@ -1,0 +1,25 @@
+"""One step of a check, run for a test."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from bot.model import ShellCommand, ValidationStep
+from bot.reports.format.redact import Redactor
+from bot.workspace.checks.run_checks import run_step
+from bot.workspace.sandbox.sandbox import SandboxGrant, open_sandbox
+
+
+def step(
+    tree: Path, command: str, stage: str = "test", seconds: float = 30, **options: Any
+) -> tuple[ValidationStep, bytes]:
+    async def run() -> tuple[ValidationStep, bytes]:
+        box = await open_sandbox("none", ())
+        mask = options.get("mask", Redactor().mask)
+        return await run_step(
+            stage, ShellCommand(run=command, timeout_s=seconds), tree, box, grant=SandboxGrant(), mask=mask
+        )
+
+    return asyncio.run(run())
