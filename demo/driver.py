@@ -52,8 +52,9 @@ class Stage:
 
     def _comes_to(self, kept: Callable[[], bool]) -> bool:
         def ready() -> bool:
-            self._feed.tell_news()
-            return kept()
+            found = kept()
+            self._feed.tell_news()  # after the look, so that the next step is never told before what it waited for
+            return found
 
         came = False
         with contextlib.suppress(TimeoutError):
