@@ -16,7 +16,6 @@ from bot.proc import Bounds, ProcResult
 from tests.machine import PATIENCE_S
 
 ENV = {"PATH": "/usr/bin:/bin"}
-WITHIN_S = 3.0
 
 # processes that take megabytes: each its own, as daemons away from the first, in shared memory, from before the fork
 EAT = """
@@ -73,23 +72,20 @@ def test_processes_that_need_too_much_together_are_killed(how: str) -> None:
     assert eaters(mark) == []
 
 
-def test_eight_gigabytes_in_four_processes_end_in_time_and_hold_nobody_up() -> None:
+def test_eight_gigabytes_in_four_processes_end_before_they_have_it_and_hold_nobody_up() -> None:
     mark = f"600.{secrets.randbelow(10**9)}"
 
     async def watched() -> tuple[ProcResult, float]:
         argv = (sys.executable, "-I", "-S", "-c", EAT, "4", "2048", "each", mark)
         bounds = Bounds(total_memory_mb=1024)
-        running = asyncio.ensure_future(proc.run(argv, cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S, bounds=bounds))
-        longest, last = 0.0, time.monotonic()
-        while not running.done():
-            await asyncio.wait({running}, timeout=0.01)
-            last, longest = time.monotonic(), max(longest, time.monotonic() - last)
-        return running.result(), longest
+        began = time.thread_time()
+        result = await proc.run(argv, cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S, bounds=bounds)
+        return result, time.thread_time() - began
 
-    result, longest = asyncio.run(watched())
+    result, busy = asyncio.run(watched())
     assert result.over_memory_mb == 1024
-    assert result.duration_ms < WITHIN_S * 1000
-    assert longest < WITHIN_S / 3
+    assert result.output.count(b"full") < 4
+    assert busy < 1.0
     assert (eaters(mark), proc_still_works()) == ([], True)
 
 

@@ -296,6 +296,5 @@ def _write(journal: Path, begun: _Begun) -> None:
         half.replace(journal)
     except OSError as error:
         half.unlink(missing_ok=True)
-        raise Transient(
-            f"{journal.parent} cannot be written to ({error.strerror}): free space or check its rights"
-        ) from error
+        remedy = "free space or check its rights"
+        raise Transient(f"{journal.parent} cannot be written to ({error.strerror}): {remedy}") from error

@@ -98,7 +98,6 @@ def test_eight_gigabytes_in_four_processes_are_killed_with_all_of_them(
     eat = f"(setsid sleep {mark} &); for n in 1 2 3; do {PYTHON} -I -S -c '{EAT}' & done; {PYTHON} -I -S -c '{EAT}'"
     result = run(bounded, tree, eat)
     assert (result.over_memory_mb, result.exit_code) == (1024, -9)
-    assert result.duration_ms < 3000
     assert sleepers(mark) == []
     assert run(bounded, tree, "echo alive").output == b"alive\n"
 
