@@ -48,6 +48,9 @@ _OWN_WORDS: tuple[tuple[Hindrance, re.Pattern[str]], ...] = (
     ("no_target", re.compile(r"^error: Justfile does not contain recipe [`'](?P<what>[^`']+)[`']\.?$")),
 )
 
+_INSTALL_FAILED = re.compile(r"^(?:\S+: exit \d+ .*|nox > Command \S*python\S*) -m pip install ")
+"""tox and nox, of an environment that they could not make."""
+_NO_PACKAGE = re.compile(r"^ERROR: No matching distribution found for (?P<what>[\w.-]+)")
 
 _NO_PROGRAM = re.compile(r"No such file or directory: '?([\w.+-]+)'?")
 """The system's own words (`proc.ProcResult.spawn_error`) for a program that is nowhere on PATH."""
@@ -78,7 +81,13 @@ def could_not_run(
         return None
     text = log if len(log) <= 2 * _LOOKED_AT else f"{log[:_LOOKED_AT]}\n{log[-_LOOKED_AT:]}"
     seen = _Log(command, exit_code, tuple(line for line in log_lines(text) if line.strip()))
-    readings: Sequence[Callable[[_Log], CouldNotRun | None]] = (_by_shell, _by_python, _by_node, _by_own_words)
+    readings: Sequence[Callable[[_Log], CouldNotRun | None]] = (
+        _by_shell,
+        _by_python,
+        _by_node,
+        _by_environment,
+        _by_own_words,
+    )
     return next((found for reading in readings if (found := reading(seen)) is not None), None)
 
 
@@ -116,6 +125,14 @@ def _by_node(log: _Log) -> CouldNotRun | None:
     if not any(re.search(rf"\bnode\b.*{re.escape(file)}", shown) for shown in (log.command, *log.lines)):
         return None
     return CouldNotRun(hindrance="no_file", what=match["what"][-_LONGEST:])
+
+
+def _by_environment(log: _Log) -> CouldNotRun | None:
+    """tox or nox that could not install what its environment needs, as without a network: no test was started."""
+    if not any(_INSTALL_FAILED.match(line) for line in log.last):
+        return None
+    missing = next((match for line in log.last if (match := _NO_PACKAGE.match(line))), None)
+    return missing and CouldNotRun(hindrance="no_module", what=missing["what"])
 
 
 def _by_own_words(log: _Log) -> CouldNotRun | None:

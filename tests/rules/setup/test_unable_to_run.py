@@ -32,11 +32,29 @@ CONSOLE_SCRIPT = """Traceback (most recent call last):
     from pytest import console_main
 ModuleNotFoundError: No module named 'pytest'
 """
+TOX_OFFLINE = """flake8: install_deps> python -I -m pip install flake8 flake8-black
+WARNING: Retrying (Retry(total=0, connect=None)) after connection broken by 'NameResolutionError'
+ERROR: Could not find a version that satisfies the requirement flake8 (from versions: none)
+ERROR: No matching distribution found for flake8
+flake8: exit 1 (8.63 seconds) /tree> python -I -m pip install flake8 flake8-black pid=13
+  flake8: FAIL code 1 (9.30 seconds)
+  evaluation failed :( (9.36 seconds)
+"""
+NOX_OFFLINE = """nox > Running session lint
+nox > Creating virtual environment (virtualenv) using python in .nox/lint
+nox > python -m pip install ruff
+ERROR: Could not find a version that satisfies the requirement ruff (from versions: none)
+ERROR: No matching distribution found for ruff
+nox > Command python -m pip install ruff failed with exit code 1:
+nox > Session lint failed.
+"""
 
 
 @pytest.mark.parametrize(
     ("command", "code", "log", "hindrance", "what"),
     [
+        ("tox run -e flake8", 1, TOX_OFFLINE, "no_module", "flake8"),
+        ("nox -s lint", 1, NOX_OFFLINE, "no_module", "ruff"),
         ("pytest -q", 127, "sh: 1: pytest: not found\n", "not_found", "pytest"),
         ("pytest -q", 127, "bash: line 1: pytest: command not found\n", "not_found", "pytest"),
         ("pytest -q", 127, "sh: pytest: not found\n", "not_found", "pytest"),
@@ -120,6 +138,8 @@ FAILED_TEST = "\n".join(
         ("node test.js", 1, NODE_GONE.replace("[]", "[ '/tree/test.js' ]")),
         ("npm test", 1, "sh: 1: jest: not found\n"),
         ("make test", 2, "make: *** [Makefile:2: test] Error 1\n"),
+        ("tox", 1, FAILED_TEST.format(line="ERROR: No matching distribution found for flake8")),
+        ("pytest tests/test_pip.py", 1, "ERROR: No matching distribution found for flake8\n"),
         ("pytest", None, ""),
         ("pytest", -9, "sh: 1: pytest: not found\n"),
     ],
