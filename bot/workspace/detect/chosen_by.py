@@ -40,4 +40,4 @@ def chosen_by(tree: Path, command: ShellCommand, *, configured: bool) -> str:
     project = Project(tree, command.directory)
     program = next((name for word in command.argv if (name := word.rpartition("/")[2]) in _FILES), None)
     file = next((name for name in _FILES.get(program or "", ()) if project.has(name)), "")
-    return f"{command.directory}/{file}" if file and command.directory else file
+    return project.within(file) if file else ""

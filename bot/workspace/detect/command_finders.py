@@ -58,8 +58,7 @@ _ESLINT_FILES = (
 
 def _has_eslint_settings(project: Project) -> bool:
     """Whether eslint finds settings in the project or above it, without which it ends with an error."""
-    places = (project if place == project.directory else Project(project.tree, place) for place in project.upwards())
-    return any(here.has(*_ESLINT_FILES) or "eslintConfig" in here.json("package.json") for here in places)
+    return any(here.has(*_ESLINT_FILES) or "eslintConfig" in here.json("package.json") for here in project.upwards())
 
 
 def needs(finder: Finder, check: CheckName, argv: Argv) -> str:

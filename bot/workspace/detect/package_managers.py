@@ -82,8 +82,7 @@ def _recipe(text: str, name: str) -> str:
 
 
 def _manager_at(project: Project) -> tuple[str, Project]:
-    for place in project.upwards():
-        here = project if place == project.directory else Project(project.tree, place)
+    for here in project.upwards():
         named = named_manager(here.json("package.json"))
         if named:
             return named, here
@@ -103,7 +102,7 @@ def yarn_prefix(project: Project) -> str:
     package that comes from there; settings that may name plugins are passed over but for the linker, as those are code:
     all that say the word, or that YAML's escapes, a link or their size keep from being read."""
     linker = yarn_settings(project).get("nodeLinker", "")
-    settings = (_settings_text(Project(project.tree, place)) for place in project.upwards())
+    settings = map(_settings_text, project.upwards())
     plugins = any("plugins" in text or "\\" in text for text in settings)
     chosen = f"YARN_RC_FILENAME=.none YARN_NODE_LINKER={linker if linker in _LINKERS else 'pnp'} " if plugins else ""
     return f"GIT_ALLOW_PROTOCOL=none YARN_ENABLE_GLOBAL_CACHE={'true' if linker in _LINKERS else 'false'} {chosen}"
@@ -115,7 +114,7 @@ _LINKERS = ("node-modules", "pnpm")
 def _settings_text(project: Project) -> str:
     """The text of Yarn's settings in the directory, `plugins` where they are there and cannot be read."""
     text = project.text(_YARN_SETTINGS)
-    is_there = os.path.lexists(project.tree / project.directory / _YARN_SETTINGS)
+    is_there = os.path.lexists(project.place / _YARN_SETTINGS)
     return text if text is not None else "plugins" if is_there else ""
 
 
@@ -130,7 +129,7 @@ def yarn_settings(project: Project) -> dict[str, str]:
 
 def _head(project: Project, name: str) -> str:
     try:
-        state = read_state(project.tree, f"{project.directory}/{name}" if project.directory else name)
+        state = read_state(project.tree, project.within(name))
     except (OSError, Refused):  # whoever installs from it will say what is wrong with it
         return ""
     return "" if state is None else state.content[:_LOCK_HEAD].decode("utf-8", "replace")

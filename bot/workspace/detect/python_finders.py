@@ -56,9 +56,9 @@ def _is_installed(project: Project) -> bool:
     if name is None:
         return True
     spelt = re.sub(r"[-_.]+", "[-_.]", re.escape(name).replace("\\", ""))
-    for place in project.upwards():
+    for above in project.upwards():
         for environment in ENVIRONMENTS:
-            library = project.tree / place / environment / "lib"
+            library = above.place / environment / "lib"
             if any(
                 re.fullmatch(rf"{spelt}-[^-]+\.(?:dist|egg)-info", entry.name, re.IGNORECASE)
                 for entry in library.glob("python*/site-packages/*-info")

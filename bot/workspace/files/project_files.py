@@ -8,6 +8,7 @@ import errno
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +36,28 @@ class Project:
     looked_for: list[str] = field(default_factory=list)
     _texts: dict[str, str | None] = field(default_factory=dict)
 
+    def at(self, directory: str) -> Project:
+        """The same look at another directory of the tree."""
+        return self if directory == self.directory else Project(self.tree, directory)
+
+    def upwards(self) -> list[Project]:
+        """The directory and all above it, the tree last."""
+        parts = self.directory.split("/") if self.directory else []
+        return [self.at("/".join(parts[:length])) for length in range(len(parts), -1, -1)]
+
+    @property
+    def place(self) -> Path:
+        """The directory itself."""
+        return self.tree / self.directory
+
+    def within(self, name: str) -> str:
+        """The name of a file here, relative to the tree."""
+        return f"{self.directory}/{name}" if self.directory else name
+
+    def shell(self, command: str) -> str:
+        """The shell command that does this here, started in the tree."""
+        return f"cd {quoted_directory(self.directory)} && {command}" if self.directory else command
+
     def missing(self, what: str) -> None:
         """Note what was looked for in vain; the same thing once."""
         if what not in self.looked_for:
@@ -52,25 +75,17 @@ class Project:
 
     def has_file(self, path: str) -> bool:
         """Whether there is a file, which may be too large or no text: it is not read."""
-        return os.path.isfile(self.tree / self.directory / path)  # noqa: PTH113  # Path's own raises where it may not look
+        return os.path.isfile(self.place / path)  # noqa: PTH113  # Path's own raises where it may not look
 
     def tool(self, path: str) -> str | None:
         """How to call, from the directory, the program installed there at `path` or above it, the nearest one; or None.
 
         The tree's own tools are on PATH (`box.tree_tools`) and go by their name. Programs are links, as a rule."""
-        return next(filter(None, (self._tool_at(place, path) for place in self.upwards())), None)
+        return next(filter(None, (self._tool_at(above.directory, path) for above in self.upwards())), None)
 
     def own_tool(self, path: str) -> str | None:
         """As `tool`, but only what is installed in the directory itself."""
         return self._tool_at(self.directory, path)
-
-    def upwards(self) -> Iterator[str]:
-        """The directory and all above it, the tree last."""
-        place = self.directory
-        while place:
-            yield place
-            place = place.rpartition("/")[0]
-        yield ""
 
     def json(self, path: str) -> Mapping[str, Any]:
         """The file's JSON object; empty where it is missing, broken or no object."""
@@ -97,8 +112,8 @@ class Project:
     def names(self, suffix: str) -> Iterator[str]:
         """Relative paths of files that end so, near the top, without hidden and installed directories."""
         left = _ENTRIES
-        for directory, below, files in os.walk(self.tree / self.directory):
-            here = os.path.relpath(directory, self.tree / self.directory)
+        for directory, below, files in os.walk(self.place):
+            here = os.path.relpath(directory, self.place)
             depth = 0 if here == "." else here.count(os.sep) + 1
             below[:] = (
                 sorted(name for name in below if name not in NOT_OURS and name[0] != ".") if depth < _DEPTH else []
@@ -118,7 +133,7 @@ class Project:
 
     def _read(self, path: str) -> str | None:
         try:
-            state = read_state(self.tree, f"{self.directory}/{path}" if self.directory else path, most=_LARGEST)
+            state = read_state(self.tree, self.within(path), most=_LARGEST)
         except (OSError, Refused) as error:
             large = isinstance(error, OSError) and error.errno == errno.EFBIG
             self.missing(f"{path} is too large to read" if large else f"{path} cannot be read: {_first_line(error)}")
@@ -146,6 +161,11 @@ def section(data: Mapping[str, Any], *keys: str) -> Mapping[str, Any] | None:
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else None
+
+
+def quoted_directory(directory: str) -> str:
+    """A directory of the tree as a word for a shell, which no program takes for an option."""
+    return shlex.quote(f"./{directory}" if directory.startswith("-") else directory)
 
 
 def _first_line(error: Exception) -> str:

@@ -41,7 +41,7 @@ async def machines_node_fits(path: Sequence[str], ours: Path, project: Project, 
 
 def _declared(project: Project, programs: Sequence[Path]) -> Iterator[str]:
     """The ranges of versions that project and programs declare, as npm writes them; of a pin the major alone."""
-    pins = [Project(project.tree, place) for place in project.upwards()]
+    pins = project.upwards()
     for each in pins:
         volta = section(each.json("package.json"), "volta") or {}
         for text in (each.text(".nvmrc"), each.text(".node-version"), volta.get("node")):

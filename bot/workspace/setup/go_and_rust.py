@@ -62,7 +62,7 @@ def _cargo(tree: Path, projects: Sequence[Project]) -> Iterator[SetupStep]:
         return
     # not from the tree: there its `.cargo/config.toml` and `rust-toolchain.toml` may name programs that cargo starts
     begin = f'tree="$PWD" && export CARGO_HOME="$tree/{CARGO_HOME}" && mkdir -p "$CARGO_HOME" && cd /'
-    manifests = [_within(home, "Cargo.toml") for home in homes]
+    manifests = [home.within("Cargo.toml") for home in homes]
     locks = ["--locked " if home.has_file("Cargo.lock") else "" for home in homes]
     each = [
         f'cargo fetch {lock}--manifest-path "$tree"/{shlex.quote(manifest)}'
@@ -73,8 +73,7 @@ def _cargo(tree: Path, projects: Sequence[Project]) -> Iterator[SetupStep]:
 
 def _cargo_home(project: Project) -> Project | None:
     """The package or workspace with the lock file, where it needs packages from elsewhere; else None."""
-    places = [project if place == project.directory else Project(project.tree, place) for place in project.upwards()]
-    manifests = [here for here in places if here.has("Cargo.toml")]
+    manifests = [here for here in project.upwards() if here.has("Cargo.toml")]
     if not manifests or any(map(_is_vendored, manifests)):
         return None
     home = next((here for here in manifests if here.has_file("Cargo.lock")), manifests[-1])
@@ -83,8 +82,7 @@ def _cargo_home(project: Project) -> Project | None:
         return home if _FROM_ELSEWHERE.search(lock) else None
     if home.has_file("Cargo.lock"):  # too large to be read, so it has something in it
         return home
-    below = (name for name in home.names("Cargo.toml"))
-    return home if any(packages_elsewhere(home.toml(name)) for name in below) else None
+    return home if any(packages_elsewhere(home.toml(name)) for name in home.names("Cargo.toml")) else None
 
 
 def _is_vendored(project: Project) -> bool:
@@ -104,7 +102,3 @@ def _download(tree: Path, commands: Sequence[str], because: str, files: Sequence
         reads=reads,
         products=(product,),
     )
-
-
-def _within(project: Project, name: str) -> str:
-    return f"{project.directory}/{name}" if project.directory else name

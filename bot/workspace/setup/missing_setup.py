@@ -4,7 +4,6 @@ nothing: a project that declares dependencies is never tested with an interprete
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,17 +29,17 @@ def needed_setup(tree: Path, command: ShellCommand, provided: Callable[[str], bo
 
 
 def _python(project: Project, tool: str) -> NeededSetup | None:
-    places = _upwards(project)
+    places = project.upwards()
     for here in places:
         for name in ENVIRONMENTS:
             if here.own_tool(f"{name}/bin/python") is not None:
                 if tool not in TOOLS or _has_tool(here, name, tool):
                     return None
-                return NeededSetup(because="tool", what=tool, place=_within(here, name), command=_set_up(here, project))
+                return NeededSetup(because="tool", what=tool, place=here.within(name), command=_set_up(here, project))
     for here in places:
         file = declaring(here)
         if file is not None:
-            return NeededSetup(because="dependencies", what=_within(here, file), command=_set_up(here, project))
+            return NeededSetup(because="dependencies", what=here.within(file), command=_set_up(here, project))
     package = namesake(project)
     if package is not None:
         return NeededSetup(because="name", what=package, command=_set_up(project, project))
@@ -54,24 +53,10 @@ def _has_tool(project: Project, environment: str, tool: str) -> bool:
         return True
     if project.own_tool(f"{environment}/bin/{tool}") is not None:
         return True
-    library = project.tree / project.directory / environment / "lib"
+    library = project.place / environment / "lib"
     return any(library.glob(f"python*/site-packages/{tool}/__init__.py"))
 
 
 def _set_up(home: Project, project: Project) -> str:
     """The set-up command of the project at `home`, with the tools that the checks of `project` need."""
-    return _at(home.directory, python_remedy(home, python_tools(project)))
-
-
-def _upwards(project: Project) -> list[Project]:
-    return [project if place == project.directory else Project(project.tree, place) for place in project.upwards()]
-
-
-def _within(project: Project, name: str) -> str:
-    return f"{project.directory}/{name}" if project.directory else name
-
-
-def _at(directory: str, command: str) -> str:
-    if not directory:
-        return command
-    return f"cd {shlex.quote(directory if directory[0] != '-' else f'./{directory}')} && {command}"
+    return home.shell(python_remedy(home, python_tools(project)))

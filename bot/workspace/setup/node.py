@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -75,12 +74,8 @@ def node_remedy(project: Project) -> NeededSetup | None:
     named = here.json("package.json").get("packageManager")
     files = [*_locks_of(here), *([".yarnrc.yml"] if here.has_file(".yarnrc.yml") else [])]
     command = node_setup(manager, files, named if isinstance(named, str) else "")
-    declaring = next(each for each in (project, *_all(home)) if node_packages(each.json("package.json")))
-    what = _within(declaring, "package.json")
-    place = shlex.quote(here.directory if here.directory[:1] != "-" else f"./{here.directory}")
-    return NeededSetup(
-        because="dependencies", what=what, command=f"cd {place} && {command}" if here.directory else command
-    )
+    declaring = next(each for each in (project, *home.all) if node_packages(each.json("package.json")))
+    return NeededSetup(because="dependencies", what=declaring.within("package.json"), command=here.shell(command))
 
 
 def _places(tree: Path, near: Sequence[str]) -> Iterator[tuple[CheckName, str]]:
@@ -104,12 +99,16 @@ class _Home:
     members: tuple[Project, ...]
     reads: tuple[str, ...] | None
 
+    @property
+    def all(self) -> tuple[Project, ...]:
+        return (self.project, *self.members)
+
     @classmethod
     def at(cls, project: Project) -> _Home:
         walk = Walk(project.tree, most=_MOST_NAMES)
         names = [name for name in walk if _is_read(name)]
         matches = _matcher(_patterns(project))
-        below = f"{project.directory}/" if project.directory else ""
+        below = project.within("")
         places = (PurePosixPath(name).parent.as_posix() for name in names if name.endswith("/package.json"))
         inside = (place for place in places if place.startswith(below) and matches(place.removeprefix(below)))
         members = tuple(Project(project.tree, place) for place in inside if place != project.directory)
@@ -117,23 +116,21 @@ class _Home:
         return cls(project, members, reads)
 
     def declares(self) -> bool:
-        return any(node_packages(each.json("package.json")) for each in (self.project, *self.members))
+        return any(node_packages(each.json("package.json")) for each in self.all)
 
     def products(self, *, berry: bool) -> Iterator[str]:
-        yield _within(self.project, "node_modules")
-        yield from (_within(member, "node_modules") for member in self.members)
+        yield from (each.within("node_modules") for each in self.all)
         if berry:
             # with its cache in the tree: what Plug'n'Play loads must stay where it was when it was installed
             own = (".pnp.cjs", ".pnp.loader.mjs", ".yarn/cache", ".yarn/unplugged", ".yarn/install-state.gz")
-            places = (name for name in own if not os.path.lexists(self.project.tree / _within(self.project, name)))
-            yield from (_within(self.project, name) for name in places)
+            yield from (self.project.within(name) for name in own if not os.path.lexists(self.project.place / name))
 
 
 def _home(project: Project) -> _Home | None:
     """Where the project's packages are installed: where its lock file lies, or its workspace begins; None where nothing
     is declared, or something is installed."""
-    places = [project if place == project.directory else Project(project.tree, place) for place in project.upwards()]
-    if any(os.path.lexists(here.tree / here.directory / name) for here in places for name in PRODUCTS):
+    places = project.upwards()
+    if any(os.path.lexists(here.place / name) for here in places for name in PRODUCTS):
         return None
     manifests = [here for here in places if here.has("package.json")]
     if not manifests:
@@ -141,7 +138,7 @@ def _home(project: Project) -> _Home | None:
     with_lock = (here for here in manifests if _locks_of(here))
     above = next(with_lock, None) or next((here for here in manifests if _patterns(here)), manifests[0])
     home, nearest = _Home.at(above), manifests[0]
-    if nearest.directory not in {each.directory for each in _all(home)} and node_packages(nearest.json("package.json")):
+    if nearest.directory not in {each.directory for each in home.all} and node_packages(nearest.json("package.json")):
         home = _Home.at(nearest)  # it stands in a workspace without being part of it
     return home if home.declares() else None
 
@@ -157,7 +154,7 @@ def _steps(home: _Home, tested: Sequence[str]) -> Iterator[SetupStep]:
         manager, lock, here.json("package.json"), berry, here.text("pnpm-workspace.yaml") or "", yarn_prefix(here)
     )
     programs = (wanted,) if manager in KNOWN else ()
-    because = _within(here, lock or "package.json")
+    because = here.within(lock or "package.json")
     yield SetupStep(
         run=_at(here, install_command(project)),
         because=because,
@@ -176,7 +173,7 @@ def _steps(home: _Home, tested: Sequence[str]) -> Iterator[SetupStep]:
 
 def _is_generated(home: _Home, lock: str) -> bool:
     """Whether Yarn would run a file of the project to get a package, by the protocol `exec:`."""
-    texts = (lock, *(each.text("package.json") or "" for each in _all(home)))
+    texts = (lock, *(each.text("package.json") or "" for each in home.all))
     return any(_GENERATED.search(text) for text in texts)
 
 
@@ -194,15 +191,11 @@ def _script(project: Project, name: str, *, builds: bool = False) -> SetupStep:
     runner = package_manager(project)
     return SetupStep(
         run=_at(project, f"{runner} run {name}"),
-        because=_within(project, "package.json"),
+        because=project.within("package.json"),
         programs=(node_program(project, runner),) if runner in KNOWN else (),
         optional=True,
         builds=builds,
     )
-
-
-def _all(home: _Home) -> tuple[Project, ...]:
-    return (home.project, *home.members)
 
 
 def _installer(project: Project) -> str:
@@ -220,7 +213,7 @@ def _locks_of(project: Project) -> list[str]:
 
 def _lock_text(project: Project, lock: str) -> str:
     try:
-        state = read_state(project.tree, _within(project, lock)) if lock else None
+        state = read_state(project.tree, project.within(lock)) if lock else None
     except (OSError, Refused):  # the installation will say what is wrong with it
         return ""
     return "" if state is None else state.content.decode("utf-8", "replace")
@@ -266,12 +259,5 @@ def _is_read(name: str) -> bool:
     return base in _READ or base.endswith(_READ_ENDS) or name.startswith(".yarn/") or "/.yarn/" in name
 
 
-def _within(project: Project, name: str) -> str:
-    return f"{project.directory}/{name}" if project.directory else name
-
-
 def _at(project: Project, command: str) -> str:
-    place = project.directory
-    if not place:
-        return command
-    return f"cd {shlex.quote(place if place[0] != '-' else f'./{place}')} && {{ {command}; }}"
+    return project.shell(f"{{ {command}; }}") if project.directory else command

@@ -88,7 +88,7 @@ def _is_unbuilt(project: Project) -> bool:
     package = project.json("package.json")
     named = (file for key in _ENTRIES for file in _files(package.get(key), 0))
     within = (file.removeprefix("./") for file in named if "*" not in file and ".." not in file and file[:1] != "/")
-    return any(not os.path.lexists(project.tree / project.directory / file) for file in within if "\0" not in file)
+    return any(not os.path.lexists(project.place / file) for file in within if "\0" not in file)
 
 
 def _files(entry: object, depth: int) -> Iterator[str]:

@@ -52,7 +52,7 @@ def python_remedy(project: Project, tools: Collection[str]) -> str:
 def _home(project: Project) -> str | None:
     """The directory whose files set the project up: the workspace's, where a lock file of uv lies above; None where
     there is an environment, or no project of Python."""
-    here = [Project(project.tree, place) for place in project.upwards()]
+    here = project.upwards()
     if any(each.own_tool(f"{name}/bin/python") is not None for each in here for name in ENVIRONMENTS):
         return None
     locked = [each.directory for each in here if each.has_file("uv.lock")]

@@ -109,15 +109,16 @@ def is_flat_mixture(known: PythonProject) -> bool:
     said = section(project.toml("pyproject.toml"), "tool", "setuptools") or {}
     if {"packages", "py-modules", "package-dir", "ext-modules"} & set(said):
         return False
-    tree = project.tree / project.directory
-    if (tree / "src").is_dir():
+    if (project.place / "src").is_dir():
         return False
-    found = [name for name in _names(project) if _NO_PACKAGE.fullmatch(name) is None and (tree / name).is_dir()]
+    found = [
+        name for name in _names(project) if _NO_PACKAGE.fullmatch(name) is None and (project.place / name).is_dir()
+    ]
     return len(found) > 1
 
 
 def _names(project: Project) -> frozenset[str]:
     try:
-        return frozenset(entry.name for entry in (project.tree / project.directory).iterdir())
+        return frozenset(entry.name for entry in project.place.iterdir())
     except OSError:
         return frozenset()

@@ -126,7 +126,7 @@ class _Files:
 
     def _candidates(self) -> Iterator[str]:
         for place in ("", "requirements", "tests", "test", "ci", ".ci"):
-            here = self.project.tree / self.project.directory / place
+            here = self.project.place / place
             try:
                 names = sorted(entry.name for entry in os.scandir(here) if entry.is_file(follow_symlinks=False))
             except OSError:
@@ -192,7 +192,7 @@ def _ways(project: Project) -> Asked:
 
 def _workflows(project: Project) -> list[str]:
     try:
-        with os.scandir(project.tree / project.directory / _WORKFLOWS) as entries:
+        with os.scandir(project.place / _WORKFLOWS) as entries:
             names = sorted(entry.name for entry in entries if entry.name.endswith((".yml", ".yaml")))
     except OSError:
         return []
@@ -228,7 +228,7 @@ def _is_elsewhere(package: Mapping[str, object]) -> bool:
 
 def _members(project: Project, own: Declared, pyproject: Mapping[str, object]) -> Iterator[tuple[str, Declared]]:
     """The other projects that are installed with this one: members of its workspace, and those it takes from a path."""
-    tree = project.tree / project.directory
+    tree = project.place
     workspace = section(pyproject, "tool", "uv", "workspace") or {}
     patterns = [one for one in workspace.get("members", ()) if isinstance(one, str) and _is_inside(project, one)]
     places = {path for path in own.paths if _is_inside(project, path)}
@@ -239,8 +239,7 @@ def _members(project: Project, own: Declared, pyproject: Mapping[str, object]) -
             continue
         places |= {path.relative_to(tree).as_posix() for path in found if (path / "pyproject.toml").is_file()}
     for place in sorted(places - {".", ""}):
-        within = f"{project.directory}/{place}" if project.directory else place
-        yield place, _declared(Project(project.tree, within))
+        yield place, _declared(project.at(project.within(place)))
 
 
 def _beside(file: str, named: str) -> str:
