@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 
 def claim_home(home: Path) -> None:
-    """Make the home and mark it and its directories as ours; an older version's is adopted.
+    """Make the home and mark it and its directories as ours; one with our database is ours, marked or not.
 
     Raises ConfigError for a home that holds others' files, that has another program's database, or that cannot be
     used; nothing is changed then."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bot.workspace.files.atomic_write import atomic_write
+
 
 def directory(home: Path, run_id: str) -> Path:
     """Where a run's logs are."""
@@ -14,9 +16,7 @@ def write_log(home: Path, run_id: str, name: str, content: bytes) -> str:
     """Store one log, whole or not at all; returns its name. Writing it again replaces it."""
     where = directory(home, run_id)
     where.mkdir(parents=True, exist_ok=True)
-    partial = where / f".{name}.partial"
-    partial.write_bytes(content)
-    partial.replace(where / name)
+    atomic_write(where / name, content)
     return name
 
 

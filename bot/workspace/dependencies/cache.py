@@ -26,6 +26,7 @@ from bot.workspace.files.home_directories import is_marked, mark, own_entries
 from bot.workspace.files.nofollow import open_parent
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.tree_digest import MADE_BY_TOOLS
+from bot.workspace.files.walk import walk
 from bot.workspace.git.repo_lock import exclusive
 
 MANIFEST = "manifest.json"
@@ -34,8 +35,8 @@ SETTLED = "settled"
 _DEFAULT = "default"
 _HEAD = "head-"
 _LOCK = "keep"
-_MOST_PRODUCTS = 1_000
-_MOST_NAMES = 200_000
+_MAX_PRODUCTS = 1_000
+_MAX_NAMES = 200_000
 _WAIT_S = 3_600.0
 """How long a tree waits for another one that installs the same."""
 
@@ -114,22 +115,14 @@ def listing(tree: Path) -> Listing | None:
 
     Rights do not count, as npm makes the programs of a workspace executable."""
     found: dict[str, tuple[int, ...]] = {}
-    waiting = [""]
-    while waiting:
-        here = waiting.pop()
-        with os.scandir(tree / here) as entries:
-            for entry in entries:
-                name = f"{here}{entry.name}"
-                if name == ".git":
-                    continue
-                status = entry.stat(follow_symlinks=False)
-                if stat.S_ISDIR(status.st_mode):
-                    found[name] = ()
-                    waiting += [] if entry.name in MADE_BY_TOOLS else [f"{name}/"]
-                else:
-                    found[name] = (stat.S_IFMT(status.st_mode), status.st_size, status.st_mtime_ns, status.st_ino)
-                if len(found) > _MOST_NAMES:
-                    return None
+    for name, entry in walk(tree, enters=lambda name: name.rpartition("/")[2] not in MADE_BY_TOOLS):
+        if name == ".git":
+            continue
+        status = entry.stat(follow_symlinks=False)
+        state = (stat.S_IFMT(status.st_mode), status.st_size, status.st_mtime_ns, status.st_ino)
+        found[name] = () if stat.S_ISDIR(status.st_mode) else state
+        if len(found) > _MAX_NAMES:
+            return None
     return found
 
 
@@ -141,8 +134,8 @@ def made_since(before: Listing, after: Listing) -> tuple[str, ...]:
             raise Unmovable(f"setup changed {name}, which was there before")
     new = after.keys() - before.keys()
     fresh = sorted(name for name in new if name.rpartition("/")[0] not in new)
-    if len(fresh) > _MOST_PRODUCTS:
-        raise Unmovable(f"setup made more than {_MOST_PRODUCTS:,} files beside those that were there")
+    if len(fresh) > _MAX_PRODUCTS:
+        raise Unmovable(f"setup made more than {_MAX_PRODUCTS:,} files beside those that were there")
     return tuple(fresh)
 
 
@@ -180,7 +173,7 @@ async def keep(entry: Path, tree: Path, names: tuple[str, ...], places: tuple[st
     size = 0
     for name in names:
         with open_parent(tree, name):  # no part of it is a link
-            size += (await asyncio.to_thread(survey, tree / name, name, tree, places)).size
+            size += await asyncio.to_thread(survey, tree / name, name, tree, places)
     if not await room(size):
         raise Unmovable(f"the disk has too little room for {size:,} bytes more: free some")
     fresh = entry.with_name(f".{entry.name}.new-{uuid.uuid4().hex}")

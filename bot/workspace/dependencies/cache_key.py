@@ -22,12 +22,13 @@ from bot.model.setups import SetupStep
 from bot.rules.patches.change_policy import matches
 from bot.workspace.files.nofollow import read_state
 from bot.workspace.files.tree_digest import Walk
+from bot.workspace.files.walk import walk
 from bot.workspace.sandbox.sandbox import Sandbox
 
 _SCHEMA = "2"
 """Another number makes every kept product unknown: for another layout of the cache, or another way to install."""
-_MOST_NAMES = 100_000
-_MOST_BYTES = 500_000_000
+_MAX_NAMES = 100_000
+_MAX_BYTES = 500_000_000
 _GLOB = re.compile(r"[*?\[]")
 _WORD = re.compile(r"[\w.+-]+")
 _ALWAYS = ("node", "npm", "python3")
@@ -95,10 +96,10 @@ def _programs(run: str, sandbox: Sandbox) -> Iterator[str]:
 
 
 def _everything(tree: Path) -> Iterator[str]:
-    walk = Walk(tree, _MOST_NAMES)
+    walk = Walk(tree, _MAX_NAMES)
     yield from (name for name in walk if name != ".git")  # a worktree's names its repository and is one's own
     if walk.unread:
-        raise Unknown(f"{walk.unread[0]} cannot be listed, or the tree has more than {_MOST_NAMES:,} files")
+        raise Unknown(f"{walk.unread[0]} cannot be listed, or the tree has more than {_MAX_NAMES:,} files")
     yield from (entry.name for entry in os.scandir(tree) if entry.is_dir(follow_symlinks=False))
 
 
@@ -108,12 +109,12 @@ def _named(tree: Path, reads: Iterable[str]) -> Iterator[str]:
         if name not in globs:
             yield from _below(tree, name.strip("/"))
     if globs:
-        walk = Walk(tree, _MOST_NAMES)
+        walk = Walk(tree, _MAX_NAMES)
         for path in walk:
             if any(matches(path.casefold().split("/"), glob) for glob in globs):
                 yield path
         if walk.unread:
-            raise Unknown(f"{walk.unread[0]} cannot be listed, or the tree has more than {_MOST_NAMES:,} files")
+            raise Unknown(f"{walk.unread[0]} cannot be listed, or the tree has more than {_MAX_NAMES:,} files")
 
 
 def _below(tree: Path, name: str) -> Iterator[str]:
@@ -121,19 +122,11 @@ def _below(tree: Path, name: str) -> Iterator[str]:
     yield name
     if (tree / name).is_symlink() or not (tree / name).is_dir():
         return
-    waiting, count = [name], 0
-    while waiting:
-        here = waiting.pop()
-        with os.scandir(tree / here) as entries:
-            for entry in entries:
-                count += 1
-                if count > _MOST_NAMES:
-                    raise Unknown(f"{name} holds more than {_MOST_NAMES:,} files")
-                path = f"{here}/{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(path)
-                else:
-                    yield path
+    for number, (below, entry) in enumerate(walk(tree / name), 1):
+        if number > _MAX_NAMES:
+            raise Unknown(f"{name} holds more than {_MAX_NAMES:,} files")
+        if not entry.is_dir(follow_symlinks=False):
+            yield f"{name}/{below}"
 
 
 def _add_file(digest: hashlib._Hash, tree: Path, name: str) -> None:
@@ -154,7 +147,7 @@ def _add_file(digest: hashlib._Hash, tree: Path, name: str) -> None:
     if not stat.S_ISREG(mode):
         raise Unknown(f"{name} is no regular file")
     try:
-        state = read_state(top, real.relative_to(top).as_posix(), most=_MOST_BYTES)
+        state = read_state(top, real.relative_to(top).as_posix(), most=_MAX_BYTES)
     except Refused as error:
         raise Unknown(str(error)) from error
     if state is None:

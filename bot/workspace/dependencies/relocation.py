@@ -8,14 +8,14 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from bot.model import Model
+from bot.workspace.files.walk import walk
 
-MOST_FILES = 300_000
-MOST_BYTES = 4_000_000_000
+MAX_FILES = 300_000
+MAX_BYTES = 4_000_000_000
 _END = rb"(?![\w.+@~-])"
 """What follows a path where it ends: `/tmp/tree` is no part of `/tmp/tree-2`."""
 _HEAD = re.compile(rb"\A#!(\S*/python[\w.]*)\n")
@@ -35,22 +35,14 @@ class Moved(Model):
     links: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a survey found: the number of entries, and the bytes on the disk."""
-
-    entries: int
-    size: int
-
-
 def is_plain(tree: Path) -> bool:
     """Whether scripts, records and URLs all write the path in the same way: of letters, digits and `/_.-~` alone."""
     return quote(os.fsencode(tree)) == str(tree)
 
 
-def survey(source: Path, name: str, tree: Path, places: Iterable[str]) -> Found:
-    """Look at `source`, which lies at `name` in `tree`, before it is copied. Links may lead to anywhere in the tree,
-    and absolute ones to programs below `places`.
+def survey(source: Path, name: str, tree: Path, places: Iterable[str]) -> int:
+    """The bytes on the disk of `source`, which lies at `name` in `tree`, looked through before it is copied. Links may
+    lead to anywhere in the tree, and absolute ones to programs below `places`.
 
     Raises Unmovable for another link, for what is neither file, directory nor link, for a file with another user's
     rights and for too much; OSError."""
@@ -58,15 +50,15 @@ def survey(source: Path, name: str, tree: Path, places: Iterable[str]) -> Found:
     allowed = tuple(f"{place.rstrip('/')}/" for place in places)
     for path, status in _all(source):
         entries, size = entries + 1, size + status.st_blocks * 512
-        if entries > MOST_FILES or size > MOST_BYTES:
-            raise Unmovable(f"{name} holds more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes")
+        if entries > MAX_FILES or size > MAX_BYTES:
+            raise Unmovable(f"{name} holds more than {MAX_FILES:,} files or {MAX_BYTES:,} bytes")
         if stat.S_ISLNK(status.st_mode):
             _check_link(path, os.path.join(tree, name, os.path.relpath(path, source)), tree, allowed)  # noqa: PTH118
         elif not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
             raise Unmovable(f"{path} is neither a file, a directory nor a link")
         elif status.st_mode & (stat.S_ISUID | stat.S_ISGID) and not stat.S_ISDIR(status.st_mode):
             raise Unmovable(f"{path} runs with another user's rights")
-    return Found(entries, size)
+    return size
 
 
 def prepare(copy: Path, tree: Path) -> Moved:
@@ -118,17 +110,9 @@ def move(copy: Path, moved: Moved, old: Path, new: Path) -> None:
 
 def _all(top: Path) -> Iterator[tuple[str, os.stat_result]]:
     """`top` and all below it; no link is followed, and deep directories do no harm."""
-    waiting = [os.fspath(top)]
-    yield waiting[0], os.lstat(top)
-    if not stat.S_ISDIR(os.lstat(top).st_mode):
-        return
-    while waiting:
-        with os.scandir(waiting.pop()) as entries:
-            found = [(entry.path, entry.stat(follow_symlinks=False)) for entry in entries]
-        for path, status in found:
-            yield path, status
-            if stat.S_ISDIR(status.st_mode):
-                waiting.append(path)
+    yield os.fspath(top), os.lstat(top)
+    if stat.S_ISDIR(os.lstat(top).st_mode):
+        yield from ((entry.path, entry.stat(follow_symlinks=False)) for _, entry in walk(top))
 
 
 def _check_link(path: str, where: str, tree: Path, allowed: tuple[str, ...]) -> None:

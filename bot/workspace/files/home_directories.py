@@ -3,8 +3,6 @@ alone. A home that an operator names by mistake may hold anybody's `artifacts`."
 
 from __future__ import annotations
 
-import os
-import re
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
@@ -17,17 +15,6 @@ MARK = ".mendbot"
 """A file in each directory that is ours."""
 DIRECTORIES = ("artifacts", "dependencies", "kits", "mirrors", "pulls", "sessions", "worktrees")
 _TEXT = "Mendbot made this directory and deletes what is old in it: keep no files of your own here.\n"
-_RUN = re.compile(r"\.?(?:run|pull|session|filtered)-[0-9a-f].*")
-_LAYOUT = {
-    "artifacts": (1, _RUN),
-    "dependencies": (1, re.compile(r"(?!)")),
-    "kits": (1, _RUN),
-    "mirrors": (2, re.compile(r".+\.git(?:\..+)?")),
-    "pulls": (3, _RUN),
-    "sessions": (1, _RUN),
-    "worktrees": (3, _RUN),
-}
-"""How deep a directory's entries lie, and how versions that left no marks named them: they had no `dependencies`."""
 
 
 def mark(directory: Path) -> None:
@@ -61,8 +48,8 @@ def is_marked(directory: Path) -> bool:
 
 
 def tighten(directory: Path) -> None:
-    """Close to everybody else a directory of ours that all users of this machine may enter, as those of older versions
-    are. One that a group alone shares was arranged so by its operator and stays."""
+    """Close to everybody else a directory of ours that all users of this machine may enter. One that a group alone
+    shares was arranged so by its operator and stays."""
     mode = stat.S_IMODE(directory.stat().st_mode)
     if mode & stat.S_IRWXO:
         with suppress(PermissionError):  # somebody else's, so that its owner must decide
@@ -70,21 +57,17 @@ def tighten(directory: Path) -> None:
 
 
 def claim_directories(home: Path, names: Iterable[str] = DIRECTORIES) -> tuple[Path, ...]:
-    """Make and mark these directories of the home; those that hold what is not ours are left as they are and returned.
-
-    What an older version made, which left no marks, is known by its entries' names. Raises OSError."""
+    """Make and mark these directories of the home; those that hold something without our mark are left as they are and
+    returned. Raises OSError."""
     left = []
     for name in names:
         where = home / name
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if is_marked(where):
-            tighten(where)
-            continue
-        if not os.path.lexists(where / MARK) and _looks_ours(where, *_LAYOUT[name]):
-            mark(where)
-            tighten(where)
-        else:
+        if not is_marked(where) and any(where.iterdir()):
             left.append(where)
+            continue
+        mark(where)
+        tighten(where)
     return tuple(left)
 
 
@@ -97,10 +80,3 @@ def own_entries(home: Path, name: str, pattern: str = "*") -> list[Path]:
     inside = where.resolve()
     found = (path for path in where.glob(pattern) if path.name != MARK)
     return sorted(path for path in found if path.parent.resolve() == inside / path.parent.relative_to(where))
-
-
-def _looks_ours(where: Path, depth: int, name: re.Pattern[str]) -> bool:
-    entries = list(where.iterdir())
-    if depth > 1:
-        return all(entry.is_dir() and _looks_ours(entry, depth - 1, name) for entry in entries)
-    return all(name.fullmatch(entry.name) for entry in entries)

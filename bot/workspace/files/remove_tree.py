@@ -3,18 +3,16 @@ The name is free at once, since the directory is first renamed; the rest is work
 
 from __future__ import annotations
 
-import contextlib
 import os
 import uuid
 from pathlib import Path
 
-from bot import proc
 from bot.errors import Transient
+from bot.workspace.files.system_command import run_system_command
 
 _TIMEOUT_S = 300.0
 _TRIES = 3
 _TRASH = ".trash-"
-_BOUND = proc.Bounds(with_parent=True)
 
 
 async def remove_directory(path: Path, *, trash_in: Path | None = None) -> None:
@@ -44,7 +42,7 @@ async def remove_directory(path: Path, *, trash_in: Path | None = None) -> None:
 
 async def make_writable(path: Path) -> None:
     """Give the owner every right on `path` and all below it; symbolic links are not followed (chmod(1))."""
-    await _run(("chmod", "-R", "u+rwX", "--", str(path)), path.parent)
+    await run_system_command("chmod", "-R", "u+rwX", "--", str(path), timeout_s=_TIMEOUT_S)
 
 
 async def _delete(path: Path) -> None:
@@ -52,19 +50,8 @@ async def _delete(path: Path) -> None:
     if not os.path.lexists(path):
         return
     for _ in range(_TRIES):
-        message = await _run(("rm", "-rf", "--", str(path)), path.parent)
+        message = await run_system_command("rm", "-rf", "--", str(path), timeout_s=_TIMEOUT_S)
         if not os.path.lexists(path):
             return
         await make_writable(path)
     raise Transient(f"{path} could not be deleted ({message or 'for no reason given'}): it is tried again later")
-
-
-async def _run(argv: tuple[str, ...], cwd: Path) -> str:
-    """What the command said, at most a line."""
-    env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
-    result = await proc.run(argv, cwd=cwd, env=env, timeout_s=_TIMEOUT_S, bounds=_BOUND)
-    if result.timed_out:
-        return f"{argv[0]} did not end within {_TIMEOUT_S:.0f} seconds"
-    with contextlib.suppress(IndexError):
-        return result.spawn_error or result.output.decode("utf-8", "replace").splitlines()[0]
-    return ""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.tree_digest import MADE_BY_TOOLS
 
 RECORD = "mendbot-setup-products"
@@ -33,9 +34,7 @@ async def record_products(tree: Path, git_dir: Path, untracked: Iterable[bytes])
     """Put on record what setup made in `tree`. `untracked` are the names there that no commit has, those of whole
     directories with a slash at the end."""
     found = await asyncio.to_thread(lambda: sorted(_of_tools(tree, untracked)))
-    half = git_dir / f"{RECORD}.new"
-    half.write_bytes(b"".join(os.fsencode(name) + b"\0" for name in found))
-    half.replace(git_dir / RECORD)
+    atomic_write(git_dir / RECORD, b"".join(os.fsencode(name) + b"\0" for name in found))
 
 
 def hide_products(tree: Path, git_dir: Path) -> None:

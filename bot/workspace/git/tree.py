@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.errors import Transient, UserError
+from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.remove_tree import make_writable
 from bot.workspace.files.setup_products import products, record_products
 from bot.workspace.git.command import GitError, git
@@ -227,10 +228,7 @@ class Tree:
 
     def _note(self, index: Index, tree: str) -> None:
         # named by the index's own hash, so a note that a crash or a neighbour left beside another index says nothing
-        note = self.git_dir / _NOTE
-        half = note.with_suffix(f".{uuid.uuid4().hex}")
-        half.write_text(f"{index.checksum()} {tree}\n", "ascii")
-        half.replace(note)
+        atomic_write(self.git_dir / _NOTE, f"{index.checksum()} {tree}\n".encode("ascii"))
 
     async def _mixed(self, index: Index, wanted: str, paths: Iterable[str]) -> str:
         """The index's tree with `paths` as `wanted` has them."""

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 from bot.errors import Refused, Transient, UserError
+from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.setup_products import RECORD
 from bot.workspace.git.command import GitError, git
@@ -16,8 +17,6 @@ from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.git.tree import Tree
 from bot.workspace.worktree.registry import Entry, add, drop, opened, real, settled
 from bot.workspace.worktree.run_worktree import write_link
-
-__all__ = ["begin_with", "begun_with", "ensure_detached"]
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BEGUN = "mendbot-begun-with"
@@ -57,9 +56,7 @@ async def ensure_detached(mirror: Path, path: Path, sha: str, *, as_is: bool = F
 
 def begin_with(tree: Tree, snapshot: str) -> None:
     """From here on checks run in the tree, which begins as `snapshot`: its commit, and what setup left beside it."""
-    half = tree.git_dir / f"{_BEGUN}.new"
-    half.write_text(snapshot, "ascii")
-    half.replace(tree.git_dir / _BEGUN)
+    atomic_write(tree.git_dir / _BEGUN, snapshot.encode("ascii"))
 
 
 def begun_with(tree: Tree) -> str | None:

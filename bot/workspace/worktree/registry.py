@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bot.errors import MendbotError, Shortage, Transient, UserError, shortage
+from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.git.command import GitError, git
 from bot.workspace.git.index import checkout_settings
@@ -289,12 +290,9 @@ def _entry(fields: dict[str, str]) -> Entry:
 
 
 def _write(journal: Path, begun: _Begun) -> None:
-    text = json.dumps(asdict(begun))
-    half = journal.with_suffix(".half")
     try:
-        half.write_text(text, "utf-8")
-        half.replace(journal)
+        atomic_write(journal, json.dumps(asdict(begun)).encode())
     except OSError as error:
-        half.unlink(missing_ok=True)
-        remedy = "free space or check its rights"
-        raise Transient(f"{journal.parent} cannot be written to ({error.strerror}): {remedy}") from error
+        raise Transient(
+            f"{journal.parent} cannot be written to ({error.strerror}): free space or check its rights"
+        ) from error

@@ -8,17 +8,6 @@ import pytest
 
 from bot.workspace.files.home_directories import DIRECTORIES, MARK, claim_directories, is_marked, own_entries
 
-OURS = {
-    "artifacts": ("run-0a1b2c", "session-0123456789ab", ".run-0a1b2c.trash-77"),
-    "dependencies": (),
-    "kits": ("run-0a1b2c",),
-    "mirrors": ("octo/tiny.git", "octo/.tiny.git.fetch.mutex", "octo/.tiny.git.new"),
-    "pulls": ("octo/tiny/pull-0a1b2c3d4e",),
-    "sessions": ("session-0123456789ab", ".session-0123456789ab.lock"),
-    "worktrees": ("octo/tiny/run-0a1b2c/fix-issue-7",),
-}
-"""As an older version left them, without marks."""
-
 
 def test_new_directories_are_made_and_marked(tmp_path: Path) -> None:
     for _ in range(2):
@@ -27,19 +16,9 @@ def test_new_directories_are_made_and_marked(tmp_path: Path) -> None:
         assert all(own_entries(tmp_path / "home", name) == [] for name in DIRECTORIES)
 
 
-def test_an_older_versions_directories_are_adopted(tmp_path: Path) -> None:
-    for name, entries in OURS.items():
-        for entry in entries:
-            (tmp_path / name / entry).mkdir(parents=True)
-    assert claim_directories(tmp_path) == ()
-    assert [path.name for path in own_entries(tmp_path, "artifacts")] == sorted(OURS["artifacts"])
-
-
 @pytest.mark.parametrize("name", DIRECTORIES)
-@pytest.mark.parametrize("somebodys", ["thesis", "a/b/c/d", "running-shoes", "o/n/x.gitignore", ".mendbot"])
+@pytest.mark.parametrize("somebodys", ["thesis", "a/b/c/d", "run-0a1b2c", ".mendbot"])
 def test_a_directory_with_others_files_is_never_ours(tmp_path: Path, name: str, somebodys: str) -> None:
-    for entry in OURS[name]:
-        (tmp_path / name / entry).mkdir(parents=True)
     where = tmp_path / name / somebodys
     where.parent.mkdir(parents=True, exist_ok=True)
     where.symlink_to("nowhere") if somebodys == MARK else where.touch()
