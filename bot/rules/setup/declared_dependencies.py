@@ -9,7 +9,6 @@ from typing import Any
 __all__ = [
     "ini_requires",
     "is_requirements",
-    "node_packages",
     "normal",
     "pipfile_requires",
     "pyproject_requires",
@@ -18,7 +17,6 @@ __all__ = [
 
 _REQUIREMENTS = re.compile(r"(?:[\w.-]*[-_.])?requirements(?:[-_.][\w.-]*)?\.txt", re.IGNORECASE)
 _NAME = re.compile(r"\s*([A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)")
-_NODE_KEYS = ("dependencies", "devDependencies", "optionalDependencies")
 
 
 def is_requirements(name: str) -> bool:
@@ -60,11 +58,6 @@ def ini_requires(sections: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
     texts = [options.get("install_requires"), options.get("tests_require")]
     texts += sections.get("options.extras_require", {}).values()
     return tuple(line.strip() for text in texts for line in str(text or "").splitlines() if line.strip())
-
-
-def node_packages(package: Mapping[str, Any]) -> tuple[str, ...]:
-    """The packages that a `package.json` has installed."""
-    return tuple(name for key in _NODE_KEYS for name in _table(package.get(key)))
 
 
 def normal(name: str) -> str:

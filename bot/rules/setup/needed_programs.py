@@ -7,17 +7,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from bot.model.setups import WantedProgram
-
-__all__ = [
-    "KNOWN",
-    "NODE_MANAGERS",
-    "called_in",
-    "exact_version",
-    "named_manager",
-    "newest",
-    "pinned",
-    "wanted_manager",
-]
+from bot.rules.setup.manifests import PackageJson
 
 NODE_MANAGERS = ("npm", "pnpm", "yarn", "bun")
 
@@ -61,25 +51,11 @@ def exact_version(text: str) -> str:
     return text if _EXACT.fullmatch(text) else ""
 
 
-def named_manager(package: Mapping[str, object]) -> str:
-    """The manager that a `package.json` names, in `packageManager` or `devEngines`; "" where none or unknown."""
-    name = _field(package).partition("@")[0]
-    if name in NODE_MANAGERS:
-        return name
-    engines = package.get("devEngines")
-    wanted = engines.get("packageManager") if isinstance(engines, Mapping) else None
-    for one in wanted if isinstance(wanted, list) else [wanted]:
-        name = str(one.get("name")) if isinstance(one, Mapping) else ""
-        if name in NODE_MANAGERS:
-            return name
-    return ""
-
-
-def wanted_manager(manager: str, package: Mapping[str, object], lock: str = "", release: str = "") -> WantedProgram:
+def wanted_manager(manager: str, package: PackageJson, lock: str = "", release: str = "") -> WantedProgram:
     """The manager as `package.json` pins it; else the version that reads a lock file, whose first lines are `lock`.
 
     What is named without an exact version has the known one of that major. `release` is Yarn's `yarnPath`."""
-    match = _NAMED.fullmatch(_field(package))
+    match = _NAMED.fullmatch(package.package_manager.strip())
     if match is not None and match["name"] == manager:
         digest = match["digest"] or ""
         exact = exact_version(match["version"])
@@ -119,8 +95,3 @@ def called_in(recipe: str, known: Collection[str] = tuple(KNOWN)) -> tuple[str, 
     """Those of the known programs that the lines of a shell recipe call, each once and sorted."""
     called = re.findall(rf"{_AT_COMMAND}([a-z]+)\b(?![.=/-])", recipe, re.MULTILINE)
     return tuple(sorted(set(called) & set(known)))
-
-
-def _field(package: Mapping[str, object]) -> str:
-    named = package.get("packageManager")
-    return named.strip() if isinstance(named, str) else ""

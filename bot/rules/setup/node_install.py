@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-__all__ = ["LOCKS", "NodeProject", "install_command", "locked", "own_scripts", "rebuild_command", "workspace_patterns"]
+from bot.rules.setup.manifests import PackageJson
 
 LOCKS: Mapping[str, tuple[str, ...]] = {
     "npm": ("package-lock.json", "npm-shrinkwrap.json"),
@@ -25,7 +25,7 @@ class NodeProject:
 
     manager: str
     lock: str
-    package: Mapping[str, object]
+    package: PackageJson
     berry: bool = False
     settings: str = ""
     prefix: str = ""
@@ -57,7 +57,7 @@ _COMMANDS: Mapping[str, tuple[str, str]] = {
 _BERRY = "yarn install --immutable --mode=skip-build"
 
 
-def locked(manager: str, files: Sequence[str]) -> str:
+def locked(manager: str, files: Collection[str]) -> str:
     """The manager's own lock file among the files, or ""."""
     return next((name for name in LOCKS[manager] if name in files), "")
 
@@ -81,7 +81,7 @@ def rebuild_command(project: NodeProject, lock: str) -> str:
     """The command that runs the install scripts of packages, or "" where none has one that matters; `lock` is the lock
     file's text. pnpm runs only those that the project allows."""
     if project.manager == "pnpm":
-        allowed = _BUILDS.search(json.dumps(project.package.get("pnpm", {}), default=str) + project.settings + lock)
+        allowed = _BUILDS.search(json.dumps(project.package.pnpm, default=str) + project.settings + lock)
         return "pnpm rebuild" if allowed else ""
     if project.manager == "bun" or project.berry:
         return ""
@@ -118,20 +118,10 @@ _FOR_GIT = re.compile(
 
 def own_scripts(project: NodeProject) -> list[str]:
     """The project's own scripts that belong to its installation, without those that only install hooks for git."""
-    scripts = project.package.get("scripts")
-    if not isinstance(scripts, Mapping):
-        return []
-    found = ((name, scripts.get(name)) for name in _LIFECYCLE)
-    return [name for name, text in found if isinstance(text, str) and not _only_hooks(text)]
+    scripts = project.package.scripts
+    return [name for name in _LIFECYCLE if name in scripts and not _only_hooks(scripts[name])]
 
 
 def _only_hooks(text: str) -> bool:
     parts = [part for part in re.split(r"&&|\|\||;", text) if part.strip() not in ("", "true", "exit 0")]
     return all(_FOR_GIT.search(part) or re.match(r"\s*echo\b", part) for part in parts)
-
-
-def workspace_patterns(package: Mapping[str, object]) -> tuple[str, ...]:
-    """The directories of the workspace's packages as a `package.json` names them."""
-    named = package.get("workspaces")
-    named = named.get("packages") if isinstance(named, Mapping) else named
-    return tuple(one for one in named if isinstance(one, str)) if isinstance(named, list) else ()

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-__all__ = ["PythonSetup", "node_setup", "python_setup"]
+from bot.rules.setup.node_install import locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +63,13 @@ def _with_pip(known: PythonSetup, extras: Sequence[str], groups: Sequence[str]) 
     return f"python3 -m venv .venv{upgrade} && .venv/bin/python -m pip install {' '.join(words)}"
 
 
-_LOCKED: Mapping[str, tuple[tuple[str, ...], str, str]] = {
-    "npm": (("package-lock.json", "npm-shrinkwrap.json"), "npm ci", "npm install"),
-    "pnpm": (("pnpm-lock.yaml",), "pnpm install --frozen-lockfile", "pnpm install"),
-    "bun": (("bun.lock", "bun.lockb"), "bun install --frozen-lockfile", "bun install"),
-    "yarn": (("yarn.lock",), "yarn install --frozen-lockfile", "yarn install"),
-}
-
-
 def node_setup(manager: str, files: Collection[str], named: str = "") -> str:
     """The command that installs a Node project's packages by its lock file, where there is one.
 
     `named` is the `packageManager` field; from its second version on Yarn spells the option another way."""
-    locks, locked, free = _LOCKED[manager]
-    if not any(name in files for name in locks):
-        return free
+    if not locked(manager, files):
+        return f"{manager} install"
+    if manager == "npm":
+        return "npm ci"
     modern = ".yarnrc.yml" in files or re.match(r"yarn@(?!1\.)", named) is not None
-    return "yarn install --immutable" if manager == "yarn" and modern else locked
+    return f"{manager} install {'--immutable' if manager == 'yarn' and modern else '--frozen-lockfile'}"

@@ -7,22 +7,20 @@ from pathlib import Path
 
 from bot.model import ShellCommand
 from bot.repo_config.keys import POLICY_PATH
+from bot.workspace.detect.command_finders import ESLINT_FILES
+from bot.workspace.detect.target_finders import JUSTFILES, MAKEFILES
 from bot.workspace.files.project_files import Project
 
 _FILES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("package.json",)),
-    "just": ("justfile", "Justfile", ".justfile"),
-    "make": ("Makefile", "GNUmakefile", "makefile"),
+    "just": JUSTFILES,
+    "make": MAKEFILES,
     "tox": ("tox.ini", "pyproject.toml", "setup.cfg"),
     "nox": ("noxfile.py",),
     "go": ("go.mod", "go.work"),
     "cargo": ("Cargo.toml",),
     "tsc": ("tsconfig.json",),
-    "eslint": (
-        *(f"eslint.config.{end}" for end in ("js", "mjs", "cjs", "ts", "mts", "cts")),
-        *(f".eslintrc{end}" for end in ("", ".js", ".cjs", ".json", ".yml", ".yaml")),
-        "package.json",
-    ),
+    "eslint": (*ESLINT_FILES, "package.json"),
     "mypy": ("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"),
     "pyright": ("pyrightconfig.json", "pyproject.toml"),
     "ty": ("ty.toml", "pyproject.toml"),

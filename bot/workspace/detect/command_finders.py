@@ -8,22 +8,18 @@ from collections.abc import Callable
 
 from bot.model import CheckName
 from bot.workspace.detect.package_managers import package_manager
-from bot.workspace.detect.python_finders import ENVIRONMENTS, python_checks, python_tools, ruff_unasked
+from bot.workspace.detect.python_finders import python_checks
 from bot.workspace.detect.target_finders import SCRIPTS, TARGETS, Argv, Finder
-from bot.workspace.files.project_files import Project, section
-
-__all__ = ["ENVIRONMENTS", "FINDERS", "GUESSES", "Argv", "needs", "package_manager", "python_tools", "ruff_unasked"]
+from bot.workspace.files.project_files import Project
 
 _NO_TEST = re.compile(r"Error: no test specified")
 """What `npm init` writes as the test script (npm's documentation of `npm init`)."""
 
 
 def _node(project: Project, check: CheckName) -> Argv | None:
-    package = project.json("package.json")
-    scripts = section(package, "scripts") or {}
     for name in SCRIPTS[check]:
-        script = scripts.get(name)
-        if isinstance(script, str) and script.strip() and not _NO_TEST.search(script):
+        script = project.package().scripts.get(name, "")
+        if script.strip() and not _NO_TEST.search(script):
             manager = package_manager(project)
             # `bun test` is bun's own runner, not the script; the others know the script by both spellings
             return (manager, "test") if name == "test" and manager != "bun" else (manager, "run", name)
@@ -50,7 +46,7 @@ def _node_tool(project: Project, check: CheckName, installed: Callable[[str], st
     return None
 
 
-_ESLINT_FILES = (
+ESLINT_FILES = (
     *(f"eslint.config.{end}" for end in ("js", "mjs", "cjs", "ts", "mts", "cts")),
     *(f".eslintrc{end}" for end in ("", ".js", ".cjs", ".yaml", ".yml", ".json")),
 )
@@ -58,7 +54,7 @@ _ESLINT_FILES = (
 
 def _has_eslint_settings(project: Project) -> bool:
     """Whether eslint finds settings in the project or above it, without which it ends with an error."""
-    return any(here.has(*_ESLINT_FILES) or "eslintConfig" in here.json("package.json") for here in project.upwards())
+    return any(here.has(*ESLINT_FILES) or here.package().eslint is not None for here in project.upwards())
 
 
 def needs(finder: Finder, check: CheckName, argv: Argv) -> str:

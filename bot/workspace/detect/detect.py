@@ -9,9 +9,11 @@ from pathlib import Path
 
 from bot.config import CHECK_TIMEOUTS_S, POLICY_PATH, ChecksPolicy
 from bot.model import CheckName, ShellCommand
-from bot.workspace.detect.command_finders import FINDERS, GUESSES, Argv, needs, ruff_unasked
+from bot.workspace.detect.command_finders import FINDERS, GUESSES, needs
 from bot.workspace.detect.monorepo import is_project, projects_above, projects_below
 from bot.workspace.detect.package_managers import programs_called, programs_of
+from bot.workspace.detect.python_finders import ruff_unasked
+from bot.workspace.detect.target_finders import Argv
 from bot.workspace.files.project_files import Project
 
 MOST_NEAR = 50

@@ -8,12 +8,13 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from bot.workspace.detect.target_finders import JUSTFILES, MAKEFILES
 from bot.workspace.files.project_files import NOT_OURS
 
 PROJECT_FILES = frozenset(
     (
         *("package.json", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "go.mod", "Cargo.toml"),
-        *("GNUmakefile", "makefile", "Makefile", "justfile", ".justfile", "Justfile", "tox.ini", "noxfile.py"),
+        *(*MAKEFILES, *JUSTFILES, "tox.ini", "noxfile.py"),
     )
 )
 """What makes a directory a project. A tool's own file (ruff.toml, tsconfig.json) does not: `tests/` may have one."""

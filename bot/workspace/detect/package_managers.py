@@ -9,19 +9,13 @@ from collections.abc import Sequence
 
 from bot.errors import Refused
 from bot.model.setups import WantedProgram
-from bot.rules.setup.needed_programs import KNOWN, NODE_MANAGERS, called_in, named_manager, newest, wanted_manager
+from bot.rules.setup.needed_programs import KNOWN, NODE_MANAGERS, called_in, newest, wanted_manager
+from bot.rules.setup.node_install import LOCKS
 from bot.rules.setup.python_tools import program
+from bot.workspace.detect.target_finders import JUSTFILES, MAKEFILES
 from bot.workspace.files.nofollow import read_state
 from bot.workspace.files.project_files import Project
 
-LOCK_FILES = (
-    ("pnpm-lock.yaml", "pnpm"),
-    ("yarn.lock", "yarn"),
-    ("bun.lock", "bun"),
-    ("bun.lockb", "bun"),
-    ("package-lock.json", "npm"),
-    ("npm-shrinkwrap.json", "npm"),
-)
 _LOCK_HEAD = 2_000
 """Bytes of a lock file, which may be large, in which it says its version."""
 
@@ -36,12 +30,12 @@ def node_program(project: Project, manager: str = "") -> WantedProgram:
     """The package manager, by default the project's, in the version that is pinned or that reads its lock file."""
     named, home = _manager_at(project)
     manager = manager or named
-    lock = next((file for file, of in LOCK_FILES if of == manager and home.has_file(file)), "")
+    lock = next(filter(home.has_file, LOCKS[manager]), "")
     head = _head(home, lock) if manager in ("pnpm", "yarn") and lock else ""
-    release = str(yarn_settings(home).get("yarnPath", "")) if manager == "yarn" else ""
-    wanted = wanted_manager(manager, home.json("package.json"), head, release)
+    release = str(_yarn_settings(home).get("yarnPath", "")) if manager == "yarn" else ""
+    wanted = wanted_manager(manager, home.package(), head, release)
     if manager == "yarn" and not wanted.version:  # each line has its own options, so which one comes must be certain
-        newer = home.has_file(".yarnrc.yml") and not head
+        newer = home.has_file(_YARN_SETTINGS) and not head
         return wanted.model_copy(update={"version": newest("yarn", "4" if newer else "1")})
     return wanted
 
@@ -52,7 +46,7 @@ def programs_of(project: Project, argv: Sequence[str]) -> tuple[WantedProgram, .
     if name in NODE_MANAGERS:
         return (node_program(project),) if name in KNOWN else ()
     wanted = [name] if name in KNOWN else []
-    for files, runner in ((_MAKEFILES, "make"), (_JUSTFILES, "just")):
+    for files, runner in ((MAKEFILES, "make"), (JUSTFILES, "just")):
         if name == runner:
             text = next((text for text in map(project.text, files) if text is not None), "")
             wanted += called_in(_recipe(text, argv[-1]))
@@ -64,10 +58,6 @@ def programs_called(project: Project, run: str | tuple[str, ...]) -> tuple[Wante
     if isinstance(run, tuple):
         return programs_of(project, run) if run else ()
     return tuple(_named(project, each) for each in called_in(run))
-
-
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_JUSTFILES = ("justfile", ".justfile", "Justfile")
 
 
 def _named(project: Project, name: str) -> WantedProgram:
@@ -83,10 +73,10 @@ def _recipe(text: str, name: str) -> str:
 
 def _manager_at(project: Project) -> tuple[str, Project]:
     for here in project.upwards():
-        named = named_manager(here.json("package.json"))
+        named = next((each for each in here.package().managers if each in NODE_MANAGERS), "")
         if named:
             return named, here
-        locked = next((manager for file, manager in LOCK_FILES if here.has_file(file)), None)
+        locked = next((each for each in ("pnpm", "yarn", "bun", "npm") if any(map(here.has_file, LOCKS[each]))), None)
         if locked is not None:
             return locked, here
     return "npm", project
@@ -101,7 +91,7 @@ def yarn_prefix(project: Project) -> str:
     """Variables before a command of Yarn's second line that has the network. git is off, as Yarn runs the scripts of a
     package that comes from there; settings that may name plugins are passed over but for the linker, as those are code:
     all that say the word, or that YAML's escapes, a link or their size keep from being read."""
-    linker = yarn_settings(project).get("nodeLinker", "")
+    linker = _yarn_settings(project).get("nodeLinker", "")
     settings = map(_settings_text, project.upwards())
     plugins = any("plugins" in text or "\\" in text for text in settings)
     chosen = f"YARN_RC_FILENAME=.none YARN_NODE_LINKER={linker if linker in _LINKERS else 'pnp'} " if plugins else ""
@@ -121,9 +111,9 @@ def _settings_text(project: Project) -> str:
 _YARN_SETTINGS = ".yarnrc.yml"
 
 
-def yarn_settings(project: Project) -> dict[str, str]:
+def _yarn_settings(project: Project) -> dict[str, str]:
     """The settings in `.yarnrc.yml` that are one word on one line; its other settings are Yarn's own matter."""
-    text = project.text(".yarnrc.yml") or ""
+    text = project.text(_YARN_SETTINGS) or ""
     return dict(re.findall(r"^(\w+):[ \t]*[\"']?([^\s\"'#]+)[\"']?[ \t]*$", text, re.MULTILINE))
 
 

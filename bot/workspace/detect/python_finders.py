@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from bot.model import CheckName
-from bot.workspace.detect.target_finders import OFFLINE_TARGETS, Argv
+from bot.workspace.detect.target_finders import Argv, has_offline_target
 from bot.workspace.files.project_files import Project, section
 
 _NO_FIX = "--no-fix"
@@ -35,7 +35,7 @@ def _pytest(project: Project) -> Argv | None:
     if options is None and next(tests, None) is None:
         project.missing("pytest's configuration or files named test_*.py")
         return None
-    if options is None and any(finder(project, "test") for finder in OFFLINE_TARGETS):
+    if options is None and has_offline_target(project, "test"):
         return None  # a file's name is a guess, and here somebody has said how the tests are run
     python = next(filter(None, (project.tool(f"{place}/bin/python") for place in ENVIRONMENTS)), None)
     command = (python, "-m", "pytest") if python is not None else ("pytest",)

@@ -19,32 +19,37 @@ SCRIPTS: dict[CheckName, tuple[str, ...]] = {
 """Names of scripts and targets, in the order in which they are tried."""
 
 
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_JUSTFILES = ("justfile", ".justfile", "Justfile")
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+JUSTFILES = ("justfile", ".justfile", "Justfile")
+
+
+_SHAPES = {
+    "make": (MAKEFILES, "Makefile", r"(?:[^\s:=#][^\n:=#]*[ ])?NAME(?:[ ][^\n:=]*)?::?(?!=)"),
+    "just": (JUSTFILES, "justfile", r"@?NAME(?:[ \t][^\n:]*)?:(?!=)"),
+}
+"""The files of a runner, what they are called to people, and how a line begins a target or recipe."""
+
+
+def _text(project: Project, runner: str) -> str:
+    """The first of the runner's files that is there."""
+    return next((text for text in map(project.text, _SHAPES[runner][0]) if text is not None), "")
+
+
+def _target(project: Project, check: CheckName, runner: str) -> Argv | None:
+    _, file, shape = _SHAPES[runner]
+    for name in SCRIPTS[check]:
+        if re.search("^" + shape.replace("NAME", re.escape(name)), _text(project, runner), re.MULTILINE):
+            return (runner, name)
+    project.missing(f"a `{SCRIPTS[check][0]}` target in {file}")
+    return None
 
 
 def _make(project: Project, check: CheckName) -> Argv | None:
-    return _target(
-        project,
-        check,
-        _MAKEFILES,
-        ("make",),
-        r"(?:[^\s:=#][^\n:=#]*[ ])?NAME(?:[ ][^\n:=]*)?::?(?!=)",
-    )
+    return _target(project, check, "make")
 
 
 def _just(project: Project, check: CheckName) -> Argv | None:
-    return _target(project, check, _JUSTFILES, ("just",), r"@?NAME(?:[ \t][^\n:]*)?:(?!=)")
-
-
-def _target(project: Project, check: CheckName, files: Argv, program: Argv, shape: str) -> Argv | None:
-    """A target or recipe of one of the names at the start of a line in the first of the files that is there."""
-    text = next((text for text in map(project.text, files) if text is not None), None)
-    for name in SCRIPTS[check] if text else ():
-        if re.search("^" + shape.replace("NAME", re.escape(name)), text or "", re.MULTILINE):
-            return (*program, name)
-    project.missing(f"a `{SCRIPTS[check][0]}` target in {files[-1] if program == ('make',) else files[0]}")
-    return None
+    return _target(project, check, "just")
 
 
 def _tox(project: Project, check: CheckName) -> Argv | None:
@@ -81,22 +86,19 @@ _ALSO: dict[CheckName, tuple[str, ...]] = {
 TARGETS: tuple[Finder, ...] = (_make, _just, _tox, _nox)
 
 
-def _offline(finder: Finder, files: Argv) -> Finder:
-    """The finder for targets that need nothing from the network, which checks do not have."""
-
-    def found(project: Project, check: CheckName) -> Argv | None:
-        argv = finder(project, check)
-        text = next((text for text in map(project.text, files) if text is not None), None) or ""
+def has_offline_target(project: Project, check: CheckName) -> bool:
+    """Whether a target of make or just needs nothing from the network, which checks do not have."""
+    for runner in _SHAPES:
+        argv = _target(project, check, runner)
         if argv is None:
-            return None
+            continue
         shape = rf"^@?{re.escape(argv[-1])}\b(?P<needs>[^\n]*)\n(?P<recipe>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)"
-        head = re.search(shape, text, re.MULTILINE)
+        head = re.search(shape, _text(project, runner), re.MULTILINE)
         if head and (_INSTALLS.search(head["recipe"]) or _PREPARES.search(head["needs"].partition(":")[2])):
             project.missing(f"a `{argv[-1]}` target of {argv[0]} that needs no network")
-            return None
-        return argv
-
-    return found
+        else:
+            return True
+    return False
 
 
 _INSTALLS = re.compile(
@@ -108,5 +110,3 @@ _PREPARES = re.compile(
     r"\b(?:install\w*|deps?|dependencies|requirements|v?env|virtualenv|setup|bootstrap|develop|dev|sync|init)\b|VENV"
 )
 """Names of targets that do so before."""
-
-OFFLINE_TARGETS: tuple[Finder, ...] = (_offline(_make, _MAKEFILES), _offline(_just, _JUSTFILES))

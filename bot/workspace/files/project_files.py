@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import Refused
+from bot.rules.setup.manifests import PackageJson
 from bot.rules.toml_reader import read_toml
 from bot.workspace.files.nofollow import read_state
 
@@ -35,6 +36,7 @@ class Project:
     directory: str = ""
     looked_for: list[str] = field(default_factory=list)
     _texts: dict[str, str | None] = field(default_factory=dict)
+    _package: PackageJson | None = None
 
     def at(self, directory: str) -> Project:
         """The same look at another directory of the tree."""
@@ -86,6 +88,12 @@ class Project:
     def own_tool(self, path: str) -> str | None:
         """As `tool`, but only what is installed in the directory itself."""
         return self._tool_at(self.directory, path)
+
+    def package(self) -> PackageJson:
+        """Its `package.json`; an empty one where that is missing or broken."""
+        if self._package is None:
+            self._package = PackageJson.model_validate(self.json("package.json"))
+        return self._package
 
     def json(self, path: str) -> Mapping[str, Any]:
         """The file's JSON object; empty where it is missing, broken or no object."""

@@ -6,13 +6,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from semantic_version import NpmSpec, Version
 
 from bot import proc
-from bot.workspace.files.project_files import Project, section
+from bot.workspace.files.project_files import Project
 
 _ASK_S = 20.0
 _LONGEST_RANGE = 200
@@ -43,21 +43,12 @@ def _declared(project: Project, programs: Sequence[Path]) -> Iterator[str]:
     """The ranges of versions that project and programs declare, as npm writes them; of a pin the major alone."""
     pins = project.upwards()
     for each in pins:
-        volta = section(each.json("package.json"), "volta") or {}
-        for text in (each.text(".nvmrc"), each.text(".node-version"), volta.get("node")):
-            if isinstance(text, str) and (pinned := _PINNED.fullmatch(text)):
+        for text in (each.text(".nvmrc"), each.text(".node-version"), each.package().volta.node):
+            if text and (pinned := _PINNED.fullmatch(text)):
                 yield pinned[1].partition(".")[0]
-    for each in pins:
-        yield from _engines(each.json("package.json"))
-    for place in programs:
-        for manifest in sorted((place / "node_modules").glob("*/package.json")):
-            yield from _engines(Project(manifest.parent).json("package.json"))
-
-
-def _engines(manifest: Mapping[str, object]) -> Iterator[str]:
-    wanted = (section(manifest, "engines") or {}).get("node")
-    if isinstance(wanted, str) and len(wanted) <= _LONGEST_RANGE:
-        yield wanted
+    manifests = (each for place in programs for each in sorted((place / "node_modules").glob("*/package.json")))
+    ranges = (each.package().engines.node for each in (*pins, *(Project(each.parent) for each in manifests)))
+    yield from (wanted for wanted in ranges if 0 < len(wanted) <= _LONGEST_RANGE)
 
 
 def _fits(version: Version, declared: Sequence[str]) -> bool:

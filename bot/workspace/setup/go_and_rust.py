@@ -6,15 +6,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bot.config import ChecksPolicy
-from bot.model import CHECK_ORDER
+from bot.model import CheckName, ShellCommand
 from bot.model.setups import SetupStep
 from bot.rules.setup.cargo_manifest import packages_elsewhere
 from bot.rules.setup.python_tools import program
-from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.files.project_files import Project
 from bot.workspace.files.tree_digest import Walk
 from bot.workspace.sandbox.bubblewrap import CARGO_HOME, GO_MODULES
@@ -27,24 +25,20 @@ _GO_FILES = ("go.mod", "go.sum", "go.work", "go.work.sum")
 _CARGO_FILES = ("Cargo.toml", "Cargo.lock")
 
 
-def native_steps(tree: Path, near: Sequence[str] = ()) -> tuple[SetupStep, ...]:
-    """The steps for the Go modules and Rust packages of `tree` (absolute) that its checks need; none where nothing must
-    be downloaded, or it is there. `near` is as for `workspace.detect.detect.detect`."""
-    called: dict[tuple[str, str], Project] = {}
-    for check in CHECK_ORDER:
-        command = detect(tree, check, ChecksPolicy(), near)
-        if not isinstance(command, NoCommand):
-            called[program(command.argv), command.directory] = Project(tree, command.directory)
-    go = {each.directory: each for (name, _), each in called.items() if name in ("go", "golangci-lint", *_RUNNERS)}
-    cargo = {each.directory: each for (name, _), each in called.items() if name in ("cargo", *_RUNNERS)}
-    return (*_go(tree, list(go.values())), *_cargo(tree, list(cargo.values())))
+def native_steps(tree: Path, commands: Mapping[CheckName, ShellCommand]) -> tuple[SetupStep, ...]:
+    """The steps for the Go modules and Rust packages of `tree` (absolute) that its checks' `commands` need; none where
+    nothing must be downloaded, or it is there."""
+    called = [(program(command.argv), command.directory) for command in commands.values()]
+    go = dict.fromkeys(place for name, place in called if name in ("go", "golangci-lint", *_RUNNERS))
+    cargo = dict.fromkeys(place for name, place in called if name in ("cargo", *_RUNNERS))
+    return (*_go(tree, go), *_cargo(tree, cargo))
 
 
-def _go(tree: Path, projects: Sequence[Project]) -> Iterator[SetupStep]:
-    places = [each.directory for each in projects if _go_requires(each)]
+def _go(tree: Path, directories: Iterable[str]) -> Iterator[SetupStep]:
+    places = [place for place in directories if _go_requires(Project(tree, place))]
     if not places or os.path.lexists(tree / GO_MODULES):
         return
-    each = [f"(cd {shlex.quote(f'./{place}')} && go mod download)" if place else "go mod download" for place in places]
+    each = [f"({Project(tree, place).shell('go mod download')})" if place else "go mod download" for place in places]
     # what Go keeps there is read-only, which makes it hard to delete
     begin = f'export GOMODCACHE="$PWD/{GO_MODULES}" GOFLAGS=-modcacherw'
     yield _download(tree, [begin, *each], f"{places[0]}/go.mod".lstrip("/"), _GO_FILES, GO_MODULES)
@@ -56,8 +50,8 @@ def _go_requires(project: Project) -> bool:
     return _REQUIRES.search(text) is not None and not project.has_file("vendor/modules.txt")
 
 
-def _cargo(tree: Path, projects: Sequence[Project]) -> Iterator[SetupStep]:
-    homes = [home for home in map(_cargo_home, projects) if home is not None]
+def _cargo(tree: Path, directories: Iterable[str]) -> Iterator[SetupStep]:
+    homes = [home for place in directories if (home := _cargo_home(Project(tree, place))) is not None]
     if not homes or os.path.lexists(tree / CARGO_HOME):
         return
     # not from the tree: there its `.cargo/config.toml` and `rust-toolchain.toml` may name programs that cargo starts

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.model import NeededSetup, ShellCommand
-from bot.workspace.detect.command_finders import ENVIRONMENTS, python_tools
+from bot.workspace.detect.python_finders import ENVIRONMENTS, python_tools
 from bot.workspace.files.project_files import Project
 from bot.workspace.sandbox.check_tools import TOOLS
 from bot.workspace.setup.node import node_remedy

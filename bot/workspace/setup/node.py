@@ -5,18 +5,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import yaml
 
-from bot.config import ChecksPolicy
 from bot.errors import Refused
-from bot.model import CHECK_ORDER, CheckName
+from bot.model import CheckName, ShellCommand
 from bot.model.setups import NeededSetup, SetupStep
-from bot.rules.setup.declared_dependencies import node_packages
+from bot.rules.setup.manifests import PackageJson
 from bot.rules.setup.needed_programs import KNOWN
 from bot.rules.setup.node_install import (
     LOCKS,
@@ -25,12 +23,9 @@ from bot.rules.setup.node_install import (
     locked,
     own_scripts,
     rebuild_command,
-    workspace_patterns,
 )
 from bot.rules.setup.python_tools import program
 from bot.rules.setup.setup_command import node_setup
-from bot.workspace.detect.detect import NoCommand, detect
-from bot.workspace.detect.monorepo import projects_above
 from bot.workspace.detect.package_managers import is_berry, node_program, package_manager, yarn_prefix
 from bot.workspace.files.nofollow import read_state
 from bot.workspace.files.project_files import Project
@@ -52,10 +47,15 @@ _READ_ENDS = (".patch", ".tgz", ".tar.gz")
 _GENERATED = re.compile(r"[@\"']exec:")
 
 
-def node_steps(tree: Path, near: Sequence[str] = ()) -> tuple[SetupStep, ...]:
-    """The steps for the Node projects of `tree` (absolute) that its checks need; none for one whose packages are there
-    already, or that declares none. `near` is as for `workspace.detect.detect.detect`."""
-    places = tuple(_places(tree, near))
+def node_steps(tree: Path, commands: Mapping[CheckName, ShellCommand], untested: str | None) -> tuple[SetupStep, ...]:
+    """The steps for the Node projects of `tree` (absolute) that its checks' `commands` need; none for one whose
+    packages are there already, or that declares none. `untested` is the project in which no test command was found."""
+    places = [
+        (check, command.directory)
+        for check, command in commands.items()
+        if command.needs == "node" or program(command.argv) in _RUNNERS
+    ]
+    places += [("test", untested)] if untested is not None else []
     found = {place: _home(Project(tree, place)) for place in dict.fromkeys(place for _, place in places)}
     homes = {home.project.directory: home for home in found.values() if home is not None}
     tested: dict[str, list[str]] = {place: [] for place in homes}
@@ -71,23 +71,10 @@ def node_remedy(project: Project) -> NeededSetup | None:
     if home is None:
         return None
     here, manager = home.project, _installer(home.project)
-    named = here.json("package.json").get("packageManager")
     files = [*_locks_of(here), *([".yarnrc.yml"] if here.has_file(".yarnrc.yml") else [])]
-    command = node_setup(manager, files, named if isinstance(named, str) else "")
-    declaring = next(each for each in (project, *home.all) if node_packages(each.json("package.json")))
+    command = node_setup(manager, files, here.package().package_manager)
+    declaring = next(each for each in (project, *home.all) if each.package().installed)
     return NeededSetup(because="dependencies", what=declaring.within("package.json"), command=here.shell(command))
-
-
-def _places(tree: Path, near: Sequence[str]) -> Iterator[tuple[CheckName, str]]:
-    """The checks that need Node's packages, or may, and their directories: what is installed may bring a test command
-    to a project without one."""
-    for check in CHECK_ORDER:
-        command = detect(tree, check, ChecksPolicy(), near)
-        if isinstance(command, NoCommand):
-            if check == "test":
-                yield check, projects_above(tree, near[0])[0] if near else ""
-        elif command.needs == "node" or program(command.argv) in _RUNNERS:
-            yield check, command.directory
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +103,7 @@ class _Home:
         return cls(project, members, reads)
 
     def declares(self) -> bool:
-        return any(node_packages(each.json("package.json")) for each in self.all)
+        return any(each.package().installed for each in self.all)
 
     def products(self, *, berry: bool) -> Iterator[str]:
         yield from (each.within("node_modules") for each in self.all)
@@ -138,7 +125,7 @@ def _home(project: Project) -> _Home | None:
     with_lock = (here for here in manifests if _locks_of(here))
     above = next(with_lock, None) or next((here for here in manifests if _patterns(here)), manifests[0])
     home, nearest = _Home.at(above), manifests[0]
-    if nearest.directory not in {each.directory for each in home.all} and node_packages(nearest.json("package.json")):
+    if nearest.directory not in {each.directory for each in home.all} and nearest.package().installed:
         home = _Home.at(nearest)  # it stands in a workspace without being part of it
     return home if home.declares() else None
 
@@ -151,7 +138,7 @@ def _steps(home: _Home, tested: Sequence[str]) -> Iterator[SetupStep]:
     text = _lock_text(here, lock)
     berry = manager == "yarn" and is_berry(wanted)
     project = NodeProject(
-        manager, lock, here.json("package.json"), berry, here.text("pnpm-workspace.yaml") or "", yarn_prefix(here)
+        manager, lock, here.package(), berry, here.text("pnpm-workspace.yaml") or "", yarn_prefix(here)
     )
     programs = (wanted,) if manager in KNOWN else ()
     because = here.within(lock or "package.json")
@@ -222,12 +209,12 @@ def _lock_text(project: Project, lock: str) -> str:
 def _patterns(project: Project) -> tuple[str, ...]:
     text = project.text("pnpm-workspace.yaml")
     if text is None:
-        return workspace_patterns(project.json("package.json"))
+        return project.package().workspaces
     try:
-        settings: Any = yaml.safe_load(text)
+        settings: object = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError):  # pnpm will say what is wrong with it
         return ()
-    return workspace_patterns({"workspaces": settings.get("packages")}) if isinstance(settings, dict) else ()
+    return PackageJson.model_validate({"workspaces": settings}).workspaces
 
 
 def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:

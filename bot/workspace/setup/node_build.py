@@ -7,10 +7,8 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from bot.rules.setup.declared_dependencies import node_packages
-from bot.workspace.files.project_files import Project, section
+from bot.workspace.files.project_files import Project
 
-_ENTRIES = ("main", "module", "types", "typings", "exports", "bin")
 _SOURCES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _ASIDE = re.compile(r"(?:^|/)(?:bench|benchmarks?|docs?|examples?|playgrounds?|website|templates?|fixtures?)(?:/|$)")
 """What uses the package as its users do, and is no part of its tests."""
@@ -32,7 +30,7 @@ def directories_to_build(
     at_home = home.directory in tested
     if at_home and _builds_itself(home, scripts_run):
         return ()
-    workspace = {name: each for each in (home, *members) if (name := _name(each))}
+    workspace = {name: each for each in (home, *members) if (name := each.package().name)}
     roots = [each for each in (home, *members) if at_home or each.directory in tested]
     used = _used_by(roots, workspace)
     known = {each.directory for each in used}
@@ -52,7 +50,7 @@ def _used_by(roots: Sequence[Project], workspace: Mapping[str, Project]) -> list
     entered: set[str] = set()
 
     def enter(project: Project, depth: int) -> None:
-        for name in node_packages(project.json("package.json")):
+        for name in project.package().installed:
             if name not in workspace or name in entered or depth > _DEEPEST_CHAIN:
                 continue
             entered.add(name)
@@ -64,29 +62,19 @@ def _used_by(roots: Sequence[Project], workspace: Mapping[str, Project]) -> list
     return used
 
 
-def _scripts(project: Project) -> Mapping[str, object]:
-    return section(project.json("package.json"), "scripts") or {}
-
-
 def _has_build(project: Project) -> bool:
-    return isinstance(_scripts(project).get("build"), str)
+    return "build" in project.package().scripts
 
 
 def _builds_itself(project: Project, scripts_run: Sequence[str]) -> bool:
     """Whether its tests, or scripts that ran before them, build what they load."""
-    scripts = _scripts(project)
-    return bool(_BUILDS.search(" ".join(str(scripts.get(name, "")) for name in ("pretest", "test", *scripts_run))))
-
-
-def _name(project: Project) -> str:
-    name = project.json("package.json").get("name")
-    return name if isinstance(name, str) else ""
+    scripts = project.package().scripts
+    return any(_BUILDS.search(scripts.get(name, "")) for name in ("pretest", "test", *scripts_run))
 
 
 def _is_unbuilt(project: Project) -> bool:
     """Whether a file by which the package is loaded is missing."""
-    package = project.json("package.json")
-    named = (file for key in _ENTRIES for file in _files(package.get(key), 0))
+    named = (file for entry in project.package().entry_points for file in _files(entry, 0))
     within = (file.removeprefix("./") for file in named if "*" not in file and ".." not in file and file[:1] != "/")
     return any(not os.path.lexists(project.place / file) for file in within if "\0" not in file)
 
@@ -101,7 +89,7 @@ def _files(entry: object, depth: int) -> Iterator[str]:
 
 def _names_itself(project: Project) -> bool:
     """Whether its sources or tests load the package by its own name."""
-    name = re.escape(_name(project))
+    name = re.escape(project.package().name)
     own = re.compile(rf"(?:\bfrom|\bimport|\brequire|\bmock)\s*\(?\s*[\"']{name}(?:/[^\"']*)?[\"']")
     left = _MOST_FILES
     for suffix in _SOURCES:

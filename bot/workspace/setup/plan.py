@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.model import ShellOrArgv
+from bot.config import ChecksPolicy
+from bot.model import CHECK_ORDER, ShellOrArgv
 from bot.model.setups import SetupPlan, SetupStep
 from bot.repo_config.keys import POLICY_PATH
+from bot.workspace.detect.detect import NoCommand, detect
+from bot.workspace.detect.monorepo import projects_above
 from bot.workspace.detect.package_managers import programs_called
 from bot.workspace.files.project_files import Project
 from bot.workspace.setup.go_and_rust import native_steps
@@ -22,6 +25,10 @@ def plan_setup(tree: Path, near: Sequence[str] = (), *, configured: ShellOrArgv 
         programs = programs_called(Project(tree), configured)
         step = SetupStep(run=configured, because=POLICY_PATH, network=True, programs=programs)
         return SetupPlan(steps=(step,), configured=True)
-    steps = (*node_steps(tree, near), *native_steps(tree, near), *python_steps(tree, near))
+    checks = {check: detect(tree, check, ChecksPolicy(), near) for check in CHECK_ORDER}
+    commands = {check: command for check, command in checks.items() if not isinstance(command, NoCommand)}
+    # what is installed may bring a test command to a Node project without one
+    untested = None if "test" in commands else projects_above(tree, near[0])[0] if near else ""
+    steps = (*node_steps(tree, commands, untested), *native_steps(tree, commands), *python_steps(tree, commands))
     # what has the network comes first: code of the project could leave settings for it that no commit has
     return SetupPlan(steps=tuple(sorted(steps, key=lambda step: not step.network)))

@@ -9,33 +9,28 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bot.config import ChecksPolicy
-from bot.model import CHECK_ORDER
+from bot.model import CheckName, ShellCommand
 from bot.model.setups import SetupStep, WantedProgram
 from bot.rules.setup.declared_dependencies import normal
 from bot.rules.setup.python_install import Wheels, editable, needed_python, uv_wheels, version_settings, wheels
 from bot.rules.setup.requirement_files import name_of
 from bot.rules.setup.setup_command import PythonSetup, python_setup
-from bot.workspace.detect.command_finders import ENVIRONMENTS, python_tools
-from bot.workspace.detect.detect import NoCommand, detect
-from bot.workspace.files.project_files import Project, section
+from bot.workspace.detect.python_finders import ENVIRONMENTS, python_tools
+from bot.workspace.files.project_files import Project, quoted_directory, section
 from bot.workspace.setup.python_needs import declaring, is_flat_mixture, needs_environment
 from bot.workspace.setup.python_packages import Choice, choose
 from bot.workspace.setup.python_project import MANIFESTS, PythonProject, look
-
-__all__ = ["python_remedy", "python_steps"]
 
 _UNKNOWN_VERSION = "1.0.0"
 _CHANGES = ("CHANGES", "CHANGELOG", "HISTORY", "NEWS", "RELEASES", "docs/changelog", "docs/changes")
 
 
-def python_steps(tree: Path, near: Sequence[str] = ()) -> tuple[SetupStep, ...]:
-    """The steps for the Python projects of `tree` (absolute) that its checks need; none for one that has its
-    environment already, or needs none. `near` is as for `workspace.detect.detect.detect`."""
+def python_steps(tree: Path, commands: Mapping[CheckName, ShellCommand]) -> tuple[SetupStep, ...]:
+    """The steps for the Python projects of `tree` (absolute) that its checks' `commands` need; none for one that has
+    its environment already, or needs none."""
     homes: dict[str, set[str]] = {}
-    for check in CHECK_ORDER:
-        command = detect(tree, check, ChecksPolicy(), near)
-        if isinstance(command, NoCommand) or command.needs == "node" or (check == "lint" and not command.needs):
+    for check, command in commands.items():
+        if command.needs == "node" or (check == "lint" and not command.needs):
             continue
         project = Project(tree, command.directory)
         home = _home(project)
@@ -63,8 +58,8 @@ def _steps(known: PythonProject, tools: Collection[str]) -> Iterator[SetupStep]:
     if not needs_environment(known):
         return
     directory = known.project.directory
-    within = f"{directory}/" if directory else ""
-    go = f"cd {shlex.quote(f'./{directory}')} || exit 1\n" if directory else ""
+    within = known.project.within("")
+    go = f"cd {quoted_directory(directory)} || exit 1\n" if directory else ""
     programs = (WantedProgram(name="uv"),) if known.by_uv else ()
     places = _places(known)
     choice = choose(known, tools, build=bool(places))

@@ -10,8 +10,8 @@ import pytest
 
 from bot.config import CheckPolicy, ChecksPolicy
 from bot.model import CheckName
-from bot.workspace.detect.command_finders import SCRIPTS
 from bot.workspace.detect.detect import NoCommand, ShellCommand, detect
+from bot.workspace.detect.target_finders import SCRIPTS
 
 NO_POLICY = ChecksPolicy()
 
