@@ -88,6 +88,11 @@ def pinned(program: WantedProgram) -> str:
     return program.version or KNOWN[program.name]
 
 
+def is_berry(program: WantedProgram) -> bool:
+    """Whether it is of Yarn's second line, which has other options and settings than the first."""
+    return program.name == "yarn" and not pinned(program).startswith(("0.", "1."))
+
+
 _AT_COMMAND = r"(?:^|&&|\|\||[;|(])[ \t]*[@+-]*(?:exec |env )?(?:[A-Z_]+=\S* )*"
 
 

