@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-__all__ = ["packages_elsewhere"]
-
 _KEYS = ("dependencies", "dev-dependencies", "build-dependencies")
 
 

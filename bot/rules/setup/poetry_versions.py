@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["poetry_requirement", "version_specifiers"]
-
 _PARTS = re.compile(r"\s*(\^|~=|~|===|==|!=|>=|<=|>|<|=)?\s*([0-9][\w.*+!-]*)\s*")
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["needed_plugins"]
-
 _BY_OPTION = (
     (r"--(?:no-)?cov(?:-[\w-]+)?", "pytest-cov"),
     (r"-n(?:=?\d+|auto|logical)?|--numprocesses|--dist|--maxprocesses", "pytest-xdist"),

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from bot.rules.setup.declared_dependencies import normal
+from bot.rules.setup.manifests import BuildSystem, Poetry, Pyproject, Table, strings, table
 from bot.rules.setup.poetry_versions import poetry_requirement
 from bot.rules.setup.requirement_files import name_of
 
-__all__ = ["Declared", "declared_by", "setup_py_declares"]
-
 _DEPTH = 10
 """Groups and extras within each other; deeper ones are taken for a circle."""
-Table = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,43 +40,39 @@ class Declared:
     has_build: bool = False
 
 
-def declared_by(pyproject: Table, setup_cfg: Mapping[str, Mapping[str, str]], setup_py: str | None) -> Declared:
+def declared_by(pyproject: Pyproject, setup_cfg: Mapping[str, Mapping[str, str]], setup_py: str | None) -> Declared:
     """What the three files declare together. Broken ones count as empty."""
-    project, tool = _table(pyproject.get("project")), _table(pyproject.get("tool"))
-    poetry = _table(tool.get("poetry"))
+    project, poetry, build = pyproject.project, pyproject.poetry, pyproject.build_system
     script = setup_py_declares(setup_py) if setup_py is not None else None
     options = setup_cfg.get("options", {})
-    name = _text(project.get("name")) or _text(poetry.get("name")) or setup_cfg.get("metadata", {}).get("name") or ""
-    requires = [*_strings(project.get("dependencies")), *_poetry(poetry.get("dependencies"), optional=False)]
+    name = normal(next(iter(pyproject.names), setup_cfg.get("metadata", {}).get("name") or ""))
+    requires = [*project.dependencies, *_poetry(poetry.dependencies, optional=False)]
     requires += _lines(options.get("install_requires")) + list(script.requires if script else ())
-    extras = {normal(key): _strings(value) for key, value in _table(project.get("optional-dependencies")).items()}
+    extras = {normal(key): list(listed) for key, listed in project.optional_dependencies.items()}
     for key, value in setup_cfg.get("options.extras_require", {}).items():
         extras.setdefault(normal(key), _lines(value))
     for key, listed in script.extras.items() if script else ():
         extras.setdefault(key, list(listed))
     extras |= _poetry_extras(poetry)
     tests = _lines(options.get("tests_require"))
-    groups = {key: list(listed) for key, listed in _groups(pyproject, tool, poetry).items()}
-    groups |= {"tests": tests} if tests else {}
-    local = _local(tool, poetry)
-    build = _table(pyproject.get("build-system"))
-    package_mode = poetry.get("package-mode") is not False
+    groups = _groups(pyproject) | ({"tests": tests} if tests else {})
+    local = _local(pyproject)
+    legacy = setup_py is not None or project.has() or bool(options)
     return Declared(
-        name=normal(name),
+        name=name,
         requires=tuple(requires),
-        extras={key: _own_extras(listed, extras, normal(name)) for key, listed in extras.items()},
+        extras={key: _own_extras(listed, extras, name) for key, listed in extras.items()},
         groups={key: tuple(listed) for key, listed in groups.items()},
-        build=_build(build, legacy=setup_py is not None or bool(project) or bool(options)),
-        backend=_text(build.get("build-backend")),
-        installable=package_mode
-        and (bool(project) or setup_py is not None or bool(options) or bool(poetry.get("name"))),
-        computed="dependencies" in _strings(project.get("dynamic")) or (script is not None and script.computed),
+        build=_build(build, legacy=legacy),
+        backend=build.backend,
+        installable=poetry.package_mode is not False and (legacy or bool(poetry.name)),
+        computed="dependencies" in project.dynamic or (script is not None and script.computed),
         local=frozenset(normal(name) for name in local),
         paths=tuple(path for path in local.values() if path),
-        python=_text(project.get("requires-python")) or _text(options.get("python_requires")) or _python(poetry),
-        has_build=bool(build) or setup_py is not None,
-        has_entry_points=bool({"scripts", "gui-scripts", "entry-points"} & set(project))
-        or bool({"scripts", "plugins"} & set(poetry))
+        python=project.requires_python or options.get("python_requires") or _text(poetry.dependencies.get("python")),
+        has_build=build.has() or setup_py is not None,
+        has_entry_points=project.has("scripts", "gui-scripts", "entry-points")
+        or poetry.has("scripts", "plugins")
         or "options.entry_points" in setup_cfg,
     )
 
@@ -98,10 +92,10 @@ def setup_py_declares(text: str) -> Declared:
     requires = _literal_strings(values.get("install_requires"), known)
     tests = _literal_strings(values.get("tests_require"), known) or ()
     extras = {"tests": tests} if tests else {}
-    table = values.get("extras_require")
-    table = known.get(table.id) if isinstance(table, ast.Name) else table
-    if isinstance(table, ast.Dict):
-        for key, value in zip(table.keys, table.values, strict=True):
+    listing = values.get("extras_require")
+    listing = known.get(listing.id) if isinstance(listing, ast.Name) else listing
+    if isinstance(listing, ast.Dict):
+        for key, value in zip(listing.keys, listing.values, strict=True):
             listed = _literal_strings(value, known)
             if isinstance(key, ast.Constant) and isinstance(key.value, str) and listed is not None:
                 extras[normal(key.value)] = listed
@@ -128,19 +122,17 @@ def _literal_strings(value: ast.expr | None, known: Mapping[str, ast.expr], dept
     return None
 
 
-def _groups(pyproject: Table, tool: Table, poetry: Table) -> Mapping[str, list[str]]:
-    raw = _table(pyproject.get("dependency-groups"))
-    spelt = {normal(key): value for key, value in raw.items()}
+def _groups(pyproject: Pyproject) -> dict[str, list[str]]:
+    spelt = {normal(key): value for key, value in pyproject.dependency_groups.items()}
     groups = {key: list(_included(key, spelt)) for key in spelt}
-    for key, value in _table(_table(tool.get("pdm")).get("dev-dependencies")).items():
-        groups.setdefault(normal(key), []).extend(_strings(value))
-    groups.setdefault("dev", []).extend(_strings(_table(tool.get("uv")).get("dev-dependencies")))
-    groups["dev"].extend(_poetry(poetry.get("dev-dependencies")))
-    for key, value in _table(poetry.get("group")).items():
-        groups.setdefault(normal(key), []).extend(_poetry(_table(value).get("dependencies")))
-    for key, value in _table(_table(tool.get("hatch")).get("envs")).items():
-        environment = _table(value)
-        listed = [*_strings(environment.get("dependencies")), *_strings(environment.get("extra-dependencies"))]
+    for key, entries in pyproject.pdm.dev_dependencies.items():
+        groups.setdefault(normal(key), []).extend(entries)
+    groups.setdefault("dev", []).extend(pyproject.uv.dev_dependencies)
+    groups["dev"].extend(_poetry(pyproject.poetry.dev_dependencies))
+    for key, dependencies in pyproject.poetry.groups.items():
+        groups.setdefault(normal(key), []).extend(_poetry(dependencies))
+    for key, value in table(pyproject.tool.get("hatch", {}).get("envs")).items():
+        listed = [*strings(table(value).get("dependencies")), *strings(table(value).get("extra-dependencies"))]
         groups.setdefault("tests" if key in ("default", "hatch-test") else normal(key), []).extend(listed)
     return {key: listed for key, listed in groups.items() if listed}
 
@@ -152,7 +144,7 @@ def _included(key: str, groups: Mapping[str, object], depth: int = 0) -> Iterato
         if isinstance(entry, str):
             yield entry
         else:
-            named = _table(entry).get("include-group")
+            named = table(entry).get("include-group")
             if isinstance(named, str):
                 yield from _included(normal(named), groups, depth + 1)
 
@@ -170,31 +162,31 @@ def _own_extras(listed: list[str], extras: Mapping[str, list[str]], name: str, d
     return tuple(found)
 
 
-def _poetry(table: object, *, optional: bool = True) -> list[str]:
+def _poetry(dependencies: Table, *, optional: bool = True) -> list[str]:
     """The requirements of one of Poetry's tables, without those that only an extra installs unless `optional`."""
     found = []
-    for name, wanted in _table(table).items():
-        if name.lower() == "python" or (not optional and _table(wanted).get("optional") is True):
+    for name, wanted in dependencies.items():
+        if name.lower() == "python" or (not optional and table(wanted).get("optional") is True):
             continue
         requirement = poetry_requirement(name, wanted)
         found += [requirement] if requirement is not None else []
     return found
 
 
-def _poetry_extras(poetry: Table) -> dict[str, list[str]]:
-    known = {normal(name): wanted for name, wanted in _table(poetry.get("dependencies")).items()}
+def _poetry_extras(poetry: Poetry) -> dict[str, list[str]]:
+    known = {normal(name): wanted for name, wanted in poetry.dependencies.items()}
     found = {}
-    for key, names in _table(poetry.get("extras")).items():
-        wanted = {name: known.get(normal(name), "*") for name in _strings(names)}
+    for key, names in poetry.extras.items():
+        wanted = {name: known.get(normal(name), "*") for name in names}
         found[normal(key)] = _poetry({name: {**value, "optional": False} if isinstance(value, Mapping) else value
                                       for name, value in wanted.items()})  # fmt: skip
     return found
 
 
-def _build(build: Table, *, legacy: bool) -> tuple[str, ...]:
+def _build(build: BuildSystem, *, legacy: bool) -> tuple[str, ...]:
     """What building the project editable needs, with what backends ask for only while they build (PEP 660)."""
-    listed = _strings(build.get("requires"))
-    if not listed and (build or legacy):
+    listed = list(build.requires)
+    if not listed and (build.has() or legacy):
         listed = ["setuptools"]
     names = {name_of(entry) for entry in listed}
     for backend, more in _ASKED_LATER.items():
@@ -212,33 +204,16 @@ _ASKED_LATER: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _local(tool: Table, poetry: Table) -> dict[str, str]:
+def _local(pyproject: Pyproject) -> dict[str, str]:
     """What comes from no index, by name, with its path, or "" where it has none."""
-    found = {}
-    for name, source in _table(_table(tool.get("uv")).get("sources")).items():
-        if {"workspace", "path", "git", "url"} & set(_table(source)):
-            found[name] = _text(_table(source).get("path"))
-    groups = [_table(group).get("dependencies") for group in _table(poetry.get("group")).values()]
-    for table in (poetry.get("dependencies"), poetry.get("dev-dependencies"), *groups):
-        found |= {name: _text(_table(wanted).get("path")) for name, wanted in _table(table).items()
-                  if {"path", "git", "url", "file"} & set(_table(wanted))}  # fmt: skip
-    return found
-
-
-def _python(poetry: Table) -> str:
-    return _text(_table(poetry.get("dependencies")).get("python"))
-
-
-def _table(value: object) -> Table:
-    return value if isinstance(value, Mapping) else {}
+    named = [item for listed in pyproject.poetry.all_dependencies for item in listed.items()]
+    places = [*pyproject.uv.sources.items(), *((name, table(wanted)) for name, wanted in named)]
+    elsewhere = {"workspace", "path", "git", "url", "file"}
+    return {name: _text(place.get("path")) for name, place in places if elsewhere & set(place)}
 
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _strings(value: object) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _lines(value: object) -> list[str]:

@@ -10,8 +10,6 @@ import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Wheels", "editable", "needed_python", "uv_wheels", "version_settings", "wheels"]
-
 _PIP = ".venv/bin/python -I -m pip install --no-input --disable-pip-version-check --no-cache-dir --no-compile"
 _UV = "UV_PYTHON_DOWNLOADS=never UV_PYTHON=.venv/bin/python uv --no-cache"
 _NEWEST = 20

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from bot.rules.setup.declared_dependencies import normal
+from bot.rules.setup.manifests import strings
 from bot.rules.setup.requirement_files import Asked, asked_by_lines, asked_by_words, merged, name_of, split_words
-
-__all__ = ["asked_by_commands", "asked_by_nox", "asked_by_options", "asked_by_tox", "asked_by_tox_toml", "pinned_hooks"]
 
 _TESTS = re.compile(r"(?:unit)?_?(?:tests?|testing|pytest|py|unit|unittests?)(?:_.*)?")
 _FACTORS = frozenset(("test", "tests", "testing", "py", "py3", "unit"))
@@ -62,7 +61,7 @@ def asked_by_tox_toml(table: Mapping[str, object]) -> Asked:
     parts = []
     for each in base:
         if isinstance(each, Mapping):
-            deps, extras, groups = (_strings(each.get(key)) for key in ("deps", "extras", "dependency_groups"))
+            deps, extras, groups = (strings(each.get(key)) for key in ("deps", "extras", "dependency_groups"))
             parts.append(merged((asked_by_words(deps), Asked(extras=tuple(extras), groups=tuple(groups)))))
     return merged(parts)
 
@@ -125,7 +124,3 @@ def pinned_hooks(text: str) -> Mapping[str, str]:
         if pin:
             found[tool] = pin[1]
     return found
-
-
-def _strings(value: object) -> list[str]:
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-__all__ = ["lacking", "program", "uses_python"]
-
 _PYTHON = re.compile(r"(?<![\w.-])(?:python[\d.]*|mypy|pytest|ruff)(?![\w-])")
 _NOT_FOUND = re.compile(
     r"(?:^|[ :'\u2018])(?P<name>[\w.+-]+)['\u2019]?:(?: command)? (?:not found|No such file or directory)", re.M

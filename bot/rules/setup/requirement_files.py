@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from bot.rules.setup.declared_dependencies import normal
 
-__all__ = ["Asked", "asked_by_lines", "asked_by_words", "is_requirement", "merged", "name_of", "split_words"]
-
 _REQUIREMENT = re.compile(
     r"(?P<name>[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?)[ \t]*(?:\[[\w., -]*\])?"
     r"[ \t]*\(?(?:(?:===|==|~=|!=|<=|>=|<|>)[ \t]*[\w.*+!-]+[ \t]*,?[ \t]*)*\)?[ \t]*(?:;[\w \t.'\"<>=!~()*+,-]+)?",

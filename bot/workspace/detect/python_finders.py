@@ -50,12 +50,10 @@ def _pytest(project: Project) -> Argv | None:
 
 def _is_installed(project: Project) -> bool:
     """Whether the project's environment has the project itself, or nobody can say by which name."""
-    data = project.toml("pyproject.toml")
-    names = [(section(data, "project") or {}).get("name"), (section(data, "tool", "poetry") or {}).get("name")]
-    name = next((one for one in names if isinstance(one, str)), None)
-    if name is None:
+    names = project.pyproject().names
+    if not names:
         return True
-    spelt = re.sub(r"[-_.]+", "[-_.]", re.escape(name).replace("\\", ""))
+    spelt = re.sub(r"[-_.]+", "[-_.]", re.escape(names[0]).replace("\\", ""))
     for above in project.upwards():
         for environment in ENVIRONMENTS:
             library = above.place / environment / "lib"
@@ -75,7 +73,7 @@ def _has_src_layout(project: Project) -> bool:
 
 def pytest_settings(project: Project) -> Mapping[str, object] | None:
     """pytest's configuration, or None without one (pytest's documentation, Configuration file formats)."""
-    tool = section(project.toml("pyproject.toml"), "tool", "pytest")
+    tool = project.pyproject().tool.get("pytest")
     found = [tool, section(tool or {}, "ini_options"), section(project.toml("pytest.toml"), "pytest")]
     for file, name in (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
         found.append(project.ini(file).get(name) if project.has(file) else None)
@@ -86,17 +84,17 @@ def pytest_settings(project: Project) -> Mapping[str, object] | None:
 
 
 def _python_types(project: Project) -> Argv | None:
-    pyproject = project.toml("pyproject.toml")
-    mypy = section(pyproject, "tool", "mypy")
+    tools = project.pyproject().tool
+    mypy = tools.get("mypy")
     for file in ("mypy.ini", ".mypy.ini", "setup.cfg"):
         if mypy is None and project.has(file):
             mypy = project.ini(file).get("mypy")
     if mypy is not None:
         named = {"files", "packages", "modules"} & set(mypy)
         return (_tool(project, "mypy"), *(() if named else _own_code(project)))
-    if project.has("pyrightconfig.json") or section(pyproject, "tool", "pyright") is not None:
+    if project.has("pyrightconfig.json") or "pyright" in tools:
         return (_tool(project, "pyright"),)
-    if project.has("ty.toml") or section(pyproject, "tool", "ty") is not None:
+    if project.has("ty.toml") or "ty" in tools:
         return (_tool(project, "ty"), "check")
     project.missing("a configuration of mypy, pyright or ty")
     return None
@@ -119,7 +117,7 @@ _BESIDE_CODE = re.compile(
 
 
 def _python_lint(project: Project) -> Argv | None:
-    if project.has("ruff.toml", ".ruff.toml") or section(project.toml("pyproject.toml"), "tool", "ruff") is not None:
+    if project.has("ruff.toml", ".ruff.toml") or "ruff" in project.pyproject().tool:
         return (_tool(project, "ruff"), "check", _NO_FIX)
     project.missing("a configuration of ruff")
     return None
@@ -144,7 +142,6 @@ def _tool(project: Project, name: str) -> str:
 
 
 def _lints_otherwise(project: Project) -> bool:
-    tools = section(project.toml("pyproject.toml"), "tool") or {}
     files = (".flake8", ".pylintrc", "pylintrc", ".prospector.yaml")
     in_files = any("flake8" in project.ini(file) for file in ("setup.cfg", "tox.ini") if project.has(file))
-    return in_files or project.has(*files) or bool({"flake8", "pylint", "pyflakes"} & set(tools))
+    return in_files or project.has(*files) or bool({"flake8", "pylint", "pyflakes"} & set(project.pyproject().tool))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import Refused
-from bot.rules.setup.manifests import PackageJson
+from bot.rules.setup.manifests import PackageJson, Pyproject
 from bot.rules.toml_reader import read_toml
 from bot.workspace.files.nofollow import read_state
 
@@ -37,6 +37,7 @@ class Project:
     looked_for: list[str] = field(default_factory=list)
     _texts: dict[str, str | None] = field(default_factory=dict)
     _package: PackageJson | None = None
+    _pyproject: Pyproject | None = None
 
     def at(self, directory: str) -> Project:
         """The same look at another directory of the tree."""
@@ -94,6 +95,12 @@ class Project:
         if self._package is None:
             self._package = PackageJson.model_validate(self.json("package.json"))
         return self._package
+
+    def pyproject(self) -> Pyproject:
+        """Its `pyproject.toml`; an empty one where that is missing or broken."""
+        if self._pyproject is None:
+            self._pyproject = Pyproject.model_validate(self.toml("pyproject.toml"))
+        return self._pyproject
 
     def json(self, path: str) -> Mapping[str, Any]:
         """The file's JSON object; empty where it is missing, broken or no object."""

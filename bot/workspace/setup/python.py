@@ -6,17 +6,18 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from bot.model import CheckName, ShellCommand
 from bot.model.setups import SetupStep, WantedProgram
 from bot.rules.setup.declared_dependencies import normal
+from bot.rules.setup.manifests import Pyproject
 from bot.rules.setup.python_install import Wheels, editable, needed_python, uv_wheels, version_settings, wheels
 from bot.rules.setup.requirement_files import name_of
 from bot.rules.setup.setup_command import PythonSetup, python_setup
 from bot.workspace.detect.python_finders import ENVIRONMENTS, python_tools
-from bot.workspace.files.project_files import Project, quoted_directory, section
+from bot.workspace.files.project_files import Project, quoted_directory
 from bot.workspace.setup.python_needs import declaring, is_flat_mixture, needs_environment
 from bot.workspace.setup.python_packages import Choice, choose
 from bot.workspace.setup.python_project import MANIFESTS, PythonProject, look
@@ -114,10 +115,10 @@ def _install(known: PythonProject, choice: Choice, tools: Collection[str]) -> st
 
 def _uv_options(known: PythonProject, choice: Choice) -> list[str]:
     """What `uv export` is asked for: all that belongs to the tests, in place of what developers get by default."""
-    data = known.project.toml("pyproject.toml")
-    declared = {normal(name): name for name in section(data, "dependency-groups") or ()}
+    pyproject = known.project.pyproject()
+    declared = {normal(name): name for name in pyproject.dependency_groups}
     groups = [declared[name] for name in choice.groups if name in declared]
-    options = ["--all-packages"] if section(data, "tool", "uv", "workspace") is not None else []
+    options = ["--all-packages"] if pyproject.uv.workspace is not None else []
     options += ["--no-default-groups"] if groups else []
     options += [f"--group {shlex.quote(name)}" for name in groups]
     return options + [f"--extra {shlex.quote(name)}" for name in choice.extras]
@@ -155,11 +156,11 @@ def _guessed_version(project: Project) -> str:
 
 def _remedy(known: PythonProject, tools: Collection[str]) -> str:
     project, own = known.project, known.declared
-    data = project.toml("pyproject.toml")
-    table = section(data, "tool") or {}
+    pyproject = project.pyproject()
     choice = choose(known, tools, build=False)
+    spelt = {normal(name): name for name in pyproject.project.optional_dependencies}
     lists = known.tests if known.tests.files else known.development
-    groups = _group_names(choice, data)
+    groups = _group_names(choice, pyproject)
     installable = own.installable and not is_flat_mixture(known)
     of_extras = [entry for name in choice.extras for entry in own.extras[name]]
     of_groups = [entry for name in choice.groups if name in groups for entry in own.groups[name]]
@@ -169,10 +170,10 @@ def _remedy(known: PythonProject, tools: Collection[str]) -> str:
     return python_setup(
         PythonSetup(
             files=frozenset(known.files),
-            manager=next((name for name in ("poetry", "pdm", "uv") if name in table), ""),
+            manager=next((name for name in ("poetry", "pdm", "uv") if name in pyproject.tool), ""),
             requirements=sorted({*known.plain.files, *lists.files}),
             requires=() if installable else (*own.requires, *of_extras),
-            extras=_spelt(choice.extras, section(data, "project", "optional-dependencies")),
+            extras=[spelt.get(name, name) for name in choice.extras],
             groups=list(groups.values()),
             tools=[entry for entry in wanted if name_of(entry) not in named],
             installable=installable,
@@ -180,14 +181,8 @@ def _remedy(known: PythonProject, tools: Collection[str]) -> str:
     )
 
 
-def _group_names(choice: Choice, data: Mapping[str, object]) -> Mapping[str, str]:
+def _group_names(choice: Choice, pyproject: Pyproject) -> Mapping[str, str]:
     """The chosen groups that the project's manager knows, as it spells them."""
-    tables = [section(data, "dependency-groups"), section(data, "tool", "poetry", "group")]
-    tables.append(section(data, "tool", "pdm", "dev-dependencies"))
-    known = {normal(name): name for table in tables for name in table or ()}
+    tables = (pyproject.dependency_groups, pyproject.poetry.group, pyproject.pdm.dev_dependencies)
+    known = {normal(name): name for table in tables for name in table}
     return {name: known[name] for name in choice.groups if name in known}
-
-
-def _spelt(names: Sequence[str], table: Mapping[str, object] | None) -> list[str]:
-    known = {normal(name): name for name in table or ()}
-    return [known.get(name, name) for name in names]

@@ -9,11 +9,9 @@ from itertools import islice
 from bot.rules.setup import declared_dependencies
 from bot.rules.setup.python_install import version_settings
 from bot.rules.setup.requirement_files import name_of
-from bot.workspace.files.project_files import Project, section
+from bot.workspace.files.project_files import Project
 from bot.workspace.sandbox.check_tools import LOCK, TOOLS
 from bot.workspace.setup.python_project import PythonProject
-
-__all__ = ["declaring", "is_flat_mixture", "namesake", "needs_environment"]
 
 _MODULES = {
     "mypy": ("mypy", "mypyc"),
@@ -42,8 +40,7 @@ def needs_environment(known: PythonProject) -> bool:
     if not own.installable:
         return False
     asks_git = bool(version_settings("1", {name_of(entry) for entry in own.build}, own.backend))
-    dynamic = section(known.project.toml("pyproject.toml"), "project") or {}
-    versioned = asks_git and "version" in (dynamic.get("dynamic") or ())
+    versioned = asks_git and "version" in known.project.pyproject().project.dynamic
     return versioned or own.has_entry_points or _reads_metadata(known.project)
 
 
@@ -60,14 +57,14 @@ def declaring(project: Project) -> str | None:
 
 
 def _declaring(project: Project) -> Iterator[str]:
-    if _beyond_tools(declared_dependencies.pyproject_requires(project.toml("pyproject.toml"))):
+    if _beyond_tools(declared_dependencies.pyproject_requires(project.pyproject())):
         yield "pyproject.toml"
     if project.has("setup.cfg") and _beyond_tools(declared_dependencies.ini_requires(project.ini("setup.cfg"))):
         yield "setup.cfg"
     for name in sorted(filter(declared_dependencies.is_requirements, _names(project))):
         if _beyond_tools(declared_dependencies.requirements(project.text(name) or "")):
             yield name
-    if project.has("Pipfile") and declared_dependencies.pipfile_requires(project.toml("Pipfile")):
+    if project.has("Pipfile") and any(project.toml("Pipfile").get(key) for key in ("packages", "dev-packages")):
         yield "Pipfile"
     if project.has("setup.py"):
         yield "setup.py"
@@ -82,11 +79,9 @@ def namesake(project: Project) -> str | None:
     """The package of Mendbot's tools that the project is, or provides a module of."""
     pins = re.finditer(r"^([\w.-]+)==", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
     packages = frozenset(pin[1] for pin in pins)
-    data = project.toml("pyproject.toml")
     setup_cfg = project.ini("setup.cfg") if project.has("setup.cfg") else {}
-    names = [(section(data, "project") or {}).get("name"), (section(data, "tool", "poetry") or {}).get("name")]
-    names.append(setup_cfg.get("metadata", {}).get("name"))
-    own = packages.intersection(declared_dependencies.normal(name) for name in names if isinstance(name, str))
+    names = (*project.pyproject().names, setup_cfg.get("metadata", {}).get("name") or "")
+    own = packages.intersection(map(declared_dependencies.normal, names))
     if own:
         return min(own)
     for package in sorted(packages):
@@ -106,8 +101,8 @@ def is_flat_mixture(known: PythonProject) -> bool:
         or project.has_file("setup.cfg")
     ):
         return False
-    said = section(project.toml("pyproject.toml"), "tool", "setuptools") or {}
-    if {"packages", "py-modules", "package-dir", "ext-modules"} & set(said):
+    settings = project.pyproject().tool.get("setuptools", {})
+    if {"packages", "py-modules", "package-dir", "ext-modules"} & set(settings):
         return False
     if (project.place / "src").is_dir():
         return False

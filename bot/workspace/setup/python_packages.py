@@ -12,8 +12,6 @@ from bot.rules.setup.requirement_files import Asked, is_requirement, name_of
 from bot.workspace.detect.python_finders import pytest_settings
 from bot.workspace.setup.python_project import FOR_DEVELOPMENT, FOR_TESTS, FOR_TYPES, PythonProject
 
-__all__ = ["Choice", "choose"]
-
 _BESIDE = frozenset(("docs", "doc", "documentation", "lint", "all", "dev", "release", "build", "full"))
 """Extras that `--all-extras` of a project's own command brings, and its tests do without."""
 

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from bot.rules.setup import declared_dependencies as declared
+from bot.rules.setup.manifests import strings
 from bot.rules.setup.python_dependencies import Declared, declared_by
 from bot.rules.setup.python_test_installs import (
     asked_by_commands,
@@ -20,8 +21,6 @@ from bot.rules.setup.python_test_installs import (
 )
 from bot.rules.setup.requirement_files import Asked, asked_by_lines, is_requirement, merged
 from bot.workspace.files.project_files import Project, section
-
-__all__ = ["FOR_DEVELOPMENT", "FOR_TESTS", "FOR_TYPES", "MANIFESTS", "PythonProject", "look"]
 
 MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "tox.ini", "noxfile.py")
 """Files that make a directory a Python project of its own."""
@@ -65,9 +64,8 @@ def look(project: Project) -> PythonProject:
     """What the files of the project say."""
     files = _Files(project)
     listed = {kind: files.requirements(kind) for kind in ("plain", "tests", "development", "types")}
-    pyproject = project.toml("pyproject.toml")
     own = _declared(project)
-    members = dict(_members(project, own, pyproject))
+    members = dict(_members(project, own))
     of_members = (f"{place}/{name}" for place in members for name in _READ)
     return PythonProject(
         project=project,
@@ -89,12 +87,11 @@ _READ = (
 
 def _declared(project: Project) -> Declared:
     setup_cfg = project.ini("setup.cfg") if project.has_file("setup.cfg") else {}
-    found = declared_by(project.toml("pyproject.toml"), setup_cfg, project.text("setup.py"))
-    dynamic = section(project.toml("pyproject.toml"), "tool", "setuptools", "dynamic") or {}
-    named = section(dynamic, "dependencies") or {}
-    listed = named.get("file", [])
-    names = [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else []
-    texts = [project.text(name) for name in names if isinstance(name, str) and _is_inside(project, name)]
+    found = declared_by(project.pyproject(), setup_cfg, project.text("setup.py"))
+    named = section(project.pyproject().tool, "setuptools", "dynamic", "dependencies") or {}
+    listed = named.get("file")
+    names = [listed] if isinstance(listed, str) else strings(listed)
+    texts = [project.text(name) for name in names if _is_inside(name)]
     if not texts:
         return found
     more = merged(asked_by_lines(text or "") for text in texts).requirements
@@ -139,7 +136,7 @@ class _Files:
                     yield f"{place}/{name}" if place else name
 
     def with_named(self, name: str, depth: int = 0) -> Asked:
-        if (name in self.seen and depth) or depth > 5 or not _is_inside(self.project, name):
+        if (name in self.seen and depth) or depth > 5 or not _is_inside(name):
             return Asked()
         text = self.project.text(name)
         if text is None:
@@ -151,7 +148,7 @@ class _Files:
         return merged((asked, *(self.with_named(_beside(name, other), depth + 1) for other in asked.files)))
 
     def _constrain(self, name: str) -> None:
-        text = self.project.text(name) if _is_inside(self.project, name) else None
+        text = self.project.text(name) if _is_inside(name) else None
         if text is not None:
             self.seen.add(name)
             self._constraints += asked_by_lines(text).requirements
@@ -174,8 +171,7 @@ def _pipfile_entry(name: str, wanted: object) -> str:
 
 
 def _ways(project: Project) -> Asked:
-    pyproject = project.toml("pyproject.toml")
-    tox = section(pyproject, "tool", "tox") or {}
+    tox = project.pyproject().tool.get("tox", {})
     legacy = tox.get("legacy_tox_ini")
     ini = project.ini("tox.ini") if project.has_file("tox.ini") else {}
     if isinstance(legacy, str):
@@ -226,12 +222,12 @@ def _is_elsewhere(package: Mapping[str, object]) -> bool:
     return kind in {"file", *elsewhere} or bool(elsewhere & set(package))
 
 
-def _members(project: Project, own: Declared, pyproject: Mapping[str, object]) -> Iterator[tuple[str, Declared]]:
+def _members(project: Project, own: Declared) -> Iterator[tuple[str, Declared]]:
     """The other projects that are installed with this one: members of its workspace, and those it takes from a path."""
     tree = project.place
-    workspace = section(pyproject, "tool", "uv", "workspace") or {}
-    patterns = [one for one in workspace.get("members", ()) if isinstance(one, str) and _is_inside(project, one)]
-    places = {path for path in own.paths if _is_inside(project, path)}
+    workspace = project.pyproject().uv.workspace or {}
+    patterns = list(filter(_is_inside, strings(workspace.get("members"))))
+    places = set(filter(_is_inside, own.paths))
     for pattern in patterns[:_MOST_FILES]:
         try:
             found = [path for path in islice(tree.glob(pattern), _MOST_FILES) if not path.is_symlink()]
@@ -246,5 +242,5 @@ def _beside(file: str, named: str) -> str:
     return os.path.normpath(str(PurePosixPath(file).parent / named)) if named else ""
 
 
-def _is_inside(project: Project, path: str) -> bool:
+def _is_inside(path: str) -> bool:
     return bool(path) and not path.startswith("/") and ".." not in PurePosixPath(path).parts
