@@ -17,8 +17,10 @@ from statistics import median
 from benchmarks.result import Result, Row, ratio_row
 from bot.model.setups import SetupPlan, SetupStep
 from bot.proc import base_python
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant, open_sandbox
-from bot.workspace.setup.install import Shelf, install
+from bot.workspace.dependencies.cache import Shelf
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
+from bot.workspace.setup.install import install
 
 _LOCKED = ("npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund")
 _NPM = "npm ci --ignore-scripts --no-audit --no-fund"

@@ -15,8 +15,10 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.result import Result, Row, ratio_row
-from bot.workspace.mirror.mirror import Remote, ensure_mirror, fetch
-from bot.workspace.worktree.run_worktree import ensure_worktree, manage_worktree, remove_worktree
+from bot.workspace.mirror.mirror import ensure_mirror, fetch
+from bot.workspace.mirror.remote import Remote
+from bot.workspace.worktree.manage import manage_worktree
+from bot.workspace.worktree.run_worktree import ensure_worktree, remove_worktree
 
 _BRANCH = "main"
 _MANY = 10_000

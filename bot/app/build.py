@@ -20,7 +20,8 @@ from bot.workflows.masking import Masker
 from bot.workflows.pulls.loop import fail_pull_check, finish_cancelled_checks, step_pull_check
 from bot.workflows.runs.finish import finish_cancelled
 from bot.workflows.runs.loop import fail_run, step_run
-from bot.workspace.sandbox.sandbox import Tools, open_sandbox
+from bot.workspace.sandbox.check_tools import Tools
+from bot.workspace.sandbox.sandbox import open_sandbox
 
 
 @dataclass(frozen=True, slots=True)

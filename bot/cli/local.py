@@ -143,7 +143,7 @@ def absolute(path: Path) -> Path:
 
 
 def _worktree(action: str, issues: Sequence[int], options: dict[str, Any], as_json: bool) -> int:
-    from bot.workspace.worktree.run_worktree import manage_worktree
+    from bot.workspace.worktree.manage import manage_worktree
 
     result = asyncio.run(manage_worktree(action, list(issues) or None, **options))
     if as_json:

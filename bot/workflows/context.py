@@ -32,7 +32,7 @@ from bot.store.runs.reported import Reports
 from bot.store.runs.runs import RunRow, Runs
 from bot.store.threads.approvals import Approvals
 from bot.store.threads.threads import ThreadStore
-from bot.workspace.mirror.mirror import Remote
+from bot.workspace.mirror.remote import Remote
 from bot.workspace.sandbox.sandbox import Sandbox
 
 _CANCEL_POLL_S = 1.0

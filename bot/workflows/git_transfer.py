@@ -10,7 +10,7 @@ import structlog
 
 from bot.model import Repo
 from bot.workflows.context import Context
-from bot.workspace.mirror.mirror import AccessDenied, Remote
+from bot.workspace.mirror.remote import AccessDenied, Remote
 
 PATIENCE_S = (1.0, 4.0)
 """Pauses after a refusal; refused once more, it is meant."""

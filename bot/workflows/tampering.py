@@ -10,9 +10,9 @@ from pathlib import Path
 from bot.errors import Refused
 from bot.rules.runs.pipeline import named_by
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS, FileTexts, weakened, weakened_refusal
+from bot.workspace.git.diff import PathChange, texts
 from bot.workspace.git.diff import changed as changed_paths
-from bot.workspace.git.diff import texts
-from bot.workspace.git.tree import PathChange, Tree
+from bot.workspace.git.tree import Tree
 
 _SCRIPTS = ("package.json", "Makefile", "justfile")
 """Where checks keep their command lines."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from bot.agent.developer import NO_VARIABLES
 from bot.model import ShellCommand
 from bot.proc import ProcResult
-from bot.workspace.sandbox.sandbox import SandboxGrant, open_sandbox
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import open_sandbox
 
 
 async def boxed(

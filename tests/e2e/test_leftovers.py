@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.workspace.git.repo_lock import mutex_path
-from bot.workspace.mirror.mirror import Remote, ensure_mirror, fetch
+from bot.workspace.mirror.mirror import ensure_mirror, fetch
+from bot.workspace.mirror.remote import Remote
 from bot.workspace.worktree.run_worktree import ensure_worktree
 from demo.standin.server import StandIn
 from tests.e2e.conftest import RIGHT, agent, assert_mended_once, label, wait_for_label

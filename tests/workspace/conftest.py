@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.workspace.git.tree import Tree
-from bot.workspace.mirror.mirror import Remote, ensure_mirror, fetch
+from bot.workspace.mirror.mirror import ensure_mirror, fetch
+from bot.workspace.mirror.remote import Remote
 from tests.workspace.git_scene import Scene, make_bare, make_repo, plain
 
 

@@ -16,8 +16,10 @@ from pathlib import Path
 from bot.model import ManageWorktreeResult
 from bot.workspace.git.command import git
 from bot.workspace.git.tree import Tree
-from bot.workspace.mirror.mirror import Remote, ensure_mirror, fetch, resolve
-from bot.workspace.worktree.run_worktree import ensure_worktree, manage_worktree
+from bot.workspace.mirror.mirror import ensure_mirror, fetch, resolve
+from bot.workspace.mirror.remote import Remote
+from bot.workspace.worktree.manage import manage_worktree
+from bot.workspace.worktree.run_worktree import ensure_worktree
 
 ROOT = Path(__file__).parents[2]
 
@@ -88,7 +90,7 @@ def executable(path: Path, canary: Path) -> Path:
 
 CREATE = """
 import asyncio, sys
-from bot.workspace.worktree.run_worktree import manage_worktree
+from bot.workspace.worktree.manage import manage_worktree
 result = asyncio.run(manage_worktree("create", [int(sys.argv[2])], repo=sys.argv[1]))
 print(result.model_dump_json())
 """

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bot.model.setups import SetupPlan, SetupStep
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant, open_sandbox
-from bot.workspace.setup.install import Installed, Shelf, install
+from bot.workspace.dependencies.cache import Shelf
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
+from bot.workspace.setup.install import Installed, install
 from tests.machine import PYTHON
 from tests.workspace.git_scene import make_repo, plain
 

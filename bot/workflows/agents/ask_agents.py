@@ -18,8 +18,8 @@ from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import tried_before
 from bot.workflows.tampering import weakenings
 from bot.workspace.git.command import GitError
-from bot.workspace.git.diff import texts
-from bot.workspace.git.tree import PathChange, Tree
+from bot.workspace.git.diff import PathChange, texts
+from bot.workspace.git.tree import Tree
 from bot.workspace.patch import apply_changes
 
 _PATCH_FAILED = "patch_failed"

@@ -30,7 +30,8 @@ from bot.store.runs.runs import RunRow
 from bot.workflows.context import mirror_path
 from bot.workspace.patch import apply_changes
 from bot.workspace.sandbox.agent_program import lent, own_argv
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import Sandbox
 
 FIXER_TIMEOUT_S = 120.0
 

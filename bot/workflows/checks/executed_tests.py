@@ -26,7 +26,7 @@ from bot.workflows.tampering import file_texts
 from bot.workspace.checks.logs import directory, read_log, write_log
 from bot.workspace.checks.named_tests import asking
 from bot.workspace.git.tree import Tree
-from bot.workspace.sandbox.sandbox import SandboxGrant
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
 
 log = structlog.get_logger()
 

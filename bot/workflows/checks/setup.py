@@ -14,9 +14,10 @@ from bot.rules.reasons import make_reason
 from bot.rules.setup.unable_to_run import could_not_run
 from bot.workflows.checks.altered_files import with_restored
 from bot.workflows.context import Context
+from bot.workspace.dependencies.cache import Shelf
 from bot.workspace.git.tree import Tree
-from bot.workspace.sandbox.sandbox import SandboxGrant
-from bot.workspace.setup.install import Installed, Shelf, StepDone, install
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.setup.install import Installed, StepDone, install
 
 _KEPT = "(kept from an earlier setup of the same files)"
 

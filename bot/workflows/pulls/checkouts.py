@@ -17,7 +17,7 @@ from bot.workflows.checks.setup import CarriedOut, carry_out, get_shelf
 from bot.workflows.context import Context
 from bot.workspace.checks.logs import write_log
 from bot.workspace.git.tree import Tree
-from bot.workspace.sandbox.sandbox import SandboxGrant
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.setup.plan import plan_setup
 from bot.workspace.worktree.detached import begin_with, begun_with, ensure_detached
 from bot.workspace.worktree.run_worktree import remove_worktree

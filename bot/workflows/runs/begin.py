@@ -26,7 +26,7 @@ from bot.workspace.checks.logs import write_log
 from bot.workspace.git.tree import Tree
 from bot.workspace.mirror import mirror as mirrors
 from bot.workspace.mirror.pull_refs import fetch_head
-from bot.workspace.sandbox.sandbox import SandboxGrant
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.setup.plan import plan_setup
 from bot.workspace.worktree.run_worktree import SlotsFull, ensure_worktree
 

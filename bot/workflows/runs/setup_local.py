@@ -16,7 +16,7 @@ from bot.workflows.runs.local_tree import keep_found
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.setup_products import hide_products
 from bot.workspace.git.tree import Tree
-from bot.workspace.sandbox.sandbox import SandboxGrant
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.setup.plan import plan_setup
 
 _VENV = ".venv"

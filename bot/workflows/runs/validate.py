@@ -29,9 +29,9 @@ from bot.workflows.history.learn_from_runs import judge_guidance, remember_failu
 from bot.workflows.runs.begin import grant_for_run, open_tree
 from bot.workflows.runs.local_tree import keep_found
 from bot.workspace.checks.logs import write_log
-from bot.workspace.checks.run_checks import run_step
+from bot.workspace.checks.step import run_step
 from bot.workspace.git.tree import Tree
-from bot.workspace.sandbox.sandbox import SandboxGrant
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
 
 _MOST_PRINTED = 50
 """Errors of a step that are kept in the tool's own words, and below how many characters of each."""

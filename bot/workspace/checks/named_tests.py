@@ -19,9 +19,7 @@ from bot.rules.test_results.suite_result import SuiteResult, joined
 from bot.workspace.checks.report_files import MAX_REPORT_BYTES, ReportFile
 from bot.workspace.files.nofollow import read_state
 from bot.workspace.files.remove_tree import remove_directory
-from bot.workspace.sandbox.sandbox import SandboxGrant
-
-__all__ = ["NamesAsked", "asking"]
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
 
 _PLUGIN = "mendbot_test_names"
 _SOURCE = Path(__file__).parent / "listener" / f"{_PLUGIN}.py"

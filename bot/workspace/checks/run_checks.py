@@ -31,9 +31,9 @@ from bot.workspace.checks.step import OUTPUT_LIMIT, run_step
 from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.detect.monorepo import situated
 from bot.workspace.files.tree_digest import tree_digest
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant, Tools, open_sandbox
-
-__all__ = ["MAX_ATTEMPTS", "BeforeRetry", "run_checks", "run_step"]
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.check_tools import Tools
+from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 
 MAX_ATTEMPTS = 3
 """The most executions of a check in one call (REQ-CHECK-007)."""

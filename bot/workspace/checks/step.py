@@ -20,7 +20,8 @@ from bot.rules.setup.unable_to_run import could_not_run
 from bot.workspace.checks.line_counts import LineCounts
 from bot.workspace.checks.report_files import ReportFile
 from bot.workspace.files.tree_digest import Walk
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import Sandbox
 from bot.workspace.setup.missing_setup import needed_setup
 
 OUTPUT_LIMIT = 5_000

@@ -23,8 +23,6 @@ from bot.workspace.git.diff import PathChange, changed, diff
 from bot.workspace.git.index import Index
 from bot.workspace.git.objects import decode, encode, ids
 
-__all__ = ["PathChange", "Tree"]
-
 _WARM = "mendbot-index"
 _NOTE = "mendbot-tree"
 _PASSES = 3

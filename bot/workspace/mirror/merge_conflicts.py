@@ -10,8 +10,6 @@ from bot.workspace.git.command import GitError, git
 from bot.workspace.git.objects import decode
 from bot.workspace.mirror.mirror import resolve
 
-__all__ = ["conflicts"]
-
 _TIMEOUT_S = 60.0
 _FLAGS = ("--write-tree", "--name-only", "-z", "--no-messages")
 _CONFLICTS = 1

@@ -12,25 +12,7 @@ from bot.workspace.git.branch_names import branch_problem
 from bot.workspace.git.command import GitError, git
 from bot.workspace.git.objects import commits, decode
 from bot.workspace.git.repo_lock import exclusive
-from bot.workspace.mirror.remote import AccessDenied, Remote, transfer
-
-__all__ = [
-    "AccessDenied",
-    "PushRejected",
-    "Remote",
-    "branches",
-    "ensure_mirror",
-    "fetch",
-    "list_files",
-    "meanings",
-    "push",
-    "push_refusal",
-    "read_file",
-    "remote_sha",
-    "resolve",
-    "sound",
-    "tidy",
-]
+from bot.workspace.mirror.remote import Remote, transfer
 
 _TRACKING = "refs/remotes/origin/"
 _LOCAL = "refs/heads/"

@@ -14,8 +14,6 @@ from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.mirror.mirror import PushRejected, push_refusal, remote_sha, resolve
 from bot.workspace.mirror.remote import Remote, transfer
 
-__all__ = ["drop_head", "drop_pull", "fetch_head", "merge_base", "push_onto"]
-
 _PULLS = "refs/mendbot/pulls/"
 _HEADS = "refs/mendbot/heads/"
 _BRANCHES = "refs/heads/"

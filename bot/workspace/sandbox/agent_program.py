@@ -12,7 +12,8 @@ from pathlib import Path
 
 from bot.config import Settings
 from bot.model import ShellCommand
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import Sandbox
 
 _PROBE_S = 30.0
 _FIRST_BYTES = 512

@@ -30,8 +30,6 @@ from bot.workspace.sandbox.disk_home import disk_home
 from bot.workspace.sandbox.fetched_programs import Programs
 from bot.workspace.sandbox.node_choice import machines_node_fits
 
-__all__ = ["Sandbox", "SandboxGrant", "Tools", "open_sandbox"]
-
 _PROBE_S = 20.0
 _LAST_BYTES = 4_096
 _OF_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini")

@@ -23,9 +23,8 @@ from bot.workspace.dependencies.disk_budget import trim
 from bot.workspace.dependencies.relocation import Unmovable, is_plain
 from bot.workspace.files.tree_digest import MADE_BY_TOOLS
 from bot.workspace.git.command import GitError, git
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant
-
-__all__ = ["SETUP_TIMEOUT_S", "Installed", "Shelf", "StepDone", "install"]
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import Sandbox
 
 SETUP_TIMEOUT_S = 1800.0
 """How long one step may take."""

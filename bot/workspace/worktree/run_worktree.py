@@ -9,24 +9,12 @@ from pathlib import Path
 
 from bot.errors import Transient, UserError
 from bot.workspace.files.remove_tree import make_writable, remove_directory
-from bot.workspace.git.branch_names import branch_for, branch_problem
+from bot.workspace.git.branch_names import branch_problem
 from bot.workspace.git.objects import commits
 from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.git.tree import Tree
 from bot.workspace.mirror.mirror import meanings
-from bot.workspace.worktree.manage import manage_worktree
 from bot.workspace.worktree.registry import Entry, add, drop, opened, real, settled, whole
-
-__all__ = [
-    "SlotsFull",
-    "branch_for",
-    "ensure_worktree",
-    "manage_worktree",
-    "remove_worktree",
-    "reopen_worktree",
-    "salvage",
-    "write_link",
-]
 
 _SALVAGE = "refs/mendbot/salvage/"
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from bot.model import ShellCommand, ValidationStep
 from bot.reports.format.redact import Redactor
-from bot.workspace.checks.run_checks import run_step
-from bot.workspace.sandbox.sandbox import SandboxGrant, open_sandbox
+from bot.workspace.checks.step import run_step
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import open_sandbox
 
 
 def step(

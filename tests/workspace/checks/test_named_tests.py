@@ -11,7 +11,8 @@ import pytest
 from bot.model import SandboxMode, ShellCommand
 from bot.workspace.checks.named_tests import asking
 from bot.workspace.checks.step import run_step
-from bot.workspace.sandbox.sandbox import SandboxGrant, open_sandbox
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import open_sandbox
 
 TESTS = """import os
 

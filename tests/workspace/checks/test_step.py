@@ -11,8 +11,9 @@ import pytest
 
 from bot.model import ShellCommand, ValidationStep
 from bot.reports.format.redact import Redactor
-from bot.workspace.checks.run_checks import run_step
-from bot.workspace.sandbox.sandbox import SandboxGrant, open_sandbox
+from bot.workspace.checks.step import run_step
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import open_sandbox
 from tests.workspace.checks.one_step import step
 
 

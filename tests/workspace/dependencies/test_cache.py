@@ -10,7 +10,8 @@ import pytest
 
 from bot.model.setups import SetupPlan, SetupStep
 from bot.workspace.dependencies.cache import boot, settle
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import Sandbox
 from bot.workspace.setup.install import install
 from tests.workspace.sandbox.conftest import box
 from tests.workspace.sandbox.sandboxed_commands import passes

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.errors import UserError
-from bot.workspace.git.tree import PathChange, Tree
+from bot.workspace.git.diff import PathChange
+from bot.workspace.git.tree import Tree
 from tests.workspace.git_scene import (
     content,
     executable,

@@ -11,17 +11,8 @@ import pytest
 
 from bot.errors import UserError
 from bot.workspace.git.tree import Tree
-from bot.workspace.mirror.mirror import (
-    Remote,
-    branches,
-    ensure_mirror,
-    fetch,
-    list_files,
-    push,
-    read_file,
-    resolve,
-    tidy,
-)
+from bot.workspace.mirror.mirror import branches, ensure_mirror, fetch, list_files, push, read_file, resolve, tidy
+from bot.workspace.mirror.remote import Remote
 from tests.workspace.git_scene import (
     HOSTILE_NAMES,
     Scene,

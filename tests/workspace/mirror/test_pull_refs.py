@@ -15,8 +15,9 @@ import pytest
 from pydantic import SecretStr
 
 from bot.errors import Refused, Stale, Transient, UserError
-from bot.workspace.mirror.mirror import AccessDenied, PushRejected, Remote, fetch, push, remote_sha, resolve, tidy
+from bot.workspace.mirror.mirror import PushRejected, fetch, push, remote_sha, resolve, tidy
 from bot.workspace.mirror.pull_refs import drop_head, drop_pull, fetch_head, merge_base, push_onto
+from bot.workspace.mirror.remote import AccessDenied, Remote
 from tests.workspace.git_scene import ENV, Scene, plain, server
 
 NONE: frozenset[str] = frozenset()

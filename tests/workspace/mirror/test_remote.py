@@ -12,13 +12,8 @@ from pydantic import SecretStr
 
 from bot.errors import Transient, UserError
 from bot.workspace.git.command import GitError
-from bot.workspace.mirror.mirror import (
-    AccessDenied,
-    PushRejected,
-    Remote,
-    fetch,
-    push,
-)
+from bot.workspace.mirror.mirror import PushRejected, fetch, push
+from bot.workspace.mirror.remote import AccessDenied, Remote
 from tests.workspace.git_scene import (
     Scene,
     plain,

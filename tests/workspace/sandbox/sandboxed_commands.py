@@ -10,7 +10,8 @@ from pathlib import Path
 import bot
 from bot.model import ShellCommand
 from bot.proc import ProcResult
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import Sandbox
 from tests.machine import PATIENCE_S
 
 ROOT = Path(bot.__file__).parent.parent

@@ -18,9 +18,10 @@ from bot.model.setups import WantedProgram
 from bot.proc import ProcResult
 from bot.rules.setup.unable_to_run import could_not_run
 from bot.workspace.detect.detect import detect
-from bot.workspace.sandbox.check_tools import bundled
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.check_tools import Tools, bundled
 from bot.workspace.sandbox.fetched_programs import Programs
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant, Tools, open_sandbox
+from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 from bot.workspace.setup.plan import plan_setup
 from tests.machine import PATIENCE_S
 from tests.workspace.real_projects import sources

@@ -11,7 +11,8 @@ import pytest
 
 from bot.model import ShellCommand
 from bot.model.setups import WantedProgram
-from bot.workspace.sandbox.sandbox import Tools, open_sandbox
+from bot.workspace.sandbox.check_tools import Tools
+from bot.workspace.sandbox.sandbox import open_sandbox
 from tests.machine import PATIENCE_S
 from tests.workspace.real_projects import sources
 

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError
-from bot.workspace.sandbox.bubblewrap import find_packages
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant, Tools, open_sandbox
+from bot.workspace.sandbox.bubblewrap import SandboxGrant, find_packages
+from bot.workspace.sandbox.check_tools import Tools
+from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 from tests.workspace.sandbox.sandboxed_commands import ROOT, passes, run, sleepers
 
 

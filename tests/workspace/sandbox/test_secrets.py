@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from bot.errors import UserError
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant, Tools
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.check_tools import Tools
+from bot.workspace.sandbox.sandbox import Sandbox
 from tests.machine import PATIENCE_S
 from tests.workspace.sandbox.sandboxed_commands import ROOT, passes, run
 

@@ -23,7 +23,8 @@ from bot.model import Change, ShellCommand, StopReason
 from bot.workflows.job_runner import guarded
 from bot.workspace.checks.logs import write_log
 from bot.workspace.git.command import git
-from bot.workspace.mirror.mirror import Remote, ensure_mirror, fetch
+from bot.workspace.mirror.mirror import ensure_mirror, fetch
+from bot.workspace.mirror.remote import Remote
 from bot.workspace.patch import apply_changes
 from bot.workspace.sandbox.sandbox import open_sandbox
 from bot.workspace.worktree.run_worktree import ensure_worktree

@@ -10,8 +10,8 @@ import pytest
 
 from bot.model import ShellCommand
 from bot.model.setups import SetupStep
-from bot.workspace.sandbox.bubblewrap import CARGO_HOME, GO_MODULES
-from bot.workspace.sandbox.sandbox import SandboxGrant, open_sandbox
+from bot.workspace.sandbox.bubblewrap import CARGO_HOME, GO_MODULES, SandboxGrant
+from bot.workspace.sandbox.sandbox import open_sandbox
 from bot.workspace.setup.plan import plan_setup
 from tests.machine import PATIENCE_S
 from tests.workspace.real_projects import sources

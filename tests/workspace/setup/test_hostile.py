@@ -15,8 +15,9 @@ import pytest
 
 from bot.model.setups import SetupStep
 from bot.rules.setup.requirement_files import is_requirement
-from bot.workspace.sandbox.bubblewrap import Packages
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant, Tools, open_sandbox
+from bot.workspace.sandbox.bubblewrap import Packages, SandboxGrant
+from bot.workspace.sandbox.check_tools import Tools
+from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 from bot.workspace.setup.install import install
 from bot.workspace.setup.plan import plan_setup
 from tests.workspace.real_projects import sources

@@ -17,8 +17,9 @@ from bot.model import ShellCommand
 from bot.model.setups import SetupPlan, SetupStep
 from bot.workspace.checks.step import run_step
 from bot.workspace.detect.detect import detect
-from bot.workspace.sandbox.check_tools import bundled
-from bot.workspace.sandbox.sandbox import Sandbox, SandboxGrant, Tools, open_sandbox
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.check_tools import Tools, bundled
+from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 from bot.workspace.setup.install import Installed, install
 from bot.workspace.setup.plan import plan_setup
 from tests.machine import PATIENCE_S

@@ -15,7 +15,8 @@ from bot.model import CheckName, ShellCommand
 from bot.model.setups import SetupPlan
 from bot.workspace.checks.step import run_step
 from bot.workspace.detect.detect import detect
-from bot.workspace.sandbox.sandbox import SandboxGrant, open_sandbox
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.sandbox import open_sandbox
 from bot.workspace.setup.install import Installed, install
 from bot.workspace.setup.plan import plan_setup
 from tests.machine import PATIENCE_S

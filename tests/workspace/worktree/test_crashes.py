@@ -15,14 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.workspace.mirror.mirror import (
-    Remote,
-    ensure_mirror,
-    fetch,
-)
-from bot.workspace.worktree.run_worktree import (
-    remove_worktree,
-)
+from bot.workspace.mirror.mirror import ensure_mirror, fetch
+from bot.workspace.mirror.remote import Remote
+from bot.workspace.worktree.run_worktree import remove_worktree
 from tests.machine import PATIENCE_S
 from tests.workspace.git_scene import (
     CREATE,

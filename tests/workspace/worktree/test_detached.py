@@ -15,7 +15,8 @@ import pytest
 
 from bot.errors import Refused, UserError
 from bot.workspace.git.tree import Tree
-from bot.workspace.mirror.mirror import Remote, ensure_mirror, fetch
+from bot.workspace.mirror.mirror import ensure_mirror, fetch
+from bot.workspace.mirror.remote import Remote
 from bot.workspace.worktree.detached import begin_with, begun_with, ensure_detached
 from bot.workspace.worktree.run_worktree import remove_worktree
 from tests.workspace.git_scene import Scene, content, ensure, make_repo, plain, python

@@ -11,13 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Transient, UserError
-from bot.workspace.worktree.run_worktree import (
-    SlotsFull,
-    branch_for,
-    remove_worktree,
-    reopen_worktree,
-    salvage,
-)
+from bot.workspace.git.branch_names import branch_for
+from bot.workspace.worktree.run_worktree import SlotsFull, remove_worktree, reopen_worktree, salvage
 from tests.workspace.git_scene import (
     HOSTILE_NAMES,
     ensure,

@@ -102,7 +102,8 @@ import asyncio, os, sys
 from pathlib import Path
 from bot.errors import Transient
 from bot.workflows.runs.finish import clear_tree
-from bot.workspace.mirror.mirror import Remote, ensure_mirror, fetch
+from bot.workspace.mirror.mirror import ensure_mirror, fetch
+from bot.workspace.mirror.remote import Remote
 from bot.workspace.worktree.registry import entries
 from bot.workspace.worktree.run_worktree import SlotsFull, ensure_worktree
 from tests.workspace.git_scene import make_bare, make_repo, plain
