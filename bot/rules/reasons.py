@@ -114,7 +114,7 @@ SENTENCES: Mapping[str, str] = {
     "group.from.no_label": "#{number}: no label of its own",
     "group.from.nothing": "#{number}: names none",
     "group.each": "#{low} and #{high}: each refers to the other",
-    "group.one": "#{low} and #{high}: one refers to the other",
+    "group.one_way": "#{low} and #{high}: one refers to the other",
     "group.error": "#{low} and #{high} both show the error `{what}`",
     "group.place": "#{low} and #{high} both point at {what}",
     "group.file": "#{low} and #{high} both name the file {what}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Callable
 
 import pytest
@@ -20,9 +19,7 @@ from bot.model import (
     Validation,
     ValidationStep,
 )
-from bot.reports.locale.catalog import duration, gigabytes, joined
-from bot.reports.locale.en import ENGLISH
-from bot.reports.locale.ko import KOREAN
+from bot.reports.locale.catalog import duration, gigabytes, has_message, joined
 from bot.reports.runs.check_output import check_output
 from bot.reports.runs.issue_comment import issue_comment
 from bot.reports.runs.pull_request import commit_message, pull_body, pull_title
@@ -162,20 +159,15 @@ def test_an_issue_that_calls_itself_a_bug_does_not_double_the_prefix(view: Calla
     assert titled("") == "Fix: issue 7"
 
 
-def test_both_languages_say_the_same_things_with_the_same_values() -> None:
-    def values(sentence: str) -> set[str | None]:
-        return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
-
-    assert ENGLISH.keys() == KOREAN.keys()
-    assert {key: values(text) for key, text in ENGLISH.items()} == {key: values(text) for key, text in KOREAN.items()}
-    assert all(f"phase.{phase}" in ENGLISH for phase in Phase)
+def test_every_phase_has_a_name() -> None:
+    assert all(has_message(f"phase.{phase}") for phase in Phase)
 
 
 def test_a_reason_without_words_of_its_own_tells_its_name_and_details(view: Callable[[str], RunView]) -> None:
     told = issue_comment(view("failed-unknown"))
     assert "The run stopped (`stale`). The issue @&#8203;ann wrote is gone." in told
     reasons = ("same_patch", "oscillation", "stuck_error", "weakened_tests", "abandoned")
-    assert all(f"{kind}.{reason}" in ENGLISH for kind in ("stop", "next") for reason in reasons)
+    assert all(has_message(f"{kind}.{reason}") for kind in ("stop", "next") for reason in reasons)
 
 
 def test_a_session_has_a_title_of_its_own_and_closes_no_issue(view: Callable[[str], RunView]) -> None:

@@ -6,7 +6,7 @@ from bot.model import Language
 from bot.model.pulls import CheckStatus, PullCheckReport
 from bot.reports.format.markdown import escape, table, within
 from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
-from bot.reports.locale.catalog import count, duration, t
+from bot.reports.locale.catalog import duration, t
 from bot.reports.locale.reasons import named_reason
 from bot.reports.pulls.failures import VERDICTS, commit_link, failures_list
 from bot.reports.pulls.unchecked_heads import ending
@@ -41,7 +41,7 @@ def pull_status(view: PullCheckReport, language: Language) -> str:
 
 def _state(view: PullCheckReport, one: CheckStatus, language: Language) -> str:
     counts = [
-        count(language, f"pull_check.title.{verdict}", number)
+        t(language, f"pull_check.title.{verdict}", count=number)
         for verdict in VERDICTS
         if (number := sum(failure.verdict == verdict for failure in one.failures))
     ]

@@ -11,7 +11,7 @@ from bot.model import Language
 from bot.model.commands import SlashCommand, Verb, Where
 from bot.reports.format.markdown import escape, page, table, with_code
 from bot.reports.format.truncate import fence, inline_code, strip_control
-from bot.reports.locale.catalog import CATALOGUE, count, joined, t
+from bot.reports.locale.catalog import has_message, joined, t
 
 _PREFIX = "/mendbot"
 _SHOWN = 5
@@ -53,10 +53,10 @@ def error_reply(commands: Sequence[SlashCommand], language: Language, *, author:
     parts = [f"😕 {t(language, 'reply.error', author=inline_code(f'@{author}', 60))}"]
     parts.extend(_mistake(command, language) for command in shown[:_SHOWN])
     if shown[_SHOWN:]:
-        parts.append(count(language, "reply.error.others", len(shown) - _SHOWN))
+        parts.append(t(language, "reply.error.others", count=len(shown) - _SHOWN))
     if spare:
         why = _problem(spare[0], language)
-        parts.append(count(language, "reply.error.too_many", len(spare), line=spare[0].line, why=why))
+        parts.append(t(language, "reply.error.too_many", count=len(spare), line=spare[0].line, why=why))
     parts.append(t(language, "reply.error.help", help=inline_code(f"{_PREFIX} help")))
     return page(parts)
 
@@ -70,7 +70,7 @@ def _mistake(command: SlashCommand, language: Language) -> str:
 
 
 def _problem(command: SlashCommand, language: Language) -> str:
-    if f"reply.problem.{command.problem}" not in CATALOGUE[language]:
+    if not has_message(f"reply.problem.{command.problem}"):
         return escape(command.error or "")
     return t(language, f"reply.problem.{command.problem}", **{k: _value(k, v) for k, v in command.values.items()})
 
@@ -149,7 +149,7 @@ def done_reply(verb: str, facts: Mapping[str, str], language: Language) -> str:
     stopped · `group show`, `group split`, `group add`, `group remove`: `issues`, numbers parted by anything · `apply`,
     `ok-to-test`: `sha` · `resolved`: `count` of errors · `pause`, `resume`: none. An unknown verb is a KeyError."""
     if verb == "resolved" and re.fullmatch("[1-9][0-9]{0,8}", facts.get("count", "")):
-        return count(language, "reply.done.resolved", int(facts["count"]))
+        return t(language, "reply.done.resolved", count=int(facts["count"]))
     values = {name: _fact(name, facts.get(name, ""), language) for name in _FACTS[verb]}
     if verb == "resolved" or not values or not all(values.values()):
         return t(language, f"reply.done.{verb}.plain", resume=inline_code(f"{_PREFIX} resume"))

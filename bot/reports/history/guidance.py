@@ -4,49 +4,17 @@ The guidance's sentences are the hook's, which may import nothing; a test holds 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from bot.model import KnownError, Language, Resolution
 from bot.reports.format.error_line import readable
 from bot.reports.format.truncate import one_line
+from bot.reports.locale.catalog import t
 
 _WIDTH = 2_000
 _COMMIT = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
 _LARGEST_NUMBER = 10**9
-
-SENTENCES: Mapping[Language, Mapping[str, str]] = {
-    "en": {
-        "file": "⚠️ Past error involving this file: {error}",
-        "error": "💡 This error was resolved before: {error}",
-        "similar": "💡 A similar error was resolved before: {error}",
-        "how": "How it was resolved: {how}",
-        "path": "Path to the resolution: {steps}",
-        "earlier": "Path to the earlier resolution: {steps}",
-        "used": "Used {count}×, last on {day}",
-        "shown": "shown before {shown} attempts, {passed} of them passed",
-        "nothing": "Nothing is known about it yet.",
-        "recorded": "Recorded as resolution {id}.",
-        "taken": "{count} records taken.",
-        "refused": "{count} lines refused:",
-        "more": "… and {count} more",
-    },
-    "ko": {
-        "file": "⚠️ 이 파일 관련 과거 에러: {error}",
-        "error": "💡 전에 해결된 적이 있는 에러: {error}",
-        "similar": "💡 전에 해결된 비슷한 에러: {error}",
-        "how": "해결 방법: {how}",
-        "path": "해결 경로: {steps}",
-        "earlier": "이전 해결 경로: {steps}",
-        "used": "사용 {count}회, 마지막 {day}",
-        "shown": "시도 {shown}번 전에 표시, 그중 {passed}번 통과",
-        "nothing": "아직 알려진 것이 없습니다.",
-        "recorded": "해결 이력 {id}(으)로 저장했습니다.",
-        "taken": "기록 {count}건을 가져왔습니다.",
-        "refused": "거부된 줄 {count}개:",
-        "more": "… 외 {count}개",
-    },
-}
 
 
 def file_guidance(known: KnownError, language: Language) -> str:
@@ -81,7 +49,7 @@ def listing(found: Sequence[KnownError], language: Language, *, of_file: bool) -
     paragraphs = [
         f"{guidance_text(known, language, matches=not of_file)}\n{_facts(known, language)}" for known in found
     ]
-    return "\n\n".join(paragraphs) or SENTENCES[language]["nothing"]
+    return "\n\n".join(paragraphs) or t(language, "history.listing.nothing")
 
 
 def as_json(found: Sequence[KnownError]) -> list[dict[str, Any]]:
@@ -91,24 +59,23 @@ def as_json(found: Sequence[KnownError]) -> list[dict[str, Any]]:
 
 def recorded(kb_id: int, language: Language) -> str:
     """The answer of `history record`."""
-    return SENTENCES[language]["recorded"].format(id=kb_id)
+    return t(language, "history.recorded", id=kb_id)
 
 
 def imported(taken: int, refused: Sequence[str], language: Language, *, more: int = 0) -> str:
     """The answer of `history import`: how many records were taken, each line that was not, and how many `more`."""
-    words = SENTENCES[language]
-    bad = [words["refused"].format(count=len(refused) + more), *(f"  {one_line(text)}" for text in refused)]
-    bad += [f"  {words['more'].format(count=more)}"] if more else []
-    return "\n".join([words["taken"].format(count=taken), *(bad if refused else [])])
+    bad = [t(language, "history.refused", count=len(refused) + more), *(f"  {one_line(text)}" for text in refused)]
+    bad += [f"  {t(language, 'history.more', count=more)}"] if more else []
+    return "\n".join([t(language, "history.taken", count=taken), *(bad if refused else [])])
 
 
 def _lines(known: KnownError, language: Language, head: str, path: str) -> list[str]:
-    words, resolution = SENTENCES[language], known.resolution
-    lines = [words[head].format(error=one_line(known.error, _WIDTH))]
+    resolution = known.resolution
+    lines = [t(language, f"history.{head}", error=one_line(known.error, _WIDTH))]
     if how := how_resolved(resolution):
-        lines.append(words["how"].format(how=one_line(how, _WIDTH)))
+        lines.append(t(language, "history.how", how=one_line(how, _WIDTH)))
     if resolution.tool_sequence:
-        lines.append(words[path].format(steps=one_line(" → ".join(resolution.tool_sequence), _WIDTH)))
+        lines.append(t(language, f"history.{path}", steps=one_line(" → ".join(resolution.tool_sequence), _WIDTH)))
     return lines
 
 
@@ -120,10 +87,10 @@ def how_resolved(resolution: Resolution) -> str:
 
 
 def _facts(known: KnownError, language: Language) -> str:
-    words, resolution = SENTENCES[language], known.resolution
-    facts = [words["used"].format(count=known.use_count, day=known.last_used[:10] or "?")]
+    resolution = known.resolution
+    facts = [t(language, "history.used", count=known.use_count, day=known.last_used[:10] or "?")]
     if known.shown:
-        facts.append(words["shown"].format(shown=known.shown, passed=known.passed))
+        facts.append(t(language, "history.shown", shown=known.shown, passed=known.passed))
     if resolution.pull_request is not None:
         facts.append(f"{resolution.repo or ''}#{resolution.pull_request}")
     if resolution.commit:

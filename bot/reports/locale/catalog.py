@@ -1,51 +1,46 @@
-"""The catalogue of all that people are told, once per language, and the few ways of writing figures.
+"""The message catalog: every sentence that a person reads, by key and language, and the few ways of writing figures.
 
-Values put into a sentence are Markdown already (`prose.escape`, `limits.inline_code`) or numbers."""
+The sentences are data, in `en/*.toml` and `ko/*.toml`; a language is read when its first sentence is asked for."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 
 from bot.config import POLICY_PATH
 from bot.model import Language
-from bot.reports.locale.en import ENGLISH
-from bot.reports.locale.en_pulls import ENGLISH as PULL_CHECKS
-from bot.reports.locale.en_replies import REPLIES_ENGLISH
-from bot.reports.locale.ko import KOREAN
-from bot.reports.locale.ko_pulls import KOREAN as PULL_CHECKS_KOREAN
-from bot.reports.locale.ko_reasons import REASONS_KOREAN
-from bot.reports.locale.ko_replies import REPLIES_KOREAN
-from bot.reports.locale.refusals import REFUSALS
 
-__all__ = ["CATALOGUE", "bullets", "count", "duration", "joined", "t"]
+__all__ = ["bullets", "duration", "gigabytes", "has_message", "joined", "messages", "t"]
 
-_TABLES: Mapping[str, Mapping[Language, Mapping[str, str]]] = {
-    "": {"en": ENGLISH, "ko": KOREAN},
-    "pull_check.": {"en": PULL_CHECKS, "ko": PULL_CHECKS_KOREAN},
-    "reason.": {"en": {}, "ko": REASONS_KOREAN},
-    "refused.": REFUSALS,
-    "reply.": {"en": REPLIES_ENGLISH, "ko": REPLIES_KOREAN},
-}
-"""By what their keys begin with. The English of a reason is what it was written as (`reports.locale.reasons`)."""
+_FILES = ("runs", "answers", "pull_checks", "replies", "refusals", "reasons", "rejections", "history", "terminal")
+_HERE = Path(__file__).parent
 
-_LANGUAGES: tuple[Language, ...] = ("en", "ko")
 
-CATALOGUE: Mapping[Language, Mapping[str, str]] = {
-    language: {begin + key: text for begin, table in _TABLES.items() for key, text in table[language].items()}
-    for language in _LANGUAGES
-}
+@cache
+def messages(language: Language) -> Mapping[str, str]:
+    """All messages of the language by key."""
+    found: dict[str, str] = {}
+    for name in _FILES:
+        found |= tomllib.loads((_HERE / language / f"{name}.toml").read_text(encoding="utf-8"))
+    return MappingProxyType(found)
 
 
 def t(language: Language, key: str, /, **values: object) -> str:
-    """The sentence of that key with its values put in: Markdown, or plain text where its values are.
+    """The message of that key with its values put in: Markdown or plain text, as its values are.
 
-    KeyError for an unknown key and for a field without a value: either is a bug of ours."""
-    return CATALOGUE[language][key].format_map({"file": f"`{POLICY_PATH}`", **values})
+    `KEY.one` is used where `count` is 1 and the language has such a form. KeyError for an unknown key and for a field
+    without a value: either is a bug of ours."""
+    found = messages(language)
+    text = found.get(f"{key}.one") if values.get("count") == 1 else None
+    return (found[key] if text is None else text).format_map({"file": f"`{POLICY_PATH}`", **values})
 
 
-def count(language: Language, key: str, number: int, /, **values: object) -> str:
-    """`key`, or `key.one` where the number is one."""
-    return t(language, f"{key}.one" if number == 1 else key, count=number, **values)
+def has_message(key: str) -> bool:
+    """Whether there is such a message; every language has the same keys."""
+    return key in messages("en")
 
 
 def duration(language: Language, milliseconds: int) -> str:

@@ -9,7 +9,7 @@ from bot.model import Annotation, CheckOutput, KnownError, Language, RunView, Va
 from bot.model.pulls import CheckAction, CheckStatus, PullCheckReport
 from bot.reports.format.markdown import details, escape, plain
 from bot.reports.format.truncate import CHECK_BYTES, cut_bytes, inline_code
-from bot.reports.locale.catalog import CATALOGUE, count, duration, joined, t
+from bot.reports.locale.catalog import duration, has_message, joined, t
 from bot.reports.locale.reasons import named_reason
 from bot.reports.pulls.failures import VERDICTS, commit_link, failures_list, finding_of, grouped_failures, past_errors
 from bot.reports.pulls.unchecked_heads import (
@@ -118,7 +118,7 @@ def _not_run(view: PullCheckReport, check: CheckStatus, language: Language) -> C
 
 def _why_not(check: CheckStatus, language: Language) -> str:
     """By a name that has words (`paths`, …); any other text is what was looked for to run it, in vain."""
-    if f"pull_check.because.{check.because or 'no_command'}" in CATALOGUE[language]:
+    if has_message(f"pull_check.because.{check.because or 'no_command'}"):
         return named_reason(check.because or "no_command", language)
     return t(language, "pull_check.because.looked_for", what=escape(check.because, _LOOKED_FOR_CHARS))
 
@@ -236,7 +236,9 @@ def _counts(view: PullCheckReport, check: CheckStatus, language: Language) -> st
         return t(language, "pull_check.title.passed_again")
     unnamed = len(verdicts) == 1 and not any(one.failure.test for one in counted)
     tests = tests_counted("failed", check.step) if check.step and unnamed else 0
-    words = {verdict: count(language, f"pull_check.title.{verdict}", tests or numbers[verdict]) for verdict in verdicts}
+    words = {
+        verdict: t(language, f"pull_check.title.{verdict}", count=tests or numbers[verdict]) for verdict in verdicts
+    }
     if "also_on_base" in words and view.base_sha and not check.kept_from:
         words["also_on_base"] += t(language, "pull_check.title.base", base=view.base_sha[:7])
     return ", ".join(words.values())

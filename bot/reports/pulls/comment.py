@@ -9,7 +9,7 @@ from bot.model.pulls import PullCheckReport
 from bot.reports.format.markdown import page
 from bot.reports.format.truncate import COMMENT_CHARS, fence
 from bot.reports.history.known_errors import known_errors, seen_before
-from bot.reports.locale.catalog import CATALOGUE, t
+from bot.reports.locale.catalog import has_message, t
 from bot.reports.pulls.unchecked_heads import AWAITING, awaiting_words, footer, unboxed
 from bot.reports.runs.attempts import attempts_folded, attempts_table
 from bot.reports.runs.diff import diff_shown, unfinished
@@ -133,9 +133,9 @@ def _next_steps(run: RunView, language: Language) -> str:
     stage = re.sub(r"[^A-Za-z0-9_.-]", "", step.stage)[:40] if step is not None else ""
     hints = []
     for name in names:
-        if f"pull_check.fix.next.{name}" in CATALOGUE[language]:
+        if has_message(f"pull_check.fix.next.{name}"):
             hints.append(t(language, f"pull_check.fix.next.{name}"))
-        elif f"next.{name}" in CATALOGUE[language]:
+        elif has_message(f"next.{name}"):
             hints.append(t(language, f"next.{name}", stage=stage))
     lines = [*hints[:_HINTS], t(language, "pull_check.fix.retry"), *salvage(run, language)]
     return f"**{t(language, 'next.title')}**\n\n{_listed(lines)}"

@@ -11,7 +11,7 @@ from bot.model import Annotation, CheckOutput, Language
 from bot.model.pulls import PullCheckReport
 from bot.reports.format.markdown import escape, plain, with_code
 from bot.reports.format.truncate import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
-from bot.reports.locale.catalog import count, t
+from bot.reports.locale.catalog import t
 from bot.reports.pulls.failures import commit_link
 from bot.reports.runs.check_output import MAX_ANNOTATIONS
 from bot.reports.runs.footer import footer as small_print
@@ -107,7 +107,7 @@ def config_output(
     left = len(problems) - len(lines)
     lines += [f"- {t(language, 'pull_check.more', count=left)}"] if left else []
     parts = [t(language, "pull_check.config.in_force" if in_force else "pull_check.config.default"), "\n".join(lines)]
-    title = count(language, "pull_check.config", len(problems), path=plain(path, _PATH_CHARS))
+    title = t(language, "pull_check.config", count=len(problems), path=plain(path, _PATH_CHARS))
     return "neutral", CheckOutput(
         title=cut_bytes(title, _TITLE_BYTES),
         summary=cut_bytes("\n\n".join(part for part in parts if part), CHECK_BYTES),

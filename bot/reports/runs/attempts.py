@@ -87,7 +87,7 @@ def _story(one: Attempt, words: Mapping[str, str], language: Language, *, errors
     shown = [inline_code(path) for path in one.paths[:_PATHS]]
     left = len(one.paths) - len(shown)
     more = f" {t(language, 'more', count=left)}" if left else ""
-    head = t(language, "attempts.one", attempt=one.attempt, paths=", ".join(shown) + more)
+    head = t(language, "attempts.item", attempt=one.attempt, paths=", ".join(shown) + more)
     return "\n\n".join([head, *(_errors(one, words, language) if errors else ())])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from bot.model import Annotation, CheckOutput, KnownError, Language, Phase, RunView, Status, ValidationStep
 from bot.reports.format.truncate import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
 from bot.reports.history.known_errors import annotation_line
-from bot.reports.locale.catalog import count, duration, t
+from bot.reports.locale.catalog import duration, t
 from bot.reports.runs.failures import failures_told
 from bot.reports.runs.footer import footer
 from bot.reports.runs.issue_comment import whose
@@ -149,9 +149,9 @@ def _title(step: ValidationStep, time: str, language: Language) -> str:
         return stopped_title(step, time, language)
     failed = tests_counted("failed", step)
     if failed:
-        return count(language, "check.failed_tests", failed)
+        return t(language, "check.failed_tests", count=failed)
     if step.annotations:
-        return count(language, "check.findings", len(step.annotations))
+        return t(language, "check.findings", count=len(step.annotations))
     return t(language, "check.exit", how=how_it_ended(step, language), time=time)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from bot.model import Language, RunView
 from bot.reports.format.markdown import escape, with_code
 from bot.reports.format.truncate import cut_lines, fence, inline_code, strip_control
-from bot.reports.locale.catalog import CATALOGUE, bullets, duration, t
+from bot.reports.locale.catalog import bullets, duration, has_message, t
 from bot.reports.runs.failures import others_listed
 from bot.reports.runs.validation import evidence, failed_step, how_it_ended, latest, remedy
 
@@ -28,7 +28,7 @@ def stopped(view: RunView, language: Language) -> str:
     if view.stop is None:
         return t(language, "stop.other") + "."
     key, name, details = f"stop.{view.stop.reason}", inline_code(view.stop.reason, 60), view.stop.details
-    why = t(language, key if key in CATALOGUE[language] else "stop.other")
+    why = t(language, key if has_message(key) else "stop.other")
     if view.stop.reason in _FIGURES and (figures := _FIGURES[view.stop.reason].search(details)):
         values = {part: escape(text or "") for part, text in figures.groupdict().items()}
         return t(language, "stopped", why=t(language, f"{key}.figures", **values), name=name)
@@ -96,7 +96,7 @@ def next_steps(view: RunView, language: Language, *, explained: bool = False) ->
     if step is not None:
         keys.append(f"next.{remedy(step)}")
     stage = step.stage if step is not None else ""
-    hints = [t(language, key, stage=stage) for key in keys if key in CATALOGUE[language]]
+    hints = [t(language, key, stage=stage) for key in keys if has_message(key)]
     parts = [] if explained or not view.issues else [t(language, "next.explain")]
     lines = [*hints[:2], again(view, language), *parts, *salvage(view, language)]
     return f"**{t(language, 'next.title')}**\n\n" + "\n".join(f"- {line}" for line in lines)

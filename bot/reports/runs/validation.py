@@ -11,7 +11,7 @@ from bot.model import CouldNotRun, Language, RunView, Validation, ValidationStep
 from bot.reports.format.error_line import readable
 from bot.reports.format.markdown import escape, table
 from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
-from bot.reports.locale.catalog import count, duration, gigabytes, joined, t
+from bot.reports.locale.catalog import duration, gigabytes, joined, t
 from bot.reports.runs.missing_setup import setup_sentence
 
 EVIDENCE_LINES = 40
@@ -70,7 +70,7 @@ def verdict(step: ValidationStep, language: Language) -> str:
     if failed:
         return t(language, "result.tests", count=failed)
     if step.annotations:
-        return count(language, "result.findings", len(step.annotations))
+        return t(language, "result.findings", count=len(step.annotations))
     return t(language, "result.failed")
 
 

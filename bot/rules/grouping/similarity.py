@@ -71,7 +71,7 @@ def _references(read: Mapping[int, references.Mentions]) -> list[Link]:
         for other in found.references & read.keys():
             pairs[min(number, other), max(number, other)] += 1
     return [
-        Link(_REFERENCE, count, low, high, _said("each" if count > 1 else "one", low, high))
+        Link(_REFERENCE, count, low, high, _said("each" if count > 1 else "one_way", low, high))
         for (low, high), count in pairs.items()
     ]
 

@@ -8,7 +8,8 @@ import pytest
 
 from bot.agent import hook
 from bot.model import KnownError, Language, Resolution
-from bot.reports.history.guidance import SENTENCES, as_json, error_guidance, file_guidance, imported, listing, recorded
+from bot.reports.history.guidance import as_json, error_guidance, file_guidance, imported, listing, recorded
+from bot.reports.locale.catalog import t
 
 KNOWN = KnownError(
     id=7,
@@ -70,15 +71,12 @@ def test_an_import_tells_of_each_line_it_refused() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
-def test_the_hook_says_the_same(language: Language) -> None:
+def test_the_hook_has_the_same_lines(language: Language) -> None:
     """REQ-RA-312."""
-    ours, theirs = SENTENCES[language], hook.SENTENCES[language]
-    assert theirs["file"] == ours["file"].format(error="")
-    assert theirs["how"] == ours["how"].format(how="")
-    assert theirs["path"] == ours["path"].format(steps="")
-    assert theirs["earlier"] == ours["earlier"].format(steps="")
+    theirs = hook.SENTENCES[language]
+    for key, field in (("file", "error"), ("how", "how"), ("path", "steps"), ("earlier", "steps")):
+        assert theirs[key] == t(language, f"history.{key}", **{field: ""})
 
 
-def test_the_languages_have_the_same_sentences() -> None:
-    assert SENTENCES["en"].keys() == SENTENCES["ko"].keys()
+def test_the_hook_has_both_languages() -> None:
     assert hook.SENTENCES["en"].keys() == hook.SENTENCES["ko"].keys()

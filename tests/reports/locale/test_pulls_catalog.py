@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import string
 from typing import Any
 
 import pytest
@@ -11,8 +10,6 @@ import pytest
 from bot.config import PolicyProblem
 from bot.model import Annotation, KnownError, Language, StopReason, ValidationStep
 from bot.model.pulls import CheckStatus, Failure, FailureHistory, PullCheckReport, Rate
-from bot.reports.locale.en_pulls import ENGLISH
-from bot.reports.locale.ko_pulls import KOREAN
 from bot.reports.pulls.check_output import (
     awaiting_output,
     config_output,
@@ -30,14 +27,6 @@ from tests.reports.views_pulls import (
     done,
 )
 from tests.reports.views_runs import BY_PERSON
-
-
-def test_both_languages_say_the_same_things_with_the_same_values() -> None:
-    def values(sentence: str) -> set[str | None]:
-        return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
-
-    assert ENGLISH.keys() == KOREAN.keys()
-    assert {key: values(text) for key, text in ENGLISH.items()} == {key: values(text) for key, text in KOREAN.items()}
 
 
 def evil_check(text: str, many: int, **fields: Any) -> CheckStatus:

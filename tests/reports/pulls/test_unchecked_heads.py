@@ -9,8 +9,7 @@ import pytest
 from bot.config import PolicyProblem, parse_policy
 from bot.model import CheckOutput, Language, StopReason
 from bot.model.pulls import CheckStatus
-from bot.reports.locale.en_pulls import ENGLISH
-from bot.reports.locale.ko_pulls import KOREAN
+from bot.reports.locale.catalog import t
 from bot.reports.pulls.check_output import (
     awaiting_output,
     check_actions,
@@ -83,10 +82,10 @@ def test_buttons_are_those_that_would_do_something() -> None:
 @pytest.mark.parametrize("name", ["rerun_failed", "fix", "cancel"])
 def test_buttons_keep_to_githubs_limits(name: str, language: Language) -> None:
     """Label 20, description 40, identifier 20 characters (REST, check runs, `actions`)."""
-    words = {"en": ENGLISH, "ko": KOREAN}[language]
-    assert len(words[name]) <= 20 and len(words[f"{name}.long"]) <= 40 and len(name) <= 20
+    label, description = t(language, f"pull_check.{name}"), t(language, f"pull_check.{name}.long")
+    assert len(label) <= 20 and len(description) <= 40 and len(name) <= 20
     pressed = check_actions(VIEW, done("test", NEW, step=RED_TEST), language, live=False)
-    assert {one.label for one in pressed} == {words["rerun_failed"], words["fix"]}
+    assert {one.label for one in pressed} == {t(language, f"pull_check.{one}") for one in ("rerun_failed", "fix")}
 
 
 def test_an_approval_names_the_commit_in_twelve_digits() -> None:
