@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,6 @@ from bot.proc.capture import OutputLimit
 from bot.proc.child import Child
 from bot.proc.family import COOKIE
 from bot.proc.memory import is_counted as memory_is_counted
-from bot.proc.python import base_python
 
 __all__ = ["COOKIE", "Bounds", "OutputLimit", "ProcResult", "base_python", "memory_is_counted", "run"]
 
@@ -125,3 +125,8 @@ def _sentence(error: OSError | ValueError) -> str:
 
 def _ms_since(began: float) -> int:
     return round((time.monotonic() - began) * 1000)
+
+
+def base_python() -> Path:
+    """The Python below the bot's own virtual environment: the only one of the two that the sandbox shows."""
+    return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()

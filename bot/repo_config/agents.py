@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shlex
 
-from bot.repo_config.printable import brief
+from bot.repo_config.describe import brief
 
 AGENT_KINDS = ("fixers", "history", "command", "command:ARGV")
 """`command` is the operator's own (MENDBOT_AGENT_COMMAND); `command:ARGV` brings its command line along."""

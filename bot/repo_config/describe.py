@@ -1,4 +1,5 @@
-"""What stands in a YAML text, in plain words: a value as it was written, and what PyYAML says of a mistake."""
+"""What stands in a YAML text, in plain words: a value as it was written, and what PyYAML says of a mistake. Texts of
+anybody's are made fit for a sentence: one line, nothing invisible, and short."""
 
 from __future__ import annotations
 
@@ -7,7 +8,19 @@ import re
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from bot.repo_config.printable import brief, shown
+LONGEST = 60
+
+
+def brief(text: str) -> str:
+    """The text in at most 60 characters, what does not print as an escape, its end marked where it was cut."""
+    escaped = repr(text[: LONGEST + 1])[1:-1]
+    return escaped if len(escaped) <= LONGEST else escaped[: LONGEST - 1] + "…"
+
+
+def shown(text: str) -> str:
+    """The same in quotes, as a value is shown."""
+    return f"'{brief(text)}'"
+
 
 TAG = "tag:yaml.org,2002:"
 _NUMBER = re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?")

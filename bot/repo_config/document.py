@@ -13,9 +13,8 @@ from typing import Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from bot.repo_config.describe import TAG, got, in_plain_words, is_another_base, is_null
+from bot.repo_config.describe import TAG, brief, got, in_plain_words, is_another_base, is_null, shown
 from bot.repo_config.keys import PolicyProblem
-from bot.repo_config.printable import brief, shown
 
 MOST_DEEP = 12
 MOST_ALIASES = 20

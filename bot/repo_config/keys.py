@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, Valid
 
 from bot.model import CheckName, GroupBy, Language
 from bot.repo_config.agents import agent_problem
-from bot.repo_config.printable import shown
+from bot.repo_config.describe import shown
 
 POLICY_PATH = ".github/mendbot.yml"
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bot.repo_config.describe import got, is_null, is_plain, is_quoted_number, is_quoted_truth, is_text
+from bot.repo_config.describe import LONGEST, got, is_null, is_plain, is_quoted_number, is_quoted_truth, is_text
 from bot.repo_config.document import Document, Path, parse_document
 from bot.repo_config.keys import FIRST_PROBLEMS, Policy, PolicyProblem
-from bot.repo_config.printable import LONGEST
 from bot.repo_config.schema import below, choices, either, keys_of, phrase, policy_schema, sections
 
 LONGEST_BYTES = 64 * 1024

@@ -178,3 +178,18 @@ class Pyproject(_Manifest):
     def names(self) -> tuple[str, ...]:
         """What the project is called."""
         return tuple(filter(None, (self.project.name, self.poetry.name)))
+
+
+def packages_elsewhere(manifest: Mapping[str, object]) -> bool:
+    """Whether a `Cargo.toml` names a package that has no `path` in the tree and does not come from the workspace."""
+    return any(_is_elsewhere(entry) for listed in _cargo_tables(manifest) for entry in listed.values())
+
+
+def _cargo_tables(manifest: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    targets = table(manifest.get("target")).values()
+    for holder in (manifest, table(manifest.get("workspace")), *map(table, targets)):
+        yield from (table(holder.get(key)) for key in ("dependencies", "dev-dependencies", "build-dependencies"))
+
+
+def _is_elsewhere(entry: object) -> bool:
+    return not ("path" in table(entry) or table(entry).get("workspace") is True)

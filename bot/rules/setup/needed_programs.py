@@ -1,9 +1,10 @@
-"""Which programs a detected command calls that a machine may lack, and in which version the project pins them."""
+"""Which programs a command calls that a machine may lack, in which version the project pins them, and which program a
+command that ended early did not find."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from bot.model.setups import WantedProgram
@@ -100,3 +101,30 @@ def called_in(recipe: str, known: Collection[str] = tuple(KNOWN)) -> tuple[str, 
     """Those of the known programs that the lines of a shell recipe call, each once and sorted."""
     called = re.findall(rf"{_AT_COMMAND}([a-z]+)\b(?![.=/-])", recipe, re.MULTILINE)
     return tuple(sorted(set(called) & set(known)))
+
+
+_PYTHON = re.compile(r"(?<![\w.-])(?:python[\d.]*|mypy|pytest|ruff)(?![\w-])")
+_NOT_FOUND = re.compile(
+    r"(?:^|[ :'\u2018])(?P<name>[\w.+-]+)['\u2019]?:(?: command)? (?:not found|No such file or directory)", re.M
+)
+
+
+def uses_python(command: str) -> bool:
+    """Whether the words of a command name Python or one of the tools that Mendbot brings."""
+    return _PYTHON.search(command) is not None
+
+
+def program(argv: Sequence[str]) -> str:
+    """The program that an argv starts, behind `env -C DIRECTORY`, which the detection writes."""
+    return argv[3] if tuple(argv[:2]) == ("env", "-C") and len(argv) > 3 else argv[0]
+
+
+def lacking(argv: Sequence[str], said: str, tools: Collection[str]) -> str | None:
+    """The tool that was not found where a command could not start or ended with 127; `said` is its last output."""
+    if argv[0] in tools:
+        return argv[0]
+    if argv[0] not in ("env", "sh"):
+        return None
+    found = [match["name"] for match in _NOT_FOUND.finditer(said)]
+    wanted = [program(argv)] if argv[0] == "env" else found
+    return next((name for name in found if name in tools and name in wanted), None)

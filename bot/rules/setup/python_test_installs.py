@@ -1,4 +1,4 @@
-"""What a project's own ways to run its tests install first: tox's and nox's, and the commands of recipes and workflows.
+"""What a project's tests need installed: by tox, nox, recipes and workflows, and by the plug-ins in pytest's settings.
 Nothing of it is run; what is no literal is not known."""
 
 from __future__ import annotations
@@ -7,9 +7,16 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 
-from bot.rules.setup.declared_dependencies import normal
 from bot.rules.setup.manifests import strings
-from bot.rules.setup.requirement_files import Asked, asked_by_lines, asked_by_words, merged, name_of, split_words
+from bot.rules.setup.requirement_files import (
+    Asked,
+    asked_by_lines,
+    asked_by_words,
+    merged,
+    name_of,
+    normal,
+    split_words,
+)
 
 _TESTS = re.compile(r"(?:unit)?_?(?:tests?|testing|pytest|py|unit|unittests?)(?:_.*)?")
 _FACTORS = frozenset(("test", "tests", "testing", "py", "py3", "unit"))
@@ -124,3 +131,46 @@ def pinned_hooks(text: str) -> Mapping[str, str]:
         if pin:
             found[tool] = pin[1]
     return found
+
+
+_BY_OPTION = (
+    (r"--(?:no-)?cov(?:-[\w-]+)?", "pytest-cov"),
+    (r"-n(?:=?\d+|auto|logical)?|--numprocesses|--dist|--maxprocesses", "pytest-xdist"),
+    (r"--timeout(?:-[\w-]+)?", "pytest-timeout"),
+    (r"--benchmark-[\w-]+", "pytest-benchmark"),
+    (r"--reruns(?:-[\w-]+)?", "pytest-rerunfailures"),
+    (r"--asyncio-mode", "pytest-asyncio"),
+    (r"--randomly-[\w-]+", "pytest-randomly"),
+    (r"--random-order[\w-]*", "pytest-random-order"),
+    (r"--mypy[\w-]*", "pytest-mypy"),
+    (r"--ruff[\w-]*", "pytest-ruff"),
+    (r"--black", "pytest-black"),
+    (r"--flake8", "pytest-flake8"),
+    (r"--nbval[\w-]*", "nbval"),
+    (r"--ds|--reuse-db|--create-db|--nomigrations|--no-migrations", "pytest-django"),
+    (r"--html|--self-contained-html", "pytest-html"),
+    (r"--disable-socket|--allow-hosts", "pytest-socket"),
+    (r"--hypothesis-[\w-]+", "hypothesis"),
+)
+_BY_KEY = {
+    "asyncio_mode": "pytest-asyncio",
+    "asyncio_default_fixture_loop_scope": "pytest-asyncio",
+    "timeout": "pytest-timeout",
+    "timeout_method": "pytest-timeout",
+    "DJANGO_SETTINGS_MODULE": "pytest-django",
+    "env": "pytest-env",
+    "mock_use_standalone_module": "pytest-mock",
+    "qt_api": "pytest-qt",
+    "trio_mode": "pytest-trio",
+}
+
+
+def needed_plugins(settings: Mapping[str, object]) -> tuple[str, ...]:
+    """The packages of the plug-ins that the settings of pytest, with its `addopts`, name."""
+    options = settings.get("addopts")
+    words = options.split() if isinstance(options, str) else options if isinstance(options, list) else []
+    found = [package for key, package in _BY_KEY.items() if key in settings]
+    for word in words:
+        name = str(word).partition("=")[0]
+        found += [package for shape, package in _BY_OPTION if package and re.fullmatch(shape, name)]
+    return tuple(dict.fromkeys(found))

@@ -11,7 +11,7 @@ from bot.model import CheckName, SetupDone, ShellCommand, ShellOrArgv
 from bot.model.setups import SetupPlan, SetupStep
 from bot.rules.runs.pipeline import CUSTOM, STAGES, PipelineStage, stage_of
 from bot.rules.runs.spec import RunSpec
-from bot.workspace.detect.chosen_by import chosen_by
+from bot.workspace.detect.command_finders import chosen_by
 from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.detect.package_managers import programs_called
 from bot.workspace.files.project_files import Project

@@ -21,8 +21,7 @@ from bot.workspace.dependencies.disk_budget import sweep_halves, trim
 from bot.workspace.files.home_directories import is_marked, own_entries
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.git.command import GitError
-from bot.workspace.mirror.mirror import tidy
-from bot.workspace.mirror.run_refs import drop_runs, open_pulls
+from bot.workspace.mirror.mirror import drop_runs, open_pulls, tidy
 
 PAYLOADS = timedelta(days=14)
 """A delivery's payload; GitHub itself keeps it 3 days, an Enterprise Server 7."""

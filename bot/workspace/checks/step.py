@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bot.errors import Refused
 from bot.model import Annotation, Classification, CouldNotRun, NeededSetup, ShellCommand, ShownFailure, ValidationStep
 from bot.proc import ProcResult
 from bot.reports.format.truncate import cut_around, cut_middle, one_line, strip_control
@@ -17,8 +18,8 @@ from bot.rules.excerpts.excerpts import shown_failures
 from bot.rules.failures import errors
 from bot.rules.failures.annotations import Unreadable
 from bot.rules.setup.unable_to_run import could_not_run
-from bot.workspace.checks.line_counts import LineCounts
 from bot.workspace.checks.report_files import ReportFile
+from bot.workspace.files.nofollow import read_state
 from bot.workspace.files.tree_digest import Walk
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.sandbox import Sandbox
@@ -238,3 +239,35 @@ def _by_base_name(tree: Path) -> dict[str, list[str]]:
     for path in Walk(tree, most=_MOST_NAMES):
         names.setdefault(path.rpartition("/")[2], []).append(path)
     return names
+
+
+MOST_FILE_BYTES = 16_000_000
+"""Of one file; a larger one is none that people write."""
+MOST_BYTES = 64_000_000
+"""Of all the files of one log."""
+MOST_FILES = 2_000
+
+
+class LineCounts:
+    """Asked for the files of one log, each is read once; what is past the bounds counts as not there."""
+
+    def __init__(self, tree: Path) -> None:
+        self._tree = tree
+        self._known: dict[str, int | None] = {}
+        self._left = MOST_BYTES
+
+    def of(self, path: str) -> int | None:
+        """Lines of the file, at least 1; None where there is no such file in the tree, or none that may be read."""
+        if path not in self._known:
+            self._known[path] = self._count(path) if len(self._known) < MOST_FILES else None
+        return self._known[path]
+
+    def _count(self, path: str) -> int | None:
+        try:
+            state = read_state(self._tree, path, most=min(self._left, MOST_FILE_BYTES))
+        except (OSError, Refused):
+            return None
+        if state is None:
+            return None
+        self._left -= len(state.content)
+        return max(1, state.content.count(b"\n") + (not state.content.endswith(b"\n")))

@@ -20,11 +20,11 @@ from pydantic import ValidationError
 
 from bot.errors import MendbotError
 from bot.model import Model
-from bot.workspace.dependencies.copy_tree import copy, flush
 from bot.workspace.dependencies.relocation import Moved, Unmovable, move, prepare, survey
 from bot.workspace.files.home_directories import is_marked, mark, own_entries
 from bot.workspace.files.nofollow import open_parent
 from bot.workspace.files.remove_tree import remove_directory
+from bot.workspace.files.system_command import copy, flush
 from bot.workspace.files.tree_digest import MADE_BY_TOOLS
 from bot.workspace.files.walk import walk
 from bot.workspace.git.repo_lock import exclusive

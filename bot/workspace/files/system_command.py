@@ -1,4 +1,4 @@
-"""Runs a program of the system, such as cp(1), on files that are too many or too strange to be handled in here."""
+"""Runs programs of the system, such as cp(1), on files that are too many or too strange to be handled in here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from bot import proc
-from bot.errors import Shortage, shortage
+from bot.errors import Shortage, Transient, shortage
 
 _BOUND = proc.Bounds(with_parent=True)
 
@@ -21,3 +21,24 @@ async def run_system_command(*argv: str, timeout_s: float) -> str:
         return f"{argv[0]} did not end within {timeout_s:.0f} seconds"
     lines = (result.spawn_error or result.output.decode("utf-8", "replace")).strip().splitlines()
     return "" if result.exit_code == 0 else f"{argv[0]} failed: {lines[0] if lines else 'it gave no reason'}"
+
+
+_TIMEOUT_S = 900.0
+_COPY = ("cp", "-R", "-P", "--preserve=mode,timestamps,links", "--reflink=auto", "-T", "--")
+
+
+async def copy(source: Path, to: Path) -> None:
+    """Copy a file, a link or a directory to `to`, which must be free; times and modes stay, no link is followed.
+
+    Raises Transient where something was not copied; what was copied until then stays."""
+    await _run(*_COPY, str(source), str(to))
+
+
+async def flush(directory: Path) -> None:
+    """Return when all that was written to the directory's file system is on the disk. Raises Transient."""
+    await _run("sync", "-f", str(directory))
+
+
+async def _run(*argv: str) -> None:
+    if problem := await run_system_command(*argv, timeout_s=_TIMEOUT_S):
+        raise Transient(problem)

@@ -4,13 +4,14 @@ Branches of the other side are `refs/remotes/origin/*` here, so that local ones 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from bot.errors import UserError
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.git.branch_names import branch_problem
 from bot.workspace.git.command import GitError, git
-from bot.workspace.git.objects import commits, decode
+from bot.workspace.git.objects import commits, decode, encode
 from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.mirror.remote import Remote, transfer
 
@@ -157,3 +158,33 @@ def push_refusal(error: GitError, there: str) -> str:
         short = f"the branch exists already, at {there[:12]}" if there else "the branch changed meanwhile"
     reason = f"{first} ({short})" if first else short
     return "".join(char for char in reason if char.isprintable())[:500]
+
+
+_RUNS = ("refs/mendbot/runs/", "refs/mendbot/salvage/")
+_PULLS = "refs/mendbot/pulls/"
+
+
+async def open_pulls(mirror: Path) -> frozenset[int]:
+    """The pull requests that were checked and of whose end nobody has told; none where there is no mirror."""
+    if not mirror.is_dir():
+        return frozenset()
+    names = (name.removeprefix(_PULLS) for name in await _refs(mirror, _PULLS))
+    return frozenset(int(name) for name in names if name.isdecimal())
+
+
+async def drop_runs(mirror: Path, run_ids: Collection[str], branches: Collection[str]) -> int:
+    """Let go of what these runs made in the mirror, and of these branches of ours there; how many refs that were. The
+    other side's branches are not touched, and what is absent is fine."""
+    if not mirror.is_dir():
+        return 0
+    own = [name for name in await _refs(mirror, *_RUNS) if name.split("/")[3] in run_ids]
+    wanted = {_LOCAL + branch for branch in branches}
+    own += [name for name in await _refs(mirror, _LOCAL) if name in wanted]
+    if own:
+        orders = "".join(f"delete {name}\0\0" for name in own)
+        await git("update-ref", "--stdin", "-z", git_dir=mirror, stdin=encode(orders))
+    return len(own)
+
+
+async def _refs(mirror: Path, *prefixes: str) -> list[str]:
+    return decode(await git("for-each-ref", "--format=%(refname)", *prefixes, git_dir=mirror)).splitlines()

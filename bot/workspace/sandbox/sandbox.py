@@ -22,7 +22,7 @@ from bot.config import CHECK_MEMORY_MB
 from bot.errors import ConfigError, Shortage, UserError, shortage
 from bot.model import SandboxMode, ShellCommand
 from bot.proc import Bounds, ProcResult
-from bot.rules.setup.python_tools import lacking, uses_python
+from bot.rules.setup.needed_programs import lacking, uses_python
 from bot.workspace.files.project_files import Project
 from bot.workspace.sandbox.bubblewrap import PLAIN_ENVIRONMENT, Box, SandboxGrant, downloaded, find_packages, tree_tools
 from bot.workspace.sandbox.check_tools import TOOLS, Tools, bundled

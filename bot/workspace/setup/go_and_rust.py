@@ -11,8 +11,8 @@ from pathlib import Path
 
 from bot.model import CheckName, ShellCommand
 from bot.model.setups import SetupStep
-from bot.rules.setup.cargo_manifest import packages_elsewhere
-from bot.rules.setup.python_tools import program
+from bot.rules.setup.manifests import packages_elsewhere
+from bot.rules.setup.needed_programs import program
 from bot.workspace.files.project_files import Project
 from bot.workspace.files.tree_digest import Walk
 from bot.workspace.sandbox.bubblewrap import CARGO_HOME, GO_MODULES

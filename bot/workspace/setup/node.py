@@ -15,7 +15,7 @@ from bot.errors import Refused
 from bot.model import CheckName, ShellCommand
 from bot.model.setups import NeededSetup, SetupStep
 from bot.rules.setup.manifests import PackageJson
-from bot.rules.setup.needed_programs import KNOWN, is_berry
+from bot.rules.setup.needed_programs import KNOWN, is_berry, program
 from bot.rules.setup.node_install import (
     LOCKS,
     NodeProject,
@@ -24,7 +24,6 @@ from bot.rules.setup.node_install import (
     own_scripts,
     rebuild_command,
 )
-from bot.rules.setup.python_tools import program
 from bot.rules.setup.setup_command import node_setup
 from bot.workspace.detect.package_managers import node_program, package_manager, yarn_prefix
 from bot.workspace.files.nofollow import read_state

@@ -6,9 +6,15 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from bot.rules.setup import declared_dependencies
 from bot.rules.setup.python_install import version_settings
-from bot.rules.setup.requirement_files import name_of
+from bot.rules.setup.requirement_files import (
+    ini_requires,
+    is_requirements,
+    name_of,
+    normal,
+    pyproject_requires,
+    requirements,
+)
 from bot.workspace.files.project_files import Project
 from bot.workspace.sandbox.check_tools import LOCK, TOOLS
 from bot.workspace.setup.python_project import PythonProject
@@ -57,12 +63,12 @@ def declaring(project: Project) -> str | None:
 
 
 def _declaring(project: Project) -> Iterator[str]:
-    if _beyond_tools(declared_dependencies.pyproject_requires(project.pyproject())):
+    if _beyond_tools(pyproject_requires(project.pyproject())):
         yield "pyproject.toml"
-    if project.has("setup.cfg") and _beyond_tools(declared_dependencies.ini_requires(project.ini("setup.cfg"))):
+    if project.has("setup.cfg") and _beyond_tools(ini_requires(project.ini("setup.cfg"))):
         yield "setup.cfg"
-    for name in sorted(filter(declared_dependencies.is_requirements, _names(project))):
-        if _beyond_tools(declared_dependencies.requirements(project.text(name) or "")):
+    for name in sorted(filter(is_requirements, _names(project))):
+        if _beyond_tools(requirements(project.text(name) or "")):
             yield name
     if project.has("Pipfile") and any(project.toml("Pipfile").get(key) for key in ("packages", "dev-packages")):
         yield "Pipfile"
@@ -81,7 +87,7 @@ def namesake(project: Project) -> str | None:
     packages = frozenset(pin[1] for pin in pins)
     setup_cfg = project.ini("setup.cfg") if project.has("setup.cfg") else {}
     names = (*project.pyproject().names, setup_cfg.get("metadata", {}).get("name") or "")
-    own = packages.intersection(map(declared_dependencies.normal, names))
+    own = packages.intersection(map(normal, names))
     if own:
         return min(own)
     for package in sorted(packages):

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import PurePosixPath
 
-from bot.rules.setup import declared_dependencies as declared
 from bot.rules.setup.manifests import strings
 from bot.rules.setup.python_dependencies import Declared, declared_by
 from bot.rules.setup.python_test_installs import (
@@ -19,7 +18,7 @@ from bot.rules.setup.python_test_installs import (
     asked_by_tox_toml,
     pinned_hooks,
 )
-from bot.rules.setup.requirement_files import Asked, asked_by_lines, is_requirement, merged
+from bot.rules.setup.requirement_files import Asked, asked_by_lines, is_requirement, is_requirements, merged
 from bot.workspace.files.project_files import Project, section
 
 MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "tox.ini", "noxfile.py")
@@ -131,7 +130,7 @@ class _Files:
             ends = (".txt", ".in") if place == "requirements" else (".txt",)
             stems = {name.rpartition(".")[0] for name in names if name.endswith(".txt")}
             for name in names:
-                shaped = name.endswith(ends) if place == "requirements" else declared.is_requirements(name)
+                shaped = name.endswith(ends) if place == "requirements" else is_requirements(name)
                 if shaped and not (name.endswith(".in") and name[:-3] in stems):
                     yield f"{place}/{name}" if place else name
 

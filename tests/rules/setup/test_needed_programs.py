@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.rules.setup.python_tools import lacking, uses_python
+from bot.rules.setup.needed_programs import lacking, uses_python
 
 TOOLS = ("mypy", "pytest", "ruff")
 
