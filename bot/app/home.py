@@ -9,7 +9,7 @@ import structlog
 
 from bot.errors import ConfigError
 from bot.reports.format.truncate import one_line
-from bot.store.database.database import APPLICATION_ID
+from bot.store.database.engines import APPLICATION_ID
 from bot.store.database.open import FILE, application_id
 from bot.workspace.files.home_directories import claim_directories, is_marked, mark, tighten
 

@@ -10,6 +10,7 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,12 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     sessions = ServedSessions(settings, database, worker)
     ready = health.readiness({"worker": worker.problem, "database": database.problem}, worker.github_seen)
     alive = health.liveness()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with database.async_reads():
+            yield
+
     pages = Starlette(
         routes=[
             Route("/ping", alive),
@@ -72,6 +79,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             *session_routes(sessions, streams, guard),
         ],
         exception_handlers={HTTPException: api.no_route},
+        lifespan=lifespan,
     )
     return WebhookRouter(webhook, ("/api/github/webhooks", "/webhook"), pages)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -70,7 +71,7 @@ class ServedSessions:
     async def log(self, session_id: str, name: str) -> bytes | None:
         if not (_ID.match(session_id) and _ID.match(name)):
             return None
-        return read_log(self._settings.home, session_id, name)
+        return await asyncio.to_thread(read_log, self._settings.home, session_id, name)
 
     async def cancel(self, session_id: str, because: str) -> Session | None:
         async def stop(context: Context) -> None:

@@ -11,7 +11,7 @@ import structlog
 
 from bot.errors import Transient
 from bot.store.inbox.deliveries import DeliveryRow
-from bot.store.inbox.refused_deliveries import MOST, RefusedDeliveries
+from bot.store.inbox.refused_deliveries import MAX_REASON, MOST, RefusedDeliveries
 
 LOG_S = 60.0
 WRITE_S = 5.0
@@ -27,15 +27,15 @@ class Refusals:
         self._log_s, self._write_s = log_s, write_s
         self._pending: deque[DeliveryRow] = deque(maxlen=MOST)
         self._writing: asyncio.Task[None] | None = None
-        self._moved = asyncio.Lock()
         self._unlogged: Counter[int] = Counter()
 
     def note(self, status: int, delivery: str, event: str, because: str) -> None:
         """A delivery was refused with that HTTP status. Waits for nothing."""
         now = int(time.time() * 1000)
-        self._pending.append(
-            DeliveryRow(delivery=delivery, event=event, status="refused", because=because, received_at=now)
+        row = DeliveryRow(
+            delivery=delivery, event=event, status="refused", because=because[:MAX_REASON], received_at=now
         )
+        self._pending.append(row)
         if self._writing is None:
             self._writing = asyncio.create_task(self._write())
         if status in self._unlogged:
@@ -44,10 +44,13 @@ class Refusals:
             self._log(status, 1, because)
 
     async def list(self, limit: int, offset: int) -> tuple[DeliveryRow, ...]:
-        """The newest, also those that are not written yet."""
-        async with self._moved:
-            rows = (*reversed(self._pending), *await self._store.list())[:MOST]
-        return rows[offset : offset + limit]
+        """The newest, also those that are not written yet. Waits for no write: a row that is written meanwhile is in
+        both places, and counts once."""
+        pending = tuple(reversed(self._pending))
+        both = Counter(await self._store.list())
+        stored = (both - Counter(pending)).elements()
+        rows = sorted((*pending, *stored), key=lambda row: row.received_at, reverse=True)[:MOST]
+        return tuple(rows[offset : offset + limit])
 
     def _log(self, status: int, count: int, because: str) -> None:
         log.warning("deliveries_refused", status=status, count=count, because=because)
@@ -62,15 +65,14 @@ class Refusals:
 
     async def _write(self) -> None:
         while self._pending:
-            async with self._moved:
-                rows = tuple(self._pending)
-                try:
-                    await self._store.add(rows)
-                except Transient as error:  # they are kept in memory, and tried again
-                    log.info("refusals_wait", because=str(error))
-                else:
-                    for row in rows:
-                        if self._pending and self._pending[0] is row:
-                            self._pending.popleft()
+            rows = tuple(self._pending)
+            try:
+                await self._store.add(rows)
+            except Transient as error:  # they are kept in memory, and tried again
+                log.info("refusals_wait", because=str(error))
+            else:
+                for row in rows:
+                    if self._pending and self._pending[0] is row:
+                        self._pending.popleft()
             await asyncio.sleep(self._write_s)
         self._writing = None

@@ -216,7 +216,7 @@ def test_a_database_elsewhere_that_cannot_be_reached_is_one_sentence(
 def locked(mendbot: Mendbot, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Another process in the middle of a write that takes long; ours wait less than they would."""
     mendbot(*RECORD)
-    monkeypatch.setattr("bot.store.database.database.BUSY_TIMEOUT_MS", 100)
+    monkeypatch.setattr("bot.store.database.engines.BUSY_TIMEOUT_MS", 100)
     other = sqlite3.connect(mendbot.home / "mendbot.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     yield

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
+import sqlalchemy as sa
 
 from bot.model import Artifact, Issue, Phase, Repo, Validation
 from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import Draft, Runs
 from bot.workspace.checks.logs import write_log
+from tests.machine import PATIENCE_S
 from tests.web.conftest import TOKEN, Door
 from tests.web.session_world import Stream
 
@@ -127,3 +131,23 @@ def test_writes_want_the_token_wherever_they_come_from(door: Door, path: str) ->
 def test_whether_it_lives_is_open_to_all(door: Door, path: str) -> None:
     """Without a worker it is not ready, and says so."""
     assert door.get(path, Authorization=None, Host="evil.example").status == (503 if path == "/readyz" else 200)
+
+
+def test_reads_answer_while_a_writer_holds_its_transaction(door: Door) -> None:
+    """Also those of the deliveries that are being refused: their list waits for no write of its own."""
+    reached, go_on = threading.Event(), threading.Event()
+
+    def write(connection: sa.Connection) -> None:
+        connection.execute(sa.text("UPDATE deliveries SET because = 'held'"))
+        reached.set()
+        go_on.wait(PATIENCE_S)
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(lambda: asyncio.run(door.database.write(write)))
+        try:
+            assert reached.wait(PATIENCE_S)
+            assert door.post(b"{}", {}).status == 401
+            assert [door.get(path).status for path in (*READS, "/api/deliveries?refused=1")] == [200] * (len(READS) + 1)
+            assert not writing.done()
+        finally:
+            go_on.set()

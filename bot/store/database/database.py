@@ -9,9 +9,9 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,14 +19,13 @@ import sqlalchemy as sa
 
 from bot.errors import ConfigError, Transient
 from bot.store.database.checkpoints import Checkpointer
-from bot.store.database.postgres import bounded, lock_for_migration
+from bot.store.database.engines import BUSY_TIMEOUT_MS, READERS, AsyncReader, engines, parse_url
+from bot.store.database.postgres import lock_for_migration
 from bot.store.database.private_file import create_private
 
 T = TypeVar("T")
 Work = Callable[[sa.Connection], Any]
 
-APPLICATION_ID = 0x4D454E44  # "Fix": tells our file from any other SQLite database
-BUSY_TIMEOUT_MS = 5000
 RUSH_S = 0.05
 GIVE_WAY_S = 1.0
 _GROUP = 512
@@ -36,44 +35,6 @@ _MIGRATIONS = Path(__file__).parents[1] / "migrations"
 def now_ms() -> int:
     """Wall-clock time as epoch milliseconds, the form in which times are stored."""
     return int(time.time() * 1000)
-
-
-def _parsed(url: str) -> sa.URL:
-    try:
-        parsed = sa.make_url(url)
-    except sa.exc.ArgumentError:  # its own words may quote the password
-        parsed = None
-    if parsed is None or parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        raise ConfigError(
-            "MENDBOT_DATABASE_URL must be like postgresql://USER:PASSWORD@HOST/NAME (or unset for SQLite)"
-        )
-    return parsed
-
-
-def _sqlite_engine(url: sa.URL, begin: str, pool_size: int) -> sa.Engine:
-    engine = sa.create_engine(url, poolclass=sa.QueuePool, pool_size=pool_size, max_overflow=0)
-    # a reader must write nothing, not even this: the file may be another program's, or locked by another process
-    mark = (f"application_id={APPLICATION_ID}", "journal_mode=WAL") if begin == "BEGIN IMMEDIATE" else ()
-
-    @sa.event.listens_for(engine, "connect")
-    def _on_connect(connection: Any, _record: object) -> None:
-        connection.isolation_level = None  # we say BEGIN ourselves: pysqlite's own is deferred
-        cursor = connection.cursor()
-        for pragma in (
-            f"busy_timeout={BUSY_TIMEOUT_MS}",
-            "synchronous=FULL",
-            "wal_autocheckpoint=0",  # see checkpoints.py
-            "foreign_keys=ON",
-            *mark,
-        ):
-            cursor.execute(f"PRAGMA {pragma}")
-        cursor.close()
-
-    @sa.event.listens_for(engine, "begin")
-    def _on_begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(begin)
-
-    return engine
 
 
 def _revisions() -> list[str]:
@@ -146,20 +107,17 @@ class Database:
     database raises ConfigError."""
 
     def __init__(self, url: str) -> None:
-        parsed = _parsed(url)
+        parsed = parse_url(url)
         self.url = url
         self.sqlite = parsed.get_backend_name() == "sqlite"
         if self.sqlite:
             Path(parsed.database or "").parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._writer = _sqlite_engine(parsed, "BEGIN IMMEDIATE", 1)
-            self._reader = _sqlite_engine(parsed, "BEGIN", 4)
-        else:
-            # a connection that the server has closed meanwhile is found out before it is used
-            self._writer = self._reader = sa.create_engine(bounded(parsed), pool_size=5, pool_pre_ping=True)
+        self._writer, self._reader = engines(parsed)
         self._checkpointer = Checkpointer(Path(parsed.database or "")) if self.sqlite else None
         self.rush = Rush()
         self._jobs: queue.SimpleQueue[tuple[Work, Future[Any]] | None] = queue.SimpleQueue()
-        self._readers = ThreadPoolExecutor(4, thread_name_prefix="store-read")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
+        self._async_readers: dict[asyncio.AbstractEventLoop, AsyncReader] = {}
         self._thread = threading.Thread(target=self._serve, name="store-write", daemon=True)
         self._thread.start()
 
@@ -193,14 +151,29 @@ class Database:
 
     async def read(self, work: Callable[[sa.Connection], T]) -> T:
         """Run `work` on a snapshot; what it writes is lost."""
-        return await asyncio.wrap_future(self._readers.submit(self._read, work))
+        reader = self._async_readers.get(asyncio.get_running_loop())
+        try:
+            if reader is not None:
+                return await reader.read(work)
+            return await asyncio.wrap_future(self._readers.submit(self._read, work))
+        except (sa.exc.OperationalError, sa.exc.TimeoutError) as error:
+            raise Transient(f"the database cannot be read: {getattr(error, 'orig', error)}") from error
 
     def _read(self, work: Callable[[sa.Connection], T]) -> T:
+        with self._reader.connect() as connection:
+            return work(connection)
+
+    @asynccontextmanager
+    async def async_reads(self) -> AsyncIterator[None]:
+        """While this is open, `read` on the running event loop uses connections of that loop alone: it waits for no
+        read of another loop (docs/decisions/0106-async-reads.md)."""
+        loop, reader = asyncio.get_running_loop(), AsyncReader(parse_url(self.url))
+        self._async_readers[loop] = reader
         try:
-            with self._reader.connect() as connection:
-                return work(connection)
-        except sa.exc.OperationalError as error:
-            raise Transient(f"the database cannot be read: {error.orig}") from error
+            yield
+        finally:
+            del self._async_readers[loop]
+            await reader.close()
 
     async def problem(self) -> str | None:
         """None when the database answers, else what is wrong with it (for readiness)."""

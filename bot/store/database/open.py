@@ -13,7 +13,8 @@ import sqlalchemy as sa
 
 from bot.config import Settings
 from bot.errors import ConfigError, MendbotError, Transient, UserError
-from bot.store.database.database import APPLICATION_ID, Database, newest_revision, revision_of
+from bot.store.database.database import Database, newest_revision, revision_of
+from bot.store.database.engines import APPLICATION_ID
 
 FILE = "mendbot.db"
 """The store's name in the home."""

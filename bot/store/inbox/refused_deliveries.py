@@ -11,7 +11,8 @@ from bot.store.database.tables import refused_deliveries as table
 from bot.store.inbox.deliveries import DeliveryRow
 
 MOST = 200
-_MOST_WORDS = 500
+MAX_REASON = 500
+"""Characters of a reason that are kept."""
 
 _NEWEST = sa.select(table.c.id).order_by(table.c.id.desc()).limit(MOST)
 
@@ -22,7 +23,7 @@ class RefusedDeliveries:
 
     async def add(self, rows: Sequence[DeliveryRow]) -> None:
         """Keep these, oldest first, and of all the newest `MOST`."""
-        values = [{**row.model_dump(exclude={"status"}), "because": row.because[:_MOST_WORDS]} for row in rows]
+        values = [row.model_dump(exclude={"status"}) for row in rows]
 
         def work(connection: sa.Connection) -> None:
             connection.execute(sa.insert(table), values)

@@ -241,7 +241,7 @@ def test_a_database_that_fails_midway_says_how_much_was_taken(tmp_path: Path, mo
                 other.close()
             assert len(await exported(database)) == 200
 
-    monkeypatch.setattr("bot.store.database.database.BUSY_TIMEOUT_MS", 50)
+    monkeypatch.setattr("bot.store.database.engines.BUSY_TIMEOUT_MS", 50)
     asyncio.run(work())
 
 

@@ -94,7 +94,7 @@ def test_one_bad_write_does_not_spoil_those_that_share_its_commit(tmp_path: Path
 def test_a_locked_database_is_a_passing_fault_and_nothing_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.store.database.database.BUSY_TIMEOUT_MS", 50)
+    monkeypatch.setattr("bot.store.database.engines.BUSY_TIMEOUT_MS", 50)
 
     async def run() -> bool:
         async with inbox(tmp_path) as (box, _, _):
