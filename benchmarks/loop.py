@@ -17,7 +17,8 @@ from statistics import median
 from benchmarks.result import Result, Row, percentile
 from benchmarks.servers import bot
 from bot import proc
-from bot.model import RunEvent
+from bot.model.phase_events import ValidationCompleted
+from bot.model.run_events import AttemptStarted, CheckEnded, RunEvent
 from bot.store.database.database import Database
 from bot.store.runs.runs import Runs
 from demo.standin.server import StandIn
@@ -128,14 +129,14 @@ async def _events(runs: Runs, number: int) -> tuple[RunEvent, ...]:
 
 
 def _attempt_ms(events: tuple[RunEvent, ...]) -> float:
-    started = next(event.ts for event in events if event.type == "attempt_started")
-    ended = next(event.ts for event in events if event.type == "phase_completed" and event.phase == "validation")
+    started = next(event.ts for event in events if isinstance(event, AttemptStarted))
+    ended = next(event.ts for event in events if isinstance(event, ValidationCompleted))
     return (ended - started).total_seconds() * 1000
 
 
 def _checks_ms(events: tuple[RunEvent, ...]) -> float:
-    done = (event for event in events if event.type == "validation_command_completed" and event.iteration == 1)
-    return float(sum(event.data["step"]["durationMs"] for event in done))
+    done = (event for event in events if isinstance(event, CheckEnded) and event.iteration == 1 and event.step.passed)
+    return float(sum(event.step.duration_ms for event in done))
 
 
 def _result(size: Size, rounds: list[_Round]) -> Result:

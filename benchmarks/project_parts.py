@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.project_case import Case, git
-from bot.rules.runs.state import RunState, run_state
+from bot.rules.runs.fold import run_state
+from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow, Runs
 from demo.standin.views import PullView
 from demo.standin.world import World

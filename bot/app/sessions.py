@@ -11,7 +11,6 @@ from bot.app.worker import Worker
 from bot.config import Settings
 from bot.errors import Transient
 from bot.model import Artifact, RunEvent, Session, SessionRequest
-from bot.rules.runs.state import run_state
 from bot.store.database.database import Database
 from bot.store.runs.runs import RunRow, Runs
 from bot.workflows.context import Context, tree_path
@@ -99,7 +98,7 @@ class ServedSessions:
         """The trees that unfinished runs work in."""
         found = []
         for row in await self._runs.unfinished():
-            state = run_state(await self._runs.events(row.id))
+            state = await self._runs.state(row.id)
             if state.snapshot is not None:
                 found.append(_worktree(self._settings.home, row, state.branch or None))
         return found

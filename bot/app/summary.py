@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bot.model import RunEvent, SessionSummary, Status
 from bot.rules.patches.change_size import changed_files
+from bot.rules.runs.fold import run_state
 from bot.rules.runs.proof import proof_of
-from bot.rules.runs.state import run_state
 from bot.store.runs.runs import RunRow
 from bot.workspace.checks.logs import directory, read_log
 
@@ -16,9 +16,8 @@ from bot.workspace.checks.logs import directory, read_log
 def get_summary(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionSummary:
     """The summary of a session whose events, all of them, these are."""
     state = run_state(events)
-    end = next((event.data for event in reversed(events) if event.type == "session_finished"), {})
     status = state.finished or row.status
-    last, best = (end.get("diff") or ""), end.get("bestAttempt")
+    last, best = state.diff or "", state.best_attempt
     content = read_log(home, row.id, last) if last else None
     earlier = f"attempt-{best}.diff" if best and best != state.attempt and status is not Status.SUCCESS else ""
     where = directory(home.absolute(), row.id)

@@ -159,17 +159,13 @@ class Progress:
 def _document(finished: FinishedSession) -> dict[str, object]:
     """The session as over HTTP, with its events and its artifacts, and with absolute paths of what is kept."""
     from bot.web.sessions import artifact_json, session_json
-    from bot.web.stream import event_json
 
     where = finished.summary.directory
     return {
         **session_json(finished.session),
         "artifactsPath": where,
         **({"diffPath": finished.summary.diff} if finished.summary.diff else {}),
-        "events": [
-            {**sent, "data": _with_paths(sent["data"], where)}
-            for sent in (event_json(event) for event in finished.events)
-        ],
+        "events": [{**event.as_json(), "data": _with_paths(event.data(), where)} for event in finished.events],
         "artifacts": [_with_paths(artifact_json(artifact), where) for artifact in finished.artifacts],
     }
 

@@ -26,7 +26,6 @@ from bot.model.nouns import (
     Proof,
     Repo,
     RunChecksResult,
-    RunEvent,
     SandboxMode,
     ShellCommand,
     Status,
@@ -46,6 +45,7 @@ from bot.model.report_views import (
     Resolution,
     RunView,
 )
+from bot.model.run_events import RunEvent
 from bot.model.sessions import ChangedFile, Problem, Session, SessionRequest, SessionSummary, ShellOrArgv
 from bot.model.setups import NeededSetup, SetupDone, SetupPlan
 from bot.model.unable_to_run import CouldNotRun

@@ -250,18 +250,6 @@ class Validation(CamelModel):
     steps: tuple[ValidationStep, ...] = ()
 
 
-class RunEvent(CamelModel):
-    """One line of a run's story (REQ-RUN-007); `id` grows over the whole database."""
-
-    id: int
-    type: str
-    ts: datetime
-    phase: Phase | None = None
-    iteration: int | None = None
-    classification: Classification | None = None
-    data: dict[str, Any] = Field(default_factory=dict)
-
-
 class Artifact(CamelModel):
     """A stored record of a phase; `data` holds what the phase left."""
 

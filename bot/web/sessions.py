@@ -15,7 +15,7 @@ from starlette.routing import Route
 from bot.model import Artifact, RunEvent, Session, SessionRequest
 from bot.rules.runs.session_request import InvalidRequest, parse_request
 from bot.web.api import Endpoint, Guard, answer, json_body, not_found, page
-from bot.web.stream import EventStream, Streams, event_json, last_seen, wants_stream
+from bot.web.stream import EventStream, Streams, last_seen, wants_stream
 
 CANCELLED = "cancelled over HTTP"
 
@@ -112,7 +112,7 @@ def events(sessions: Sessions, streams: Streams) -> Endpoint:
         after = last_seen(request)
         if request.method == "HEAD" or not wants_stream(request.headers):
             found = await sessions.events(session.id, after)
-            return answer([event_json(event) for event in found], headers={"Vary": "Accept"})
+            return answer([event.as_json() for event in found], headers={"Vary": "Accept"})
         if session.status.final and after and not await sessions.events(session.id, after):
             return Response(status_code=204)  # "stop reconnecting" (HTML standard, Server-sent events)
         return EventStream(streams, sessions, session.id, after)

@@ -128,11 +128,7 @@ async def _is_over(sessions: Followed, session_id: str) -> bool:
 
 
 def as_message(event: RunEvent) -> bytes:
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.id, event.type.encode(), as_json(event_json(event)))
-
-
-def event_json(event: RunEvent) -> dict[str, Any]:
-    return event.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.id, event.type.encode(), as_json(event.as_json()))
 
 
 def last_seen(request: Request) -> int:

@@ -15,7 +15,6 @@ from bot.config import Settings, load_settings
 from bot.model import RunEvent
 from bot.rules.runs.session_request import InvalidRequest, parse_request
 from bot.web.sessions import artifact_json, session_json
-from bot.web.stream import event_json
 from tests.e2e.session_projects import (
     IS_42,
     PLAIN,
@@ -49,7 +48,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 def document(told: FinishedSession) -> Doc:
     return {
         **session_json(told.session),
-        "events": [event_json(event) for event in told.events],
+        "events": [event.as_json() for event in told.events],
         "artifacts": [artifact_json(artifact) for artifact in told.artifacts],
     }
 

@@ -22,13 +22,14 @@ from bot.rules.runs.session_request import InvalidRequest
 from bot.rules.runs.spec import RunSpec
 from bot.store.database.database import Database
 from bot.store.database.notify import POLL_S, Changes
-from bot.store.runs.runs import Draft, RunRow, Runs
+from bot.store.runs.runs import RunRow, Runs
 from bot.web.api import Guard, no_route
 from bot.web.server import bind, server
 from bot.web.sessions import Sessions, routes
 from bot.web.stream import Streams
 from bot.web.worktrees import worktrees
 from tests.machine import PATIENCE_S
+from tests.run_events import run_event
 from tests.web.conftest import Answer
 
 TOKEN = "admin-token-0123456789"
@@ -78,7 +79,7 @@ class World:
         return made
 
     def append(self, session_id: str, *types: str, **more: Any) -> None:
-        fresh = [RunEvent(id=next(self._ids), type=name, ts=NOON, **more) for name in types]
+        fresh = [run_event(name, **{"id": next(self._ids), "ts": NOON, **more}) for name in types]
         self.told[session_id] = [*self.told[session_id], *fresh]
         self.changes.notify()
 
@@ -151,16 +152,17 @@ class Stored(World):
         return made
 
     def append(self, session_id: str, *types: str, **more: Any) -> None:
-        drafts = []
+        fresh = []
         for name in types:
-            self._written += 1
-            drafts.append(Draft(type=name, key=str(self._written), **more))
-        asyncio.run(self.runs.append(session_id, drafts))
+            self._written += 1  # of one kind there is one event for each attempt
+            attempt = {"iteration": self._written} if name in ("attempt_started", "changes_applied") else {}
+            fresh.append(run_event(name, **{**attempt, **more}))
+        asyncio.run(self.runs.append(session_id, fresh))
         if not self.silent:
             self.changes.notify()
 
     def finish(self, session_id: str, status: Status = Status.SUCCESS) -> None:
-        self.append(session_id, "session_finished", data={"status": status, "stop": None})
+        self.append(session_id, "session_finished", status=status)
 
     async def get(self, session_id: str) -> Session | None:
         row: RunRow | None = await self.runs.get(session_id)

@@ -12,9 +12,11 @@ from datetime import UTC, datetime
 import pytest
 import sqlalchemy as sa
 
-from bot.model import Artifact, Issue, Phase, Repo, Validation
+from bot.model import Artifact, Issue, Phase, Repo, Status, Validation
+from bot.model.reasons import ExplainedStop
+from bot.model.run_events import ArtifactCreated, SessionFinished, SessionStarted
 from bot.rules.runs.spec import RunSpec
-from bot.store.runs.runs import Draft, Runs
+from bot.store.runs.runs import Runs
 from bot.workspace.checks.logs import write_log
 from tests.machine import PATIENCE_S
 from tests.web.conftest import TOKEN, Door
@@ -45,7 +47,7 @@ async def _fill(door: Door) -> None:
     orders["run-3"] = RunSpec(workspace="/srv/b", goal="mend that", agents=())
     for name, order in orders.items():
         assert await runs.create(name, order)
-        await runs.append(name, [Draft(type="session_started", key="session_started")])
+        await runs.append(name, [SessionStarted(task="")])
     validation = Validation(passed=False, summary="lint failed", classification="lint")
     made = Artifact(
         id="run-1.validation.1",
@@ -55,10 +57,10 @@ async def _fill(door: Door) -> None:
         created_at=NOON,
         data=validation.model_dump(mode="json", by_alias=True),
     )
-    created = Draft(type="artifact_created", key="a", phase=Phase.VALIDATION, iteration=1, data={"artifact": made.id})
+    created = ArtifactCreated(phase=Phase.VALIDATION, iteration=1, artifact=made.id)
     await runs.append("run-1", [created], [made])
-    stop = {"reason": "max_iterations", "details": "1/1"}
-    ended = Draft(type="session_finished", key="session_finished", data={"status": "failed", "stop": stop})
+    stop = ExplainedStop(reason="max_iterations", details="1/1")
+    ended = SessionFinished(status=Status.FAILED, stop=stop)
     await runs.append("run-3", [ended])
 
 

@@ -61,7 +61,7 @@ def until(true: Callable[[], bool]) -> None:
 def test_an_ended_session_is_told_whole_and_the_stream_ends(desk: SessionsHarness, world: World, session: str) -> None:
     """REQ-RUN-007: ids, types and data of every event, in order."""
     world.append(session, "session_started")
-    world.append(session, "tests_failed", phase=Phase.VALIDATION, iteration=2, classification="lint", data={"a": "ü\n"})
+    world.append(session, "tests_failed", phase=Phase.VALIDATION, iteration=2, classification="lint", summary="ü\n")
     world.finish(session)
     with desk.stream(session) as stream:
         assert stream.status == 200
@@ -75,7 +75,7 @@ def test_an_ended_session_is_told_whole_and_the_stream_ends(desk: SessionsHarnes
     assert told == desk.get(f"/api/sessions/{session}/events").json
     assert told[1] | {"ts": ""} == {
         "id": ids(world, session)[1], "type": "tests_failed", "ts": "", "phase": "validation", "iteration": 2,
-        "classification": "lint", "data": {"a": "ü\n"},
+        "classification": "lint", "data": {"summary": "ü\n"},
     }  # fmt: skip
     assert set(told[0]) == {"id", "type", "ts", "data"}
 
@@ -184,7 +184,7 @@ def test_a_reader_that_takes_nothing_hinders_no_other(desk: SessionsHarness, wor
         stalled.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n".encode())
         with desk.stream(session) as stream:
             for _ in range(20):
-                world.append(session, "changes_applied", data={"output": "x" * 500_000})
+                world.append(session, "changes_applied", note="x" * 500_000)
                 assert stream.take(1) == ids(world, session)[-1:]
             world.finish(session)
             assert len(stream.rest()) == 1

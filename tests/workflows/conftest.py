@@ -19,8 +19,9 @@ from bot.github.client import GitHub
 from bot.http import open_client
 from bot.model import AgentTask, Issue, Proposal, Repo
 from bot.model.jobs import Job, JobState
+from bot.rules.runs.fold import run_state
 from bot.rules.runs.spec import RunSpec
-from bot.rules.runs.state import RunState, run_state
+from bot.rules.runs.state import RunState
 from bot.store.database.database import Database, now_ms
 from bot.store.history.history import History
 from bot.store.inbox.candidates import QueuedIssue

@@ -57,7 +57,7 @@ def test_weakened_tests_are_refused_cost_the_attempt_and_are_named_to_the_next_a
         at.hands = [doer]
         state = await go(at, "run-1")
         (failed,) = await told(at, "run-1", "phase_failed")
-        return state, failed.data, build_prompt(doer.told[1])
+        return state, failed.data(), build_prompt(doer.told[1])
 
     state, failed, prompt = at_desk(work)
     assert failed["reason"] == WEAKENED_TESTS

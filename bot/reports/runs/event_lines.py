@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
-from bot.model import RunEvent, ShownFailure
+from bot.model.phase_events import ImplementationFailed, PackagingCompleted, PlanningStarted
+from bot.model.run_events import (
+    AgentStarted,
+    AttemptStarted,
+    ChangesApplied,
+    CheckEnded,
+    RunEvent,
+    SessionFinished,
+    SetupCompleted,
+    SetupFailed,
+    SetupStarted,
+)
 from bot.reports.format.truncate import one_line
 from bot.reports.runs.failures import headline
 
@@ -16,7 +25,6 @@ _LAST_LINE = 80
 _MAKES_OWN = re.compile(r"g?make(?:\[\d+\])?: ")
 """Begins what make says of itself, such as `Leaving directory`: below the line with which the tool sums up."""
 _WIDTH = 500
-_ANSWERS = frozenset({"changes_applied", "phase_failed"})
 _LOOKED_FOR = ": looked for "
 _INDENT = "  "
 """Before what happens within an attempt."""
@@ -24,49 +32,50 @@ _INDENT = "  "
 
 def event_line(event: RunEvent, *, since: datetime | None = None) -> str | None:
     """An event as one line; None for those that would only repeat another. `since` is when the agent was asked whose
-    answer the event tells of, for how long that took."""
-    said = _said(event)
-    if said is not None and since is not None and event.type in _ANSWERS and event.phase == "implementation":
-        said += f" ({(event.ts - since).total_seconds():.1f} s)"
-    return None if said is None else _INDENT * said.startswith(_INDENT) + one_line(said, _WIDTH)
+    answer the event records, for how long that took."""
+    line = _line(event)
+    if line is not None and since is not None and isinstance(event, ChangesApplied | ImplementationFailed):
+        line += f" ({(event.ts - since).total_seconds():.1f} s)"
+    return None if line is None else _INDENT * line.startswith(_INDENT) + one_line(line, _WIDTH)
 
 
-def _said(event: RunEvent) -> str | None:
-    data = event.data
-    match event.type:
-        case "phase_started" if event.phase == "planning":
-            where = f"worktree on branch {data['branch']}" if data["branch"] else "works in the tree itself"
-            return f"{where}; sandbox: {data['sandbox']}"
-        case "setup_started":
-            return f"setup: {data['command']}"
-        case "setup_completed":
-            return f"setup done in {data['durationMs'] / 1000:.1f} s"
-        case "setup_failed":
-            return f"setup failed: {data['details']}"
-        case "attempt_started":
-            return f"attempt {data.get('attempt', event.iteration)} of {data['of']}"
-        case "agent_started":
-            return f"  asks the agent `{data['agent']}`"
-        case "changes_applied":
-            return f"  {data['agent']} changed {', '.join(data['paths'])}"
-        case "phase_failed" if event.phase == "implementation":
-            return f"  no change taken: {data['message']}"
-        case "validation_command_completed" | "validation_command_failed":
+def _line(event: RunEvent) -> str | None:
+    match event:
+        case PlanningStarted():
+            where = f"worktree on branch {event.branch}" if event.branch else "works in the tree itself"
+            return f"{where}; sandbox: {event.sandbox}"
+        case SetupStarted():
+            return f"setup: {event.command}"
+        case SetupCompleted():
+            return f"setup done in {event.duration_ms / 1000:.1f} s"
+        case SetupFailed():
+            return f"setup failed: {event.details}"
+        case AttemptStarted():
+            return f"attempt {event.attempt} of {event.of}"
+        case AgentStarted():
+            return f"  asks the agent `{event.agent}`"
+        case ChangesApplied():
+            return f"  {event.agent} changed {', '.join(event.paths)}"
+        case ImplementationFailed():
+            return f"  no change taken: {event.message}"
+        case CheckEnded():
             return _check(event)
-        case "phase_completed" if event.phase == "packaging":
-            return _packaged(data)
-        case "session_finished":
-            stop = data.get("stop")
-            shown = ", but nothing showed the fault before the change" if data.get("shown") is False else ""
-            return f"finished: {data['status']}{shown}" + (f" ({stop['reason']}: {stop['details']})" if stop else "")
+        case PackagingCompleted():
+            return _packaged(event)
+        case SessionFinished():
+            stop = event.stop
+            shown = ", but nothing showed the fault before the change" if event.shown is False else ""
+            return f"finished: {event.status}{shown}" + (f" ({stop.reason}: {stop.details})" if stop else "")
         case _:
             return None
 
 
-def _packaged(data: Mapping[str, Any]) -> str:
-    if data.get("pull"):
-        return f"pushed {data['commit'][:10]} and opened pull request #{data['pull']['number']}"
-    return f"pushed {data['commit'][:10]} to the branch" if data.get("commit") else "offers the change as a diff"
+def _packaged(event: PackagingCompleted) -> str:
+    if event.commit is None:
+        return "offers the change as a diff"
+    if event.pull is not None:
+        return f"pushed {event.commit[:10]} and opened pull request #{event.pull.number}"
+    return f"pushed {event.commit[:10]} to the branch"
 
 
 def _last_line(output: str) -> str:
@@ -76,24 +85,21 @@ def _last_line(output: str) -> str:
     return next(tools, lines[-1] if lines else "")
 
 
-def _check(event: RunEvent) -> str:
-    step = event.data["step"]
-    where = "before any change" if event.iteration == 0 else f"attempt {event.data.get('attempt', event.iteration)}"
-    if step["skipped"]:
-        why, _, _ = step["output"].partition(_LOOKED_FOR)  # where it was looked for stands in the artifact
-        return f"  {step['stage']}: skipped, {why}"
-    if step.get("tolerated"):
-        return f"  – {step['stage']} ({where}): fails with nothing that this run is to fix"
-    mark = "✓" if step["passed"] else "✗"
-    line = f"  {mark} {step['stage']} ({where}, {step['durationMs'] / 1000:.1f} s)"
-    shown = step.get("failures")
-    message = headline(ShownFailure.model_validate(shown[0])) if shown else ""
-    last = message or _last_line(step["output"])[:_LAST_LINE]
-    said = f": {last}" if last else ""
-    # events of before this was noted have neither key
-    restored = step.get("restored", ())
-    altered = f"; restored what it changed: {', '.join(restored)}" if restored else ""
-    if step["passed"]:
-        return f"{line}{said}{altered}"
-    how = "could not run" if step.get("couldNotRun") else f"classified `{event.classification}`"
-    return f"{line}: {how}{said}{altered}"
+def _check(event: CheckEnded) -> str:
+    step = event.step
+    where = "before any change" if event.iteration == 0 else f"attempt {event.attempt or event.iteration}"
+    if step.skipped:
+        why, _, _ = step.output.partition(_LOOKED_FOR)  # where it was looked for stands in the artifact
+        return f"  {step.stage}: skipped, {why}"
+    if step.tolerated:
+        return f"  – {step.stage} ({where}): fails with nothing that this run is to fix"
+    mark = "✓" if step.passed else "✗"
+    line = f"  {mark} {step.stage} ({where}, {step.duration_ms / 1000:.1f} s)"
+    message = headline(step.failures[0]) if step.failures else ""
+    last = message or _last_line(step.output)[:_LAST_LINE]
+    summary = f": {last}" if last else ""
+    altered = f"; restored what it changed: {', '.join(step.restored)}" if step.restored else ""
+    if step.passed:
+        return f"{line}{summary}{altered}"
+    how = "could not run" if step.could_not_run else f"classified `{event.classification}`"
+    return f"{line}: {how}{summary}{altered}"

@@ -4,17 +4,28 @@ Nothing else decides it, so crash recovery is: load, ask, go on (house rule 8)."
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal, assert_never
 
-from bot.model import CHECK_ORDER, Model, RunEvent, SetupDone, StopReason, ValidationStep
+from bot.model import CHECK_ORDER, Model, SetupDone, StopReason, ValidationStep
+from bot.model.pipeline import PipelineStage
+from bot.model.pull_check_events import (
+    PullBaseChecked,
+    PullCheckEvent,
+    PullCheckJudged,
+    PullCheckRan,
+    PullCheckStarted,
+    PullFinished,
+    PullSetupCompleted,
+    PullSetupFailed,
+    PullStarted,
+)
 from bot.model.pulls import CheckStatus, Failure, PullStatus
 from bot.rules.failures import verdict
 from bot.rules.failures.errors import Printed
 from bot.rules.pulls.spec import PullCheckSpec
-from bot.rules.runs.pipeline import PipelineStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,78 +107,59 @@ class PullDone(Model):
 PullAction = BeginPull | SetUpPull | RunCheck | CheckBase | JudgeCheck | FinishPull | PullDone
 
 
-def pull_check_state(events: Sequence[RunEvent]) -> PullCheckState:
+def pull_check_state(events: Iterable[PullCheckEvent]) -> PullCheckState:
     """The state that these events of one run of checks, in their order, add up to."""
     state = PullCheckState()
     for event in events:
-        state = _after(state, event)
+        state = _apply(state, event)
     return state
 
 
-def _after(state: PullCheckState, event: RunEvent) -> PullCheckState:
-    data = event.data
-    match event.type:
-        case "pull_started":
+def _apply(state: PullCheckState, event: PullCheckEvent) -> PullCheckState:
+    match event:
+        case PullStarted():
             return replace(
                 state,
                 started_at=event.ts,
-                base_sha=data["baseSha"],
-                sandbox=data["sandbox"],
-                stages=tuple(PipelineStage.model_validate(item) for item in data["stages"]),
-                near=tuple(data.get("near", ())),
-                to_set_up=data.get("toSetUp"),
+                base_sha=event.base_sha,
+                sandbox=event.sandbox,
+                stages=event.stages,
+                near=event.near,
+                to_set_up=event.to_set_up,
             )
-        case "pull_setup_completed":
-            return _set_up(state, data)
-        case "pull_setup_failed":
-            failed = StopReason(reason="setup_failed", details=data["details"])
-            return replace(state, set_up=True, stop=failed, setup_step=_failed_setup(data))
-        case "pull_check_started":
-            return replace(state, running=data["index"])
-        case "pull_check_ran":
-            again = data["again"]
-            ran = CheckExecution(
-                step=ValidationStep.model_validate(data["step"]),
-                first=tuple(data["first"]),
-                again=None if again is None else tuple(again),
-                printed={error: Printed(*words) for error, words in data.get("printed", {}).items()},
-            )
-            return replace(state, ran={**state.ran, data["index"]: ran})
-        case "pull_base_checked":
-            index, errors = data["index"], data["errors"]
-            if errors is not None:
-                return replace(state, base={**state.base, index: tuple(errors)})
-            because = data.get("because", "base_unknown")
-            return replace(state, base={**state.base, index: None}, untold={**state.untold, index: because})
-        case "pull_check_judged":
-            check = CheckStatus.model_validate(data["check"])
-            return replace(state, running=None, judged={**state.judged, data["index"]: check})
-        case "pull_finished":
-            stop = StopReason.model_validate(data["stop"]) if data.get("stop") else state.stop
-            return replace(state, finished=data["status"], stop=stop, ended_at=event.ts)
+        case PullSetupCompleted():
+            return replace(state, set_up=True, stages=event.stages, setup=event.steps)
+        case PullSetupFailed():
+            failed = StopReason(reason="setup_failed", details=event.details)
+            return replace(state, set_up=True, stop=failed, setup_step=_failed_setup(event))
+        case PullCheckStarted():
+            return replace(state, running=event.index)
+        case PullCheckRan():
+            printed = {error: Printed(*words) for error, words in event.printed.items()}
+            ran = CheckExecution(step=event.step, first=event.first, again=event.again, printed=printed)
+            return replace(state, ran={**state.ran, event.index: ran})
+        case PullBaseChecked():
+            base = {**state.base, event.index: event.errors}
+            untold = {**state.untold, event.index: event.because} if event.errors is None else state.untold
+            return replace(state, base=base, untold=untold)
+        case PullCheckJudged():
+            return replace(state, running=None, judged={**state.judged, event.index: event.check})
+        case PullFinished():
+            return replace(state, finished=event.status, stop=event.stop or state.stop, ended_at=event.ts)
         case _:
-            return state
+            assert_never(event)
 
 
-def _set_up(state: PullCheckState, data: Mapping[str, Any]) -> PullCheckState:
-    # events of before checks were chosen after setup have neither
-    stages = tuple(PipelineStage.model_validate(item) for item in data["stages"]) if "stages" in data else state.stages
-    steps = tuple(SetupDone.model_validate(item) for item in data.get("steps", ()))
-    return replace(state, set_up=True, stages=stages, setup=steps)
-
-
-def _failed_setup(data: Mapping[str, Any]) -> ValidationStep:
-    said = data.get("said")
-    # events of before the sentence was kept as values have its text alone
-    values = said["values"] if said is not None else {"command": "setup", "block": data["details"]}
+def _failed_setup(event: PullSetupFailed) -> ValidationStep:
+    values = event.said.values
     return ValidationStep(
         command=str(values["command"]),
         stage="setup",
         passed=False,
-        exit_code=data.get("exitCode"),
-        timed_out=said is not None and said["kind"] == "setup.timed_out",
-        output=str(values.get("block", data["details"])),
-        duration_ms=data.get("durationMs", 0),
+        exit_code=event.exit_code,
+        timed_out=event.said.kind == "setup.timed_out",
+        output=str(values.get("block", event.details)),
+        duration_ms=event.duration_ms,
     )
 
 

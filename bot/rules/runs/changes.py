@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from bot.model.run_events import ChangesApplied
 
 MECHANICAL = frozenset({"fixers"})
 """Agents that know nothing of the task: of what they did only findings are kept."""
@@ -33,17 +33,16 @@ class AttemptChange:
     """What all changes before it had changed."""
 
     @classmethod
-    def of(cls, attempt: int, data: Mapping[str, Any], *, before: str, paths_before: tuple[str, ...]) -> AttemptChange:
-        """The change that a `changes_applied` event tells of."""
+    def of(cls, event: ChangesApplied, *, before: str, paths_before: tuple[str, ...]) -> AttemptChange:
         return cls(
-            attempt=attempt,
-            agent=data["agent"],
+            attempt=event.iteration,
+            agent=event.agent,
             before=before,
-            after=data["snapshot"],
-            patch_hash=data["patchHash"],
-            paths=tuple(data["paths"]),
-            tools=tuple(data.get("tools", ())),
-            replays=data.get("replays"),
+            after=event.snapshot,
+            patch_hash=event.patch_hash,
+            paths=event.paths,
+            tools=event.tools,
+            replays=event.replays,
             paths_before=paths_before,
         )
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from bot.model import KnownError, RunEvent, ValidationStep
+from bot.model import ValidationStep
+from bot.model.pipeline import WhatRan
+from bot.model.run_events import AttemptStarted, CheckEnded
 from bot.rules.runs.changes import own_hash
 from bot.rules.runs.lessons import FirstSeen, Lesson
 from bot.rules.runs.pipeline import close
@@ -16,10 +18,6 @@ from bot.rules.tampering.test_source import is_snapshot, is_test
 
 if TYPE_CHECKING:
     from bot.rules.runs.state import RunState
-
-WhatRan = Literal["compared", "unnamed", "not_before"]
-"""Whether the tests of a stage that passed were compared with those before the change: by their names; not so, as the
-runner names none; not at all, as none ran before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +50,16 @@ def what_ran(stages: Sequence[WhatRan]) -> WhatRan | Literal[""]:
     return next((what for what in order if what in stages), "")
 
 
-def attempted(state: RunState, event: RunEvent) -> RunState:
+def attempted(state: RunState, event: AttemptStarted) -> RunState:
     """An attempt began."""
-    told = tuple(KnownError.model_validate(item) for item in event.data.get("guidance", ()))
     return replace(
         state,
-        attempt=event.iteration or 0,
+        attempt=event.iteration,
         attempt_over=False,
         implemented=False,
         steps=(),
         what_ran=(),
-        guidance=told,
+        guidance=event.guidance,
         before=(
             *state.before,
             BeforeAttempt(state.snapshot or "", state.changed_paths, state.notes, state.shown, state.lessons),
@@ -70,19 +67,18 @@ def attempted(state: RunState, event: RunEvent) -> RunState:
     )
 
 
-def with_suite(state: RunState, event: RunEvent, stage: int, step: ValidationStep) -> RunState:
+def with_suite(state: RunState, event: CheckEnded, stage: int) -> RunState:
     """A stage ran: its tests are noted where it is the first time, and how they compare."""
-    what = event.data.get("whatRan")
-    what_ran = (*state.what_ran, what) if what else state.what_ran
-    if step.skipped or any(seen.stage == stage for seen in state.suites):
+    what_ran = (*state.what_ran, event.what_ran) if event.what_ran else state.what_ran
+    if event.step.skipped or any(seen.stage == stage for seen in state.suites):
         return replace(state, what_ran=what_ran)
     seen = SuiteSeen(
         stage=stage,
-        attempt=event.iteration or 0,
-        red=not step.passed,
+        attempt=event.iteration,
+        red=not event.step.passed,
         snapshot=state.snapshot or "",
         paths=state.changed_paths,
-        log=event.data.get("tests", {}).get("list"),
+        log=event.tests.list if event.tests else None,
     )
     return replace(state, what_ran=what_ran, suites=(*state.suites, seen))
 
@@ -95,9 +91,9 @@ def goes_back_to(state: RunState) -> BeforeAttempt:
     return state.before[0]
 
 
-def refused(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...]) -> RunState:
+def refused(state: RunState, event: CheckEnded, steps: tuple[ValidationStep, ...]) -> RunState:
     """The checks passed, but not with the tests that ran before: the run stands where it stood, one attempt poorer."""
-    because, before = str(event.data["refused"]), goes_back_to(state)
+    because, before = event.refused, goes_back_to(state)
     own, made = before is state.before[-1], state.made[-1]
     last = state.states[state.stands] if state.states else None
     now = trajectory.TrajectoryState(
@@ -115,7 +111,7 @@ def refused(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...])
         steps=(),
         what_ran=(),
         states=states,
-        iterations=(*state.iterations, event.iteration or 0),
+        iterations=(*state.iterations, event.iteration),
         stands=trajectory.last_of(states, before.snapshot),
         verdict=trajectory.judge_attempt(states),
         validations=(*state.validations, close(steps, because)),

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from bot.model import Annotation, Model, ValidationStep
+from bot.model import Annotation, ValidationStep
+from bot.model.pipeline import ExistingErrors, FindingKey
 from bot.model.reasons import ExplainedStop
 from bot.rules.failures.errors import MOST_FINGERPRINTS, Printed
 from bot.rules.failures.normalize import normalize_error, test_of
@@ -19,9 +20,7 @@ from bot.rules.runs.changes import MECHANICAL
 from bot.rules.runs.pipeline import CUSTOM
 from bot.rules.runs.spec import RunSpec
 
-__all__ = ["ExistingErrors", "as_left", "cannot_check", "has_new", "left_on_base", "names_test", "to_leave"]
-
-FindingKey = tuple[str, str, str, int]
+__all__ = ["as_left", "cannot_check", "has_new", "left_on_base", "names_test", "to_leave"]
 
 _TESTS = ("test", CUSTOM)
 _ABOUT_TYPES = re.compile(
@@ -39,18 +38,6 @@ _TEST_MARKS = re.compile(r"^test_|_test$|\.(?:test|spec)$|^test-|-test$", re.IGN
 _SAID, _SAID_CHARS, _TOLD = 20, 300, 5
 _LEAST = 12
 """Characters of a message or of a test's name in plain words that a task may name by chance if it is shorter."""
-
-
-class ExistingErrors(Model):
-    """The errors of one check that were there before any change and are left alone, as `rules.failures.errors`
-    normalises them; `places` are its findings, each as path, rule, message without numbers, and how often."""
-
-    errors: tuple[str, ...] = ()
-    places: tuple[FindingKey, ...] = ()
-    said: tuple[str, ...] = ()
-    """The first of the errors in the tool's own words, for people."""
-    named: bool = False
-    """The task names others of the check's errors, which are to be fixed."""
 
 
 def left_on_base(

@@ -10,11 +10,12 @@ from typing import Literal
 
 from bot.config import POLICY_PATH
 from bot.model import Model, Phase, SetupPlan, Status, StopReason
+from bot.model.pipeline import PipelineStage
 from bot.model.reasons import ExplainedStop
 from bot.model.setups import SetupStep
 from bot.rules.reasons import make_reason
 from bot.rules.runs.existing_failures import cannot_check
-from bot.rules.runs.pipeline import PipelineStage, next_index
+from bot.rules.runs.pipeline import next_index
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from bot.rules.stop import limits as stop

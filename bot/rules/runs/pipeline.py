@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from bot.model import CheckName, Model, ShellCommand, Validation, ValidationStep
+from bot.model import CheckName, Validation, ValidationStep
+from bot.model.pipeline import PipelineStage
 
 STAGES: tuple[CheckName, ...] = ("lint", "typecheck", "test")
 """The default pipeline's order (REQ-RUN-004)."""
@@ -50,16 +51,6 @@ def stage_of(command: str) -> StageName:
 
 def _stage_by(text: str) -> StageName:
     return next((name for name, pattern in _COMMANDS if pattern.match(text)), CUSTOM)
-
-
-class PipelineStage(Model):
-    """One command of the pipeline; a default stage for which the project has none is skipped and recorded as such."""
-
-    name: str
-    command: ShellCommand | None = None
-    looked_for: tuple[str, ...] = ()
-    because: str = ""
-    """The file that the command was chosen by, relative to the tree; empty for one that somebody gave."""
 
 
 def named_by(commands: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:

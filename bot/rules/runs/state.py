@@ -3,17 +3,15 @@ run's events knows all that the process knew that wrote them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from bot.model import (
     Conflict,
     KnownError,
     Phase,
     PullRequestRef,
-    RunEvent,
     SetupDone,
     SetupPlan,
     Status,
@@ -21,21 +19,15 @@ from bot.model import (
     Validation,
     ValidationStep,
 )
-from bot.model.reasons import ExplainedStop, Reason
+from bot.model.pipeline import ExistingErrors, PipelineStage, WhatRan
 from bot.model.report_views import Loss
 from bot.rules.runs.changes import AttemptChange, tried
-from bot.rules.runs.executed_tests import BeforeAttempt, SuiteSeen, WhatRan, attempted, refused, with_suite
-from bot.rules.runs.existing_failures import ExistingErrors
+from bot.rules.runs.executed_tests import BeforeAttempt, SuiteSeen
 from bot.rules.runs.lessons import FirstSeen, Lesson
-from bot.rules.runs.pipeline import PipelineStage, next_index
-from bot.rules.runs.setup_state import steps_of, with_setup
-from bot.rules.runs.validation_outcome import validated, with_errors
 from bot.rules.stop import trajectory
 
 NOTHING_OFFERED = "nothing_to_offer"
 SAME_PATCH = "same_patch"
-_ENDING = frozenset({NOTHING_OFFERED, SAME_PATCH})
-"""Reasons of an attempt without a change after which another attempt would be the same again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +99,16 @@ class RunState:
     pull: PullRequestRef | None = None
     offered: str = ""
     """The diff that was offered where nothing could be pushed: the pull request is a fork's."""
+    packaged_commit: str | None = None
+    """The commit that others are compared with from before it is pushed."""
     conflicts: tuple[Conflict, ...] = ()
+    """Other open groups whose change would not merge with this one's."""
     printed: Mapping[str, str] = field(default_factory=dict)
     """The errors that checks showed, by their fingerprints, in the tools' own words."""
-    """Other open groups whose change would not merge with this one's."""
     salvage_ref: str | None = None
     unfinished: str = ""
+    diff: str | None = None
+    """The log that keeps the change of a session in somebody's own tree."""
     loss: Loss | None = None
     finished: Status | None = None
     ended_at: datetime | None = None
@@ -160,136 +156,3 @@ class RunState:
     def failing(self) -> tuple[str, ...]:
         """The fingerprints that the tree shows now, sorted; empty where it has not been checked or passes."""
         return tuple(sorted(self.states[self.stands].fingerprints)) if self.states else ()
-
-
-def run_state(events: Iterable[RunEvent]) -> RunState:
-    """The state that a run's events, in order, describe."""
-    state = RunState()
-    for event in events:
-        state = replace(_apply(_phase(state, event), event), last_event=event.id)
-    return state
-
-
-def _phase(state: RunState, event: RunEvent) -> RunState:
-    if event.phase is None or not event.type.startswith("phase_"):
-        return state
-    status = event.type.removeprefix("phase_")
-    shown = "running" if status == "started" else status
-    return replace(state, phases={**state.phases, event.phase: shown}, current_phase=event.phase)
-
-
-def _apply(state: RunState, event: RunEvent) -> RunState:
-    data = event.data
-    match event.type, event.phase:
-        case "session_started", _:
-            return replace(state, started_at=event.ts)
-        case "phase_started", Phase.PLANNING:
-            return _begun(state, event)
-        case "setup_completed", _:
-            return with_setup(state, data)
-        case "setup_failed", _:
-            return replace(state, setup=steps_of(data), stop=_stop({"reason": "setup_failed", **data}))
-        case "paused", _:
-            return replace(state, paused_at=state.paused_at or event.ts)
-        case "resumed", _:
-            return _resumed(state, event)
-        case "artifact_created", (Phase() as phase):
-            return replace(state, artifact_refs={**state.artifact_refs, phase: data["artifact"]})
-        case "attempt_started", _:
-            return attempted(state, event)
-        case "changes_applied", _:
-            return _applied(state, event)
-        case "phase_failed", Phase.IMPLEMENTATION:
-            return _not_applied(state, event)
-        case (("validation_command_completed" | "validation_command_failed"), _):
-            return _stepped(state, event)
-        case "phase_completed", Phase.REVIEW:
-            return replace(state, snapshot=data["snapshot"], changed_paths=tuple(data["paths"]))
-        case "commit_pushed", _:
-            return replace(state, commit_sha=data["commit"])
-        case "phase_completed", Phase.PACKAGING:
-            pull = PullRequestRef.model_validate(data["pull"]) if data.get("pull") else None
-            return replace(state, commit_sha=data.get("commit"), pull=pull, offered=data.get("offered", ""))
-        case "conflicts_seen", _:
-            return replace(state, conflicts=tuple(Conflict.model_validate(item) for item in data["conflicts"]))
-        case "phase_failed", (Phase.REVIEW | Phase.PACKAGING):
-            return replace(state, stop=_stop(data))
-        case "change_lost", _:
-            return replace(state, loss=Loss.model_validate(data["loss"]))
-        case "session_finished", _:
-            return _finished(state, event)
-        case _:
-            return state
-
-
-def _begun(state: RunState, event: RunEvent) -> RunState:
-    data = event.data
-    return replace(
-        state,
-        base_sha=data["baseSha"],
-        branch=data["branch"],
-        sandbox=data["sandbox"],
-        stages=tuple(PipelineStage.model_validate(item) for item in data["stages"]),
-        start=data["snapshot"],
-        snapshot=data["snapshot"],
-        focus=tuple(data.get("focus", ())),
-        plan=SetupPlan.model_validate(data["setup"]) if "setup" in data else None,
-        red_base=bool(data.get("redBase")),
-    )
-
-
-def _applied(state: RunState, event: RunEvent) -> RunState:
-    data = event.data
-    made = AttemptChange.of(event.iteration or 0, data, before=state.snapshot or "", paths_before=state.changed_paths)
-    return replace(
-        state,
-        implemented=True,
-        snapshot=data["snapshot"],
-        changed_paths=tuple(data["allPaths"]),
-        made=(*state.made, made),
-        notes=tuple(dict.fromkeys((*state.notes, *data.get("notes", ())))),
-        troubles=(*state.troubles, *data.get("refusals", ())),
-    )
-
-
-def _not_applied(state: RunState, event: RunEvent) -> RunState:
-    data = event.data
-    state = replace(state, attempt_over=True, troubles=(*state.troubles, data["message"]))
-    if data["reason"] in _ENDING:
-        return replace(state, stop=_stop({**data, "details": data["message"]}))
-    return replace(state, no_progress=state.no_progress + 1)
-
-
-def _stepped(state: RunState, event: RunEvent) -> RunState:
-    index, step = len(state.steps), ValidationStep.model_validate(event.data["step"])
-    steps = (*state.steps, step)
-    if event.data.get("refused"):
-        return refused(state, event, steps)
-    if "left" in event.data:
-        state = replace(state, left={**state.left, index: ExistingErrors.model_validate(event.data["left"])})
-    state = with_suite(with_errors(state, event, index, step), event, index, step)
-    if next_index(state.stages, steps, fail_fast=state.fail_fast(event.iteration)) is not None:
-        return replace(state, steps=steps)
-    return validated(state, event, steps)
-
-
-def _resumed(state: RunState, event: RunEvent) -> RunState:
-    return replace(state, paused_at=None, paused_ms=state.idle_ms(event.ts))
-
-
-def _stop(data: Mapping[str, Any]) -> ExplainedStop:
-    reason = Reason.model_validate(data["said"]) if data.get("said") else None
-    return ExplainedStop(reason=data["reason"], details=data["details"], said=reason)
-
-
-def _finished(state: RunState, event: RunEvent) -> RunState:
-    data = event.data
-    return replace(
-        _resumed(state, event),
-        finished=Status(data["status"]),
-        stop=_stop(data["stop"]) if data.get("stop") else None,
-        ended_at=event.ts,
-        salvage_ref=data.get("salvageRef"),
-        unfinished=data.get("unfinished", ""),
-        loss=Loss.model_validate(data["loss"]) if data.get("loss") else state.loss,
-    )

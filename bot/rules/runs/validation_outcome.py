@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot.model import RunEvent, Validation, ValidationStep
+from bot.model import Validation, ValidationStep
+from bot.model.run_events import CheckEnded
 from bot.rules.patches.style_findings import keeps
 from bot.rules.runs.changes import AttemptChange, own_hash
 from bot.rules.runs.lessons import derive_lessons, note
@@ -17,16 +18,15 @@ if TYPE_CHECKING:
     from bot.rules.runs.state import RunState
 
 
-def with_errors(state: RunState, event: RunEvent, index: int, step: ValidationStep) -> RunState:
+def with_errors(state: RunState, event: CheckEnded, index: int) -> RunState:
     """What the step shows is noted; what it no longer shows, now that it passes, is learned."""
-    snapshot = state.snapshot
+    step, snapshot, prints = event.step, state.snapshot, event.fingerprints
     if step.skipped or snapshot is None:
         return state
-    prints = tuple(event.data.get("fingerprints", ()))
     if event.iteration == 0 and not step.cut_short and step.could_not_run is None:
         state = replace(state, base_errors={**state.base_errors, index: frozenset(prints)})
     if not step.passed:
-        printed = {**state.printed, **event.data.get("printed", {})}
+        printed = {**state.printed, **event.printed}
         shown = note(state.shown, index, not_made_here(state, index, prints), snapshot)
         return replace(state, printed=printed, shown=shown)
     made = state.made[-1] if state.made and event.iteration else None
@@ -45,14 +45,14 @@ def not_made_here(state: RunState, index: int, fingerprints: Iterable[str]) -> t
     return tuple(text for text in fingerprints if text in on_base)
 
 
-def validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...]) -> RunState:
+def validated(state: RunState, event: CheckEnded, steps: tuple[ValidationStep, ...]) -> RunState:
     """The validation is over: how the run stands with it, beside how it stood before."""
     outcome, standing = close(steps), state.standing
     free = bool(event.iteration and state.made and state.made[-1].free)
     output = "\n".join(step.output for step in steps if not step.skipped)
     at = next((index for index, step in enumerate(steps) if not step.passed), len(steps) - 1)
     # on the base all stages run, and the first that failed is not always the last
-    shown = event.data.get("fingerprints", ()) if at == len(steps) - 1 else _shown(state, at)
+    shown = event.fingerprints if at == len(steps) - 1 else _shown(state, at)
     now = _state_of(outcome, at, len(state.stages), snapshot=state.snapshot or "", fingerprints=shown)
     now = replace(now, patch_hash=own_hash(state.made) if event.iteration else "", counts=not free)
     states = (*state.states, now)
@@ -63,7 +63,7 @@ def validated(state: RunState, event: RunEvent, steps: tuple[ValidationStep, ...
         steps=(),
         stands=-1,
         states=states,
-        iterations=(*state.iterations, event.iteration or 0),
+        iterations=(*state.iterations, event.iteration),
         verdict=verdict,
         last_output=output,
     )

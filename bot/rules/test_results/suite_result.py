@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from bot.model import Model
+from bot.model.pipeline import SuiteSummary
 from bot.rules.failures.log_lines import plain
 
 __all__ = ["MOST_TESTS", "CaseOutcome", "SuiteCounts", "SuiteResult", "by_id", "by_order", "joined"]
@@ -54,16 +55,18 @@ class SuiteResult(Model):
         """Whether there is anything to compare with."""
         return bool(self.outcomes) or (self.counts is not None and self.counts.ran > 0)
 
-    def summary(self) -> dict[str, Any]:
-        """What an event tells of it: figures, the first failing names and a digest of all, never the whole list."""
+    def summary(self, log: str) -> SuiteSummary:
+        """What an event keeps of it: figures, the first failing names and a digest of all, never the whole list, which
+        is in that log."""
         counts = self.counts or SuiteCounts()
         text = "\n".join(f"{outcome} {name}" for name, outcome in sorted(self.outcomes.items()))
-        return {
+        return SuiteSummary(
             **counts.model_dump(),
-            "named": self.whole,
-            "failing": self.named("failed")[:_SHOWN_FAILING],
-            "digest": sha256(text.encode("utf-8", "replace")).hexdigest()[:16],
-        }
+            named=self.whole,
+            failing=tuple(self.named("failed")[:_SHOWN_FAILING]),
+            digest=sha256(text.encode("utf-8", "replace")).hexdigest()[:16],
+            list=log,
+        )
 
 
 def by_id(found: Iterable[tuple[str, CaseOutcome]]) -> SuiteResult:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
-
-from pydantic import TypeAdapter
+from typing import Any
 
 from bot.model import Model
+from bot.model.pull_check_events import PullCheckEvent, PullFinished, PullStarted
 from bot.model.pulls import PullStatus
 from bot.rules.pulls.spec import PullCheckSpec
 from bot.store.database.database import now_ms
 from bot.store.database.tables import pull_runs
-from bot.store.runs.run_rows import Draft
 
 OPEN: tuple[PullStatus, ...] = ("queued", "running")
-_FINAL: TypeAdapter[Literal["done", "cancelled"]] = TypeAdapter(Literal["done", "cancelled"])
 
 
 class PullCheckRow(Model):
@@ -37,15 +34,13 @@ def read_pull(row: Any) -> PullCheckRow:
     return PullCheckRow(spec=PullCheckSpec.model_validate(row["spec"]), **{name: row[name] for name in names})
 
 
-def pull_values(fresh: Sequence[Draft], status: str) -> dict[str, Any]:
-    """What these new events change in the row of a run of that status; what has ended stays as it ended.
-
-    Raises ValueError for an end that is none."""
+def pull_values(fresh: Sequence[PullCheckEvent], status: str) -> dict[str, Any]:
+    """What these new events change in the row of a run of that status; what has ended stays as it ended."""
     values: dict[str, Any] = {"version": pull_runs.c.version + 1}
-    for draft in fresh:
-        if draft.type == "pull_started" and status == "queued":
+    for event in fresh:
+        if isinstance(event, PullStarted) and status == "queued":
             status = values["status"] = "running"
-        elif draft.type == "pull_finished" and status in OPEN:
-            status = values["status"] = _FINAL.validate_python(draft.data["status"])
+        elif isinstance(event, PullFinished) and status in OPEN:
+            status = values["status"] = event.status
             values["ended_at"] = now_ms()
     return values

@@ -10,17 +10,19 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.model import Repo, RunEvent
+from bot.model import Repo
+from bot.model.pull_check_events import PULL_CHECK_EVENTS, PullCheckEvent
 from bot.rules.pulls.spec import PullCheckSpec
+from bot.rules.pulls.state import PullCheckState, pull_check_state
 from bot.store.database.database import Database, now_ms
 from bot.store.database.notify import Changes
 from bot.store.database.tables import events
 from bot.store.database.tables import pull_runs as table
 from bot.store.history.resolutions import insert
 from bot.store.runs.pull_rows import OPEN, PullCheckRow, pull_values, read_pull
-from bot.store.runs.run_rows import HELD, Draft, event_row, read_event
+from bot.store.runs.run_rows import HELD, event_fields, event_row
 
-__all__ = ["Draft", "PullCheckRow", "PullRuns"]
+__all__ = ["PullCheckRow", "PullRuns"]
 
 
 class PullRuns:
@@ -99,29 +101,33 @@ class PullRuns:
         self.changes.notify()
         return asked
 
-    async def append(self, run_id: str, drafts: Sequence[Draft]) -> None:
+    async def append(self, run_id: str, fresh: Sequence[PullCheckEvent]) -> None:
         """Append events in one commit; those whose key is known are left as they were.
 
-        `pull_started` sets a queued run going, `pull_finished` ends it with `data["status"]`."""
+        `pull_started` sets a queued run going, `pull_finished` ends it."""
 
         def work(connection: sa.Connection) -> None:
             held = sa.select(table.c.repo, table.c.status).where(table.c.id == run_id).with_for_update()
             row = connection.execute(held).one()
             ts = datetime.now(UTC).isoformat(timespec="milliseconds")
-            fresh = [draft for draft in drafts if _added(connection, event_row(run_id, row.repo, ts, draft))]
-            if fresh:
-                values = pull_values(fresh, row.status)
+            new = [event for event in fresh if _added(connection, event_row(run_id, row.repo, ts, event))]
+            if new:
+                values = pull_values(new, row.status)
                 connection.execute(sa.update(table).where(table.c.id == run_id).values(values))
 
         await self._database.write(work)
         self.changes.notify()
 
-    async def events(self, run_id: str) -> tuple[RunEvent, ...]:
+    async def events(self, run_id: str) -> tuple[PullCheckEvent, ...]:
         """A run's events in order."""
         own = (events.c.session_id == run_id, events.c.key.is_not(None))
         query = sa.select(events).where(*own).order_by(events.c.id)
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(read_event(row) for row in rows)
+        return tuple(PULL_CHECK_EVENTS.validate_python(event_fields(row)) for row in rows)
+
+    async def state(self, run_id: str) -> PullCheckState:
+        """The state of a run, from its events."""
+        return pull_check_state(await self.events(run_id))
 
     async def _rows(self, query: sa.Select[Any]) -> tuple[PullCheckRow, ...]:
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())

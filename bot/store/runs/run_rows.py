@@ -7,26 +7,16 @@ from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
-from pydantic import Field
 
-from bot.model import Artifact, Classification, Model, Phase, RunEvent, Status
+from bot.model import Artifact, Model, Phase, RunEvent, Status
+from bot.model.events import Event
+from bot.model.run_events import SessionFinished
 from bot.rules.runs.spec import RunSpec
 from bot.store.database.database import now_ms
 from bot.store.database.tables import artifacts, runs
 
 HELD = 2**62
 """The `reported` of a row of which nothing more is told: it is silenced, or GitHub refused its last word."""
-
-
-class Draft(Model):
-    """An event about to be written; `key` is unique within its run."""
-
-    type: str
-    key: str
-    phase: Phase | None = None
-    iteration: int | None = None
-    classification: Classification | None = None
-    data: dict[str, Any] = Field(default_factory=dict)
 
 
 class RunRow(Model):
@@ -56,23 +46,26 @@ def member_values(run_id: str, spec: RunSpec, number: int, candidate: Any | None
     return {"repo": spec.place, "issue": number, "run_id": run_id, "since": since, "asked_by": asked_by}
 
 
-def event_row(run_id: str, repo: str, ts: str, draft: Draft) -> dict[str, Any]:
-    data = {
-        "phase": draft.phase,
-        "iteration": draft.iteration,
-        "classification": draft.classification,
-        "data": draft.data,
-    }
-    return {"type": draft.type, "ts": ts, "session_id": run_id, "project": repo, "data": data, "key": draft.key}
+def event_row(run_id: str, repo: str, ts: str, event: Event) -> dict[str, Any]:
+    """The row of `events` that keeps an event of that run."""
+    shared = {"phase": event.phase, "iteration": event.iteration, "classification": event.classification}
+    data = {**shared, "data": event.data()}
+    return {"type": event.type, "ts": ts, "session_id": run_id, "project": repo, "data": data, "key": event.key}
 
 
-def run_values(fresh: Sequence[Draft], status: str) -> dict[str, Any]:
+def event_fields(row: Any) -> dict[str, Any]:
+    """What a row of `events` holds, as the type of its event reads it."""
+    kept = dict(row["data"])
+    return {"id": row["id"], "type": row["type"], "ts": row["ts"], **kept.pop("data"), **kept}
+
+
+def run_values(fresh: Sequence[RunEvent], status: str) -> dict[str, Any]:
     values: dict[str, Any] = {"version": runs.c.version + 1, "waiting_for": None}
     if status == Status.QUEUED:
         values["status"] = Status.RUNNING
-    for draft in fresh:
-        if draft.type == "session_finished":
-            values |= {"status": draft.data["status"], "ended_at": now_ms()}
+    for event in fresh:
+        if isinstance(event, SessionFinished):
+            values |= {"status": event.status, "ended_at": now_ms()}
     return values
 
 
@@ -88,11 +81,6 @@ def put_artifact(connection: sa.Connection, artifact: Artifact) -> None:
             data=artifact.data,
         )
     )
-
-
-def read_event(row: Any) -> RunEvent:
-    """The event of a row of `events`."""
-    return RunEvent(id=row["id"], type=row["type"], ts=datetime.fromisoformat(row["ts"]), **row["data"])
 
 
 def read_artifact(row: Any) -> Artifact:

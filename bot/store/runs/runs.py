@@ -9,24 +9,26 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from bot.model import Artifact, Phase, Repo, RunEvent, Status
+from bot.model.run_events import RUN_EVENTS
+from bot.rules.runs.fold import run_state
 from bot.rules.runs.spec import RunSpec
+from bot.rules.runs.state import RunState
 from bot.store.database.database import Database, now_ms
 from bot.store.database.notify import Changes
 from bot.store.database.tables import artifacts, candidates, events, run_issues, runs
 from bot.store.runs.run_rows import (
     HELD,
-    Draft,
     RunRow,
+    event_fields,
     event_row,
     member_values,
     put_artifact,
     read_artifact,
-    read_event,
     read_row,
     run_values,
 )
 
-__all__ = ["Draft", "RunRow", "Runs"]
+__all__ = ["RunRow", "Runs"]
 
 OPEN = (Status.QUEUED, Status.RUNNING)
 
@@ -204,22 +206,22 @@ class Runs:
         self.changes.notify()
         return asked
 
-    async def append(self, run_id: str, drafts: Sequence[Draft], made: Sequence[Artifact] = ()) -> None:
+    async def append(self, run_id: str, fresh: Sequence[RunEvent], made: Sequence[Artifact] = ()) -> None:
         """Append events (and artifacts) in one commit; those whose key is known are left as they were."""
 
         def work(connection: sa.Connection) -> None:
-            keys = [draft.key for draft in drafts]
+            keys = [event.key for event in fresh]
             query = sa.select(events.c.key).where(events.c.session_id == run_id, events.c.key.in_(keys))
             known = set(connection.execute(query).scalars())
             row = connection.execute(sa.select(runs.c.repo, runs.c.status).where(runs.c.id == run_id)).one()
             ts = datetime.now(UTC).isoformat(timespec="milliseconds")
-            fresh = [draft for draft in drafts if draft.key not in known]
-            for draft in fresh:
-                connection.execute(sa.insert(events).values(event_row(run_id, row.repo, ts, draft)))
+            new = [event for event in fresh if event.key not in known]
+            for event in new:
+                connection.execute(sa.insert(events).values(event_row(run_id, row.repo, ts, event)))
             for artifact in made:
                 put_artifact(connection, artifact)
-            if fresh:
-                connection.execute(sa.update(runs).where(runs.c.id == run_id).values(run_values(fresh, row.status)))
+            if new:
+                connection.execute(sa.update(runs).where(runs.c.id == run_id).values(run_values(new, row.status)))
 
         await self._database.write(work)
         self.changes.notify()
@@ -229,7 +231,11 @@ class Runs:
         own = (events.c.session_id == run_id, events.c.key.is_not(None), events.c.id > after)
         query = sa.select(events).where(*own).order_by(events.c.id)  # an agent's tool errors have no key
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(read_event(row) for row in rows)
+        return tuple(RUN_EVENTS.validate_python(event_fields(row)) for row in rows)
+
+    async def state(self, run_id: str) -> RunState:
+        """The state of a run, from its events."""
+        return run_state(await self.events(run_id))
 
     async def artifacts(self, run_id: str) -> tuple[Artifact, ...]:
         """A run's artifacts, oldest first; those of one moment in the order of their phases."""

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from bot.config import CHECK_TIMEOUTS_S, POLICY_PATH, Policy
 from bot.model import CheckName, SetupDone, ShellCommand, ShellOrArgv
+from bot.model.pipeline import PipelineStage
 from bot.model.setups import SetupPlan, SetupStep
-from bot.rules.runs.pipeline import CUSTOM, STAGES, PipelineStage, stage_of
+from bot.rules.runs.pipeline import CUSTOM, STAGES, stage_of
 from bot.rules.runs.spec import RunSpec
 from bot.workspace.detect.command_finders import chosen_by
 from bot.workspace.detect.detect import NoCommand, detect

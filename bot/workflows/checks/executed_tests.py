@@ -6,16 +6,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import structlog
 from pydantic import ValidationError
 
 from bot.model import ValidationStep
+from bot.model.pipeline import PipelineStage, SuiteSummary, WhatRan
 from bot.model.reasons import Reason
-from bot.rules.runs.executed_tests import SuiteSeen, WhatRan
+from bot.rules.runs.executed_tests import SuiteSeen
 from bot.rules.runs.existing_failures import names_test
-from bot.rules.runs.pipeline import CUSTOM, PipelineStage
+from bot.rules.runs.pipeline import CUSTOM
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.weakened_tests import FileTexts
 from bot.rules.test_results.comparison import brought_along, judge_tests, may_be_tests_only
@@ -71,12 +71,10 @@ async def execute(
         return Executed(step, said, await asyncio.to_thread(asked.answer, text, context.mask))
 
 
-def keep(context: Context, row: RunRow, name: str, suite: SuiteResult | None) -> dict[str, Any]:
-    """What the event of a check says of its tests; the whole list goes to a log beside it."""
-    if suite is None:
-        return {}
+def keep(context: Context, row: RunRow, name: str, suite: SuiteResult) -> SuiteSummary:
+    """What the event of a check keeps of its tests; the whole list goes to a log beside it."""
     listed = write_log(context.settings.home, row.id, f"{name}.tests.json", suite.model_dump_json().encode())
-    return {"tests": {**suite.summary(), "list": listed}}
+    return suite.summary(listed)
 
 
 async def compare(

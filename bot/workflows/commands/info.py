@@ -7,8 +7,6 @@ from bot.model.pulls import PullCheckReport
 from bot.reports.commands import answers
 from bot.reports.commands.replies import help_reply
 from bot.rules.commands.verbs import VERBS, aliases_of
-from bot.rules.pulls.state import pull_check_state
-from bot.rules.runs.state import run_state
 from bot.store.database.database import now_ms
 from bot.store.runs.runs import RunRow
 from bot.workflows.commands.types import CommandCall, CommandResult
@@ -60,7 +58,7 @@ async def help_(context: Context, ask: CommandCall) -> CommandResult:
 
 async def get_run_view(context: Context, row: RunRow, language: Language) -> RunView:
     """A run as its readers see it now: an answer is given once, so it may tell how long a run has waited."""
-    state = run_state(await context.stores.runs.events(row.id))
+    state = await context.stores.runs.state(row.id)
     view = view_of(row, state, now_ms=now_ms(), language=language)
     return await with_memory(context, row, state, view)
 
@@ -70,4 +68,4 @@ async def latest_checks(context: Context, repo: Repo, number: int) -> PullCheckR
     row = await context.stores.pulls.latest_of(repo, number)
     if row is None:
         return None
-    return await pull_view(context, row, pull_check_state(await context.stores.pulls.events(row.id)))
+    return await pull_view(context, row, await context.stores.pulls.state(row.id))

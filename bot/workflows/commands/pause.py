@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bot.model.pulls import CheckStatus, PullRequest
 from bot.reports.commands.replies import done_reply
-from bot.rules.pulls.state import checks_of, pull_check_state
-from bot.rules.runs.state import run_state
+from bot.rules.pulls.state import checks_of
 from bot.store.database.database import now_ms
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.commands.once import begin_once
@@ -86,7 +85,7 @@ async def open_errors(context: Context, ask: CommandCall) -> tuple[str, ...]:
     """What the thread's last run and the last checks of its pull request left failing."""
     errors: list[str] = []
     for row in await context.stores.runs.of_thread(ask.repo, ask.number, most=1):
-        errors += run_state(await context.stores.runs.events(row.id)).failing
+        errors += (await context.stores.runs.state(row.id)).failing
     checks = await context.stores.pulls.latest_of(ask.repo, ask.number) if ask.order.is_pull else None
     if checks is not None:
         errors += [one.error for check in await checks_told(context, checks) for one in check.new]
@@ -95,4 +94,4 @@ async def open_errors(context: Context, ask: CommandCall) -> tuple[str, ...]:
 
 async def checks_told(context: Context, row: PullCheckRow) -> tuple[CheckStatus, ...]:
     """The checks of such a run as far as it came."""
-    return checks_of(row.spec, pull_check_state(await context.stores.pulls.events(row.id)))
+    return checks_of(row.spec, await context.stores.pulls.state(row.id))

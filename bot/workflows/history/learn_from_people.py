@@ -13,8 +13,8 @@ from bot.errors import MendbotError
 from bot.model import Repo, Resolution, Status
 from bot.model.pulls import PullRequest
 from bot.rules.grouping.references import closes
-from bot.rules.pulls.state import PullCheckState, pull_check_state
-from bot.rules.runs.state import RunState, run_state
+from bot.rules.pulls.state import PullCheckState
+from bot.rules.runs.state import RunState
 from bot.store.history.outcomes import CheckOutcome
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
@@ -105,7 +105,7 @@ async def _move(context: Context, repo: Repo, pull: PullRequest, commit: str, pa
     errors = [error for one in past for error in one.errors]
     run_id = await context.stores.threads.pushed_by(repo, pull.head_sha)
     if run_id is not None:
-        lessons = run_state(await context.stores.runs.events(run_id)).lessons
+        lessons = (await context.stores.runs.state(run_id)).lessons
         errors += [error for lesson in lessons for error in lesson.fingerprints]
     if not errors:
         return
@@ -123,7 +123,7 @@ async def _learn_closed(context: Context, repo: Repo, pull: PullRequest, past: S
         rows = await context.stores.runs.of_thread(repo, number, most=1)
         if not rows or rows[-1].status is not Status.FAILED:
             continue
-        left = unfixed(run_state(await context.stores.runs.events(rows[-1].id)))
+        left = unfixed(await context.stores.runs.state(rows[-1].id))
         for stage, errors in left.items():
             at_head = [one for one in past if one.stage == stage and one.sha == pull.head_sha]
             if at_head and at_head[-1].outcome == "passed":
@@ -147,7 +147,7 @@ def unfixed(state: RunState) -> Mapping[str, tuple[str, ...]]:
 async def _learn_fixed(
     context: Context, repo: Repo, pull: PullRequest, proof: CheckOutcome, errors: Sequence[str]
 ) -> None:
-    state = pull_check_state(await context.stores.pulls.events(proof.run_id))
+    state = await context.stores.pulls.state(proof.run_id)
     resolution = Resolution(
         tool="merge",
         repo=repo.full_name,

@@ -12,8 +12,8 @@ import structlog
 from bot.agent.hook_bundle import remove_kit
 from bot.errors import MendbotError
 from bot.model import Repo
+from bot.model.run_events import ChangeLost
 from bot.store.database.database import now_ms
-from bot.store.runs.runs import Draft
 from bot.workflows.context import Context
 from bot.workflows.job_runner import persistently
 from bot.workflows.maintenance.reconcile import reconcile
@@ -106,7 +106,6 @@ async def _sweep_one(context: Context, path: Path) -> bool:
         log.warning("worktree_left", path=str(path), because=str(error))
         return False
     if loss is not None and row is not None:
-        draft = Draft(type="change_lost", key="change_lost", data={"loss": loss.model_dump(mode="json")})
-        await context.stores.runs.append(run_id, [draft])
+        await context.stores.runs.append(run_id, [ChangeLost(loss=loss)])
         context.wake["report"].set()
     return True

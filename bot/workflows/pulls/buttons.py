@@ -8,7 +8,7 @@ from bot.model.commands import SlashCommand
 from bot.reports.commands.replies import refused_reply
 from bot.rules.failures.verdict import green
 from bot.rules.pulls.spec import MERGE_GROUP
-from bot.rules.pulls.state import checks_of, pull_check_state
+from bot.rules.pulls.state import checks_of
 from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import ButtonPressed
 from bot.rules.triage.pull_requests import RERUN
@@ -59,7 +59,7 @@ async def failed_checks(context: Context, repo: Repo, number: int, sha: str) -> 
     row = await checks_at(context, repo, number, sha)
     if row is None:
         return ()
-    checks = checks_of(row.spec, pull_check_state(await context.stores.pulls.events(row.id)))
+    checks = checks_of(row.spec, await context.stores.pulls.state(row.id))
     ended = row.status in ("done", "cancelled")
     return tuple(check.name for check in checks if not green(check) and (ended or check.status == "completed"))
 

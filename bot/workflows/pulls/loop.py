@@ -6,13 +6,23 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from itertools import islice
-from typing import Any, assert_never
+from typing import assert_never
 
 import structlog
 
 from bot.errors import MendbotError, Refused, UserError
 from bot.model import CHECK_ORDER, ShellCommand, StopReason, ValidationStep
 from bot.model.jobs import StepResult
+from bot.model.pull_check_events import (
+    PullBaseChecked,
+    PullCheckEvent,
+    PullCheckRan,
+    PullCheckStarted,
+    PullFinished,
+    PullSetupCompleted,
+    PullSetupFailed,
+    PullStarted,
+)
 from bot.rules.failures.errors import Printed, printed_errors
 from bot.rules.failures.verdict import shown
 from bot.rules.pulls.state import (
@@ -26,11 +36,9 @@ from bot.rules.pulls.state import (
     RunCheck,
     SetUpPull,
     next_pull_action,
-    pull_check_state,
 )
 from bot.store.history.outcomes import BaseResult
 from bot.store.runs.pull_runs import PullCheckRow
-from bot.store.runs.run_rows import Draft
 from bot.workflows.checks.altered_files import judged
 from bot.workflows.checks.checks_to_run import default_stages
 from bot.workflows.context import Context
@@ -69,7 +77,7 @@ async def step_pull_check(context: Context, run_id: str) -> StepResult:
         row = await context.stores.pulls.get(run_id)
         if row is None or row.status in ("done", "cancelled") or row.cancel_because is not None:
             return StepResult(done=True)
-        state = pull_check_state(await context.stores.pulls.events(run_id))
+        state = await context.stores.pulls.state(run_id)
         action = next_pull_action(row.spec, state)
         if isinstance(action, PullDone):
             return StepResult(done=True)
@@ -111,17 +119,17 @@ async def _begin(context: Context, row: PullCheckRow) -> None:
     if base is None:
         raise UserError(f"the head shares no history with `{spec.base_ref}`, so there is nothing to compare it with")
     tree = await head_tree(context, row)
-    near = [item.path for item in (await changed(mirror, base, spec.head_sha))[:_NEAR]]
+    near = tuple(item.path for item in (await changed(mirror, base, spec.head_sha))[:_NEAR])
     stages = default_stages(spec.policy, tree.path, near, names=CHECK_ORDER)
     plan = await asyncio.to_thread(plan_of_tree, row, tree.path, near[:_NEAR_TOLD])
-    data = {
-        "baseSha": base,
-        "sandbox": context.sandbox.describe(),
-        "near": near[:_NEAR_TOLD],
-        "stages": [stage.model_dump(mode="json") for stage in stages],
-        "toSetUp": bool(plan.steps),
-    }
-    await context.stores.pulls.append(row.id, [Draft(type="pull_started", key="pull_started", data=data)])
+    started = PullStarted(
+        base_sha=base,
+        sandbox=context.sandbox.describe(),
+        near=near[:_NEAR_TOLD],
+        stages=stages,
+        to_set_up=bool(plan.steps),
+    )
+    await context.stores.pulls.append(row.id, [started])
 
 
 async def _set_up(context: Context, row: PullCheckRow, state: PullCheckState) -> None:
@@ -129,28 +137,19 @@ async def _set_up(context: Context, row: PullCheckRow, state: PullCheckState) ->
     try:
         ready = await ready_tree(context, row, state, "head")
         stages = default_stages(row.spec.policy, ready.tree.path, state.near, names=CHECK_ORDER)
-        data: dict[str, Any] = {
-            "steps": [step.model_dump(mode="json") for step in ready.setup],
-            "stages": [stage.model_dump(mode="json") for stage in stages],
-        }
-        draft = Draft(type="pull_setup_completed", key="setup_done", data=data)
+        ended: PullCheckEvent = PullSetupCompleted(steps=ready.setup, stages=stages)
     except SetupFailed as error:
-        data = {
-            "details": str(error),
-            "said": error.said.model_dump(mode="json"),
-            "exitCode": error.exit_code,
-            "durationMs": error.duration_ms,
-        }
-        draft = Draft(type="pull_setup_failed", key="setup_done", data=data)
-    await context.stores.pulls.append(row.id, [draft])
+        ended = PullSetupFailed(
+            details=str(error), said=error.said, exit_code=error.exit_code, duration_ms=error.duration_ms
+        )
+    await context.stores.pulls.append(row.id, [ended])
 
 
 async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:
     """Execute a check on the head, once more where it failed: what passes then on the same commit is flaky."""
     stage, pulls = state.stages[index], context.stores.pulls
     assert stage.command is not None
-    started = Draft(type="pull_check_started", key=f"check:{index}", data={"index": index, "stage": stage.name})
-    await pulls.append(row.id, [started])
+    await pulls.append(row.id, [PullCheckStarted(index=index, stage=stage.name)])
     context.wake["tell_pulls"].set()
     ready = await ready_tree(context, row, state, "head")
     step, log = await _execute(context, row, stage.command, ready, stage.name)
@@ -167,16 +166,16 @@ async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState,
         printed = printed if second.passed else {**await _printed(log), **printed}
         if second.passed:
             step = step.model_copy(update={"flaky": True})
-    data: dict[str, Any] = {
-        "index": index,
-        "stage": stage.name,
-        "step": step.model_dump(mode="json", by_alias=True),
-        "first": first,
-        "again": again,
-        "printed": printed,
-    }
-    draft = Draft(type="pull_check_ran", key=f"ran:{index}", classification=step.classification, data=data)
-    await pulls.append(row.id, [draft])
+    ran = PullCheckRan(
+        classification=step.classification,
+        index=index,
+        stage=stage.name,
+        step=step,
+        first=first,
+        again=again,
+        printed={error: (words.text, words.test) for error, words in printed.items()},
+    )
+    await pulls.append(row.id, [ran])
 
 
 async def _check_base(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:
@@ -195,9 +194,11 @@ async def _check_base(context: Context, row: PullCheckRow, state: PullCheckState
                 await outcomes.put_base(repo, state.base_sha, stage.name, text, found)
         else:
             found = known
-    outcome = {"errors": found.errors} if isinstance(found, BaseResult) else {"errors": None, "because": found}
-    data = {"index": index, **outcome}
-    await context.stores.pulls.append(row.id, [Draft(type="pull_base_checked", key=f"base:{index}", data=data)])
+    if isinstance(found, BaseResult):
+        checked = PullBaseChecked(index=index, errors=found.errors)
+    else:
+        checked = PullBaseChecked(index=index, errors=None, because=found)
+    await context.stores.pulls.append(row.id, [checked])
 
 
 async def _base_result(
@@ -248,9 +249,8 @@ async def _printed(log: bytes) -> dict[str, Printed]:
 async def finish_pull(context: Context, row: PullCheckRow, stop: StopReason | None, *, tidy: bool = True) -> None:
     """Record the end: `done`, or `cancelled` for that reason; then free the trees, which may take long. A crash or a
     fault in between leaves them to the janitor."""
-    status = "cancelled" if stop is not None and stop.reason in _STOPPED else "done"
-    data = {"status": status, "stop": stop.model_dump() if stop else None}
-    await context.stores.pulls.append(row.id, [Draft(type="pull_finished", key="pull_finished", data=data)])
+    cancelled = stop is not None and stop.reason in _STOPPED
+    await context.stores.pulls.append(row.id, [PullFinished(status="cancelled" if cancelled else "done", stop=stop)])
     context.wake["tell_pulls"].set()
     if tidy:
         try:

@@ -13,7 +13,7 @@ from bot.reports.pulls.check_output import pull_check_output
 from bot.rules.excerpts.excerpts import evidence_of
 from bot.rules.failures.verdict import fixable
 from bot.rules.pulls.eligibility import from_fork_name
-from bot.rules.pulls.state import PullCheckState, checks_of, pull_check_state
+from bot.rules.pulls.state import PullCheckState, checks_of
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 from bot.workflows.pulls.shared_heads import newest_at
@@ -41,7 +41,7 @@ async def publish_pull(context: Context, row: PullCheckRow) -> None:
     newer = newest if newest is not None and newest.id != row.id else None
     if newer is not None and row.status in ("queued", "running"):
         return  # its settle job is on its way, and the newer run speaks
-    state = pull_check_state(await context.stores.pulls.events(row.id))
+    state = await context.stores.pulls.state(row.id)
     view = await pull_view(context, row, state)
     publications: list[Publication] = [
         partial(_publish_check, context, row, state, view, check)
@@ -54,7 +54,7 @@ async def publish_pull(context: Context, row: PullCheckRow) -> None:
 async def _is_silent(context: Context, row: PullCheckRow, newer: PullCheckRow, name: str) -> bool:
     """Whether a newer run of the head has that check run, and this one has none that would have to be completed: GitHub
     shows the one that was made last."""
-    checks = checks_of(newer.spec, pull_check_state(await context.stores.pulls.events(newer.id)))
+    checks = checks_of(newer.spec, await context.stores.pulls.state(newer.id))
     if not any(check.name == name and not check.kept_from for check in checks):
         return False
     target = f"check:{row.spec.head_sha}:{name}:{row.id}"

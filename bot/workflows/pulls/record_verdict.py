@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from bot.model.pull_check_events import PullCheckJudged
 from bot.model.pulls import CheckStatus, Failure
 from bot.rules.pulls.state import PullCheckState, failures_of
 from bot.store.database.database import now_ms
 from bot.store.history.outcomes import CheckOutcome
 from bot.store.runs.pull_runs import PullCheckRow
-from bot.store.runs.run_rows import Draft
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_people import learn_from_push
 
@@ -31,8 +31,7 @@ async def judge_check(context: Context, row: PullCheckRow, state: PullCheckState
         because=state.untold.get(index, ""),
         rate=await outcomes.rate(outcome.repo, outcome.stage) if outcome.outcome == "flaky" else None,
     )
-    data = {"index": index, "check": check.model_dump(mode="json")}
-    await context.stores.pulls.append(row.id, [Draft(type="pull_check_judged", key=f"judged:{index}", data=data)])
+    await context.stores.pulls.append(row.id, [PullCheckJudged(index=index, check=check)])
 
 
 def outcome_of(row: PullCheckRow, state: PullCheckState, index: int) -> CheckOutcome:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from bot.errors import Stale
 from bot.model import Repo
 from bot.rules.failures.verdict import green
-from bot.rules.pulls.state import checks_of, pull_check_state
+from bot.rules.pulls.state import checks_of
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 
@@ -45,7 +45,7 @@ async def newest_at(context: Context, repo: Repo, number: int, sha: str) -> Pull
 
 async def not_green(context: Context, row: PullCheckRow) -> tuple[str, ...]:
     """The checks of a run that have not passed, be it that they are not done."""
-    checks = checks_of(row.spec, pull_check_state(await context.stores.pulls.events(row.id)))
+    checks = checks_of(row.spec, await context.stores.pulls.state(row.id))
     return tuple(check.name for check in checks if not green(check))
 
 

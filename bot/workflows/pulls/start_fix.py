@@ -18,7 +18,7 @@ from bot.reports.locale.catalog import t
 from bot.rules.excerpts.excerpts import evidence_of
 from bot.rules.failures.verdict import NOT_RUN
 from bot.rules.pulls.eligibility import EligibilityFacts, from_fork, trust
-from bot.rules.pulls.state import checks_of, pull_check_state
+from bot.rules.pulls.state import checks_of
 from bot.rules.runs.spec import FixTarget, RunSpec
 from bot.store.database.database import now_ms
 from bot.store.runs.pull_runs import PullCheckRow
@@ -166,4 +166,4 @@ def _nothing_to_fix(row: PullCheckRow | None, checks: Sequence[CheckStatus]) -> 
 
 
 async def _checks(context: Context, row: PullCheckRow) -> tuple[CheckStatus, ...]:
-    return checks_of(row.spec, pull_check_state(await context.stores.pulls.events(row.id)))
+    return checks_of(row.spec, await context.stores.pulls.state(row.id))

@@ -11,7 +11,7 @@ from bot.model import Repo
 from bot.model.jobs import Job
 from bot.model.pulls import CheckStatus, PullRequest
 from bot.rules.pulls.spec import MERGE_GROUP, PullCheckSpec
-from bot.rules.pulls.state import checks_of, pull_check_state
+from bot.rules.pulls.state import checks_of
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 
@@ -97,7 +97,7 @@ async def stop_run(context: Context, row: PullCheckRow, because: str) -> bool:
 
 async def get_kept_checks(context: Context, row: PullCheckRow, only: Sequence[str]) -> tuple[CheckStatus, ...]:
     """What an earlier run of the same head came to in the other checks, as far as it was completed."""
-    checks = checks_of(row.spec, pull_check_state(await context.stores.pulls.events(row.id)))
+    checks = checks_of(row.spec, await context.stores.pulls.state(row.id))
     return tuple(
         check if check.kept_from else check.model_copy(update={"kept_from": row.id})
         for check in checks

@@ -8,16 +8,14 @@ import structlog
 
 from bot.errors import MendbotError
 from bot.model import Conflict, Status
-from bot.rules.runs.state import run_state
-from bot.store.runs.runs import Draft, RunRow
+from bot.model.run_events import ConflictsSeen
+from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
 from bot.workspace.git.command import GitError
 from bot.workspace.mirror.merge_conflicts import conflicts
 
 _LOOKED_AT = 50
 """The newest groups of the repository that are compared; a team that has more of them open has other worries."""
-
-_SEEN = "conflicts_seen"
 
 log = structlog.get_logger()
 
@@ -27,15 +25,15 @@ async def note_conflicts(context: Context, row: RunRow, commit: str) -> tuple[Co
     again after a crash.
 
     Of two groups that come to this point at once the second sees the first: each looks and is recorded in one go."""
-    async with context.control.lock(f"{_SEEN}:{row.spec.place}"):
-        for event in await context.stores.runs.events(row.id):
-            if event.type == _SEEN:
-                return tuple(Conflict.model_validate(one) for one in event.data["conflicts"])
-        found = [one for other in await _others(context, row) if (one := await _conflict(context, row, commit, other))]
-        data = {"commit": commit, "conflicts": [conflict.model_dump(mode="json") for conflict in found]}
-        await context.stores.runs.append(row.id, [Draft(type=_SEEN, key=_SEEN, data=data)])
+    async with context.control.lock(f"conflicts:{row.spec.place}"):
+        state = await context.stores.runs.state(row.id)
+        if state.packaged_commit is not None:
+            return state.conflicts
+        others = [await _conflict(context, row, commit, other) for other in await _others(context, row)]
+        found = tuple(one for one in others if one is not None)
+        await context.stores.runs.append(row.id, [ConflictsSeen(commit=commit, conflicts=found)])
     context.wake["report"].set()
-    return tuple(found)
+    return found
 
 
 async def _others(context: Context, row: RunRow) -> tuple[RunRow, ...]:
@@ -46,9 +44,8 @@ async def _others(context: Context, row: RunRow) -> tuple[RunRow, ...]:
 
 async def _conflict(context: Context, row: RunRow, commit: str, other: RunRow) -> Conflict | None:
     """A group that has not opened its pull request yet is told without it; one that may never do so is not."""
-    events = await context.stores.runs.events(other.id)
-    pull = run_state(events).pull
-    theirs = next((str(event.data["commit"]) for event in events if event.type == _SEEN), None)
+    state = await context.stores.runs.state(other.id)
+    pull, theirs = state.pull, state.packaged_commit
     if theirs is None or (pull is None and (other.status.final or other.cancel_because is not None)):
         return None
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from bot.model.reasons import ExplainedStop
 from bot.rules.runs.state import RunState
 from bot.store.database.database import now_ms
 from bot.store.runs.runs import RunRow
@@ -16,8 +17,8 @@ from bot.workspace.mirror.mirror import PushRejected
 from bot.workspace.mirror.pull_refs import push_onto
 
 
-async def push_commit(context: Context, row: RunRow, state: RunState, commit: str) -> dict[str, str] | None:
-    """Push the run's commit; None once it is there, else the reason and details with which the run ends.
+async def push_commit(context: Context, row: RunRow, state: RunState, commit: str) -> ExplainedStop | None:
+    """Push the run's commit; None once it is there, else why the run ends.
 
     Raises Stale where the pull request's branch has moved on meanwhile: nothing is ever forced (T23)."""
     spec, threads = row.spec, context.stores.threads
@@ -31,7 +32,7 @@ async def push_commit(context: Context, row: RunRow, state: RunState, commit: st
         if await threads.pushed_by(repo, commit) is None:
             limit = await push_limit_reached(context, repo, number)
             if limit is not None:
-                return {"reason": "push_limit", "details": limit.words()}
+                return ExplainedStop(reason="push_limit", details=limit.words())
         default = await context.github.repository(repo).default_branch()
         forbidden = frozenset({spec.base_branch, default})
         push = partial(push_onto, mirror, commit, spec.pull.head_ref, spec.pull.head_sha, forbidden=forbidden)
@@ -39,5 +40,5 @@ async def push_commit(context: Context, row: RunRow, state: RunState, commit: st
     try:
         await transfer(context, repo, push, write=True)
     except PushRejected as error:
-        return {"reason": "push_rejected", "details": context.mask(str(error))}
+        return ExplainedStop(reason="push_rejected", details=context.mask(str(error)))
     return None

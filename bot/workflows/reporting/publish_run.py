@@ -8,7 +8,6 @@ from functools import partial
 from bot.model import CHECK_ORDER, Repo, RunView, Status
 from bot.reports.runs.check_output import check_output
 from bot.reports.runs.issue_comment import issue_comment
-from bot.rules.runs.state import run_state
 from bot.store.runs.reported import Published
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
@@ -39,7 +38,7 @@ async def publish(context: Context, row: RunRow) -> None:
     """Bring GitHub to this version of the run: check runs first, then comments, then labels.
 
     A thread that has a newer run by now is that run's to tell of."""
-    state = run_state(await context.stores.runs.events(row.id))
+    state = await context.stores.runs.state(row.id)
     language = row.spec.policy.language or context.settings.language
     view = await with_memory(context, row, state, view_of(row, state, language=language))
     repo = row.spec.on_github

@@ -9,7 +9,6 @@ from bot.errors import MendbotError
 from bot.model import Status
 from bot.model.reasons import ExplainedStop
 from bot.rules.reasons import make_reason
-from bot.rules.runs.state import run_state
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.runs.finish import finish
@@ -42,5 +41,5 @@ async def end_if_abandoned(context: Context, row: RunRow) -> bool:
             if now is not None and not now.status.final:
                 log.warning("session_abandoned", run=row.id)
                 stop = ExplainedStop.of("abandoned", make_reason("abandoned"))
-                await finish(context, now, run_state(await runs.events(row.id)), Status.FAILED, stop)
+                await finish(context, now, await runs.state(row.id), Status.FAILED, stop)
     return True

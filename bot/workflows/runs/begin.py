@@ -10,11 +10,12 @@ from pathlib import Path
 
 from bot.agent.planner import named_files
 from bot.errors import Refused, Transient, UserError
-from bot.model import Phase
+from bot.model.phase_events import PlanningStarted
+from bot.model.run_events import SessionStarted, SetupCompleted, SetupFailed, SetupStarted
 from bot.rules.reasons import make_reason
 from bot.rules.runs.next_action import plan_of
-from bot.rules.runs.state import RunState, run_state
-from bot.store.runs.runs import Draft, RunRow
+from bot.rules.runs.state import RunState
+from bot.store.runs.runs import RunRow
 from bot.workflows.checks.altered_files import MOST_RESTORED
 from bot.workflows.checks.checks_to_run import built_first, get_stages
 from bot.workflows.checks.setup import CarriedOut, carry_out, get_shelf, plan_text, planned_steps
@@ -59,19 +60,17 @@ async def begin_run(context: Context, row: RunRow) -> None:
         branch = await _branch(context, row, mirror)
         tree = await _worktree(context, row, branch, start)
         plan = await asyncio.to_thread(plan_setup, tree.path, focus, configured=spec.policy.setup)
-        data = {
-            "baseSha": await tree.head(),
-            "branch": branch,
-            "sandbox": context.sandbox.describe(),
-            "snapshot": await tree.snapshot(),
-            "stages": [stage.model_dump(mode="json") for stage in get_stages(spec, tree.path, focus)],
-            "focus": focus,
-            "setup": plan.model_dump(mode="json"),
-            "redBase": True,
-        }
-        started = Draft(type="session_started", key="session_started", data={"task": spec.task[:2000]})
-        planning = Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)
-        await runs.append(row.id, [started, planning])
+        planning = PlanningStarted(
+            base_sha=await tree.head(),
+            branch=branch,
+            sandbox=context.sandbox.describe(),
+            snapshot=await tree.snapshot(),
+            stages=get_stages(spec, tree.path, focus),
+            focus=focus,
+            setup=plan,
+            red_base=True,
+        )
+        await runs.append(row.id, [SessionStarted(task=spec.task[:2000]), planning])
 
 
 async def _start(context: Context, row: RunRow, mirror: Path, tracking: str) -> str:
@@ -117,7 +116,7 @@ async def _stand_back(
     for other in await context.stores.runs.open_in(row.spec.place):
         if other.id == row.id or other.cancel_because is not None:
             continue
-        state = run_state(await context.stores.runs.events(other.id))
+        state = await context.stores.runs.state(other.id)
         theirs = claims.get(other.id, frozenset()) | {*state.focus, *state.changed_paths}
         if shared := sorted(theirs.intersection(focus)):
             numbers = ", ".join(f"#{number}" for number in other.spec.threads) or other.id
@@ -188,27 +187,22 @@ async def set_up(context: Context, row: RunRow, state: RunState) -> None:
     """Carry out the setup plan; the checks that will judge are chosen after it, with what it installed."""
     tree, plan = await open_tree(context, row, state), plan_of(row.spec, state)
     text, runs = plan_text(plan, context.mask), context.stores.runs
-    planned = [step.model_dump(mode="json") for step in planned_steps(plan, context.mask)]
-    await runs.append(row.id, [Draft(type="setup_started", key="setup", data={"command": text, "steps": planned})])
+    await runs.append(row.id, [SetupStarted(command=text, steps=planned_steps(plan, context.mask))])
     done = await _carried_out(context, row, state, tree)
+    ended = partial(
+        SetupCompleted if done.failed is None else partial(SetupFailed, details=done.failed.text, said=done.failed),
+        command=text,
+        steps=done.steps,
+        exit_code=done.exit_code,
+        duration_ms=done.duration_ms,
+        log=write_log(context.settings.home, row.id, "setup.log", done.log.encode()),
+        snapshot=done.snapshot,
+        restored=done.restored[:MOST_RESTORED],
+    )
     stages = state.stages
     if done.failed is None:
         stages = built_first(get_stages(row.spec, tree.path, state.focus), plan, done.steps)
-    data = {
-        "command": text,
-        "steps": [step.model_dump(mode="json") for step in done.steps],
-        "exitCode": done.exit_code,
-        "durationMs": done.duration_ms,
-        "log": write_log(context.settings.home, row.id, "setup.log", done.log.encode()),
-        "snapshot": done.snapshot,
-        "restored": done.restored[:MOST_RESTORED],
-        "stages": [stage.model_dump(mode="json") for stage in stages],
-    }
-    if done.failed is None:
-        await runs.append(row.id, [Draft(type="setup_completed", key="setup_done", data=data)])
-        return
-    said = {"details": done.failed.text, "said": done.failed.model_dump()}
-    await runs.append(row.id, [Draft(type="setup_failed", key="setup_done", data=data | said)])
+    await runs.append(row.id, [ended(stages=stages)])
 
 
 async def _set_up_again(context: Context, row: RunRow, state: RunState, tree: Tree) -> None:

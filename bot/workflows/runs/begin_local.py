@@ -8,8 +8,9 @@ from pathlib import Path
 
 from bot.agent.planner import named_files
 from bot.errors import Transient, UserError
-from bot.model import Phase
-from bot.store.runs.runs import Draft, RunRow
+from bot.model.phase_events import PlanningStarted
+from bot.model.run_events import SessionStarted
+from bot.store.runs.runs import RunRow
 from bot.workflows.checks.checks_to_run import get_stages
 from bot.workflows.context import Context
 from bot.workflows.runs.abandoned import end_if_abandoned
@@ -32,19 +33,17 @@ async def begin_local(context: Context, row: RunRow) -> None:
     base, snapshot = await tree.head(), await tree.snapshot()
     files = await list_files(tree.git_dir, base)
     focus = tuple(dict.fromkeys((*spec.files, *named_files(spec.task, files))))
-    data = {
-        "baseSha": base,
-        "branch": "",
-        "sandbox": context.sandbox.describe(),
-        "snapshot": snapshot,
-        "stages": [stage.model_dump(mode="json") for stage in get_stages(spec, tree_path, focus)],
-        "focus": focus,
-        "setup": (await asyncio.to_thread(plan_in_place, tree_path, focus, spec.policy.setup)).model_dump(mode="json"),
-        "redBase": True,
-    }
-    started = Draft(type="session_started", key="session_started", data={"task": context.mask(spec.task[:2000])})
-    planning = Draft(type="phase_started", key="planning", phase=Phase.PLANNING, data=data)
-    await context.stores.runs.append(row.id, [started, planning])
+    planning = PlanningStarted(
+        base_sha=base,
+        branch="",
+        sandbox=context.sandbox.describe(),
+        snapshot=snapshot,
+        stages=get_stages(spec, tree_path, focus),
+        focus=focus,
+        setup=await asyncio.to_thread(plan_in_place, tree_path, focus, spec.policy.setup),
+        red_base=True,
+    )
+    await context.stores.runs.append(row.id, [SessionStarted(task=context.mask(spec.task[:2000])), planning])
 
 
 async def _alone(context: Context, row: RunRow) -> None:

@@ -13,13 +13,15 @@ from bot.agent.hook_bundle import remove_kit
 from bot.errors import MendbotError
 from bot.model import Artifact, Loss, Phase, Status, StopReason
 from bot.model.jobs import Job
+from bot.model.phase_events import PhaseSkipped
 from bot.model.reasons import ExplainedStop
+from bot.model.run_events import SessionFinished
 from bot.rules.reasons import make_reason, parse_reason
 from bot.rules.runs.certificate import certificate
 from bot.rules.runs.proof import proof_of
 from bot.rules.runs.spec import RunSpec
-from bot.rules.runs.state import RunState, run_state
-from bot.store.runs.runs import Draft, RunRow
+from bot.rules.runs.state import RunState
+from bot.store.runs.runs import RunRow
 from bot.workflows.agents.build_agents import kit_dir
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import learn_from_run
@@ -68,23 +70,19 @@ async def record_end(
     context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None, left: Salvage
 ) -> None:
     """Record the final status with the reason; phases that never came are skipped (REQ-RUN-002)."""
-    drafts = [
-        Draft(type="phase_skipped", key=f"skipped:{phase}", phase=phase)
-        for phase in (Phase.REVIEW, Phase.PACKAGING)
-        if phase not in state.phases
-    ]
-    data = {
-        "status": status,
-        "stop": stop.model_dump() if stop else None,
-        "salvageRef": left.salvage_ref,
-        "unfinished": left.unfinished,
-        "diff": left.diff,
-        "bestAttempt": state.best_attempt,
-        "loss": left.loss.model_dump(mode="json") if left.loss else None,
-        **({"shown": proof_of(row.spec, state) == "shown"} if status is Status.SUCCESS else {}),
-    }
-    ended = Draft(type="session_finished", key="session_finished", data=data)
-    await context.stores.runs.append(row.id, [*drafts, ended], [_certified(context, row, state, status, stop)])
+    skipped = [PhaseSkipped(phase=phase) for phase in (Phase.REVIEW, Phase.PACKAGING) if phase not in state.phases]
+    ended = SessionFinished(
+        status=status,
+        stop=ExplainedStop.model_validate(stop.model_dump()) if stop else None,
+        salvage_ref=left.salvage_ref,
+        unfinished=left.unfinished,
+        diff=left.diff,
+        best_attempt=state.best_attempt,
+        loss=left.loss,
+    )
+    if status is Status.SUCCESS:
+        ended = ended.model_copy(update={"shown": proof_of(row.spec, state) == "shown"})
+    await context.stores.runs.append(row.id, [*skipped, ended], [_certified(context, row, state, status, stop)])
 
 
 def _certified(context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None) -> Artifact:
@@ -155,7 +153,7 @@ async def finish_cancelled(context: Context, run_id: str) -> None:
         row = await context.stores.runs.get(run_id)
         if row is None or row.status.final:
             return
-        state = run_state(await context.stores.runs.events(run_id))
+        state = await context.stores.runs.state(run_id)
         if state.pull is not None or (row.spec.workspace is not None and state.passed):
             # asked too late: what was wanted is there, and that is what is to be told
             await finish(context, row, state, Status.SUCCESS, None)

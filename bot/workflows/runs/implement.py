@@ -8,10 +8,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from bot.agent.developer import Developer
-from bot.model import AgentTask, Artifact, KnownError, Phase
+from bot.model import AgentTask, Artifact, KnownError, Phase, RunEvent
+from bot.model.phase_events import ImplementationCompleted, ImplementationFailed, PhaseStarted
+from bot.model.run_events import AgentStarted, ArtifactCreated, AttemptStarted, ChangesApplied, PatchFallbackApplied
 from bot.reports.history.guidance import error_guidance, file_guidance
 from bot.rules.reasons import make_reason
 from bot.rules.runs.changes import FREE, HISTORY
@@ -19,7 +20,7 @@ from bot.rules.runs.existing_failures import to_leave
 from bot.rules.runs.fixable_files import to_fix
 from bot.rules.runs.next_action import Implement
 from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
-from bot.store.runs.runs import Draft, RunRow
+from bot.store.runs.runs import RunRow
 from bot.workflows.agents.ask_agents import AcceptedChange, SkippedAgent, ask
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import change_hash, guidance
@@ -32,6 +33,7 @@ from bot.workspace.worktree.untracked_files import Beginning
 
 MOST_PATCH = 200_000
 """Characters of a change that its artifact holds; the log beside it is whole."""
+_IN_ARTIFACT = ("agent", "paths", "patchHash", "tools", "note", "notes", "diff")
 _PATCHES_SHOWN = 5
 _PATHS_SHOWN = 5
 
@@ -40,9 +42,8 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     """Put one agent's change in the tree and record it, or record why there is none."""
     assert state.snapshot is not None
     tree, attempt = await open_tree(context, row, state), action.attempt
-    facts: dict[str, Any] = {"phase": Phase.IMPLEMENTATION, "iteration": attempt}
     known_errors = await guidance(context, row, state)
-    await _open(context, row, state, facts, known_errors)
+    await _open(context, row, state, attempt, known_errors)
     if row.spec.workspace is not None:
         await keep_found(context, row, state, tree)
     task = await _task(context, row, state, tree, known_errors, attempt)
@@ -51,16 +52,16 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     for developer in _in_order(context.developers(row), state, attempt):
         if passed_over and passed_over[-1].touched:
             await begin.restore()
-        await context.stores.runs.append(row.id, [_asks(attempt, developer.name, passed_over, facts)])
+        await context.stores.runs.append(row.id, [_asks(attempt, developer.name, passed_over)])
         answer = await ask(context, row, state, developer, task, tree)
         if isinstance(answer, AcceptedChange):
             notes = (*answer.notes, *_left_out(await begin.clear(answer.snapshot)))
             refusals = tuple(one.message for one in passed_over if one.refused)
-            await _applied(context, row, state, tree, replace(answer, notes=notes, refusals=refusals), facts)
+            await _applied(context, row, state, tree, replace(answer, notes=notes, refusals=refusals), attempt)
             return
         passed_over.append(answer)
     await begin.restore()
-    await _nothing(context, row, facts, passed_over)
+    await context.stores.runs.append(row.id, [_no_change(context, attempt, passed_over)])
 
 
 def _in_order(developers: Sequence[Developer], state: RunState, turn: int) -> Sequence[Developer]:
@@ -72,27 +73,18 @@ def _in_order(developers: Sequence[Developer], state: RunState, turn: int) -> Se
     return [one for one in developers if one.name != HISTORY]
 
 
-def _asks(attempt: int, name: str, passed_over: Sequence[SkippedAgent], facts: dict[str, Any]) -> Draft:
+def _asks(attempt: int, name: str, passed_over: Sequence[SkippedAgent]) -> AgentStarted:
     """The event that an agent is asked; of several with one name each has its own."""
-    same = sum(one.agent == name for one in passed_over)
-    key = f"agent:{attempt}:{name}" + (f":{same + 1}" if same else "")
-    return Draft(type="agent_started", key=key, data={"agent": name}, **facts)
+    return AgentStarted(iteration=attempt, agent=name, nth=1 + sum(one.agent == name for one in passed_over))
 
 
 async def _open(
-    context: Context, row: RunRow, state: RunState, facts: dict[str, Any], known_errors: Sequence[KnownError]
+    context: Context, row: RunRow, state: RunState, attempt: int, known_errors: Sequence[KnownError]
 ) -> None:
-    attempt = facts["iteration"]
-    data = {
-        "attempt": _number(state, attempt),
-        "of": row.spec.most_attempts,
-        "guidance": [known.model_dump(mode="json") for known in _brief(known_errors)],
-    }
-    opening = [
-        Draft(type="phase_started", key=f"implementation:{attempt}", **facts),
-        Draft(type="attempt_started", key=f"attempt:{attempt}", data=data, **facts),
-    ]
-    await context.stores.runs.append(row.id, opening)
+    phase = PhaseStarted(phase=Phase.IMPLEMENTATION, iteration=attempt)
+    number, guidance = _number(state, attempt), _brief(known_errors)
+    started = AttemptStarted(iteration=attempt, attempt=number, of=row.spec.most_attempts, guidance=guidance)
+    await context.stores.runs.append(row.id, [phase, started])
 
 
 def _number(state: RunState, turn: int) -> int:
@@ -100,30 +92,28 @@ def _number(state: RunState, turn: int) -> int:
     return replace(state, attempt=turn).counted
 
 
-def _brief(known_errors: Sequence[KnownError]) -> list[KnownError]:
+def _brief(known_errors: Sequence[KnownError]) -> tuple[KnownError, ...]:
     """Without their patches, which may be long and stand in the history."""
     no_patch = {"patch": None}
-    return [
+    return tuple(
         known.model_copy(update={"resolution": known.resolution.model_copy(update=no_patch)}) for known in known_errors
-    ]
+    )
 
 
-async def _nothing(context: Context, row: RunRow, facts: dict[str, Any], passed_over: Sequence[SkippedAgent]) -> None:
-    """Record an attempt without a change. A refusal costs the attempt and is told in the next; without one, the same
-    agents would have nothing new the next time either, and the run ends."""
+def _no_change(context: Context, attempt: int, passed_over: Sequence[SkippedAgent]) -> ImplementationFailed:
+    """The event of an attempt without a change. A refusal costs the attempt and is told in the next; without one, the
+    same agents would have nothing new the next time either, and the run ends."""
     refused = [one for one in passed_over if one.refused]
     repeated = [one for one in passed_over if one.repeated and one.agent not in FREE]
     nobody = make_reason("no_agent")
     message = "; ".join(one.message for one in ([*refused, *repeated] if refused else passed_over))
-    data: dict[str, Any] = {"reason": NOTHING_OFFERED, "message": context.mask(message or nobody.text), "said": None}
-    if refused:
-        data |= {"reason": refused[-1].refused, "agent": refused[-1].agent}
-    elif repeated:
-        data["reason"] = SAME_PATCH
-    elif not passed_over:
-        data["said"] = nobody.model_dump()
-    failed = Draft(type="phase_failed", key=f"implementation_done:{facts['iteration']}", data=data, **facts)
-    await context.stores.runs.append(row.id, [failed])
+    failed = ImplementationFailed(
+        iteration=attempt,
+        reason=refused[-1].refused if refused else SAME_PATCH if repeated else NOTHING_OFFERED,
+        message=context.mask(message or nobody.text),
+        said=None if passed_over else nobody,
+    )
+    return failed.model_copy(update={"agent": refused[-1].agent}) if refused else failed
 
 
 async def _task(
@@ -164,37 +154,43 @@ def _left_out(gone: Sequence[str]) -> tuple[str, ...]:
 
 
 async def _applied(
-    context: Context, row: RunRow, state: RunState, tree: Tree, taken: AcceptedChange, facts: dict[str, Any]
+    context: Context, row: RunRow, state: RunState, tree: Tree, taken: AcceptedChange, attempt: int
 ) -> None:
-    attempt = facts["iteration"]
     ref = f"refs/mendbot/runs/{row.id}/{attempt}"
     _, whole = await asyncio.gather(tree.keep(taken.snapshot, ref), _paths(tree, state, taken))
     await asyncio.to_thread(freshen, tree.path, taken.paths)
     patch = context.mask(taken.patch)
-    data = {
-        "agent": taken.proposal.agent,
-        "paths": taken.paths,
-        "allPaths": sorted(whole),
-        "snapshot": taken.snapshot,
-        "ref": ref,
-        "patchHash": change_hash(row, taken.patch),
-        "tools": taken.proposal.tools,
-        "replays": taken.proposal.replays,
-        "note": context.mask(taken.proposal.note),
-        "notes": taken.notes,
-        "refusals": [context.mask(text) for text in taken.refusals],
-        "diff": write_log(context.settings.home, row.id, f"attempt-{attempt}.diff", patch.encode()),
-    }
+    applied = ChangesApplied(
+        iteration=attempt,
+        agent=taken.proposal.agent,
+        paths=taken.paths,
+        all_paths=tuple(sorted(whole)),
+        snapshot=taken.snapshot,
+        ref=ref,
+        patch_hash=change_hash(row, taken.patch),
+        tools=taken.proposal.tools,
+        replays=taken.proposal.replays,
+        note=context.mask(taken.proposal.note),
+        notes=taken.notes,
+        refusals=tuple(context.mask(text) for text in taken.refusals),
+        diff=write_log(context.settings.home, row.id, f"attempt-{attempt}.diff", patch.encode()),
+    )
     artifact = Artifact(
         id=f"{row.id}.implementation.{attempt}",
         session_id=row.id,
         phase=Phase.IMPLEMENTATION,
         iteration=attempt,
         created_at=datetime.now(UTC),
-        data={name: data[name] for name in ("agent", "paths", "patchHash", "tools", "note", "notes", "diff")}
+        data={name: value for name, value in applied.data().items() if name in _IN_ARTIFACT}
         | {"fallbacks": taken.fallbacks, "patch": patch[:MOST_PATCH]},
     )
-    await context.stores.runs.append(row.id, _drafts(attempt, data, taken.fallbacks, facts, artifact.id), [artifact])
+    fresh: list[RunEvent] = [
+        *(PatchFallbackApplied(iteration=attempt, path=path) for path in taken.fallbacks),
+        applied,
+        ArtifactCreated(phase=Phase.IMPLEMENTATION, iteration=attempt, artifact=artifact.id),
+        ImplementationCompleted(iteration=attempt, agent=applied.agent),
+    ]
+    await context.stores.runs.append(row.id, fresh, [artifact])
 
 
 async def _paths(tree: Tree, state: RunState, taken: AcceptedChange) -> Sequence[str]:
@@ -203,18 +199,3 @@ async def _paths(tree: Tree, state: RunState, taken: AcceptedChange) -> Sequence
     if state.snapshot == state.start:
         return taken.paths
     return [item.path for item in await tree.changed(state.start, taken.snapshot)]
-
-
-def _drafts(
-    attempt: int, data: dict[str, Any], fallbacks: Sequence[str], facts: dict[str, Any], artifact: str
-) -> list[Draft]:
-    drafts = [
-        Draft(type="patch_fallback_applied", key=f"fallback:{attempt}:{path}", data={"path": path}, **facts)
-        for path in fallbacks
-    ]
-    return [
-        *drafts,
-        Draft(type="changes_applied", key=f"changes:{attempt}", data=data, **facts),
-        Draft(type="artifact_created", key=f"artifact:{artifact}", data={"artifact": artifact}, **facts),
-        Draft(type="phase_completed", key=f"implementation_done:{attempt}", data={"agent": data["agent"]}, **facts),
-    ]

@@ -10,6 +10,7 @@ from typing import assert_never
 from bot.model import Status, StopReason
 from bot.model.jobs import Job, StepResult
 from bot.model.reasons import ExplainedStop
+from bot.model.run_events import Paused, Resumed
 from bot.rules.reasons import make_reason, parse_reason
 from bot.rules.runs.next_action import (
     Action,
@@ -25,9 +26,9 @@ from bot.rules.runs.next_action import (
     next_action,
 )
 from bot.rules.runs.spec import RunSpec
-from bot.rules.runs.state import RunState, run_state
+from bot.rules.runs.state import RunState
 from bot.store.database.database import now_ms
-from bot.store.runs.runs import Draft, RunRow
+from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.runs.begin import PathsTaken, begin_run, set_up, slot_wait
 from bot.workflows.runs.begin_local import Busy, begin_local
@@ -57,7 +58,7 @@ async def step_run(context: Context, run_id: str) -> StepResult:
         row = await context.stores.runs.get(run_id)
         if row is None or row.status.final or row.cancel_because is not None:
             return StepResult(done=True)
-        state = run_state(await context.stores.runs.events(run_id))
+        state = await context.stores.runs.state(run_id)
         if await _paused(context, row, state):
             return StepResult(done=False, wait_s=_wait_s(row, state, PAUSED_WAIT_S))
         action = next_action(row.spec, state, datetime.now(UTC))
@@ -89,13 +90,12 @@ async def _paused(context: Context, row: RunRow, state: RunState) -> bool:
         if by is None:
             continue
         if begun and state.paused_at is None:
-            paused = Draft(type="paused", key=f"paused:{state.last_event}", data={"number": number, "by": by})
-            await runs.append(row.id, [paused])
+            await runs.append(row.id, [Paused(number=number, by=by, after=state.last_event)])
         await runs.wait_for(row.id, make_reason("wait.paused", number=number, by=by).text)
         context.wake["report"].set()
         return True
     if state.paused_at is not None:
-        await runs.append(row.id, [Draft(type="resumed", key=f"resumed:{state.last_event}")])
+        await runs.append(row.id, [Resumed(after=state.last_event)])
     return False
 
 
@@ -129,7 +129,7 @@ async def fail_run(context: Context, run_id: str, stop: StopReason, *, tidy: boo
         row = await context.stores.runs.get(run_id)
         if row is None or row.status.final:
             return
-        state = run_state(await context.stores.runs.events(run_id))
+        state = await context.stores.runs.state(run_id)
         words = parse_reason(stop.details) if type(stop) is StopReason else None
         given = ExplainedStop(reason=stop.reason, details=stop.details, said=words) if words else stop
         masked_stop = given.model_copy(update={"details": context.mask(stop.details)})

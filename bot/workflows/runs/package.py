@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import structlog
 
 from bot.github.pulls import NoDrafts
 from bot.model import Phase, PullRequestRef, RunView
+from bot.model.phase_events import PackagingCompleted, PhaseFailed, PhaseStarted, ReviewCompleted
 from bot.model.reasons import ExplainedStop
+from bot.model.run_events import CommitPushed
 from bot.reports.runs.pull_request import commit_message, pull_body, pull_title
 from bot.rules.patches.change_policy import check_changes
 from bot.rules.reasons import make_reason
 from bot.rules.runs.state import RunState
-from bot.store.runs.runs import Draft, RunRow
+from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.pushes.merge_conflicts import note_conflicts
 from bot.workflows.pushes.push import push_commit
@@ -29,7 +30,7 @@ log = structlog.get_logger()
 async def review(context: Context, row: RunRow, state: RunState) -> None:
     """Hold the whole change, base to green, against the policy once more; each attempt was held alone before."""
     runs = context.stores.runs
-    await runs.append(row.id, [Draft(type="phase_started", key="review", phase=Phase.REVIEW)])
+    await runs.append(row.id, [PhaseStarted(phase=Phase.REVIEW)])
     tree = await open_tree(context, row, state)
     snapshot = await _without_set_up(tree, state)
     assert state.base_sha is not None
@@ -41,12 +42,9 @@ async def review(context: Context, row: RunRow, state: RunState) -> None:
     elif not changed:
         stop = ExplainedStop.of("no_change", make_reason("no_change"))
     if stop is not None:
-        await runs.append(
-            row.id, [Draft(type="phase_failed", key="review_done", phase=Phase.REVIEW, data=stop.model_dump())]
-        )
+        await runs.append(row.id, [PhaseFailed.of(Phase.REVIEW, stop)])
         return
-    data = {"snapshot": snapshot, "paths": [item.path for item in changed]}
-    await runs.append(row.id, [Draft(type="phase_completed", key="review_done", phase=Phase.REVIEW, data=data)])
+    await runs.append(row.id, [ReviewCompleted(snapshot=snapshot, paths=tuple(item.path for item in changed))])
 
 
 async def _without_set_up(tree: Tree, state: RunState) -> str:
@@ -66,31 +64,25 @@ async def package(context: Context, row: RunRow, state: RunState) -> None:
 
     On somebody's branch only a shown fix is pushed, or the diff that a person gave; another change is offered."""
     runs, spec, view = context.stores.runs, row.spec, view_of(row, state, language=context.settings.language)
-    await runs.append(row.id, [Draft(type="phase_started", key="packaging", phase=Phase.PACKAGING)])
+    await runs.append(row.id, [PhaseStarted(phase=Phase.PACKAGING)])
     commit = await _commit(context, row, state, context.mask(commit_message(view)))
     if spec.pull is not None and (spec.pull.from_fork or (view.proof != "shown" and not spec.given)):
         assert state.base_sha is not None
-        data = {"offered": context.mask(await diff(context.mirror(spec.on_github), state.base_sha, commit))}
-        await runs.append(row.id, [_packaged(data)])
+        offered = context.mask(await diff(context.mirror(spec.on_github), state.base_sha, commit))
+        await runs.append(row.id, [PackagingCompleted(offered=offered)])
         return
     seen = await note_conflicts(context, row, commit) if spec.pull is None else ()
     refused = await push_commit(context, row, state, commit)
     if refused is not None:
-        failed = Draft(type="phase_failed", key="packaging_done", phase=Phase.PACKAGING, data=refused)
-        await runs.append(row.id, [failed])
+        await runs.append(row.id, [PhaseFailed.of(Phase.PACKAGING, refused)])
         return
-    pushed = Draft(type="commit_pushed", key="commit_pushed", phase=Phase.PACKAGING, data={"commit": commit})
-    await runs.append(row.id, [pushed])
+    await runs.append(row.id, [CommitPushed(commit=commit)])
     if spec.pull is not None:
-        await runs.append(row.id, [_packaged({"commit": commit})])
+        await runs.append(row.id, [PackagingCompleted(commit=commit)])
         return
     final_view = view.model_copy(update={"commit_sha": commit, "conflicts": seen})
     pull = await _open_pull(context, row, state, final_view)
-    await runs.append(row.id, [_packaged({"commit": commit, "pull": pull.model_dump()})])
-
-
-def _packaged(data: dict[str, Any]) -> Draft:
-    return Draft(type="phase_completed", key="packaging_done", phase=Phase.PACKAGING, data=data)
+    await runs.append(row.id, [PackagingCompleted(commit=commit, pull=pull)])
 
 
 async def _open_pull(context: Context, row: RunRow, state: RunState, view: RunView) -> PullRequestRef:

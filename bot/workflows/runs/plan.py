@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from bot.agent import planner
-from bot.model import Artifact, Phase
+from bot.model import Artifact, Phase, RunEvent
+from bot.model.phase_events import PhaseCompleted, PhaseStarted
+from bot.model.run_events import ArtifactCreated
 from bot.rules.runs.state import RunState
-from bot.store.runs.runs import Draft, RunRow
+from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
 from bot.workspace.mirror import mirror as mirrors
 
+_Phase = Literal[Phase.PLANNING, Phase.ARCHITECTURE, Phase.DESIGN]
 _READ_AT_MOST = 40
 _FILES_ASKED = 10
 
@@ -31,9 +34,9 @@ async def prepare(context: Context, row: RunRow, state: RunState) -> None:
     design = planner.design(plan, architecture)
     past = await _past_errors(context, row, focus)
     baseline = state.baseline.model_dump(mode="json", by_alias=True) if state.baseline else None
-    drafts: list[Draft] = []
+    fresh: list[RunEvent] = []
     made: list[Artifact] = []
-    phases: tuple[tuple[Phase, Mapping[str, Any]], ...] = (
+    phases: tuple[tuple[_Phase, Mapping[str, Any]], ...] = (
         (Phase.PLANNING, {**plan, "pastErrors": past, "baseline": baseline}),
         (Phase.ARCHITECTURE, architecture),
         (Phase.DESIGN, design),
@@ -44,12 +47,9 @@ async def prepare(context: Context, row: RunRow, state: RunState) -> None:
         )
         made.append(artifact)
         if phase is not Phase.PLANNING:
-            drafts.append(Draft(type="phase_started", key=phase, phase=phase))
-        drafts.append(
-            Draft(type="artifact_created", key=f"artifact:{artifact.id}", phase=phase, data={"artifact": artifact.id})
-        )
-        drafts.append(Draft(type="phase_completed", key=f"{phase}_done", phase=phase))
-    await context.stores.runs.append(row.id, drafts, made)
+            fresh.append(PhaseStarted(phase=phase))
+        fresh += [ArtifactCreated(phase=phase, artifact=artifact.id), PhaseCompleted(phase=phase)]
+    await context.stores.runs.append(row.id, fresh, made)
 
 
 async def _past_errors(context: Context, row: RunRow, focus: Sequence[str]) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ from bot.errors import ConfigError, Stale, UserError
 from bot.model import Problem, Repo, Session, SessionRequest, Status
 from bot.rules.runs.session_request import InvalidRequest, session_for
 from bot.rules.runs.spec import RunSpec
-from bot.rules.runs.state import run_state
 from bot.store.runs.runs import RunRow, Runs
 from bot.workflows.agents.build_agents import check_specs, operators_argv
 from bot.workflows.context import Context
@@ -131,7 +130,7 @@ async def _on_github(context: Context, request: SessionRequest) -> RunSpec:
 
 async def read_session(runs: Runs, row: RunRow) -> Session:
     """The session that a run's row and its events tell of."""
-    state = run_state(await runs.events(row.id))
+    state = await runs.state(row.id)
     # row and events are written in one commit but read in two, so the events, which were read last, have the say
     status = state.finished or (row.status if not row.status.final else Status.RUNNING)
     return session_for(

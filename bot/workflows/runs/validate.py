@@ -9,19 +9,22 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from bot.model import Artifact, Phase, ValidationStep
+from bot.model import Artifact, Phase, RunEvent, Validation, ValidationStep
+from bot.model.phase_events import PhaseStarted, ValidationCompleted, ValidationFailed
+from bot.model.pipeline import ExistingErrors, PipelineStage
+from bot.model.run_events import ArtifactCreated, CheckEnded, CheckStarted, TestsEnded
 from bot.rules.failures.errors import Printed, printed_errors
 from bot.rules.failures.verdict import NOT_RUN, WHOLE
 from bot.rules.runs.executed_tests import goes_back_to
-from bot.rules.runs.existing_failures import ExistingErrors, as_left, left_on_base
+from bot.rules.runs.existing_failures import as_left, left_on_base
 from bot.rules.runs.next_action import Validate
-from bot.rules.runs.pipeline import PipelineStage, close, left_out, next_index, skipped_step
+from bot.rules.runs.pipeline import close, left_out, next_index, skipped_step
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
 from bot.store.database.database import now_ms
 from bot.store.history.outcomes import CheckOutcome
-from bot.store.runs.runs import Draft, RunRow
+from bot.store.runs.runs import RunRow
 from bot.workflows.checks.altered_files import judged
 from bot.workflows.checks.executed_tests import Executed, Run, compare, execute, keep, runs_tests
 from bot.workflows.context import Context
@@ -40,83 +43,93 @@ _MOST_WORDS = 300
 
 async def validate(context: Context, row: RunRow, state: RunState, action: Validate) -> None:
     """Run one stage for one attempt and, after the last, close the validation: artifact, verdict, phase."""
-    attempt, index = action.attempt, action.index
-    stage, phase = state.stages[index], Phase.VALIDATION if attempt else Phase.PLANNING
-    name = f"{attempt}:{index}"
-    facts: dict[str, Any] = {"phase": phase, "iteration": attempt}
-    await _open(context, row, stage, name, facts)
-    executed = await _run(context, row, state, index, attempt)
-    step, log = executed.step, executed.log
-    found = {} if step.passed else await asyncio.to_thread(printed_errors, log.decode("utf-8", "replace"))
-    step, prints, left = _its_own(row, state, index, attempt, step, found)
-    data: dict[str, Any] = {
-        "stage": stage.name,
-        "step": step.model_dump(mode="json", by_alias=True),
-        "fingerprints": prints,
-    }
-    if left is not None and (left.errors or left.named) and not attempt:
-        data["left"] = left.model_dump(mode="json")
-    data["printed"] = {error: found[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]}
-    if attempt:
-        data["attempt"] = state.counted
-    if log:
-        data["log"] = write_log(context.settings.home, row.id, f"{attempt}-{index}-{stage.name}.log", log)
-    data |= keep(context, row, f"{attempt}-{index}-{stage.name}", executed.suite)
-    await _count(context, row, state, step, prints)
-    refused = await _compared(context, row, state, action, replace(executed, step=step), data)
-    drafts = [
-        Draft(
-            type=f"validation_command_{'completed' if step.passed else 'failed'}",
-            key=f"command_done:{name}",
-            classification=step.classification,
-            data=data,
-            **facts,
-        )
-    ]
-    steps = (*state.steps, step)
+    attempt = action.attempt
+    await _open(context, row, state, action)
+    executed = await _run(context, row, state, action.index, attempt)
+    ended = await _ended(context, row, state, action, executed)
+    await _count(context, row, state, ended.step, ended.fingerprints)
+    ended = await _compared(context, row, state, action, replace(executed, step=ended.step), ended)
+    fresh: list[RunEvent] = [ended]
+    steps = (*state.steps, ended.step)
     made: list[Artifact] = []
-    if attempt and (next_index(state.stages, steps) is None or refused):
-        by_luck = any(one.flaky for one in steps)
-        await judge_guidance(context, state, passed=step.passed and not by_luck and not refused)
-        if not step.passed or (refused and goes_back_to(state) is state.before[-1]):
-            await remember_failure(context, state, prints or state.failing)
-        closing, artifact = _closing(row, attempt, steps, refused)
-        drafts += closing
+    if attempt and (next_index(state.stages, steps) is None or ended.refused):
+        passed = ended.step.passed and not ended.refused
+        await judge_guidance(context, state, passed=passed and not any(one.flaky for one in steps))
+        if not ended.step.passed or (ended.refused and goes_back_to(state) is state.before[-1]):
+            await remember_failure(context, state, ended.fingerprints or state.failing)
+        outcome = close(steps, ended.refused)
+        artifact = _artifact(row, attempt, outcome)
+        fresh += _closing(attempt, outcome, artifact.id, ended.reason)
         made.append(artifact)
-    await context.stores.runs.append(row.id, drafts, made)
-    if refused:
+    await context.stores.runs.append(row.id, fresh, made)
+    if ended.refused:
         await (await open_tree(context, row, state)).restore(goes_back_to(state).snapshot)
 
 
-async def _open(context: Context, row: RunRow, stage: PipelineStage, name: str, facts: dict[str, Any]) -> None:
-    attempt = facts["iteration"]
-    opening = []
-    if attempt and name == f"{attempt}:0":
-        opening.append(Draft(type="phase_started", key=f"validation:{attempt}", **facts))
+async def _open(context: Context, row: RunRow, state: RunState, action: Validate) -> None:
+    stage, opening = state.stages[action.index], list[RunEvent]()
+    if action.attempt and action.index == 0:
+        opening.append(PhaseStarted(phase=Phase.VALIDATION, iteration=action.attempt))
     if stage.command is not None:
-        data = {"stage": stage.name, "command": context.mask(stage.command.text)}
-        opening.append(Draft(type="validation_command_started", key=f"command:{name}", data=data, **facts))
+        started = CheckStarted(
+            phase=_phase(action),
+            iteration=action.attempt,
+            index=action.index,
+            stage=stage.name,
+            command=context.mask(stage.command.text),
+        )
+        opening.append(started)
     if opening:
         await context.stores.runs.append(row.id, opening)
 
 
+def _phase(action: Validate) -> Phase:
+    return Phase.VALIDATION if action.attempt else Phase.PLANNING
+
+
+async def _ended(context: Context, row: RunRow, state: RunState, action: Validate, executed: Executed) -> CheckEnded:
+    """The event of the stage that was executed, with the errors that are the run's own to fix."""
+    attempt, index, log = action.attempt, action.index, executed.log
+    name = f"{attempt}-{index}-{state.stages[index].name}"
+    text = log.decode("utf-8", "replace")
+    found = {} if executed.step.passed else await asyncio.to_thread(printed_errors, text)
+    step, prints, left = _its_own(row, state, index, attempt, executed.step, found)
+    ended = CheckEnded(
+        type="validation_command_completed" if step.passed else "validation_command_failed",
+        phase=_phase(action),
+        iteration=attempt,
+        classification=step.classification,
+        index=index,
+        stage=state.stages[index].name,
+        step=step,
+        fingerprints=prints,
+        printed={error: found[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]},
+    )
+    more: dict[str, object] = {"attempt": state.counted} if attempt else {}
+    if left is not None and (left.errors or left.named) and not attempt:
+        more["left"] = left
+    if log:
+        more["log"] = write_log(context.settings.home, row.id, f"{name}.log", log)
+    if executed.suite is not None:
+        more["tests"] = keep(context, row, name, executed.suite)
+    return ended.model_copy(update=more)
+
+
 async def _compared(
-    context: Context, row: RunRow, state: RunState, action: Validate, executed: Executed, data: dict[str, Any]
-) -> str:
-    """Why the change is refused although the stage passed after it: other tests ran. Empty where it is not; `data` of
-    the stage's event is given both."""
+    context: Context, row: RunRow, state: RunState, action: Validate, executed: Executed, ended: CheckEnded
+) -> CheckEnded:
+    """The event of the stage with how its tests compare, and why the change is refused although the stage passed after
+    it, if other tests ran."""
     stage = state.stages[action.index]
     if not action.attempt or not executed.step.passed or executed.step.skipped or not runs_tests(stage):
-        return ""
+        return ended
     found = await compare(context, row, state, await open_tree(context, row, state), action.index, executed)
     if found is None:
-        return ""
-    data["whatRan"] = found.what_ran
-    if found.refused is None:
-        return ""
-    data["refused"] = context.mask(found.refused.text)
-    data["reason"] = WEAKENED_TESTS
-    return str(data["refused"])
+        return ended
+    more = {"what_ran": found.what_ran}
+    if found.refused is not None:
+        return ended.model_copy(update={**more, "refused": context.mask(found.refused.text), "reason": WEAKENED_TESTS})
+    return ended.model_copy(update=more)
 
 
 async def _count(context: Context, row: RunRow, state: RunState, step: ValidationStep, prints: tuple[str, ...]) -> None:
@@ -206,11 +219,8 @@ def _guarded(context: Context, row: RunRow, state: RunState, stage: PipelineStag
     return run
 
 
-def _closing(
-    row: RunRow, attempt: int, steps: tuple[ValidationStep, ...], refused: str
-) -> tuple[list[Draft], Artifact]:
-    outcome = close(steps, refused)
-    artifact = Artifact(
+def _artifact(row: RunRow, attempt: int, outcome: Validation) -> Artifact:
+    return Artifact(
         id=f"{row.id}.validation.{attempt}",
         session_id=row.id,
         phase=Phase.VALIDATION,
@@ -218,17 +228,18 @@ def _closing(
         created_at=datetime.now(UTC),
         data=outcome.model_dump(mode="json", by_alias=True),
     )
-    facts: dict[str, Any] = {
+
+
+def _closing(attempt: int, outcome: Validation, artifact: str, reason: str) -> tuple[RunEvent, ...]:
+    """The events that end a validation; `reason` is given where the change is refused."""
+    shared: dict[str, Any] = {
         "phase": Phase.VALIDATION,
         "iteration": attempt,
         "classification": outcome.classification,
     }
-    verdict = "passed" if outcome.passed else "failed"
-    why = {"summary": outcome.summary, **({"reason": WEAKENED_TESTS} if refused else {})}
-    phase_end = "phase_completed" if outcome.passed else "phase_failed"
-    drafts = [
-        Draft(type="artifact_created", key=f"artifact:{artifact.id}", data={"artifact": artifact.id}, **facts),
-        Draft(type=f"tests_{verdict}", key=f"tests:{attempt}", data=why, **facts),
-        Draft(type=phase_end, key=f"validation_done:{attempt}", data=why, **facts),
-    ]
-    return drafts, artifact
+    why = {"summary": outcome.summary, **({"reason": reason} if reason else {})}
+    return (
+        ArtifactCreated(artifact=artifact, **shared),
+        TestsEnded(type="tests_passed" if outcome.passed else "tests_failed", **why, **shared),
+        (ValidationCompleted if outcome.passed else ValidationFailed)(**why, **shared),
+    )

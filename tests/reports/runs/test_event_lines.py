@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from bot.model import Phase, RunEvent
 from bot.reports.runs.event_lines import event_line
+from tests.run_events import NOON, run_event
 
-NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 BELOW = "make: *** [Makefile:8: test] Error 1\nmake: Leaving directory '/srv/x/duration'\n"
 
 
 def test_a_check_without_a_command_is_told_in_a_short_line() -> None:
     output = "no command: looked for `checks.lint.command`, a script and much else"
-    step = {"stage": "lint", "passed": True, "skipped": True, "durationMs": 0, "output": output}
-    data = {"step": step, "attempt": 1}
-    event = RunEvent(id=1, type="validation_command_completed", ts=NOON, iteration=1, data=data)
+    step = {"command": "c", "stage": "lint", "passed": True, "skipped": True, "durationMs": 0, "output": output}
+    event = run_event("validation_command_completed", iteration=1, step=step, attempt=1)
     assert event_line(event) == "  lint: skipped, no command"
 
 
 def test_a_check_that_is_left_alone_is_no_success() -> None:
-    step = {"stage": "lint", "passed": True, "tolerated": True, "skipped": False, "durationMs": 5, "output": "1 error"}
-    event = RunEvent(id=1, type="validation_command_completed", ts=NOON, iteration=0, data={"step": step})
+    step = {
+        "command": "c",
+        "stage": "lint",
+        "passed": True,
+        "tolerated": True,
+        "skipped": False,
+        "durationMs": 5,
+        "output": "1 error",
+    }
+    event = run_event("validation_command_completed", iteration=0, step=step)
     assert event_line(event) == "  – lint (before any change): fails with nothing that this run is to fix"
 
 
 def test_an_answer_of_an_agent_is_told_with_how_long_it_took() -> None:
-    data = {"agent": "command", "paths": ["a.py"]}
-    event = RunEvent(id=2, type="changes_applied", ts=NOON, phase=Phase.IMPLEMENTATION, iteration=1, data=data)
+    event = run_event("changes_applied", agent="command", paths=["a.py"])
     assert event_line(event, since=NOON - timedelta(seconds=90)) == "  command changed a.py (90.0 s)"
     assert event_line(event) == "  command changed a.py"
 
@@ -44,12 +49,6 @@ def test_an_answer_of_an_agent_is_told_with_how_long_it_took() -> None:
     ],
 )
 def test_a_check_is_summed_up_in_the_tools_last_line_and_not_in_makes(output: str, last: str | None) -> None:
-    step = {"stage": "test", "passed": True, "skipped": False, "durationMs": 400, "output": output}
-    event = RunEvent(
-        id=1,
-        type="validation_command_completed",
-        ts=datetime(2026, 1, 1, tzinfo=UTC),
-        iteration=1,
-        data={"step": step, "attempt": 1},
-    )
+    step = {"command": "c", "stage": "test", "passed": True, "skipped": False, "durationMs": 400, "output": output}
+    event = run_event("validation_command_completed", iteration=1, step=step, attempt=1)
     assert event_line(event) == "  ✓ test (attempt 1, 0.4 s)" + (f": {last}" if last else "")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from bot.agent.developer import build_prompt
-from bot.model import AgentTask, Phase, RunEvent, ShownFailure, Validation, ValidationStep
+from bot.model import AgentTask, ShownFailure, Validation, ValidationStep
 from bot.reports.format.truncate import cut_around
 from bot.reports.runs.check_output import check_output
 from bot.reports.runs.event_lines import event_line
 from bot.reports.runs.failures import failures_told, headline
 from bot.reports.runs.outcome import what_failed
 from tests.reports.views_runs import ONE
+from tests.run_events import run_event
 
 BLOCK = "____ test_y ____\nE   AssertionError: assert 3 == 4"
 FIRST = ShownFailure(
@@ -75,15 +74,7 @@ def test_the_text_of_a_check_run_begins_with_the_failure() -> None:
 
 
 def test_the_line_of_a_check_that_failed_says_the_error() -> None:
-    event = RunEvent(
-        id=1,
-        type="validation_command_failed",
-        ts=datetime(2026, 1, 1, tzinfo=UTC),
-        phase=Phase.VALIDATION,
-        iteration=1,
-        classification="test",
-        data={"step": STEP.model_dump(mode="json", by_alias=True), "attempt": 1},
-    )
+    event = run_event("validation_command_failed", "validation", 1, classification="test", step=STEP, attempt=1)
     assert (event_line(event) or "").endswith(f"classified `test`: {HEAD}")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config import Policy
-from bot.model import CHECK_ORDER, Repo, RunEvent, ShellCommand, ValidationStep
+from bot.model import CHECK_ORDER, Repo, ShellCommand, ValidationStep
+from bot.model.pipeline import PipelineStage
+from bot.model.pull_check_events import PullCheckEvent
 from bot.model.pulls import CheckStatus, Failure
 from bot.rules.pulls.spec import PullCheckSpec
 from bot.rules.pulls.state import (
@@ -31,7 +32,8 @@ from bot.rules.pulls.state import (
     next_pull_action,
     pull_check_state,
 )
-from bot.rules.runs.pipeline import PipelineStage
+from bot.rules.reasons import make_reason
+from tests.run_events import pull_check_event
 
 ERRORS = ("a.py: error: A", "b.py: error: B", "")
 SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"
@@ -54,8 +56,8 @@ def spec(*, setup: bool = False, only: Sequence[str] = (), kept: Sequence[CheckS
     return PullCheckSpec(repo=repo, number=8, head_sha=SHA, policy=policy, only=tuple(only), kept=tuple(kept))
 
 
-def event(number: int, kind: str, **data: Any) -> RunEvent:
-    return RunEvent(id=number, type=kind, ts=datetime(2026, 5, 1, tzinfo=UTC), data=data)
+def event(number: int, kind: str, **data: Any) -> PullCheckEvent:
+    return pull_check_event(kind, id=number, **data)
 
 
 def stages(commands: frozenset[str]) -> list[dict[str, Any]]:
@@ -68,21 +70,25 @@ def stages(commands: frozenset[str]) -> list[dict[str, Any]]:
     return [stage.model_dump(mode="json") for stage in made]
 
 
-def done(world: World, asked: PullCheckSpec, told: Sequence[RunEvent], action: PullAction) -> list[RunEvent]:
+def done(
+    world: World, asked: PullCheckSpec, told: Sequence[PullCheckEvent], action: PullAction
+) -> list[PullCheckEvent]:
     """What doing it records, as `workflows.pulls.check` does."""
     at, state = len(told) + 1, pull_check_state(told)
     match action:
         case BeginPull():
             return [event(at, "pull_started", baseSha="b" * 40, sandbox="none", stages=stages(world.commands))]
         case SetUpPull():
-            failed = event(at, "pull_setup_failed", details="make: *** no rule\nmore")
-            return [event(at, "pull_setup_completed") if world.setup_works else failed]
+            if world.setup_works:
+                return [event(at, "pull_setup_completed", stages=state.stages)]
+            why = make_reason("setup.exit", command="make ready", block="make: *** no rule\nmore", code="2")
+            return [event(at, "pull_setup_failed", details=why.text, said=why)]
         case RunCheck(index=index):
             name = state.stages[index].name
             first, again = world.first[name], world.again[name] if world.first[name] else None
             passed = not first
             step = ValidationStep(command=name, stage=name, passed=passed, flaky=again == (), exit_code=int(not passed))
-            data = {"index": index, "step": step.model_dump(mode="json"), "first": first, "again": again}
+            data = {"index": index, "stage": name, "step": step, "first": first, "again": again}
             return [event(at, "pull_check_started", index=index, stage=name), event(at + 1, "pull_check_ran", **data)]
         case CheckBase(index=index):
             return [event(at, "pull_base_checked", index=index, errors=world.base[state.stages[index].name])]
@@ -101,8 +107,8 @@ def done(world: World, asked: PullCheckSpec, told: Sequence[RunEvent], action: P
 
 
 def through(
-    world: World, asked: PullCheckSpec, told: Sequence[RunEvent] = ()
-) -> tuple[list[RunEvent], list[PullAction]]:
+    world: World, asked: PullCheckSpec, told: Sequence[PullCheckEvent] = ()
+) -> tuple[list[PullCheckEvent], list[PullAction]]:
     """Go on from what was recorded to the end."""
     events, actions = list(told), list[PullAction]()
     while not isinstance(action := next_pull_action(asked, pull_check_state(events)), PullDone):
@@ -239,7 +245,3 @@ def test_what_was_cut_short_by_a_cancel_stays_as_it_stood(begun: tuple[int, ...]
 def test_a_cancel_before_the_start_leaves_nothing_to_do() -> None:
     state = pull_check_state([event(1, "pull_finished", status="cancelled", stop=None)])
     assert next_pull_action(spec(), state) == PullDone()
-
-
-def test_an_event_of_another_kind_changes_nothing() -> None:
-    assert pull_check_state([event(1, "somebody_waved", hand="left")]) == pull_check_state([])

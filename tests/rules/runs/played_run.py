@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never
 
 from bot.model import Issue, Phase, Repo, RunEvent, ShellCommand, Status, ValidationStep
+from bot.model.pipeline import PipelineStage
+from bot.rules.runs.fold import run_state
 from bot.rules.runs.next_action import (
     Action,
     Begin,
@@ -20,9 +22,10 @@ from bot.rules.runs.next_action import (
     Validate,
     next_action,
 )
-from bot.rules.runs.pipeline import PipelineStage, close, next_index
+from bot.rules.runs.pipeline import close, next_index
 from bot.rules.runs.spec import RunSpec
-from bot.rules.runs.state import RunState, run_state
+from bot.rules.runs.state import RunState
+from tests.run_events import run_event
 
 T0 = datetime(2026, 11, 21, 12, tzinfo=UTC)
 STAGES = (
@@ -31,7 +34,7 @@ STAGES = (
     PipelineStage(name="test", command=ShellCommand(run="pytest", timeout_s=60)),
 )
 ISSUES = (Issue(number=7, title="It breaks", body="in a.py"), Issue(number=9, title="It is slow"))
-Drafted = tuple[str, dict[str, Any]]
+Drafted = tuple[str, tuple[str, Phase | None, int | None, dict[str, Any]]]
 
 
 def spec(**more: Any) -> RunSpec:
@@ -62,7 +65,9 @@ class Story:
         fresh = [(key, fields) for key, fields in drafts if key not in known]
         for key, fields in fresh:
             number = len(self.events) + 1
-            self.events.append((key, RunEvent(id=number, ts=T0 + timedelta(seconds=number), **fields)))
+            kind, phase, iteration, data = fields
+            event = run_event(kind, phase, iteration, id=number, ts=T0 + timedelta(seconds=number), **data)
+            self.events.append((key, event))
         return len(fresh)
 
     def until(self, length: int) -> Story:
@@ -70,7 +75,7 @@ class Story:
 
 
 def event(key: str, type_: str, phase: Phase | None = None, iteration: int | None = None, **data: Any) -> Drafted:
-    return key, {"type": type_, "phase": phase, "iteration": iteration, "data": data}
+    return key, (type_, phase, iteration, data)
 
 
 class Luck:
@@ -97,7 +102,9 @@ def effect(action: Action, state: RunState, luck: Luck, stages: tuple[PipelineSt
             return [event("session_started", "session_started", task="t"), planning]
         case SetUp():
             name = "setup_completed" if luck.set_up else "setup_failed"
-            return [event("setup", "setup_started"), event("setup_done", name, snapshot="s1", details="no such file")]
+            ended: dict[str, Any] = {"snapshot": "s1", "stages": state.stages}
+            ended |= {} if luck.set_up else {"details": "no such file"}
+            return [event("setup", "setup_started"), event("setup_done", name, **ended)]
         case Validate():
             return _validation(action, state, luck)
         case Prepare():
@@ -125,8 +132,10 @@ def effect(action: Action, state: RunState, luck: Luck, stages: tuple[PipelineSt
 def _end(key: str, phase: Phase, good: bool) -> Drafted:
     if not good:
         return event(key, "phase_failed", phase, reason="refused", details="it is protected")
+    if phase is Phase.REVIEW:
+        return event(key, "phase_completed", phase, snapshot="s9", paths=["a.py"])
     pull = {"number": 3, "url": "https://github.example/octo/pocket/pull/3"}
-    return event(key, "phase_completed", phase, snapshot="s9", paths=["a.py"], commit="c" * 40, pull=pull)
+    return event(key, "phase_completed", phase, commit="c" * 40, pull=pull)
 
 
 def _preparation() -> Iterator[Drafted]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
-from bot.model import Phase, RunEvent, Validation, ValidationStep
+from bot.model import Validation, ValidationStep
+from bot.model.run_events import CheckEnded
 from bot.rules.runs.changes import AttemptChange
 from bot.rules.runs.executed_tests import BeforeAttempt, refused
 from bot.rules.runs.state import RunState
 from bot.rules.stop.trajectory import TrajectoryState
+from tests.run_events import run_event
 
 FAILED = ValidationStep(command="pytest", stage="test", passed=False, exit_code=1)
 PASSED = ValidationStep(command="pytest", stage="test", passed=True, exit_code=0)
@@ -26,14 +26,10 @@ def test_a_refused_attempt_leaves_the_run_on_the_base_with_its_failures() -> Non
         made=(AttemptChange(1, "command", "base", "lie", "hash", ("tests/test_a.py",), ()),),
         before=(BeforeAttempt("base", (), (), (), ()),),
     )
-    event = RunEvent(
-        id=9,
-        type="validation_command_completed",
-        ts=datetime(2026, 11, 22, tzinfo=UTC),
-        phase=Phase.VALIDATION,
-        iteration=1,
-        data={"refused": "test_a ran before and did not run after the change"},
+    event = run_event(
+        "validation_command_completed", "validation", 1, refused="test_a ran before and did not run after the change"
     )
+    assert isinstance(event, CheckEnded)
     after = refused(state, event, (PASSED,))
     assert after.snapshot == "base"
     assert after.standing == BASE

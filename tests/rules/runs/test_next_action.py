@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from operator import itemgetter
 from typing import get_args
@@ -12,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.config import Policy, StopPolicy
-from bot.model import Phase, RunEvent, Status
+from bot.model import Phase, Status
+from bot.model.pipeline import PipelineStage
+from bot.rules.runs.fold import run_state
 from bot.rules.runs.next_action import Action, Finish, Implement, Nothing, Package, Validate, next_action
-from bot.rules.runs.pipeline import PipelineStage
 from bot.rules.runs.spec import RunSpec
-from bot.rules.runs.state import NOTHING_OFFERED, RunState, run_state
-from tests.rules.runs.played_run import T0, Luck, Story, actions, effect, end, event, kinds, play, spec
+from bot.rules.runs.state import NOTHING_OFFERED, RunState
+from tests.rules.runs.played_run import T0, Luck, Story, actions, effect, end, kinds, play, spec
+from tests.run_events import run_event
 
 # ---- the course of a whole run
 
@@ -100,9 +101,7 @@ def test_the_time_for_which_somebody_paused_a_run_is_not_its_own() -> None:
 
     def paused(*stretches: tuple[int, int | None]) -> RunState:
         marks = [("paused", at) for at, _ in stretches] + [("resumed", at) for _, at in stretches if at is not None]
-        added = [
-            RunEvent(id=99, type=kind, ts=T0 + timedelta(minutes=at)) for kind, at in sorted(marks, key=itemgetter(1))
-        ]
+        added = [run_event(kind, id=99, ts=T0 + timedelta(minutes=at)) for kind, at in sorted(marks, key=itemgetter(1))]
         return run_state([*ready, *added])
 
     for state in (paused((2, 12), (20, 30)), paused((2, 12), (20, None)), paused((20, None), (22, 30), (2, 12))):
@@ -181,13 +180,6 @@ def test_phases_show_how_far_the_run_is() -> None:
     failed = play(spec(max_attempts=1), Luck(verdicts=[True, True, False])).state
     assert failed.phases[Phase.VALIDATION] == "failed"
     assert failed.current_phase == Phase.VALIDATION
-
-
-def test_events_that_the_fold_does_not_know_change_nothing_but_the_last_id() -> None:
-    story = play(spec(), Luck())
-    before = story.state
-    story.write([event("x", "something_new", Phase.REVIEW, 4, any=["thing"])])
-    assert story.state == replace(before, last_event=before.last_event + 1)
 
 
 LUCK = st.builds(

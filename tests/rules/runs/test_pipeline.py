@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import ShellCommand, ValidationStep
-from bot.rules.runs.pipeline import CUSTOM, PipelineStage, close, next_index, skipped_step, stage_of
+from bot.model.pipeline import PipelineStage
+from bot.rules.runs.pipeline import CUSTOM, close, next_index, skipped_step, stage_of
 from bot.rules.runs.pipeline import STAGES as DEFAULT
 
 STAGES = tuple(

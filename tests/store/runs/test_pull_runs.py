@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import pytest
 import sqlalchemy as sa
@@ -14,17 +14,18 @@ from pydantic import ValidationError
 
 from bot.config import Policy
 from bot.model import Phase, Repo
+from bot.model.pull_check_events import PullBaseChecked, PullCheckStarted, PullFinished, PullStarted
 from bot.model.pulls import CheckStatus
 from bot.rules.pulls.spec import PullCheckSpec
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
-from bot.store.runs.pull_runs import Draft, PullCheckRow, PullRuns
+from bot.store.runs.pull_runs import PullCheckRow, PullRuns
 from tests.store import databases
 from tests.store.databases import plans, together
 
 T = TypeVar("T")
 REPO = Repo(owner="Octo", name="pocket", installation_id=7)
-STARTED = Draft(type="pull_started", key="pull_started", data={"stages": []})
+STARTED = PullStarted(base_sha="b" * 40, sandbox="none", stages=())
 
 
 def spec(head: str = "aaa", number: int = 5, repo: Repo = REPO) -> PullCheckSpec:
@@ -33,8 +34,12 @@ def spec(head: str = "aaa", number: int = 5, repo: Repo = REPO) -> PullCheckSpec
     )
 
 
-def finished(status: str, key: str = "pull_finished") -> Draft:
-    return Draft(type="pull_finished", key=key, data={"status": status, "stop": None})
+def finished(status: Literal["done", "cancelled"]) -> PullFinished:
+    return PullFinished(status=status)
+
+
+def _checking(index: int) -> PullCheckStarted:
+    return PullCheckStarted(index=index, stage="test")
 
 
 def run(where: Path, work: Callable[[PullRuns], Awaitable[T]], changes: Changes | None = None) -> T:
@@ -62,7 +67,7 @@ def test_a_run_is_there_after_a_restart_as_it_was_made(tmp_path: Path) -> None:
         assert row.spec == spec()
         assert (row.status, row.cancel_because, row.ended_at) == ("running", None, None)
         assert (row.version, row.reported) == (2, 0)
-        assert [event.data for event in await pulls.events("run-1")] == [{"stages": []}]
+        assert [event.data() for event in await pulls.events("run-1")] == [STARTED.data()]
 
     run(tmp_path, make)
     run(tmp_path, look)
@@ -122,20 +127,20 @@ def test_runs_are_told_apart_by_age_even_where_the_clock_stands_still(
 
 
 def test_an_event_is_appended_once_however_often_its_step_is_done(tmp_path: Path) -> None:
-    draft = Draft(type="pull_check_ran", key="ran:0", phase=Phase.VALIDATION, iteration=1, data={"index": 0})
+    ran = PullBaseChecked(index=0, errors=("E",), phase=Phase.VALIDATION, iteration=1)
 
     async def work(pulls: PullRuns) -> None:
         await pulls.create("run-1", spec())
         await pulls.append("run-1", [STARTED])
         for _ in range(2):
-            await pulls.append("run-1", [STARTED, draft, draft])
-        assert [event.type for event in await pulls.events("run-1")] == ["pull_started", "pull_check_ran"]
+            await pulls.append("run-1", [STARTED, ran, ran])
+        assert [event.type for event in await pulls.events("run-1")] == ["pull_started", "pull_base_checked"]
         event = (await pulls.events("run-1"))[1]
-        assert (event.phase, event.iteration, event.data) == (Phase.VALIDATION, 1, {"index": 0})
+        assert (event.phase, event.iteration, event.data()) == (Phase.VALIDATION, 1, {"index": 0, "errors": ["E"]})
         assert (await row_of(pulls, "run-1")).version == 3
 
     run(tmp_path, work)
-    run(tmp_path, lambda pulls: pulls.append("run-1", [draft]))
+    run(tmp_path, lambda pulls: pulls.append("run-1", [ran]))
     assert run(tmp_path, lambda pulls: row_of(pulls, "run-1")).version == 3
     database = sqlite3.connect(tmp_path / "mendbot.db")
     assert set(database.execute("SELECT session_id, project FROM events")) == {("run-1", "Octo/pocket")}
@@ -146,13 +151,13 @@ def test_a_run_goes_from_queued_over_running_to_its_end_and_stays_there(tmp_path
     async def work(pulls: PullRuns) -> None:
         await pulls.create("run-1", spec())
         seen = []
-        for draft in (Draft(type="x", key="x"), STARTED, Draft(type="y", key="y"), finished("done")):
-            await pulls.append("run-1", [draft])
+        for event in (_checking(0), STARTED, _checking(1), finished("done")):
+            await pulls.append("run-1", [event])
             seen.append((await row_of(pulls, "run-1")).status)
         assert seen == ["queued", "running", "running", "done"]
         ended = await row_of(pulls, "run-1")
         assert ended.ended_at is not None and ended.ended_at >= ended.created_at - 1
-        await pulls.append("run-1", [Draft(type="pull_started", key="again"), finished("cancelled", "again too")])
+        await pulls.append("run-1", [_checking(2)])
         late = await row_of(pulls, "run-1")
         assert (late.status, late.ended_at, late.version) == ("done", ended.ended_at, ended.version + 1)
         assert await pulls.unfinished() == ()
@@ -160,11 +165,11 @@ def test_a_run_goes_from_queued_over_running_to_its_end_and_stays_there(tmp_path
     run(tmp_path, work)
 
 
-def test_an_end_that_is_none_is_refused_and_nothing_of_it_is_kept(tmp_path: Path) -> None:
+def test_an_end_that_is_none_is_refused_and_of_no_run_nothing_is_kept(tmp_path: Path) -> None:
     async def work(pulls: PullRuns) -> None:
         await pulls.create("run-1", spec())
         with pytest.raises(ValidationError):
-            await pulls.append("run-1", [STARTED, finished("queued")])
+            PullFinished.model_validate({"status": "queued"})
         with pytest.raises(sa.exc.NoResultFound):
             await pulls.append("run-2", [STARTED])
         assert await pulls.events("run-1") == await pulls.events("run-2") == ()

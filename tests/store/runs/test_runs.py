@@ -9,10 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.model import Issue, Repo, Status
+from bot.model.run_events import RunEvent, SessionFinished, SessionStarted
 from bot.rules.runs.spec import RunSpec
 from bot.store.database.database import Database
 from bot.store.inbox.candidates import Candidates, QueuedIssue
-from bot.store.runs.runs import Draft, Runs
+from bot.store.runs.runs import Runs
 from tests.store.databases import plans
 
 REPO = Repo(owner="octo", name="pocket", installation_id=7)
@@ -35,8 +36,8 @@ async def stores(where: Path) -> AsyncIterator[tuple[Runs, Candidates]]:
         database.close()
 
 
-def finished(status: Status) -> Draft:
-    return Draft(type="session_finished", key="session_finished", data={"status": status, "stop": None})
+def finished(status: Status) -> RunEvent:
+    return SessionFinished(status=status)
 
 
 def test_an_event_is_appended_once_however_often_its_step_is_done(tmp_path: Path) -> None:
@@ -46,7 +47,7 @@ def test_an_event_is_appended_once_however_often_its_step_is_done(tmp_path: Path
         async with stores(tmp_path) as (runs, _):
             await runs.create("run-1", spec(1))
             for _ in range(3):
-                await runs.append("run-1", [Draft(type="session_started", key="session_started")])
+                await runs.append("run-1", [SessionStarted(task="")])
             await runs.append("run-1", [finished(Status.SUCCESS)])
             return [event.type for event in await runs.events("run-1")]
 

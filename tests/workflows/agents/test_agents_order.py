@@ -37,7 +37,7 @@ def test_after_a_refused_change_the_next_agent_is_asked_in_the_same_attempt(at_d
         judged(at)
         at.hands = [Doer([protected], name="greedy"), Doer([writes("42\n")], name="careful")]
         state = await go(at, "run-1", max_attempts=1)
-        return state, len(await failures(at)), [e.data["agent"] for e in await told(at, "run-1", "agent_started")]
+        return state, len(await failures(at)), [e.data()["agent"] for e in await told(at, "run-1", "agent_started")]
 
     state, failed, asked = at_desk(work)
     assert (state.finished, state.agents, state.counted, failed) == (Status.SUCCESS, ("careful",), 1, 0)
@@ -49,7 +49,7 @@ def test_a_second_command_is_asked_after_one_with_a_damaged_diff(at_desk: AtDesk
     async def work(at: Harness) -> tuple[RunState, list[str]]:
         judged(at)
         state = await go(at, "run-1", agents=(DAMAGED, FIXES), max_attempts=1)
-        return state, [event.data["agent"] for event in await told(at, "run-1", "agent_started")]
+        return state, [event.data()["agent"] for event in await told(at, "run-1", "agent_started")]
 
     state, asked = at_desk(work)
     assert (state.finished, state.agents, state.counted) == (Status.SUCCESS, ("command",), 1)
@@ -80,8 +80,8 @@ def test_with_nobody_left_the_attempt_has_failed_with_all_reasons(at_desk: AtDes
 
     state, failed, heard = at_desk(work)
     assert (state.finished, state.counted, state.agents) == (Status.SUCCESS, 2, ("second",))
-    assert "first: " in failed.data["message"] and "second: " in failed.data["message"]
-    assert any(failed.data["message"] in one for one in heard)
+    assert "first: " in failed.data()["message"] and "second: " in failed.data()["message"]
+    assert any(failed.data()["message"] in one for one in heard)
 
 
 def test_a_damaged_diff_costs_the_coding_agent_an_attempt_and_its_reason_is_told(at_desk: AtDesk) -> None:
@@ -93,8 +93,8 @@ def test_a_damaged_diff_costs_the_coding_agent_an_attempt_and_its_reason_is_told
     state, failed = at_desk(work)
     assert (state.finished, state.counted) == (Status.FAILED, 2)
     assert state.stop is not None and state.stop.reason == "max_iterations"
-    assert failed.data["message"].startswith("command: answer.txt: ")
-    assert "fixers" not in failed.data["message"], "who has nothing to offer is no reason"
+    assert failed.data()["message"].startswith("command: answer.txt: ")
+    assert "fixers" not in failed.data()["message"], "who has nothing to offer is no reason"
 
 
 def test_agents_that_only_repeat_themselves_end_the_run(at_desk: AtDesk) -> None:
@@ -140,7 +140,7 @@ def test_the_coding_agent_is_asked_after_a_replay_that_does_not_help_in_the_same
         at.github.world.push_commit("octo/tiny", "main", {"judge.py": STRICTER}, "ada")
         fixes = "command:sh -c 'echo 42! > answer.txt'"
         state = await go(at, "run-1", agents=("fixers", "history", fixes), max_attempts=1)
-        return state, [event.data["attempt"] for event in await told(at, "run-1", "attempt_started")]
+        return state, [event.data()["attempt"] for event in await told(at, "run-1", "attempt_started")]
 
     state, numbers = at_desk(work)
     assert (state.finished, state.agents, numbers) == (Status.SUCCESS, ("history", "command"), [1, 1])
@@ -241,7 +241,7 @@ def test_in_a_run_whose_tests_fail_the_projects_formatter_changes_nothing(at_des
         untidy(at)
         policy = {"fixers": ["python3 format.py"]}
         state = await go(at, "run-1", agents=("fixers", "history", FIXES), policy=policy)
-        log = [event.data["agent"] for event in await told(at, "run-1", "changes_applied")]
+        log = [event.data()["agent"] for event in await told(at, "run-1", "changes_applied")]
         return state, log, await pushed(at, state)
 
     state, applied, paths = at_desk(work)

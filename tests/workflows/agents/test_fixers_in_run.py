@@ -61,7 +61,7 @@ def test_the_next_agent_goes_on_top_in_the_same_attempt(at_desk: AtDesk) -> None
     async def work(at: Harness) -> tuple[RunState, RunView, dict[str, str], list[int]]:
         linted(at, a="bad\n", b="fine\n")
         state, view = await run(at, "fixers", MEND)
-        numbers = [event.data["attempt"] for event in await told(at, "run-1", "attempt_started")]
+        numbers = [event.data()["attempt"] for event in await told(at, "run-1", "attempt_started")]
         return state, view, await written(at, state), numbers
 
     state, view, files, numbers = at_desk(work)

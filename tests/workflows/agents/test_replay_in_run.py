@@ -91,7 +91,7 @@ def test_a_changelog_that_has_moved_on_does_not_keep_a_fix_from_being_repeated(a
         at.github.world.push_commit(NAME, "main", {"CHANGELOG.md": "# 2.0\n\nAll new.\n"}, "ada")
         state = await go(at, "run-2", agents=("history",))
         (applied,) = await told(at, "run-2", "changes_applied")
-        return state, applied.data["note"]
+        return state, applied.data()["note"]
 
     state, note = at_desk(work)
     assert (state.finished, state.agents, state.changed_paths) == (Status.SUCCESS, ("history",), ("answer.txt",))
@@ -150,7 +150,7 @@ def test_what_one_repository_learned_is_neither_told_nor_repeated_in_another(at_
     async def work(at: Harness) -> tuple[RunState, list[Any]]:
         await taught(at)
         state = await elsewhere(at, "run-2", agents=("history", MENDS))
-        return state, [event.data["guidance"] for event in await told(at, "run-2", "attempt_started")]
+        return state, [event.data()["guidance"] for event in await told(at, "run-2", "attempt_started")]
 
     state, guidance = at_desk(work)
     assert (state.finished, state.agents, guidance) == (Status.SUCCESS, ("command",), [[]])
@@ -169,7 +169,7 @@ def test_a_change_that_left_the_error_is_not_tried_again_in_a_later_run(at_desk:
         at.hands = [Doer([writes("43\n")])]
         second = await go(at, "run-2")
         (failed,) = await told(at, "run-2", "phase_failed")
-        return first, second, failed.data["message"]
+        return first, second, failed.data()["message"]
 
     first, second, message = at_desk(work)
     assert first.stop is not None and first.stop.reason == "max_iterations"
@@ -202,7 +202,7 @@ def test_nor_is_it_tried_again_in_the_same_run(at_desk: AtDesk) -> None:
 
         at.hands = [Doer([writes("43\n"), back, writes("43\n")])]
         state = await go(at, "run-1", max_attempts=9)
-        return state, (await told(at, "run-1", "phase_failed"))[-1].data["message"]
+        return state, (await told(at, "run-1", "phase_failed"))[-1].data()["message"]
 
     state, message = at_desk(work)
     assert state.stop is not None and state.stop.reason == SAME_PATCH
@@ -247,7 +247,7 @@ def test_an_attempt_is_told_what_is_known_in_the_repositorys_language_and_withou
         at.hands = [doer]
         await go(at, "run-2", policy={"language": "ko"})
         (started,) = await told(at, "run-2", "attempt_started")
-        return started.data["guidance"], doer.told[0].guidance
+        return started.data()["guidance"], doer.told[0].guidance
 
     (event,), (sentence,) = at_desk(work)
     assert event["error"] == ERROR and event["resolution"]["run_id"] == "run-1"

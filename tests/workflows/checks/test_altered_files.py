@@ -187,7 +187,7 @@ def test_what_setup_rewrote_is_told_in_its_log(at_desk: AtDesk) -> None:
         await go(at, "run-1", policy={**checks(test="python3 check.py"), "setup": "echo more >> answer.txt"})
         (event,) = [one for one in await at.runs.events("run-1") if one.type == "setup_completed"]
         log = next(at.context.settings.home.rglob("setup.log"))
-        return log.read_text(), event.data["restored"]
+        return log.read_text(), event.data()["restored"]
 
     log, restored = at_desk(work)
     assert restored == ["answer.txt"] and "Mendbot restored 1 tracked files that setup had changed: answer.txt" in log

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.config import CHECK_TIMEOUTS_S, Policy
-from bot.rules.runs.pipeline import PipelineStage
+from bot.model.pipeline import PipelineStage
 from bot.rules.runs.spec import RunSpec
 from bot.workflows.checks.checks_to_run import get_stages
 

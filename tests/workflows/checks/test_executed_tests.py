@@ -130,7 +130,7 @@ async def lied(at: Harness, files: dict[str, str], policy: dict[str, Any], lie: 
     at.hands = [doer]
     state = await go(at, "run-1", policy=policy)
     failed = await told(at, "run-1", "phase_failed")
-    assert {event.data.get("reason") for event in failed} == {WEAKENED_TESTS}
+    assert {event.data().get("reason") for event in failed} == {WEAKENED_TESTS}
     return state, build_prompt(doer.told[1])
 
 
@@ -301,7 +301,7 @@ def test_a_check_without_names_is_guarded_by_its_text(at_desk: AtDesk) -> None:
         at.hands = [Doer([swaps("verify.py", ("assert add(2, 3) == 5\n", "")), fixes])]
         state = await go(at, "run-1", policy={"checks": {"test": {"command": "python3 verify.py"}}})
         (failed,) = await told(at, "run-1", "phase_failed")
-        return state, failed.data
+        return state, failed.data()
 
     state, failed = at_desk(work)
     assert failed["reason"] == WEAKENED_TESTS and "verify.py" in failed["message"]

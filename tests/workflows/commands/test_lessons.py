@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from bot.model import Status
-from bot.store.runs.runs import Draft
+from bot.model.run_events import SessionFinished
 from tests.workflows.commands.command_scenario import DIFF, JUDGE, AtDesk, CommandScenario, Writer, on
 from tests.workflows.commands.crash_points import DONE, mortal, struck
 from tests.workflows.conftest import NAME
@@ -77,8 +77,7 @@ def test_retry_leaves_alone_what_another_run_did_since(at_desk: AtDesk) -> None:
         thread.heard = len(thread.world.deliveries)
         for name, numbers, status in (("1", (number, done), Status.FAILED), ("2", (done,), Status.SUCCESS)):
             await thread.at.run(name, *numbers)
-            ended = Draft(type="session_finished", key="session_finished", data={"status": status})
-            await thread.at.runs.append(name, [ended])
+            await thread.at.runs.append(name, [SessionFinished(status=status)])
         await thread.say(number, "/mendbot retry")
         (burst,) = await thread.at.context.stores.candidates.bursts()
         assert burst.issues == (number,)

@@ -114,7 +114,7 @@ def test_an_error_that_only_an_attempt_of_the_run_made_is_no_past_error(at_desk:
         (plan,) = [one for one in await at.runs.artifacts("run-2") if one.phase is Phase.PLANNING]
         (started,) = await events(at, "run-2", "attempt_started")
         errors = [one["error"] for one in plan.data["pastErrors"]]
-        told_of = [one["error"] for one in started.data["guidance"]]
+        told_of = [one["error"] for one in started.data()["guidance"]]
         history = at.context.stores.history
         return await known(at), await known(at, MADE), errors, told_of, len(await history.dead_ends([MADE]))
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot.model import Status
 from bot.model.jobs import JobState
-from bot.store.runs.runs import Draft
+from bot.model.run_events import SessionFinished
 from bot.workflows.maintenance.reconcile import reconcile
 from tests.workflows.conftest import Harness
 
@@ -53,8 +53,7 @@ def test_a_run_that_ended_while_we_looked_keeps_its_end(at_desk: AtDesk) -> None
         ask = at.context.job_state
 
         async def ends_meanwhile(job_id: str) -> JobState:
-            done = {"status": Status.SUCCESS, "stop": None}
-            await at.runs.append("run-1", [Draft(type="session_finished", key="session_finished", data=done)])
+            await at.runs.append("run-1", [SessionFinished(status=Status.SUCCESS)])
             return "ended" if await ask(job_id) else "unknown"
 
         object.__setattr__(at.context, "job_state", ends_meanwhile)

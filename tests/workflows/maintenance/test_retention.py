@@ -12,11 +12,12 @@ import pytest
 import sqlalchemy as sa
 
 from bot.model import Status
+from bot.model.pull_check_events import PullFinished
+from bot.model.run_events import SessionFinished
 from bot.rules.pulls.spec import PullCheckSpec
 from bot.store.database.database import now_ms
 from bot.store.database.tables import pull_runs, runs
 from bot.store.retention import rows
-from bot.store.runs.run_rows import Draft
 from bot.workflows.maintenance import janitor
 from bot.workflows.maintenance.retention import forget_old, tidy_dependencies, tidy_mirrors
 from bot.workflows.runs.finish import finish
@@ -92,8 +93,7 @@ def test_what_is_open_as_far_as_anybody_told_keeps_its_last_checks(at_desk: AtDe
         for number in (51, 52):
             spec = PullCheckSpec(repo=at.repo, number=number, head_sha=head, policy=at.spec().policy)
             await pulls.create(f"pull-{number}", spec)
-            end = Draft(type="pull_finished", key="pull_finished", data={"status": "done", "stop": None})
-            await pulls.append(f"pull-{number}", [end])
+            await pulls.append(f"pull-{number}", [PullFinished(status="done")])
             await pulls.hold_reports(f"pull-{number}")
             await at.run(f"run-{number}", number)
         await git("update-ref", "refs/mendbot/pulls/51", head, git_dir=mirror)
@@ -157,7 +157,7 @@ def test_a_mirror_is_tidied_once_a_week_and_not_under_a_run_that_lasts(at_desk: 
         await look(now + 6 * DAY)
         await at.run("run-2", 1)
         await look(now + 9 * DAY)
-        await at.runs.append("run-2", [Draft(type="session_finished", key="end", data={"status": "failed"})])
+        await at.runs.append("run-2", [SessionFinished(status=Status.FAILED)])
         await look(now + 9 * DAY)
         return seen
 

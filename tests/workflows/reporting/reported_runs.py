@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from bot.model import Status
-from bot.store.runs.runs import Draft
+from bot.model.run_events import RunEvent, SessionStarted
+from tests.run_events import run_event
 from tests.workflows.conftest import NAME, Harness
 
 
-def started() -> Draft:
-    return Draft(type="session_started", key="session_started")
+def started() -> RunEvent:
+    return SessionStarted(task="")
 
 
 def finished(
     status: Status, reason: str = "max_iterations", details: str = "Reached maximum iterations (3/3)"
-) -> Draft:
+) -> RunEvent:
     stop = None if status is Status.SUCCESS else {"reason": reason, "details": details}
-    data = {"status": status, "stop": stop, "salvageRef": None}
-    return Draft(type="session_finished", key="session_finished", data=data)
+    return run_event("session_finished", status=status, stop=stop)
 
 
 def labels(at: Harness, number: int) -> set[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from bot.model import RunEvent, Status
 from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import RunRow
+from tests.run_events import run_event
 
 STAGE = {"name": "lint", "command": {"run": "ruff check .", "timeout_s": 20}}
 
@@ -28,10 +29,7 @@ def row() -> RunRow:
 
 
 def event(at: int, kind: str, phase: str | None = None, iteration: int | None = None, **data: Any) -> RunEvent:
-    return RunEvent.model_validate(
-        {"id": at, "type": kind, "ts": datetime(2026, 11, 1, tzinfo=UTC), "phase": phase, "iteration": iteration}
-        | {"data": data}
-    )
+    return run_event(kind, phase, iteration, id=at, ts=datetime(2026, 11, 1, tzinfo=UTC), **data)
 
 
 def begun() -> list[RunEvent]:

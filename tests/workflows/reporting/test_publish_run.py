@@ -11,20 +11,21 @@ import pytest
 
 from bot.errors import Transient
 from bot.model import Issue, Status, ValidationStep
+from bot.model.run_events import RunEvent
 from bot.store.runs.reported import Published
-from bot.store.runs.runs import Draft
 from bot.workflows.reporting.publish_run import publish, report_loop
 from tests.machine import PATIENCE_S
 from tests.reports.hostile_texts import assert_harmless
+from tests.run_events import run_event
 from tests.workflows.conftest import NAME, Harness
 from tests.workflows.reporting.reported_runs import comments, finished, labels, started
 
 AtDesk = Callable[..., Any]
 
 
-def packaged(sha: str) -> Draft:
+def packaged(sha: str) -> RunEvent:
     pull = {"number": 9, "url": "https://github.example/octo/tiny/pull/9"}
-    return Draft(type="phase_completed", key="packaging_done", phase="packaging", data={"commit": sha, "pull": pull})
+    return run_event("phase_completed", "packaging", commit=sha, pull=pull)
 
 
 async def tell(at: Harness, run_id: str) -> None:
@@ -113,7 +114,7 @@ def test_check_runs_are_only_on_what_was_pushed_by_a_run_that_succeeded(at_desk:
         sha = at.github.world.branches(NAME)["main"]
         one, other = at.issue(), at.issue()
         await at.run("run-1", one)
-        pushed = Draft(type="commit_pushed", key="commit_pushed", phase="packaging", data={"commit": sha})
+        pushed = run_event("commit_pushed", commit=sha)
         await at.runs.append("run-1", [started(), pushed, finished(Status.FAILED)])
         await tell(at, "run-1")
         before = len(at.github.world.check_runs(NAME, sha))
@@ -147,17 +148,16 @@ def test_the_report_of_a_huge_run_is_taken_by_github_whole_and_found_again(at_de
     """T39."""
     noise = "".join(f"{'`' * (line % 9)} </details> <!-- mendbot:issue --> @ann 😀 {line}\n" for line in range(4_000))
 
-    def failed(attempt: int) -> list[Draft]:
+    def failed(attempt: int) -> list[RunEvent]:
         step = ValidationStep(command="`" * 300, stage="test", passed=False, exit_code=1, output=noise[:5000])
         errors = [f"E {attempt} {number} {noise[number : number + 150]}" for number in range(60)]
         data = {"step": step.model_dump(mode="json", by_alias=True), "fingerprints": errors}
         change = {"agent": "hand", "paths": [noise[:300]] * 300, "allPaths": [noise[at : at + 90] for at in range(999)]}
         change |= {"snapshot": f"t{attempt}", "patchHash": f"h{attempt}"}
-        facts: dict[str, Any] = {"phase": "implementation", "iteration": attempt}
         return [
-            Draft(type="attempt_started", key=f"attempt:{attempt}", data={}, **facts),
-            Draft(type="changes_applied", key=f"changes:{attempt}", data=change, **facts),
-            Draft(type="validation_command_failed", key=f"done:{attempt}", data=data, iteration=attempt),
+            run_event("attempt_started", iteration=attempt),
+            run_event("changes_applied", iteration=attempt, **change),
+            run_event("validation_command_failed", iteration=attempt, **data),
         ]
 
     async def work(at: Harness) -> list[str]:
@@ -166,7 +166,7 @@ def test_the_report_of_a_huge_run_is_taken_by_github_whole_and_found_again(at_de
         await at.runs.create("run-1", spec)
         plan = {"baseSha": "b" * 40, "branch": "fix/x", "sandbox": noise[:500], "snapshot": "t0"}
         stages = [{"name": "test", "command": {"run": "x", "timeout_s": 20}}]
-        begun = Draft(type="phase_started", key="planning", phase="planning", data={**plan, "stages": stages})
+        begun = run_event("phase_started", "planning", **plan, stages=stages)
         await at.runs.append("run-1", [started(), begun])
         for attempt in range(1, 13):
             await at.runs.append("run-1", failed(attempt))

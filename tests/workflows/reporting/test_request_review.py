@@ -7,9 +7,9 @@ import json
 import pytest
 
 from bot.model import Status
-from bot.store.runs.runs import Draft
 from bot.workflows.reporting.publish_run import publish
 from bot.workflows.runs.form_groups import gather
+from tests.run_events import run_event
 from tests.workflows.commands.command_scenario import AtDesk, CommandScenario, on
 from tests.workflows.conftest import NAME, Harness
 from tests.workflows.reporting.reported_runs import finished, started
@@ -31,7 +31,7 @@ async def succeed(at: Harness, run_id: str, by: str = "mendbot[bot]") -> int:
     number = int(at.github.world.open_pull(NAME, f"fix/{run_id}", "Fix", "Fixes it.", by))
     head = next(pull.head_sha for pull in at.github.world.pulls(NAME) if pull.number == number)
     pull = {"number": number, "url": f"https://github.example/{NAME}/pull/{number}"}
-    done = Draft(type="phase_completed", key="packaging_done", phase="packaging", data={"commit": head, "pull": pull})
+    done = run_event("phase_completed", "packaging", commit=head, pull=pull)
     await at.runs.append(run_id, [started(), done, finished(Status.SUCCESS)])
     return number
 

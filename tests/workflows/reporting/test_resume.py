@@ -12,12 +12,12 @@ import pytest
 from bot.config import Policy
 from bot.model import Status
 from bot.rules.pulls.spec import PullCheckSpec
-from bot.store.runs.pull_runs import Draft as PullDraft
 from bot.workflows.pulls.publish_checks import publish_checks_loop, publish_pull
 from bot.workflows.reporting import publisher
 from bot.workflows.reporting.publish_run import publish, report_loop
 from bot.workflows.runs.finish import finish_cancelled
 from tests.machine import PATIENCE_S
+from tests.run_events import pull_check_event
 from tests.workflows.conftest import NAME, Harness
 from tests.workflows.deliveries.stored_deliveries import deliver, event
 from tests.workflows.reporting.reported_runs import comments, finished, labels, started
@@ -48,9 +48,8 @@ async def checks(at: Harness, sha: str) -> None:
     """A run of a pull request's checks, under way and told."""
     pulls = at.context.stores.pulls
     spec = PullCheckSpec(repo=at.repo, number=5, head_sha=sha, base_ref="main", policy=Policy())
-    begun = {"baseSha": sha, "sandbox": "none", "stages": []}
     await pulls.create("pull-1", spec)
-    await pulls.append("pull-1", [PullDraft(type="pull_started", key="pull_started", data=begun)])
+    await pulls.append("pull-1", [pull_check_event("pull_started", baseSha=sha)])
     row = await pulls.get("pull-1")
     assert row is not None
     await publish_pull(at.context, row)
@@ -65,7 +64,7 @@ def test_what_stopped_with_a_suspension_is_told_when_it_is_lifted_and_once(at_de
         at.github.world.suspend_app(NAME)
         await deliver(at, installation("suspend", at.repo.installation_id))
         await finish_cancelled(at.context, "run-1")
-        ended = PullDraft(type="pull_finished", key="pull_finished", data={"status": "cancelled", "stop": None})
+        ended = pull_check_event("pull_finished", status="cancelled")
         await at.context.stores.pulls.append("pull-1", [ended])
         await told(at)
         before = comments(at, number)

@@ -11,7 +11,7 @@ from bot.model.report_views import Conflict
 from bot.reports.runs.issue_comment import issue_comment
 from bot.rules.failures.errors import fingerprints
 from bot.rules.reasons import make_reason
-from bot.rules.runs.state import run_state
+from bot.rules.runs.fold import run_state
 from bot.workflows.reporting.run_view import view_of
 from tests.workflows.reporting.run_rows import begun, event, row
 
@@ -123,9 +123,8 @@ def test_reasons_waits_and_ends_are_told_in_the_readers_language_and_kept_in_eng
 def test_what_a_run_took_is_told_without_its_pauses() -> None:
     at = datetime(2026, 11, 1, tzinfo=UTC)
     told = [("paused", 10), ("resumed", 70), ("paused", 80), ("session_finished", 200)]
-    data = {"status": "cancelled", "stop": None}
     later = [
-        event(number, kind, **data).model_copy(update={"ts": at + timedelta(seconds=second)})
+        event(number, kind).model_copy(update={"ts": at + timedelta(seconds=second)})
         for number, (kind, second) in enumerate(told, 3)
     ]
     assert view_of(row(), run_state([*begun(), *later])).duration_ms == 20_000

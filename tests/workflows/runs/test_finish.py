@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.config import Policy
 from bot.model import Phase, Status, StopReason
-from bot.store.runs.runs import Draft
+from bot.model.run_events import SessionFinished
 from bot.workflows.maintenance.janitor import sweep
 from bot.workflows.runs.begin import begin_run
 from bot.workflows.runs.finish import finish, finish_cancelled, keep, remove_tree
@@ -145,8 +145,7 @@ def test_another_processs_cancel_is_seen_within_two_seconds(at_desk: AtDesk) -> 
 def test_an_ended_run_is_not_worked_on_again(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> tuple[bool, int]:
         await at.run("run-1", 1)
-        data = {"status": Status.FAILED, "stop": None}
-        await at.runs.append("run-1", [Draft(type="session_finished", key="session_finished", data=data)])
+        await at.runs.append("run-1", [SessionFinished(status=Status.FAILED)])
         outcome = await step_run(at.context, "run-1")
         return outcome.done, len(await at.runs.events("run-1"))
 

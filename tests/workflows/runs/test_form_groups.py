@@ -9,7 +9,8 @@ from typing import Any
 
 from bot.config import POLICY_PATH
 from bot.model import Status
-from bot.store.runs.runs import Draft, RunRow
+from bot.model.run_events import SessionFinished
+from bot.store.runs.runs import RunRow
 from bot.workflows.runs.form_groups import gather, gather_loop
 from tests.machine import PATIENCE_S
 from tests.workflows.conftest import NAME, Harness
@@ -114,8 +115,7 @@ def test_an_issue_whose_run_is_being_stopped_waits_and_then_gets_its_own(at_desk
             await asyncio.sleep(1.5)
             asked = at.requests("GET", "/issues/")
             assert await at.waiting() == (number,)
-            ended = {"status": Status.CANCELLED, "stop": None}
-            await at.runs.append("run-old", [Draft(type="session_finished", key="end", data=ended)])
+            await at.runs.append("run-old", [SessionFinished(status=Status.CANCELLED)])
 
             async def there() -> bool:
                 return bool(at.jobs)

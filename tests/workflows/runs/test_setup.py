@@ -37,11 +37,11 @@ def test_a_project_is_set_up_without_configuration_and_its_checks_are_chosen_aft
         state = await through(at, "run-1")
         assert state.finished is Status.SUCCESS, state.stop
         (started,), (done,) = await told(at, "run-1", "setup_started"), await told(at, "run-1", "setup_completed")
-        assert {step["because"] for step in started.data["steps"]} == {"package.json"}
-        assert "npm install" in started.data["command"]
+        assert {step["because"] for step in started.data()["steps"]} == {"package.json"}
+        assert "npm install" in started.data()["command"]
         assert {(step.because, step.passed) for step in state.setup} == {("package.json", True)}
         before = next(event for event in await at.runs.events("run-1") if event.type == "phase_started")
-        commands = [{one["name"]: bool(one["command"]) for one in event.data["stages"]} for event in (before, done)]
+        commands = [{one["name"]: bool(one["command"]) for one in event.data()["stages"]} for event in (before, done)]
         assert [each["typecheck"] for each in commands] == [False, True], "tsc is installed by the setup"
         assert state.baseline is not None
         assert [step.passed for step in state.baseline.steps if step.stage != "lint"] == [True, False]

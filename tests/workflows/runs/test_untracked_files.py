@@ -24,7 +24,7 @@ if not any(text.startswith("42") for text in found):
 
 async def ending(at: Harness) -> str:
     (end,) = await told(at, "run-1", "session_finished")
-    return str(end.data["status"])
+    return str(end.data()["status"])
 
 
 def in_ignored(tree: Path) -> None:

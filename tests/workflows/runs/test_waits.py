@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.rules.runs.state import run_state
+from bot.rules.runs.fold import run_state
 from bot.workflows.runs import loop
 from bot.workflows.runs.loop import PAUSED_WAIT_S, TURN_WAIT_S
 from tests.workflows.reporting.run_rows import begun, event, row

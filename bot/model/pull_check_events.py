@@ -1,0 +1,118 @@
+"""The events of a pull check: what its workflow writes, and its state is a fold of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from bot.model.events import Event
+from bot.model.nouns import StopReason, ValidationStep
+from bot.model.pipeline import PipelineStage
+from bot.model.pulls import CheckStatus
+from bot.model.reasons import Reason
+from bot.model.setups import SetupDone
+
+
+class PullStarted(Event):
+    """The head is here. `near` are the first of the paths that the pull request changes; `to_set_up` is whether the
+    head's tree has anything to be set up."""
+
+    type: Literal["pull_started"] = "pull_started"
+    base_sha: str
+    sandbox: str
+    near: tuple[str, ...] = ()
+    stages: tuple[PipelineStage, ...]
+    to_set_up: bool | None = None
+
+
+class PullSetupCompleted(Event):
+    type: Literal["pull_setup_completed"] = "pull_setup_completed"
+    steps: tuple[SetupDone, ...] = ()
+    stages: tuple[PipelineStage, ...]
+
+    @property
+    def key(self) -> str:
+        return "setup_done"
+
+
+class PullSetupFailed(Event):
+    type: Literal["pull_setup_failed"] = "pull_setup_failed"
+    details: str
+    said: Reason
+    exit_code: int | None = None
+    duration_ms: int = 0
+
+    @property
+    def key(self) -> str:
+        return "setup_done"
+
+
+class PullCheckStarted(Event):
+    type: Literal["pull_check_started"] = "pull_check_started"
+    index: int
+    stage: str
+
+    @property
+    def key(self) -> str:
+        return f"check:{self.index}"
+
+
+class PullCheckRan(Event):
+    """A check was executed on the head: its errors by fingerprint, those of its rerun (None where there was none), and
+    the tool's own words of each with the test that failed."""
+
+    type: Literal["pull_check_ran"] = "pull_check_ran"
+    index: int
+    stage: str
+    step: ValidationStep
+    first: tuple[str, ...] = ()
+    again: tuple[str, ...] | None = None
+    printed: dict[str, tuple[str, str]] = Field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return f"ran:{self.index}"
+
+
+class PullBaseChecked(Event):
+    """What the same check shows on the base; `because` names why that is unknown where `errors` is None."""
+
+    type: Literal["pull_base_checked"] = "pull_base_checked"
+    index: int
+    errors: tuple[str, ...] | None
+    because: str = "base_unknown"
+
+    @property
+    def key(self) -> str:
+        return f"base:{self.index}"
+
+
+class PullCheckJudged(Event):
+    type: Literal["pull_check_judged"] = "pull_check_judged"
+    index: int
+    check: CheckStatus
+
+    @property
+    def key(self) -> str:
+        return f"judged:{self.index}"
+
+
+class PullFinished(Event):
+    type: Literal["pull_finished"] = "pull_finished"
+    status: Literal["done", "cancelled"]
+    stop: StopReason | None = None
+
+
+PullCheckEvent = Annotated[
+    PullStarted
+    | PullSetupCompleted
+    | PullSetupFailed
+    | PullCheckStarted
+    | PullCheckRan
+    | PullBaseChecked
+    | PullCheckJudged
+    | PullFinished,
+    Field(discriminator="type"),
+]
+PULL_CHECK_EVENTS: TypeAdapter[PullCheckEvent] = TypeAdapter(PullCheckEvent)

@@ -1,0 +1,280 @@
+"""The events of a fix run: what its workflow writes, its state is a fold of, and the HTTP API shows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PlainSerializer, TypeAdapter
+
+from bot.model.events import Event
+from bot.model.nouns import Phase, Status, ValidationStep
+from bot.model.phase_events import (
+    ImplementationCompleted,
+    ImplementationFailed,
+    PackagingCompleted,
+    PhaseCompleted,
+    PhaseFailed,
+    PhaseSkipped,
+    PhaseStarted,
+    PlanningStarted,
+    ReviewCompleted,
+    ValidationCompleted,
+    ValidationFailed,
+)
+from bot.model.pipeline import ExistingErrors, PipelineStage, SuiteSummary, WhatRan
+from bot.model.reasons import ExplainedStop, Reason
+from bot.model.report_views import Conflict, KnownError, Loss
+from bot.model.setups import SetupDone
+
+
+def _snake_case(known: tuple[KnownError, ...]) -> list[dict[str, Any]]:
+    return [one.model_dump(mode="json") for one in known]
+
+
+class SessionStarted(Event):
+    type: Literal["session_started"] = "session_started"
+    task: str
+
+
+class SetupStarted(Event):
+    type: Literal["setup_started"] = "setup_started"
+    command: str
+    steps: tuple[SetupDone, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return "setup"
+
+
+class SetupEnded(Event):
+    """The setup plan was carried out; `restored` are the commit's files that it had changed, the first of them."""
+
+    type: Literal["setup_completed", "setup_failed"]
+    command: str
+    steps: tuple[SetupDone, ...]
+    exit_code: int | None
+    duration_ms: int
+    log: str
+    snapshot: str
+    restored: tuple[str, ...] = ()
+    stages: tuple[PipelineStage, ...]
+
+    @property
+    def key(self) -> str:
+        return "setup_done"
+
+
+class SetupCompleted(SetupEnded):
+    type: Literal["setup_completed"] = "setup_completed"
+
+
+class SetupFailed(SetupEnded):
+    type: Literal["setup_failed"] = "setup_failed"
+    details: str
+    said: Reason | None = None
+
+
+class Paused(Event):
+    """Somebody paused a thread of the run; `after` is the id of the event before."""
+
+    type: Literal["paused"] = "paused"
+    number: int
+    by: str
+    after: int = Field(default=0, exclude=True)
+
+    @property
+    def key(self) -> str:
+        return f"paused:{self.after}"
+
+
+class Resumed(Event):
+    type: Literal["resumed"] = "resumed"
+    after: int = Field(default=0, exclude=True)
+
+    @property
+    def key(self) -> str:
+        return f"resumed:{self.after}"
+
+
+class ArtifactCreated(Event):
+    type: Literal["artifact_created"] = "artifact_created"
+    artifact: str
+
+    @property
+    def key(self) -> str:
+        return f"artifact:{self.artifact}"
+
+
+class AttemptEvent(Event):
+    """Something happened within an attempt; `iteration` is the turn of the loop."""
+
+    phase: Literal[Phase.IMPLEMENTATION] = Phase.IMPLEMENTATION
+    iteration: int
+
+
+class AttemptStarted(AttemptEvent):
+    """`attempt` of `of` is the number that people see: a turn that costs nothing is not counted."""
+
+    type: Literal["attempt_started"] = "attempt_started"
+    attempt: int
+    of: int
+    guidance: Annotated[tuple[KnownError, ...], PlainSerializer(_snake_case)] = ()
+
+    @property
+    def key(self) -> str:
+        return f"attempt:{self.iteration}"
+
+
+class AgentStarted(AttemptEvent):
+    """An agent is asked; `nth` counts those of one name."""
+
+    type: Literal["agent_started"] = "agent_started"
+    agent: str
+    nth: int = Field(default=1, exclude=True)
+
+    @property
+    def key(self) -> str:
+        return f"agent:{self.iteration}:{self.agent}" + (f":{self.nth}" if self.nth > 1 else "")
+
+
+class PatchFallbackApplied(AttemptEvent):
+    type: Literal["patch_fallback_applied"] = "patch_fallback_applied"
+    path: str
+
+    @property
+    def key(self) -> str:
+        return f"fallback:{self.iteration}:{self.path}"
+
+
+class ChangesApplied(AttemptEvent):
+    """A change is in the tree. All attempts together have changed `all_paths`. `replays` is the diff hash of the known
+    resolution that it repeats; `refusals` are why other agents' changes were not applied before it."""
+
+    type: Literal["changes_applied"] = "changes_applied"
+    agent: str
+    paths: tuple[str, ...]
+    all_paths: tuple[str, ...]
+    snapshot: str
+    ref: str
+    patch_hash: str
+    tools: tuple[str, ...] = ()
+    replays: str | None = None
+    note: str = ""
+    notes: tuple[str, ...] = ()
+    refusals: tuple[str, ...] = ()
+    diff: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"changes:{self.iteration}"
+
+
+class CheckEvent(Event):
+    """A check of the pipeline, of attempt `iteration`; 0 is the base."""
+
+    iteration: int
+    stage: str
+    index: int
+
+    @property
+    def key(self) -> str:
+        return f"command:{self.iteration}:{self.index}"
+
+
+class CheckStarted(CheckEvent):
+    type: Literal["validation_command_started"] = "validation_command_started"
+    command: str
+
+
+class CheckEnded(CheckEvent):
+    """A check ended: its step, its errors by fingerprint, and those in the tool's own words. `left` are the errors of
+    the base that are left alone; `refused` says why the change is refused although the check passed."""
+
+    type: Literal["validation_command_completed", "validation_command_failed"]
+    step: ValidationStep
+    fingerprints: tuple[str, ...] = ()
+    printed: dict[str, str] = Field(default_factory=dict)
+    left: ExistingErrors | None = None
+    attempt: int | None = None
+    """The attempt as people count it; None on the base."""
+    log: str | None = None
+    tests: SuiteSummary | None = None
+    what_ran: WhatRan | None = None
+    refused: str = ""
+    reason: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"command_done:{self.iteration}:{self.index}"
+
+
+class TestsEnded(Event):
+    """The verdict on an attempt: the same words as the end of its validation."""
+
+    __test__ = False  # no test class
+    type: Literal["tests_passed", "tests_failed"]
+    iteration: int
+    summary: str
+    reason: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"tests:{self.iteration}"
+
+
+class ConflictsSeen(Event):
+    type: Literal["conflicts_seen"] = "conflicts_seen"
+    commit: str
+    conflicts: tuple[Conflict, ...]
+
+
+class CommitPushed(Event):
+    type: Literal["commit_pushed"] = "commit_pushed"
+    phase: Literal[Phase.PACKAGING] = Phase.PACKAGING
+    commit: str
+
+
+class ChangeLost(Event):
+    type: Literal["change_lost"] = "change_lost"
+    loss: Loss
+
+
+class SessionFinished(Event):
+    """The end. `salvage_ref`, `unfinished` and `diff` keep the work that became no commit. Of a success, `shown` is
+    whether a check failed before the change."""
+
+    type: Literal["session_finished"] = "session_finished"
+    status: Status
+    stop: ExplainedStop | None = None
+    salvage_ref: str | None = None
+    unfinished: str = ""
+    diff: str | None = None
+    best_attempt: int | None = None
+    loss: Loss | None = None
+    shown: bool | None = None
+
+
+_Started = Annotated[PlanningStarted | PhaseStarted, Field(discriminator="phase")]
+_Completed = Annotated[
+    PhaseCompleted | ImplementationCompleted | ValidationCompleted | ReviewCompleted | PackagingCompleted,
+    Field(discriminator="phase"),
+]
+_Failed = Annotated[ImplementationFailed | ValidationFailed | PhaseFailed, Field(discriminator="phase")]
+_InPhases = _Started | _Completed | _Failed | PhaseSkipped
+_InAttempts = AttemptStarted | AgentStarted | PatchFallbackApplied | ChangesApplied
+_OfChecks = CheckStarted | CheckEnded | TestsEnded
+_Others = (
+    SessionStarted
+    | SetupStarted
+    | SetupCompleted
+    | SetupFailed
+    | Paused
+    | Resumed
+    | ArtifactCreated
+    | ConflictsSeen
+    | CommitPushed
+    | ChangeLost
+    | SessionFinished
+)
+RunEvent = Annotated[_InPhases | _InAttempts | _OfChecks | _Others, Field(discriminator="type")]
+RUN_EVENTS: TypeAdapter[RunEvent] = TypeAdapter(RunEvent)

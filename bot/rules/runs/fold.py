@@ -1,0 +1,179 @@
+"""The fold that makes a run's state of its events (house rule 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import assert_never
+
+from bot.model.phase_events import (
+    ImplementationCompleted,
+    ImplementationFailed,
+    PackagingCompleted,
+    PhaseCompleted,
+    PhaseEvent,
+    PhaseFailed,
+    PhaseSkipped,
+    PhaseStarted,
+    PlanningStarted,
+    ReviewCompleted,
+    ValidationCompleted,
+    ValidationFailed,
+)
+from bot.model.reasons import ExplainedStop
+from bot.model.run_events import (
+    AgentStarted,
+    ArtifactCreated,
+    AttemptStarted,
+    ChangeLost,
+    ChangesApplied,
+    CheckEnded,
+    CheckStarted,
+    CommitPushed,
+    ConflictsSeen,
+    PatchFallbackApplied,
+    Paused,
+    Resumed,
+    RunEvent,
+    SessionFinished,
+    SessionStarted,
+    SetupCompleted,
+    SetupFailed,
+    SetupStarted,
+    TestsEnded,
+)
+from bot.rules.runs.changes import AttemptChange
+from bot.rules.runs.executed_tests import attempted, refused, with_suite
+from bot.rules.runs.pipeline import next_index
+from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
+from bot.rules.runs.validation_outcome import validated, with_errors
+
+_ENDING = frozenset({NOTHING_OFFERED, SAME_PATCH})
+"""Reasons of an attempt without a change after which another attempt would be the same again."""
+
+
+def run_state(events: Iterable[RunEvent]) -> RunState:
+    """The state that a run's events, in order, describe."""
+    state = RunState()
+    for event in events:
+        if isinstance(event, PhaseEvent):
+            state = replace(state, phases={**state.phases, event.phase: event.status}, current_phase=event.phase)
+        state = replace(_apply(state, event), last_event=event.id)
+    return state
+
+
+def _apply(state: RunState, event: RunEvent) -> RunState:
+    match event:
+        case SessionStarted():
+            return replace(state, started_at=event.ts)
+        case PlanningStarted():
+            return _begun(state, event)
+        case SetupCompleted():
+            done = replace(state, set_up=True, setup=event.steps, stages=event.stages)
+            return replace(done, start=event.snapshot, snapshot=event.snapshot)
+        case SetupFailed():
+            stop = ExplainedStop(reason="setup_failed", details=event.details, said=event.said)
+            return replace(state, setup=event.steps, stop=stop)
+        case Paused():
+            return replace(state, paused_at=state.paused_at or event.ts)
+        case Resumed():
+            return _resumed(state, event.ts)
+        case ArtifactCreated():
+            refs = {**state.artifact_refs, event.phase: event.artifact} if event.phase else state.artifact_refs
+            return replace(state, artifact_refs=refs)
+        case AttemptStarted():
+            return attempted(state, event)
+        case ChangesApplied():
+            return _applied(state, event)
+        case ImplementationFailed():
+            return _not_applied(state, event)
+        case CheckEnded():
+            return _checked(state, event)
+        case ReviewCompleted():
+            return replace(state, snapshot=event.snapshot, changed_paths=event.paths)
+        case CommitPushed():
+            return replace(state, commit_sha=event.commit)
+        case PackagingCompleted():
+            return replace(state, commit_sha=event.commit, pull=event.pull, offered=event.offered)
+        case ConflictsSeen():
+            return replace(state, conflicts=event.conflicts, packaged_commit=event.commit)
+        case PhaseFailed():
+            return replace(state, stop=event.stop)
+        case ChangeLost():
+            return replace(state, loss=event.loss)
+        case SessionFinished():
+            return _finished(state, event)
+        case PhaseStarted() | PhaseCompleted() | ImplementationCompleted() | PhaseSkipped() | SetupStarted():
+            return state
+        case ValidationCompleted() | ValidationFailed() | TestsEnded() | CheckStarted():
+            return state
+        case AgentStarted() | PatchFallbackApplied():
+            return state
+        case _:
+            assert_never(event)
+
+
+def _begun(state: RunState, event: PlanningStarted) -> RunState:
+    return replace(
+        state,
+        base_sha=event.base_sha,
+        branch=event.branch,
+        sandbox=event.sandbox,
+        stages=event.stages,
+        start=event.snapshot,
+        snapshot=event.snapshot,
+        focus=event.focus,
+        plan=event.setup,
+        red_base=event.red_base,
+    )
+
+
+def _applied(state: RunState, event: ChangesApplied) -> RunState:
+    made = AttemptChange.of(event, before=state.snapshot or "", paths_before=state.changed_paths)
+    return replace(
+        state,
+        implemented=True,
+        snapshot=event.snapshot,
+        changed_paths=event.all_paths,
+        made=(*state.made, made),
+        notes=tuple(dict.fromkeys((*state.notes, *event.notes))),
+        troubles=(*state.troubles, *event.refusals),
+    )
+
+
+def _not_applied(state: RunState, event: ImplementationFailed) -> RunState:
+    state = replace(state, attempt_over=True, troubles=(*state.troubles, event.message))
+    if event.reason in _ENDING:
+        return replace(state, stop=ExplainedStop(reason=event.reason, details=event.message, said=event.said))
+    return replace(state, no_progress=state.no_progress + 1)
+
+
+def _checked(state: RunState, event: CheckEnded) -> RunState:
+    index = len(state.steps)
+    steps = (*state.steps, event.step)
+    if event.refused:
+        return refused(state, event, steps)
+    if event.left is not None:
+        state = replace(state, left={**state.left, index: event.left})
+    state = with_suite(with_errors(state, event, index), event, index)
+    if next_index(state.stages, steps, fail_fast=state.fail_fast(event.iteration)) is not None:
+        return replace(state, steps=steps)
+    return validated(state, event, steps)
+
+
+def _resumed(state: RunState, at: datetime) -> RunState:
+    return replace(state, paused_at=None, paused_ms=state.idle_ms(at))
+
+
+def _finished(state: RunState, event: SessionFinished) -> RunState:
+    return replace(
+        _resumed(state, event.ts),
+        finished=event.status,
+        stop=event.stop,
+        ended_at=event.ts,
+        salvage_ref=event.salvage_ref,
+        unfinished=event.unfinished,
+        loss=event.loss or state.loss,
+        diff=event.diff,
+    )
