@@ -19,6 +19,7 @@ from bot.model.run_events import (
 )
 from bot.reports.format.truncate import one_line
 from bot.reports.runs.failures import headline
+from bot.reports.runs.validation import hindrance
 
 _LAST_LINE = 80
 """Characters of a check's last line of output, where most tools sum up."""
@@ -88,6 +89,8 @@ def _last_line(output: str) -> str:
 def _check(event: CheckEnded) -> str:
     step = event.step
     where = "before any change" if event.iteration == 0 else f"attempt {event.attempt or event.iteration}"
+    if step.skipped and step.could_not_run is not None:
+        return f"  {step.stage}: could not run: {hindrance(step.could_not_run, 'en')}"
     if step.skipped:
         why, _, _ = step.output.partition(_LOOKED_FOR)  # where it was looked for stands in the artifact
         return f"  {step.stage}: skipped, {why}"

@@ -19,6 +19,20 @@ def test_a_check_without_a_command_is_told_in_a_short_line() -> None:
     assert event_line(event) == "  lint: skipped, no command"
 
 
+def test_a_check_that_could_not_run_is_shown_with_what_it_lacks() -> None:
+    step = {
+        "command": "c",
+        "stage": "lint",
+        "passed": True,
+        "skipped": True,
+        "durationMs": 9,
+        "output": "flake8: install_deps> python -I -m pip install flake8\nWARNING: Retrying",
+        "couldNotRun": {"hindrance": "no_module", "what": "flake8"},
+    }
+    event = run_event("validation_command_completed", iteration=0, step=step)
+    assert event_line(event) == "  lint: could not run: the Python module `flake8` is not installed"
+
+
 def test_a_check_that_is_left_alone_is_no_success() -> None:
     step = {
         "command": "c",
