@@ -39,7 +39,7 @@ class Capture:
         return max(0, self.total - len(self._head) - self._limit.tail)
 
     def content(self) -> bytes:
-        """Everything, or head and tail with a line between them that says how much is missing."""
+        """Everything, or head and tail with a line between them on how much is missing."""
         if not self.dropped:
             return bytes(self._head + self._tail)
         end = self._tail[len(self._tail) - self._limit.tail :]

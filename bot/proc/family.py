@@ -24,7 +24,7 @@ _PASS_S = 0.1
 
 @dataclass(frozen=True, slots=True)
 class _Stat:
-    """What /proc/PID/stat says, proc(5); `born` in clock ticks since boot."""
+    """What /proc/PID/stat reports, proc(5); `born` in clock ticks since boot."""
 
     dead: bool
     parent: int
@@ -93,12 +93,12 @@ class Family:
     def _members(self, table: dict[int, _Stat], strangers: frozenset[tuple[int, int]] = frozenset()) -> set[int]:
         root = self._root.pid
         since = table[root].born if root in table else 0
-        near = {
+        direct = {
             pid
             for pid, stat in table.items()
             if pid == root or root in (stat.group, stat.session) or (pid, stat.born) in self._known
         }
-        mine = _with_children(table, near)
+        mine = _with_children(table, direct)
         away = {
             pid
             for pid, stat in table.items()
@@ -151,7 +151,7 @@ def _processes(root: int) -> dict[int, _Stat]:
             births[name] = born
         elif stat := _stat(name[0]):
             table[name[0]] = stat
-            if name[1] > 1:  # 1 stands for an inode that the kernel could not tell
+            if name[1] > 1:  # 1 stands for an inode that the kernel does not know
                 births[name] = stat.born
     _births = births
     return table

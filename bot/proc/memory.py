@@ -15,7 +15,7 @@ _SHARE = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB", re.MULTILIN
 
 
 def is_counted() -> bool:
-    """Whether this system tells what a process uses; elsewhere no sum can be held to a limit."""
+    """Whether this system reports what a process uses; elsewhere no sum can be held to a limit."""
     return Path("/proc/self/status").exists()
 
 
@@ -29,7 +29,7 @@ def exceed(pids: Iterable[int], megabytes: int) -> bool:
     if sum(held.values()) <= limit:
         return False
     # the kernel walks all pages to divide them among those who share them: some 6 ms for each GiB
-    return sum(min(most, _share(pid, most)) for pid, most in held.items()) > limit
+    return sum(min(full, _share(pid, full)) for pid, full in held.items()) > limit
 
 
 def goes_first(pid: int) -> None:
@@ -45,7 +45,7 @@ def _held(pid: int) -> int:
 
 
 def _share(pid: int, otherwise: int) -> int:
-    """Kilobytes, each shared page divided by the number of its sharers; `otherwise` where the kernel does not tell."""
+    """Kilobytes, each shared page divided by the number of its sharers; `otherwise` where that is not known."""
     found = _SHARE.findall(read(f"/proc/{pid}/smaps_rollup"))
     return _sum(found) if found else otherwise
 

@@ -1,4 +1,4 @@
-"""What stands in a YAML text, in plain words: a value as it was written, and what PyYAML says of a mistake. Texts of
+"""What stands in a YAML text, in plain words: a value as it was written, and what PyYAML calls a mistake. Texts of
 anybody's are made fit for a sentence: one line, nothing invisible, and short."""
 
 from __future__ import annotations
@@ -100,9 +100,9 @@ _IN_PLAIN_WORDS = (
     ("expected ' ', but found", "a text that begins with `!` needs quotes"),
     ("unknown escape character", "a `\\` in double quotes begins an escape: write it twice, or use single quotes"),
 )
-"""What PyYAML says of the mistakes that people make, and what that means."""
+"""What PyYAML calls the mistakes that people make, and what that means."""
 
 
 def in_plain_words(error: yaml.MarkedYAMLError) -> str:
     problem = str(error.problem or error.context or "")
-    return "not valid YAML: " + next((said for part, said in _IN_PLAIN_WORDS if part in problem), brief(problem))
+    return "not valid YAML: " + next((meaning for part, meaning in _IN_PLAIN_WORDS if part in problem), brief(problem))

@@ -16,9 +16,9 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from bot.repo_config.describe import TAG, brief, got, in_plain_words, is_another_base, is_null, shown
 from bot.repo_config.keys import PolicyProblem
 
-MOST_DEEP = 12
-MOST_ALIASES = 20
-MOST_VALUES = 5_000
+MAX_DEEP = 12
+MAX_ALIASES = 20
+MAX_VALUES = 5_000
 """A key or a value counts each time an alias repeats it."""
 
 Path = tuple[str | int, ...]
@@ -104,9 +104,9 @@ def parse_document(text: str) -> Document | PolicyProblem:
         return PolicyProblem(key="", message=f"not valid YAML: {brief(str(error))}")
 
 
-_TOO_DEEP = f"is nested more than {MOST_DEEP} levels deep: no key needs that"
+_TOO_DEEP = f"is nested more than {MAX_DEEP} levels deep: no key needs that"
 _TOO_MANY = (
-    f"holds more than {MOST_VALUES:,} keys and values, those that aliases (`*name`) repeat among them: leave some out"
+    f"holds more than {MAX_VALUES:,} keys and values, those that aliases (`*name`) repeat among them: leave some out"
 )
 
 
@@ -122,12 +122,12 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         at = self.peek_event().start_mark.index  # type: ignore[no-untyped-call]
         self.repeats += self.check_event(yaml.AliasEvent)
-        if self.repeats > MOST_ALIASES:
-            raise _Unfit(f"has more than {MOST_ALIASES} aliases (`*name`): write some of them out", at)
+        if self.repeats > MAX_ALIASES:
+            raise _Unfit(f"has more than {MAX_ALIASES} aliases (`*name`): write some of them out", at)
         self.nodes += 1
-        if self.nodes > MOST_VALUES:
+        if self.nodes > MAX_VALUES:
             raise _Unfit(_TOO_MANY, at)
-        if self.depth > MOST_DEEP:
+        if self.depth > MAX_DEEP:
             raise _Unfit(_TOO_DEEP, at)
         self.depth += 1
         node = super().compose_node(parent, index)
@@ -143,7 +143,7 @@ class _Builder:
     lines: LineIndex
     places: dict[Path, SourcePosition] = field(default_factory=dict)
     problems: list[PolicyProblem] = field(default_factory=list)
-    left: int = MOST_VALUES
+    left: int = MAX_VALUES
 
     def mapping(self, node: MappingNode, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -215,7 +215,7 @@ class _Builder:
         self.left -= 1
         if self.left < 0:
             raise _Unfit(_TOO_MANY, node.start_mark.index)
-        if depth > MOST_DEEP:
+        if depth > MAX_DEEP:
             raise _Unfit(_TOO_DEEP, node.start_mark.index)
 
 

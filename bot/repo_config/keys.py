@@ -31,7 +31,7 @@ _NO_REF = re.compile(r"[\x00-\x20~^:?*\[\\\x7f]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/
 """What git lets no branch be called (git-check-ref-format), and options."""
 
 
-def _said(value: str) -> str:
+def _not_blank(value: str) -> str:
     if not value.strip():
         raise ValueError("must not be empty")
     return value
@@ -83,8 +83,8 @@ def _short_verb(word: str) -> str:
 YesNo = Annotated[bool, Strict()]
 Whole = Annotated[int, Strict()]
 Seconds = Annotated[float, Strict()]
-Text = Annotated[str, Field(min_length=1), AfterValidator(_said)]
-Label = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_said)]
+Text = Annotated[str, Field(min_length=1), AfterValidator(_not_blank)]
+Label = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_not_blank)]
 """GitHub's own limit for the name of a label."""
 CommandLine = Text | Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_program)]
 InnerPath = Annotated[Text, AfterValidator(_below_the_root), Field(json_schema_extra={"pattern": r"^[^/\\]"})]
@@ -226,4 +226,4 @@ class PolicyProblem(_Section):
 
 
 FIRST_PROBLEMS: Final = 20
-"""How many problems are told at once: a file with more is of another kind altogether."""
+"""How many problems are reported at once: a file with more is of another kind altogether."""

@@ -16,7 +16,7 @@ from bot.repo_config.schema import below, choices, either, keys_of, phrase, poli
 
 LONGEST_BYTES = 64 * 1024
 _SHORTEST = 3
-"""So many letters say which key they begin."""
+"""So many letters are enough to know which key they begin."""
 
 _TOO_LARGE = PolicyProblem(
     key="", message=f"is larger than {LONGEST_BYTES // 1024} KiB: no configuration needs that much; shorten it"
@@ -59,8 +59,8 @@ def parse_policy(text: str) -> Policy | tuple[PolicyProblem, ...]:
 
 
 def _problems(document: Document, errors: Iterable[Any]) -> list[PolicyProblem]:
-    """One problem for each value: of a key that takes text or a list, pydantic tells once why it is no text and once
-    why it is no list. What is wrong within a list or a mapping is told, and not that the whole is wrong for it."""
+    """One problem for each value: of a key that takes text or a list, pydantic reports once why it is no text and once
+    why it is no list. What is wrong within a list or a mapping is reported, and not that the whole is wrong for it."""
     by_path: dict[Path, Any] = {}
     for error in errors:
         path = _path(document, error["loc"])
@@ -114,7 +114,7 @@ def _wrong(document: Document, path: Path, error: Any) -> str:
 
 
 def _hint(schema: Any, node: Any, path: Path) -> str:
-    """How to correct a common mistake; empty where the sentence before says it."""
+    """How to correct a common mistake; empty where the sentence before is enough."""
     kinds = {kind.get("type") for kind in choices(schema)}
     if is_null(node):
         return ": remove it" if isinstance(path[-1], int) else ": remove the key where the default will do"
@@ -125,8 +125,8 @@ def _hint(schema: Any, node: Any, path: Path) -> str:
     if not is_text(node):
         return ""
     words = tuple(word for kind in choices(schema) for word in kind.get("enum", ()))
-    if (near := _nearest(node.value[:LONGEST], words)) is not None:
-        return f"; did you mean `{near}`?"
+    if (nearest := _nearest(node.value[:LONGEST], words)) is not None:
+        return f"; did you mean `{nearest}`?"
     if kinds == {"array"}:
         return ": put it in brackets"
     return ": write `{ command: … }`" if "command" in keys_of(schema) else ""
@@ -146,12 +146,12 @@ def _unknown(path: Path) -> str:
     homes = [home for home, schema in sections() if name in keys_of(schema)]
     if homes:
         return f"unknown key here; `{name}` belongs {_under(homes)}"
-    if near := _nearest(name, known):
-        return f"unknown key; did you mean `{near}`?"
+    if nearest := _nearest(name, known):
+        return f"unknown key; did you mean `{nearest}`?"
     everywhere = {key: home for home, schema in sections() for key in keys_of(schema)}
-    if (near := _nearest(name, tuple(everywhere))) is not None:
-        homes = [home for home, schema in sections() if near in keys_of(schema)]
-        return f"unknown key; did you mean `{near}`, which belongs {_under(homes)}?"
+    if (nearest := _nearest(name, tuple(everywhere))) is not None:
+        homes = [home for home, schema in sections() if nearest in keys_of(schema)]
+        return f"unknown key; did you mean `{nearest}`, which belongs {_under(homes)}?"
     return f"unknown key; known here: {', '.join(known)}"
 
 
@@ -161,11 +161,11 @@ def _under(homes: Iterable[tuple[str, ...]]) -> str:
 
 
 def _nearest(name: str, known: tuple[str, ...]) -> str | None:
-    """The known word nearest to a name, however its words are joined (`maxAttempts` and `max-attempts` are near), or
+    """The known word nearest to a name, however its words are joined (`maxAttempts` and `max-attempts` are alike), or
     the only one that begins with it, such as `lang`."""
     plain = {key.replace("_", "").replace("-", ""): key for key in known}
     word = name.lower().replace("_", "").replace("-", "")
-    near = difflib.get_close_matches(word, list(plain), n=1, cutoff=0.7)
+    nearest = difflib.get_close_matches(word, list(plain), n=1, cutoff=0.7)
     longer = [key for key in plain if key.startswith(word)] if len(word) >= _SHORTEST else []
-    found = near or (longer if len(longer) == 1 else [])
+    found = nearest or (longer if len(longer) == 1 else [])
     return plain[found[0]] if found else None

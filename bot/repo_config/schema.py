@@ -1,4 +1,4 @@
-"""The published JSON Schema of `.github/mendbot.yml`, and what it says of single keys: messages about a wrong value and
+"""The published JSON Schema of `.github/mendbot.yml`, and its parts for single keys: messages about a wrong value and
 docs/configuration.md are made from it, so that the three never differ."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def policy_schema() -> Schema:
 
 
 def _plain(schema: Any, *, names: bool = False) -> Any:
-    """Without what tells nobody anything: titles made of the keys' names, and the defaults of whole sections."""
+    """Without what helps nobody: titles made of the keys' names, and the defaults of whole sections."""
     if isinstance(schema, list):
         return [_plain(item) for item in schema]
     if not isinstance(schema, dict):
@@ -33,7 +33,7 @@ def _plain(schema: Any, *, names: bool = False) -> Any:
 
 
 def choices(schema: Schema) -> tuple[Schema, ...]:
-    """The kinds of value that there may be, but for null: one, or several where a key takes, say, text or a list."""
+    """The kinds of value that there may be, but for null: one, or several where a key takes text or a list."""
     if "$ref" in schema:
         return (policy_schema()["$defs"][schema["$ref"].rpartition("/")[2]],)
     kinds = [kind for option in schema.get("anyOf", ()) for kind in choices(option)]

@@ -1,5 +1,5 @@
 """Applies an agent's changes to a tree, all of them or none: policy first, then a chain of appliers for each diff.
-Git applies a diff to a copy of the one file, under a name of ours, so nothing that a diff or a tree says (paths, links,
+Git applies a diff to a copy of the one file, under a name of ours, so nothing in a diff or a tree (paths, links,
 attributes, filters) can lead it astray; what comes out is written by `nofollow` (REQ-RUN-003, T20-T22)."""
 
 from __future__ import annotations
@@ -134,12 +134,12 @@ async def _apply(old: bytes | None, part: FileDiff, path: str) -> bytes | None:
             return await apply(old, part)
         except _NotApplied as failed:
             reasons.append(str(failed).replace(_NAME, path))
-    said = "; ".join(dict.fromkeys(reasons))
-    raise PatchFailed(f"{path}: the diff does not apply ({said}); make it again from the file as it is now")
+    causes = "; ".join(dict.fromkeys(reasons))
+    raise PatchFailed(f"{path}: the diff does not apply ({causes}); make it again from the file as it is now")
 
 
 def _without_hunks(old: bytes | None, part: FileDiff, path: str) -> bytes | None:
-    """The parts that a diff without hunks can say: an empty file comes or goes, a mode changes."""
+    """The parts that a diff without hunks can express: an empty file comes or goes, a mode changes."""
     if part.creates and old is None:
         return b""
     if part.deletes and old == b"":
@@ -150,14 +150,14 @@ def _without_hunks(old: bytes | None, part: FileDiff, path: str) -> bytes | None
 
 
 async def _as_written(old: bytes | None, part: FileDiff) -> bytes | None:
-    """Strict `git apply`, for a diff that is right in all it says."""
+    """Strict `git apply`, for a diff that is right in all its parts."""
     if not stands_as_said(_decode(old), part.hunks):
         raise _NotApplied("its counts or line numbers are wrong, or its lines are not there")
     return await _git_apply(old, part)
 
 
 async def _by_content(old: bytes | None, part: FileDiff) -> bytes | None:
-    """Our own applier, which goes by what the lines say; in a thread, as a large file takes it a while."""
+    """Our own applier, which goes by what the lines hold; in a thread, as a large file takes it a while."""
     if part.creates and old is not None:
         raise _NotApplied(f"{_NAME}: already exists")
     new = await asyncio.to_thread(apply_anchored, _decode(old), part.hunks)
@@ -179,7 +179,7 @@ async def _git_apply(old: bytes | None, part: FileDiff) -> bytes | None:
         if old is not None:
             file.write_bytes(old)
         try:
-            # no repository: none of its configuration and attributes may have a say
+            # no repository: none of its configuration and attributes may have an effect
             alone = {"GIT_CEILING_DIRECTORIES": str(file.parent.parent)}
             arguments = ("apply", "--whitespace=nowarn", f"--include={_NAME}", "-")
             async with asyncio.timeout(_APPLY_TIMEOUT_S):

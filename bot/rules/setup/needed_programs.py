@@ -119,12 +119,12 @@ def program(argv: Sequence[str]) -> str:
     return argv[3] if tuple(argv[:2]) == ("env", "-C") and len(argv) > 3 else argv[0]
 
 
-def lacking(argv: Sequence[str], said: str, tools: Collection[str]) -> str | None:
-    """The tool that was not found where a command could not start or ended with 127; `said` is its last output."""
+def lacking(argv: Sequence[str], output: str, tools: Collection[str]) -> str | None:
+    """The tool that was not found where a command could not start or ended with 127; `output` is its last output."""
     if argv[0] in tools:
         return argv[0]
     if argv[0] not in ("env", "sh"):
         return None
-    found = [match["name"] for match in _NOT_FOUND.finditer(said)]
+    found = [match["name"] for match in _NOT_FOUND.finditer(output)]
     wanted = [program(argv)] if argv[0] == "env" else found
     return next((name for name in found if name in tools and name in wanted), None)

@@ -1,5 +1,5 @@
 """The shell commands that set a Node project up: its packages without any script, then the scripts without the network.
-Pure: what a project's files say comes in, commands come out."""
+Pure: what a project's files hold comes in, commands come out."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def locked(manager: str, files: Collection[str]) -> str:
 
 
 def install_command(project: NodeProject) -> str:
-    """The command that installs packages as the lock file says, and as the manifest says where that is older.
+    """The command that installs packages by the lock file, and by the manifest where that is older.
 
     It runs no script of the project or of a package, and writes no lock file."""
     if project.berry:
@@ -91,7 +91,7 @@ def rebuild_command(project: NodeProject, lock: str) -> str:
 
 
 def _scripted(lock: str) -> bool:
-    """Whether an npm lock file names a package for Linux with an install script; one of the first form does not say."""
+    """Whether an npm lock file names a package for Linux with an install script; one of the first form does not."""
     try:
         packages = json.loads(lock).get("packages")
     except (ValueError, AttributeError, RecursionError):

@@ -19,7 +19,7 @@ class Declared:
     """`name` of the project; `requires` at run time; `extras` and `groups` by their names as PEP 685 spells them, those
     of Poetry, PDM, uv and hatch among the groups. `installable`: there is something that builds it.
 
-    `computed` says that requirements are known only when the project is built. `local` are names that the project does
+    `computed`: requirements are known only when the project is built. `local` are names that the project does
     not take from an index, `paths` the places of those that lie in a directory. `python` is `requires-python`.
     `has_entry_points`: it has programs or plug-ins, which are found only where it is installed. `has_build`: something
     builds it."""
@@ -241,16 +241,16 @@ def poetry_requirement(name: str, wanted: object) -> str | None:
 
 
 def version_specifiers(wanted: str) -> str | None:
-    """`>=1.2,<2` for `^1.2`; "" for any version; None where it cannot be said so (as `^1 || ^2`)."""
+    """`>=1.2,<2` for `^1.2`; "" for any version; None where it cannot be written so (as `^1 || ^2`)."""
     if wanted.strip() in ("", "*"):
         return ""
-    said = []
+    specifiers = []
     for part in wanted.split(","):
         found = _PARTS.fullmatch(part)
         if found is None:
             return None
-        said.append(_specifier(found[1] or "", found[2]))
-    return ",".join(said)
+        specifiers.append(_specifier(found[1] or "", found[2]))
+    return ",".join(specifiers)
 
 
 def _specifier(sign: str, version: str) -> str:
@@ -272,6 +272,6 @@ def _next(numbers: list[int], *, caret: bool) -> str:
 
 
 def _python_markers(python: str) -> list[str]:
-    said = version_specifiers(python)
-    parts = re.findall(r"(===|~=|==|!=|>=|<=|>|<)([\d.]+)", said or "")
+    specifiers = version_specifiers(python)
+    parts = re.findall(r"(===|~=|==|!=|>=|<=|>|<)([\d.]+)", specifiers or "")
     return [f"python_version {sign} '{'.'.join(version.split('.')[:2])}'" for sign, version in parts]

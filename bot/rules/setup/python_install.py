@@ -49,9 +49,9 @@ def wheels(known: Wheels, remedy: str) -> str:
 
 _INSTALL = """\
 install() {{
-  until {pip} "$@" 2> "$notes/said"; do
-    cat "$notes/said" >&2
-    lacking=$(sed -n 's/^ERROR: No matching distribution found for //p' "$notes/said" | head -n 1)
+  until {pip} "$@" 2> "$notes/errors"; do
+    cat "$notes/errors" >&2
+    lacking=$(sed -n 's/^ERROR: No matching distribution found for //p' "$notes/errors" | head -n 1)
     before=$# optional=
     for each; do
       shift
@@ -67,7 +67,7 @@ install() {{
 
 
 def uv_wheels(known: Wheels, options: Sequence[str], remedy: str) -> str:
-    """Make `.venv` and install by uv what `uv.lock` says for the options of `uv export`, and `must` and `more`."""
+    """Make `.venv` and install by uv what `uv.lock` has for the options of `uv export`, and `must` and `more`."""
     words = " ".join(("--quiet --frozen --no-emit-workspace", *options))
     attempts = [f"install {_words((*known.must, *known.more))}"]
     attempts += [f"install {_words(known.must)}"] if known.more else []

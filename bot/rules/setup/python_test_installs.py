@@ -29,7 +29,7 @@ _INSTALLS = re.compile(r"\b(?:pip3? install|uv (?:run|sync|pip install)|pdm inst
 _FOR_TESTS = re.compile(
     r"pytest(?:-.*)?|hypothesis|mock|freezegun|responses|parameterized|coverage|nose2?|testfixtures"
 )
-"""Packages that a workflow installs for its tests, told from those that it needs for building and publishing."""
+"""Packages that a workflow installs for its tests, as opposed to those that it needs for building and publishing."""
 
 
 def asked_by_tox(sections: Mapping[str, Mapping[str, str]]) -> Asked:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from bot.rules.setup.manifests import Pyproject, strings
 
@@ -41,14 +41,8 @@ class Asked:
 def merged(parts: Iterable[Asked]) -> Asked:
     """All that the parts ask for, each thing once."""
     listed = list(parts)
-    return Asked(
-        requirements=tuple(dict.fromkeys(one for part in listed for one in part.requirements)),
-        extras=tuple(dict.fromkeys(one for part in listed for one in part.extras)),
-        groups=tuple(dict.fromkeys(one for part in listed for one in part.groups)),
-        files=tuple(dict.fromkeys(one for part in listed for one in part.files)),
-        constraints=tuple(dict.fromkeys(one for part in listed for one in part.constraints)),
-        left_out=tuple(dict.fromkeys(one for part in listed for one in part.left_out)),
-    )
+    names = [field.name for field in fields(Asked)]
+    return Asked(*(tuple(dict.fromkeys(one for part in listed for one in getattr(part, name))) for name in names))
 
 
 def is_requirement(entry: str) -> bool:

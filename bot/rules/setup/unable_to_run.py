@@ -1,7 +1,7 @@
 """Whether a command got to judge anything at all, or could not run: a tool, a script or a file is missing.
 
-Only what a shell, an interpreter or a package manager says of its own command counts; the same words in the middle of
-a test's output are that test's."""
+Only what a shell, an interpreter or a package manager reports of its own command counts; the same words amid a test's
+output are that test's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LOOKED_AT = 20_000
 """Characters of each end of a log: what could not run has printed little."""
 
 _LAST_LINES = 8
-"""Where a command says that it cannot start; what stands further up was printed by something that ran."""
+"""Where a command reports that it cannot start; what stands further up was printed by something that ran."""
 
 _SHELL_LINES = (
     # dash: `sh: 1: pytest: not found`; bash: `sh: line 1: pytest: command not found`; busybox: `sh: pytest: not found`
@@ -136,7 +136,7 @@ def _by_environment(log: _Log) -> CouldNotRun | None:
 
 
 def _by_own_words(log: _Log) -> CouldNotRun | None:
-    """What a package manager, make or an interpreter says instead of starting anything."""
+    """What a package manager, make or an interpreter prints instead of starting anything."""
     for line in log.last:
         for hindrance, words in _OWN_WORDS:
             if match := words.match(line.strip() if hindrance == "no_script" else line):

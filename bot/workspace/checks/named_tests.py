@@ -1,4 +1,4 @@
-"""Asks a test runner for the names of its tests, beside the check and without a say in its result.
+"""Asks a test runner for the names of its tests, beside the check and without any effect on its result.
 pytest alone can be asked by variables; what other runners print is read as it comes (REQ-STOP-006)."""
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.errors import Refused
 from bot.model import ShellCommand
 from bot.rules.test_results.listed_tests import read_listener
 from bot.rules.test_results.printed_tests import read_printed
 from bot.rules.test_results.suite_result import SuiteResult, joined
 from bot.workspace.checks.report_files import MAX_REPORT_BYTES, ReportFile
-from bot.workspace.files.nofollow import read_state
+from bot.workspace.files.nofollow import read_or_none
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 
@@ -25,7 +24,7 @@ _PLUGIN = "mendbot_test_names"
 _SOURCE = Path(__file__).parent / "listener" / f"{_PLUGIN}.py"
 _LIST = "names.jsonl"
 _UNWELCOME = re.compile(rf"importing plugin .?{_PLUGIN}|No module named .?{_PLUGIN}|{_PLUGIN}\.py")
-"""What a log says where the plugin could not be loaded, or failed."""
+"""What a log holds where the plugin could not be loaded, or failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +62,7 @@ class NamesAsked:
         return joined([listed, *filter(None, [printed])])
 
     def _listed(self) -> str:
-        try:
-            state = read_state(self.where, _LIST)
-        except (OSError, Refused):
-            return ""  # a link or a pipe in its place, or more than may be read
-        if state is None or len(state.content) > MAX_REPORT_BYTES:
-            return ""
-        return state.content.decode("utf-8", "replace")
+        return (read_or_none(self.where, _LIST, limit=MAX_REPORT_BYTES) or b"").decode("utf-8", "replace")
 
 
 @asynccontextmanager

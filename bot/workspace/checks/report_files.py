@@ -1,5 +1,5 @@
 """Report files that checks write, JUnit XML or SARIF, read as the untrusted files that they are (T33).
-Only what this very run wrote counts: yesterday's report says nothing about today's tree."""
+Only what this very run wrote counts: yesterday's report is not about today's tree."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_REPORT_BYTES = 20_000_000
 _MESSAGE_CHARS = 4_000
 
 Stamp = tuple[int, ...]
-"""What tells one writing of a file from another; the time of its last change can't be set by who writes it."""
+"""What distinguishes one writing of a file from another; the time of its last change can't be set by who writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ReportFile:
     def read(self, stage: str, mask: Callable[[str], str]) -> tuple[Annotation, ...] | Unreadable:
         """The annotations of the report that the run wrote, without secrets and control characters.
 
-        `Unreadable` says why there are none to have: a bad path, no file, an old one, a link or a pipe in its place,
+        `Unreadable` has the reason why there are none: a bad path, no file, an old one, a link or a pipe in its place,
         more than 20 MB, broken content. Never blocks and never follows a link."""
         text = self._text()
         if isinstance(text, Unreadable):
@@ -69,7 +69,7 @@ class ReportFile:
         if after == self.before:
             return Unreadable("it is an old one, which this run of the check did not write")
         try:
-            state = read_state(self.tree, str(PurePosixPath(self.path)), most=MAX_REPORT_BYTES)
+            state = read_state(self.tree, str(PurePosixPath(self.path)), limit=MAX_REPORT_BYTES)
         except Refused:
             return Unreadable("it or a directory above it is a symbolic link, which is never followed")
         except OSError as error:

@@ -18,8 +18,8 @@ from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.tree_digest import file_names
 from bot.workspace.git.command import GitError, git
 
-_MOST_FILES = 100_000
-_MOST_BYTES = 1 << 30
+_MAX_FILES = 100_000
+_MAX_BYTES = 1 << 30
 _LARGEST = 50_000_000
 """Files, bytes of all of them and of one, of which a copy is made; the others are only watched."""
 
@@ -38,7 +38,7 @@ class Restored:
 
 @dataclass(slots=True)
 class _File:
-    """One path as it was. `stamp` tells quickly that nothing has touched it; None where there was nothing."""
+    """One path as it was. `stamp` shows quickly that nothing has touched it; None where there was nothing."""
 
     stamp: tuple[int, ...] | None
     mode: int = 0
@@ -50,13 +50,13 @@ class _File:
 
 
 @dataclass(slots=True)
-class KeptFiles:
-    """The files of `tree` as they were when `keep_files` looked; new files are none of its business."""
+class SavedFiles:
+    """The files of `tree` as they were when `save_files` looked; new files are none of its business."""
 
     tree: Path
     copies: BinaryIO
     files: dict[str, _File] = field(default_factory=dict)
-    room: int = _MOST_BYTES
+    room: int = _MAX_BYTES
 
     async def restore(self) -> Restored:
         """Make the files what they were. What was found instead is kept in a directory for temporary files: it may be
@@ -145,7 +145,7 @@ class KeptFiles:
                 (found / name).write_bytes(content)
 
     def _given_up(self, names: Iterable[str], error: Exception, found: Path) -> UserError:
-        """What to say where files cannot be restored; their contents of before are saved where somebody finds them."""
+        """The error where files cannot be restored; their contents of before are saved where somebody finds them."""
         saved = Path(tempfile.mkdtemp(prefix="mendbot-originals-"))
         for name in names:
             if self.files[name].at is not None:
@@ -189,12 +189,12 @@ class KeptFiles:
         file.stamp = _stamp(path.lstat())
 
 
-async def keep_files(tree: Path) -> KeptFiles:
+async def save_files(tree: Path) -> SavedFiles:
     """Take the files of `tree` (absolute) that a person or an agent would write: in a git checkout all that git tracks
     or does not ignore, else all but what tools make. UserError where there is no room for their copies."""
     names = await _listed(tree)
     try:
-        return await asyncio.to_thread(_keep, tree, names)
+        return await asyncio.to_thread(_save, tree, names)
     except OSError as error:
         where = tempfile.gettempdir()
         raise UserError(
@@ -203,26 +203,26 @@ async def keep_files(tree: Path) -> KeptFiles:
         ) from error
 
 
-def _keep(tree: Path, names: Iterable[str]) -> KeptFiles:
-    copies = tempfile.TemporaryFile(prefix="mendbot-kept-")  # noqa: SIM115 (it lives as long as the kept files)
-    kept = KeptFiles(tree, copies)
+def _save(tree: Path, names: Iterable[str]) -> SavedFiles:
+    copies = tempfile.TemporaryFile(prefix="mendbot-saved-")  # noqa: SIM115 (it lives as long as the saved files)
+    saved = SavedFiles(tree, copies)
     try:
         for name in names:
-            kept.add(name)
+            saved.add(name)
     except BaseException:
-        kept.close()
+        saved.close()
         raise
-    return kept
+    return saved
 
 
 async def _listed(tree: Path) -> Iterable[str]:
     try:
         listed = await git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=tree)
     except GitError:
-        return islice(file_names(tree), _MOST_FILES)
+        return islice(file_names(tree), _MAX_FILES)
     # a name that ends with a slash is a nested repository
     found = (os.fsdecode(name) for name in listed.split(b"\0") if name and not name.endswith(b"/"))
-    return islice(dict.fromkeys(found), _MOST_FILES)
+    return islice(dict.fromkeys(found), _MAX_FILES)
 
 
 def _status(path: Path) -> os.stat_result | None:

@@ -26,7 +26,7 @@ from bot.reports.format.truncate import cut_middle
 from bot.reports.runs.failures import failures_told
 from bot.reports.runs.missing_setup import not_set_up
 from bot.reports.runs.validation import how_it_ended
-from bot.workspace.checks.restore_files import KeptFiles, Restored, keep_files
+from bot.workspace.checks.restore_files import Restored, SavedFiles, save_files
 from bot.workspace.checks.step import OUTPUT_LIMIT, run_step
 from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.detect.monorepo import situated
@@ -38,7 +38,7 @@ from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 MAX_ATTEMPTS = 3
 """The most executions of a check in one call (REQ-CHECK-007)."""
 
-_MOST_NAMED = 20
+_MAX_NAMED = 20
 """Paths of altered files that a result names."""
 
 BeforeRetry = Callable[[tuple[PreviousError, ...]], Awaitable[object] | object]
@@ -61,7 +61,7 @@ async def run_checks(
 ) -> RunChecksResult:
     """Run the checks in the order typecheck, lint, test, each once an attempt, until all pass or the attempts are used.
 
-    `worktree_path` is absolute; for a directory inside a repository the nearest project file upwards tells the
+    `worktree_path` is absolute; for a directory inside a repository the nearest project file upwards has the
     commands, and tree and paths are the repository's. Bad input and a missing worktree are a result with `error`, and
     nothing is run. A check that passes on the very tree on which it failed before is `flaky`. By default commands are
     detected, the sandbox is the one that the environment's settings ask for, and whatever looks like a credential is
@@ -71,10 +71,10 @@ async def run_checks(
     problem = _problem_with(worktree_path, checks, max_attempts)
     if problem is not None:
         return RunChecksResult(passed=False, error=problem)
-    tree, near = situated(Path(worktree_path))
-    bench = _CheckRun(
+    tree, focus = situated(Path(worktree_path))
+    call = _CheckRun(
         tree=tree,
-        near=near,
+        focus=focus,
         checks=tuple(name for name in CHECK_ORDER if name in checks),
         fail_fast=fail_fast,
         policy=policy or ChecksPolicy(),
@@ -82,7 +82,7 @@ async def run_checks(
         mask=Redactor().mask,
         watch=watch or (lambda _: None),
     )
-    return await _attempts(bench, max_attempts, before_retry)
+    return await _attempts(call, max_attempts, before_retry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class _CheckRun:
     """All that the attempts of one call have in common."""
 
     tree: Path
-    near: tuple[str, ...]
+    focus: tuple[str, ...]
     checks: tuple[CheckName, ...]
     fail_fast: bool
     policy: ChecksPolicy
@@ -99,7 +99,7 @@ class _CheckRun:
     watch: Watch
 
     async def attempt(
-        self, kept: KeptFiles, attempt: int, passed: Mapping[str, CheckResult]
+        self, saved: SavedFiles, attempt: int, passed: Mapping[str, CheckResult]
     ) -> tuple[CheckResult, ...]:
         """The results of one attempt; checks in `passed` are not run again."""
         results: list[CheckResult] = []
@@ -109,16 +109,16 @@ class _CheckRun:
                 continue
             try:
                 result = await self._check(check, attempt)
-            except BaseException:  # interrupted, say, by whoever asked for it: their files are theirs all the same
-                await kept.restore()
+            except BaseException:  # interrupted by whoever asked for it: their files are theirs all the same
+                await saved.restore()
                 raise
-            results.append(_noting(result, await kept.restore(), self.mask) if result.command else result)
+            results.append(_noting(result, await saved.restore(), self.mask) if result.command else result)
             if self.fail_fast and not results[-1].passed:
                 break
         return tuple(results)
 
     async def _check(self, check: CheckName, attempt: int) -> CheckResult:
-        command = detect(self.tree, check, self.policy, self.near, unasked=self.sandbox.finds)
+        command = detect(self.tree, check, self.policy, self.focus, unasked=self.sandbox.finds)
         if isinstance(command, NoCommand):
             return CheckResult(check=check, passed=False, error=_no_command(command))
         begun = CheckProgress(check=check, attempt=attempt, command=self.mask(command.text))
@@ -174,23 +174,23 @@ class _History:
 
 def _noting(result: CheckResult, restored: Restored, mask: Callable[[str], str]) -> CheckResult:
     shown = {
-        "restored": tuple(mask(path) for path in restored.paths[:_MOST_NAMED]),
+        "restored": tuple(mask(path) for path in restored.paths[:_MAX_NAMED]),
         "restored_count": len(restored.paths),
-        "not_restored": tuple(mask(path) for path in restored.not_restored[:_MOST_NAMED]),
+        "not_restored": tuple(mask(path) for path in restored.not_restored[:_MAX_NAMED]),
         "found_in": restored.found_in,
     }
     return result.model_copy(update=shown)
 
 
-async def _attempts(bench: _CheckRun, max_attempts: int, before_retry: BeforeRetry | None) -> RunChecksResult:
+async def _attempts(call: _CheckRun, max_attempts: int, before_retry: BeforeRetry | None) -> RunChecksResult:
     history = _History()
     attempt, settled = 1, dict[str, CheckResult]()
     while True:
-        kept = await keep_files(bench.tree)  # again in each, as the caller may have changed something in between
+        saved = await save_files(call.tree)  # again in each, as the caller may have changed something in between
         try:
-            results = history.judge(await bench.attempt(kept, attempt, settled))
+            results = history.judge(await call.attempt(saved, attempt, settled))
         finally:
-            kept.close()
+            saved.close()
         passed = all(result.passed for result in results)
         # what has no command or is not set up will be so the next time, unless somebody steps in between
         pointless = before_retry is None and all(result.passed or not _ran(result) for result in results)
@@ -198,7 +198,7 @@ async def _attempts(bench: _CheckRun, max_attempts: int, before_retry: BeforeRet
             return RunChecksResult(
                 passed=passed,
                 results=results,
-                not_run=bench.checks[len(results) :],
+                not_run=call.checks[len(results) :],
                 attempt=attempt,
                 max_retries_exceeded=not passed and attempt == max_attempts > 1,
                 previous_errors=tuple(history.errors),
@@ -207,7 +207,7 @@ async def _attempts(bench: _CheckRun, max_attempts: int, before_retry: BeforeRet
         history.add(attempt, results)
         if before_retry is None:
             settled = {result.check: result for result in results if result.passed}
-        elif await _changed_by(before_retry, tuple(history.errors), bench.tree):
+        elif await _changed_by(before_retry, tuple(history.errors), call.tree):
             history.state += 1
         attempt += 1
 
@@ -232,7 +232,7 @@ async def configured_sandbox() -> Sandbox:
 
 
 def _problem_with(worktree_path: object, checks: object, max_attempts: object) -> str | None:
-    """What is wrong with the input, as a sentence that says how to fix it (REQ-CHECK-006)."""
+    """What is wrong with the input, as a sentence with how to fix it (REQ-CHECK-006)."""
     if not isinstance(worktree_path, str | Path) or not str(worktree_path).strip():
         return "worktree_path must be the absolute path of a worktree"
     if not Path(worktree_path).is_absolute():

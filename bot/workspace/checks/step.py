@@ -1,4 +1,4 @@
-"""One command of a check, run in the sandbox and told as a `ValidationStep`: verdict, kind, places, text for people.
+"""One command of a check, run in the sandbox, as a `ValidationStep`: verdict, kind, places, text for people.
 What comes out of it has lost its control characters and its secrets before anything else looks at it (T35, T38)."""
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.errors import Refused
 from bot.model import Annotation, Classification, CouldNotRun, NeededSetup, ShellCommand, ShownFailure, ValidationStep
 from bot.proc import ProcResult
 from bot.reports.format.truncate import cut_around, cut_middle, one_line, strip_control
@@ -19,7 +18,7 @@ from bot.rules.failures import errors
 from bot.rules.failures.annotations import Unreadable
 from bot.rules.setup.unable_to_run import could_not_run
 from bot.workspace.checks.report_files import ReportFile
-from bot.workspace.files.nofollow import read_state
+from bot.workspace.files.nofollow import read_or_none
 from bot.workspace.files.tree_digest import Walk
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.sandbox import Sandbox
@@ -28,12 +27,12 @@ from bot.workspace.setup.missing_setup import needed_setup
 OUTPUT_LIMIT = 5_000
 """Characters of a failure's output (spec A, Output)."""
 
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 """Failures that a step keeps of all that its log shows."""
 
 _SUMMARY_LINES = 3
 _SUMMARY_LIMIT = 500
-_MOST_NAMES = 200_000
+_MAX_NAMES = 200_000
 """Names of a tree that are looked through for the one that a tool left its directory out of."""
 
 _ENVIRONMENT: Mapping[str, str] = {"PYTHONDONTWRITEBYTECODE": "1"}
@@ -65,16 +64,16 @@ def _not_set_up(
     stage: str, command: ShellCommand, needed: NeededSetup, mask: Callable[[str], str]
 ) -> tuple[ValidationStep, bytes]:
     """The record of a command that was not started, because what it needs is not installed."""
-    said = mask(setup_sentence(needed, "en"))
+    message = mask(setup_sentence(needed, "en"))
     step = ValidationStep(
         command=mask(command.text),
         stage=stage,
         passed=False,
         could_not_run=CouldNotRun(hindrance="not_set_up", setup=needed),
-        output=said,
+        output=message,
         classification="runtime",
     )
-    return step, said.encode()
+    return step, message.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def _digest(ended: _Ended, mask: Callable[[str], str]) -> tuple[ValidationStep, 
         classification=None if passed else "runtime" if unable else _kind(stage, result, log),
         annotations=found,
         could_not_run=unable,
-        failures=shown[:MOST_SHOWN],
+        failures=shown[:MAX_SHOWN],
         failure_count=len(shown),
     )
     return step, "\n".join(part for part in (log, notes) if part).encode("utf-8", "replace")
@@ -151,7 +150,7 @@ def _kind(stage: str, result: ProcResult, log: str) -> Classification:
 
 
 def _note(command: ShellCommand, result: ProcResult) -> str:
-    """What the log itself cannot tell of the command's end; empty for a command that ended by itself."""
+    """What the log itself does not show of the command's end; empty for a command that ended by itself."""
     if result.spawn_error is not None:
         return f"`{command.text}` could not start: {result.spawn_error}"
     if result.timed_out:
@@ -179,12 +178,12 @@ def _evidence(log: str, note: str, block: str) -> str:
 
 
 def _shown(ended: _Ended, log: str, note: str) -> tuple[ShownFailure, ...]:
-    """The failures of the whole log, at places that are in the tree. A command that was ended has said what is wrong
-    only where a test or a place is named: else that it was ended is the failure, below the last that it said."""
+    """The failures of the whole log, at places that are in the tree. A command that was ended has printed what is wrong
+    only where a test or a place is named: else that it was ended is the failure, below the last that it printed."""
     found = shown_failures(log, str(ended.tree))
     if note and not any(one.name or one.path for one in found):
-        said = found[0].block if found else ""
-        return (ShownFailure(message=note, block=f"{said}\n\n{note}".strip()),)
+        block = found[0].block if found else ""
+        return (ShownFailure(message=note, block=f"{block}\n\n{note}".strip()),)
     places = _Places(ended.tree, ended.command.directory)
     shown = []
     for failure in found:
@@ -236,16 +235,16 @@ class _Places:
 
 def _by_base_name(tree: Path) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
-    for path in Walk(tree, most=_MOST_NAMES):
+    for path in Walk(tree, limit=_MAX_NAMES):
         names.setdefault(path.rpartition("/")[2], []).append(path)
     return names
 
 
-MOST_FILE_BYTES = 16_000_000
+MAX_FILE_BYTES = 16_000_000
 """Of one file; a larger one is none that people write."""
-MOST_BYTES = 64_000_000
+MAX_BYTES = 64_000_000
 """Of all the files of one log."""
-MOST_FILES = 2_000
+MAX_FILES = 2_000
 
 
 class LineCounts:
@@ -254,20 +253,17 @@ class LineCounts:
     def __init__(self, tree: Path) -> None:
         self._tree = tree
         self._known: dict[str, int | None] = {}
-        self._left = MOST_BYTES
+        self._left = MAX_BYTES
 
     def of(self, path: str) -> int | None:
         """Lines of the file, at least 1; None where there is no such file in the tree, or none that may be read."""
         if path not in self._known:
-            self._known[path] = self._count(path) if len(self._known) < MOST_FILES else None
+            self._known[path] = self._count(path) if len(self._known) < MAX_FILES else None
         return self._known[path]
 
     def _count(self, path: str) -> int | None:
-        try:
-            state = read_state(self._tree, path, most=min(self._left, MOST_FILE_BYTES))
-        except (OSError, Refused):
+        content = read_or_none(self._tree, path, limit=min(self._left, MAX_FILE_BYTES))
+        if content is None:
             return None
-        if state is None:
-            return None
-        self._left -= len(state.content)
-        return max(1, state.content.count(b"\n") + (not state.content.endswith(b"\n")))
+        self._left -= len(content)
+        return max(1, content.count(b"\n") + (not content.endswith(b"\n")))

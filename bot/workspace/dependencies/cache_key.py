@@ -96,10 +96,7 @@ def _programs(run: str, sandbox: Sandbox) -> Iterator[str]:
 
 
 def _everything(tree: Path) -> Iterator[str]:
-    walk = Walk(tree, _MAX_NAMES)
-    yield from (name for name in walk if name != ".git")  # a worktree's names its repository and is one's own
-    if walk.unread:
-        raise Unknown(f"{walk.unread[0]} cannot be listed, or the tree has more than {_MAX_NAMES:,} files")
+    yield from (name for name in _all_files(tree) if name != ".git")  # a worktree's names its repository
     yield from (entry.name for entry in os.scandir(tree) if entry.is_dir(follow_symlinks=False))
 
 
@@ -109,12 +106,16 @@ def _named(tree: Path, reads: Iterable[str]) -> Iterator[str]:
         if name not in globs:
             yield from _below(tree, name.strip("/"))
     if globs:
-        walk = Walk(tree, _MAX_NAMES)
-        for path in walk:
+        for path in _all_files(tree):
             if any(matches(path.casefold().split("/"), glob) for glob in globs):
                 yield path
-        if walk.unread:
-            raise Unknown(f"{walk.unread[0]} cannot be listed, or the tree has more than {_MAX_NAMES:,} files")
+
+
+def _all_files(tree: Path) -> Iterator[str]:
+    files = Walk(tree, _MAX_NAMES)
+    yield from files
+    if files.unread:
+        raise Unknown(f"{files.unread[0]} cannot be listed, or the tree has more than {_MAX_NAMES:,} files")
 
 
 def _below(tree: Path, name: str) -> Iterator[str]:
@@ -147,7 +148,7 @@ def _add_file(digest: hashlib._Hash, tree: Path, name: str) -> None:
     if not stat.S_ISREG(mode):
         raise Unknown(f"{name} is no regular file")
     try:
-        state = read_state(top, real.relative_to(top).as_posix(), most=_MAX_BYTES)
+        state = read_state(top, real.relative_to(top).as_posix(), limit=_MAX_BYTES)
     except Refused as error:
         raise Unknown(str(error)) from error
     if state is None:

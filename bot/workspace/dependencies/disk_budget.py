@@ -43,8 +43,8 @@ class _Entry:
 async def trim(
     directory: Path, *, need: int = 0, budget: int = BUDGET_BYTES, free: int = FREE_BYTES, unused_s: float = UNUSED_S
 ) -> bool:
-    """Remove entries until `need` bytes more keep within the budget and leave `free` bytes of the disk, and say whether
-    they do. Entries that were not used for `unused_s` seconds go in any case. Raises OSError."""
+    """Remove entries until `need` bytes more keep within the budget and leave `free` bytes of the disk; whether they
+    do. Entries that were not used for `unused_s` seconds go in any case. Raises OSError."""
     entries = sorted(_entries(directory), key=lambda entry: entry.used)
     total = sum(entry.size for entry in entries)
     for entry in entries:

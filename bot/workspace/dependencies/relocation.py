@@ -62,7 +62,7 @@ def survey(source: Path, name: str, tree: Path, places: Iterable[str]) -> int:
 
 
 def prepare(copy: Path, tree: Path) -> Moved:
-    """Make a fresh copy of what was installed in `tree` fit to be kept, and say what must be changed for another tree.
+    """Make a fresh copy of what was installed in `tree` fit to be stored; what must be changed for another tree.
 
     Compiled Python that names the tree is made to name no place, as Python sets the name when it reads it; where the
     source itself names the tree, it is removed and will be compiled anew. Raises Unmovable for any other binary file

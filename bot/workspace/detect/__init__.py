@@ -1,1 +1,1 @@
-"""Which command runs a check in a tree, told by its files."""
+"""Which command runs a check in a tree, by its files."""

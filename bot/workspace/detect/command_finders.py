@@ -1,4 +1,4 @@
-"""What the files of one project tell about its checks: a literal table of finders, one for each kind of project.
+"""How the files of one project have its checks run: a literal table of finders, one for each kind of project.
 Each gives the argv for a check (spec A, Commands), or notes in the project what it looked for in vain."""
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ _FILES: Mapping[str, tuple[str, ...]] = {
 
 
 def chosen_by(tree: Path, command: ShellCommand, *, configured: bool) -> str:
-    """The file, relative to `tree` (absolute), that a detected command was chosen by; "" where none tells. `configured`
+    """The file, relative to `tree` (absolute), that a detected command was chosen by, or "". `configured`
     is a command of the repository's own configuration."""
     if configured:
         return POLICY_PATH

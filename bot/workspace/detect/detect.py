@@ -1,5 +1,5 @@
-"""Which command runs a check in a tree: the repository's configuration, else what its files tell (spec A, Commands).
-In a monorepo the nearest project file wins; where nothing tells a command, all that was looked for is told."""
+"""Which command runs a check in a tree: the repository's configuration, else what its files name (spec A, Commands).
+In a monorepo the nearest project file wins; where nothing names a command, all that was looked for is listed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from bot.workspace.detect.python_finders import ruff_unasked
 from bot.workspace.detect.target_finders import Argv
 from bot.workspace.files.project_files import Project
 
-MOST_NEAR = 50
-"""Paths of `near` that are looked at: they may come from anybody's text."""
+MAX_FOCUS = 50
+"""Paths of `focus` that are looked at: they may come from anybody's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoCommand:
-    """There is no command for the check; `looked_for` says where one would have been found, a phrase each."""
+    """There is no command for the check; `looked_for` lists where one would have been found, a phrase each."""
 
     check: CheckName
     looked_for: tuple[str, ...]
@@ -32,26 +32,26 @@ def detect(
     tree: Path,
     check: CheckName,
     policy: ChecksPolicy,
-    near: Sequence[str] = (),
+    focus: Sequence[str] = (),
     *,
     unasked: Callable[[str], bool] | None = None,
 ) -> ShellCommand | NoCommand:
     """The command for a check in `tree` (absolute) with its time limit in seconds; reads files and runs nothing.
 
-    The repository's own command wins, then the tree's. `near` names files or directories, relative to the tree, that
+    The repository's own command wins, then the tree's. `focus` names files or directories, relative to the tree, that
     the work is about: the nearest directory at or above one that has a project file and a command comes before the
     tree; where they lie in different projects the tree's command is taken, else the first one's. A tree without any
     project file has the command of the only project below it. A command runs in the tree and goes to its directory
-    by itself (`npm --prefix DIR`); `ShellCommand.directory` says which, for whoever reads its output. With `unasked`,
-    which says whether a program is there to run, a check that the project never chose (ruff for any Python project) is
-    one. A broken or unreadable file is told in `NoCommand.looked_for`, never raised."""
+    by itself (`npm --prefix DIR`); `ShellCommand.directory` is which, for whoever reads its output. With `unasked`,
+    which knows whether a program is there to run, a check that the project never chose (ruff for any Python project) is
+    one. A broken or unreadable file is named in `NoCommand.looked_for`, never raised."""
     own = policy.of(check)
     timeout_s = own.timeout or CHECK_TIMEOUTS_S[check]
     if own.command:
         programs = programs_called(Project(tree), own.command)
         return ShellCommand(run=own.command, timeout_s=timeout_s, report=own.report, programs=programs)
     search = _Search(tree, check, unasked)
-    found = search.near(near) or search.at(("",)) or search.below()
+    found = search.around(focus) or search.at(("",)) or search.below()
     if found is None:
         return NoCommand(check, (f"`checks.{check}.command` in {POLICY_PATH}", *search.looked_for()))
     place = found.directory
@@ -101,8 +101,8 @@ class _Search:
                 return _Found(project.directory, argv)
         return None
 
-    def near(self, paths: Sequence[str]) -> _Found | None:
-        each = (self.at(projects_above(self.tree, path)) for path in paths[:MOST_NEAR])
+    def around(self, paths: Sequence[str]) -> _Found | None:
+        each = (self.at(projects_above(self.tree, path)) for path in paths[:MAX_FOCUS])
         found = {one.directory: one for one in each if one is not None}
         if len(found) > 1 and (top := self.at(("",))) is not None:
             return top
@@ -118,7 +118,7 @@ class _Search:
         return self.at(places) if len(places) == 1 else None
 
     def looked_for(self) -> Iterator[str]:
-        """Each phrase once: of projects below the tree only what the tree has not told, with where."""
+        """Each phrase once: of projects below the tree only what the tree has not, with where."""
         top = self.projects[""].looked_for
         yield from top
         yield from self.notes

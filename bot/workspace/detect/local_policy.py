@@ -37,11 +37,11 @@ async def _committed(tree: Path) -> bytes | None:
 
 
 def checks_with_a_command(tree: Path, policy: ChecksPolicy, finds: Callable[[str], bool]) -> tuple[CheckName, ...]:
-    """The checks that can run here; all of them where none can, so that the answer says what was looked for.
+    """The checks that can run here; all of them where none can, so that the answer names what was looked for.
 
-    `finds` says which programs there are beside the tree's own."""
-    top, near = situated(tree)
+    `finds` knows which programs there are beside the tree's own."""
+    top, focus = situated(tree)
     found = tuple(
-        name for name in CHECK_ORDER if not isinstance(detect(top, name, policy, near, unasked=finds), NoCommand)
+        name for name in CHECK_ORDER if not isinstance(detect(top, name, policy, focus, unasked=finds), NoCommand)
     )
     return found or CHECK_ORDER

@@ -38,29 +38,29 @@ def repository_top(path: Path) -> Path:
 
 
 def situated(path: Path) -> tuple[Path, tuple[str, ...]]:
-    """For work in the directory `path` (absolute): its repository's top, and what `detect` wants as `near`."""
+    """For work in the directory `path` (absolute): its repository's top, and what `detect` wants as `focus`."""
     path = path.resolve()
     top = repository_top(path)
     return top, () if top == path else (path.relative_to(top).as_posix(),)
 
 
-def projects_above(tree: Path, near: str) -> tuple[str, ...]:
-    """The directories to look for a command in for the sake of `near`, a path relative to `tree`: the nearest first.
+def projects_above(tree: Path, focus: str) -> tuple[str, ...]:
+    """The directories to look for a command in for the sake of `focus`, a path relative to `tree`: the nearest first.
 
-    Those with a project file, then `near` itself if it is a directory, then the tree, which is "". What is not there,
+    Those with a project file, then `focus` itself if it is a directory, then the tree, which is "". What is not there,
     is reached through a link or is no path of the tree leads to what lies above it."""
-    there = list(_directories(tree, near))
+    there = list(_directories(tree, focus))
     found = [place for place in (*reversed(there), "") if is_project(tree / place)]
-    given = near.strip("/")
+    given = focus.strip("/")
     return tuple(dict.fromkeys((*found, *([given] if given in there else []), "")))
 
 
-def _directories(tree: Path, near: str) -> Iterator[str]:
-    """The real directories on the way to `near`, the highest first, without the tree itself."""
-    if "\0" in near or near.startswith("/") or ".." in near.split("/"):
+def _directories(tree: Path, focus: str) -> Iterator[str]:
+    """The real directories on the way to `focus`, the highest first, without the tree itself."""
+    if "\0" in focus or focus.startswith("/") or ".." in focus.split("/"):
         return
     place = ""
-    for part in near.strip("/").split("/"):
+    for part in focus.strip("/").split("/"):
         place = f"{place}/{part}" if place else part
         if part in ("", ".", *_CLOSED) or not _is(stat.S_ISDIR, tree / place):
             return

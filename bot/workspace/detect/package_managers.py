@@ -7,16 +7,15 @@ import os
 import re
 from collections.abc import Sequence
 
-from bot.errors import Refused
 from bot.model.setups import WantedProgram
 from bot.rules.setup.needed_programs import KNOWN, NODE_MANAGERS, called_in, newest, program, wanted_manager
 from bot.rules.setup.node_install import LOCKS
 from bot.workspace.detect.target_finders import JUSTFILES, MAKEFILES
-from bot.workspace.files.nofollow import read_state
+from bot.workspace.files.nofollow import read_or_none
 from bot.workspace.files.project_files import Project
 
 _LOCK_HEAD = 2_000
-"""Bytes of a lock file, which may be large, in which it says its version."""
+"""Bytes of a lock file, which may be large, in which it has its version."""
 
 
 def package_manager(project: Project) -> str:
@@ -30,7 +29,9 @@ def node_program(project: Project, manager: str = "") -> WantedProgram:
     named, home = _manager_at(project)
     manager = manager or named
     lock = next(filter(home.has_file, LOCKS[manager]), "")
-    head = _head(home, lock) if manager in ("pnpm", "yarn") and lock else ""
+    # where it cannot be read, whoever installs from it reports what is wrong with it
+    content = read_or_none(home.tree, home.within(lock)) if manager in ("pnpm", "yarn") and lock else None
+    head = (content or b"")[:_LOCK_HEAD].decode("utf-8", "replace")
     release = str(_yarn_settings(home).get("yarnPath", "")) if manager == "yarn" else ""
     wanted = wanted_manager(manager, home.package(), head, release)
     if manager == "yarn" and not wanted.version:  # each line has its own options, so which one comes must be certain
@@ -84,7 +85,7 @@ def _manager_at(project: Project) -> tuple[str, Project]:
 def yarn_prefix(project: Project) -> str:
     """Variables before a command of Yarn's second line that has the network. git is off, as Yarn runs the scripts of a
     package that comes from there; settings that may name plugins are passed over but for the linker, as those are code:
-    all that say the word, or that YAML's escapes, a link or their size keep from being read."""
+    all that hold the word, or that YAML's escapes, a link or their size keep from being read."""
     linker = _yarn_settings(project).get("nodeLinker", "")
     settings = map(_settings_text, project.upwards())
     plugins = any("plugins" in text or "\\" in text for text in settings)
@@ -109,11 +110,3 @@ def _yarn_settings(project: Project) -> dict[str, str]:
     """The settings in `.yarnrc.yml` that are one word on one line; its other settings are Yarn's own matter."""
     text = project.text(_YARN_SETTINGS) or ""
     return dict(re.findall(r"^(\w+):[ \t]*[\"']?([^\s\"'#]+)[\"']?[ \t]*$", text, re.MULTILINE))
-
-
-def _head(project: Project, name: str) -> str:
-    try:
-        state = read_state(project.tree, project.within(name))
-    except (OSError, Refused):  # whoever installs from it will say what is wrong with it
-        return ""
-    return "" if state is None else state.content[:_LOCK_HEAD].decode("utf-8", "replace")

@@ -11,7 +11,7 @@ from bot.workspace.detect.target_finders import Argv, has_offline_target
 from bot.workspace.files.project_files import Project, section
 
 _NO_FIX = "--no-fix"
-"""A check looks and does not rewrite, whatever the project's `fix = true` says (ruff's settings, `fix`)."""
+"""A check looks and does not rewrite, whatever the project's `fix = true` wants (ruff's settings, `fix`)."""
 
 ENVIRONMENTS = (".venv", "venv")
 """Where the virtual environment of a Python project lies."""
@@ -36,7 +36,7 @@ def _pytest(project: Project) -> Argv | None:
         project.missing("pytest's configuration or files named test_*.py")
         return None
     if options is None and has_offline_target(project, "test"):
-        return None  # a file's name is a guess, and here somebody has said how the tests are run
+        return None  # a file's name is a guess, and here somebody has written how the tests are run
     python = next(filter(None, (project.tool(f"{place}/bin/python") for place in ENVIRONMENTS)), None)
     command = (python, "-m", "pytest") if python is not None else ("pytest",)
     if "pythonpath" in (options or ()) or (python is not None and _is_installed(project)):
@@ -49,7 +49,7 @@ def _pytest(project: Project) -> Argv | None:
 
 
 def _is_installed(project: Project) -> bool:
-    """Whether the project's environment has the project itself, or nobody can say by which name."""
+    """Whether the project's environment has the project itself, or nobody knows by which name."""
     names = project.pyproject().names
     if not names:
         return True
@@ -127,7 +127,7 @@ def ruff_unasked(project: Project, check: CheckName, finds: Callable[[str], bool
     """ruff for a Python project that has chosen no linter, where it is there to run: for errors, since nobody asked
     for a style. It is good for a look at a project, not for a verdict on a change.
 
-    `finds` says which programs there are beside the tree's own."""
+    `finds` knows which programs there are beside the tree's own."""
     if check != "lint":
         return None
     is_python = project.has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")

@@ -1,4 +1,4 @@
-"""Checks by the targets of make and just, and the environments of tox and nox: how a project itself says they run."""
+"""Checks by the targets of make and just, and the environments of tox and nox: how a project itself has them run."""
 
 from __future__ import annotations
 

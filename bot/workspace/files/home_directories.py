@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from bot.errors import Refused, UserError
-from bot.workspace.files.nofollow import read_state
+from bot.errors import UserError
+from bot.workspace.files.nofollow import read_or_none
 
 MARK = ".mendbot"
 """A file in each directory that is ours."""
@@ -18,7 +18,7 @@ _TEXT = "Mendbot made this directory and deletes what is old in it: keep no file
 
 
 def mark(directory: Path) -> None:
-    """Say that this directory is ours; safe to repeat. Raises OSError, also where the name is taken."""
+    """Mark this directory as ours; safe to repeat. Raises OSError, also where the name is taken."""
     try:
         with (directory / MARK).open("x", encoding="utf-8") as file:  # no link is followed
             file.write(_TEXT)
@@ -40,11 +40,7 @@ def begin_home(home: Path) -> None:
 
 def is_marked(directory: Path) -> bool:
     """Whether Mendbot's own mark lies there; somebody's file or link of that name is none."""
-    try:
-        state = read_state(directory, MARK, most=len(_TEXT))
-    except (OSError, Refused):
-        return False
-    return state is not None and state.content == _TEXT.encode()
+    return read_or_none(directory, MARK, limit=len(_TEXT)) == _TEXT.encode()
 
 
 def tighten(directory: Path) -> None:

@@ -43,10 +43,10 @@ class Replacement:
     executable: bool | None = None
 
 
-def read_state(root: Path, path: str, *, most: int = MAX_FILE_BYTES) -> FileState | None:
+def read_state(root: Path, path: str, *, limit: int = MAX_FILE_BYTES) -> FileState | None:
     """The regular file at `path` below `root`, or None where there is none.
 
-    Raises Refused(`through_symlink`) where a part is a link, OSError for what is no regular file, larger than `most`
+    Raises Refused(`through_symlink`) where a part is a link, OSError for what is no regular file, larger than `limit`
     bytes or not readable, Shortage where this machine has no descriptor or memory left. A FIFO does not block it."""
     try:
         with ExitStack() as held:
@@ -54,11 +54,20 @@ def read_state(root: Path, path: str, *, most: int = MAX_FILE_BYTES) -> FileStat
                 parent, name = _open_parent(_open_root(root, held), path, held)
             except (FileNotFoundError, NotADirectoryError):
                 return None
-            return _read_at(parent, name, path, most)
+            return _read_at(parent, name, path, limit)
     except OSError as error:
         if lacking := shortage(error.errno):
             raise Shortage(f"{path} could not be read: {lacking}") from error
         raise
+
+
+def read_or_none(root: Path, path: str, *, limit: int = MAX_FILE_BYTES) -> bytes | None:
+    """As `read_state`, for whom a file that may not be read is as good as none."""
+    try:
+        state = read_state(root, path, limit=limit)
+    except (OSError, Refused):
+        return None
+    return None if state is None else state.content
 
 
 def freshen(root: Path, paths: Sequence[str]) -> None:
@@ -141,7 +150,7 @@ def _refuse_link(directory: int, name: str, path: str) -> None:
         raise Refused("through_symlink", f"{path!r}: {name!r} is a symbolic link; change the file it points to instead")
 
 
-def _read_at(directory: int, name: str, path: str, most: int) -> FileState | None:
+def _read_at(directory: int, name: str, path: str, limit: int) -> FileState | None:
     try:
         opened = os.open(name, _READ, dir_fd=directory)
     except FileNotFoundError:
@@ -154,9 +163,9 @@ def _read_at(directory: int, name: str, path: str, most: int) -> FileState | Non
         status = os.fstat(opened)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", path)
-        if status.st_size > most:
-            raise OSError(errno.EFBIG, f"larger than {most:,} bytes", path)
-        return FileState(file.read(most), stat.S_IMODE(status.st_mode) & 0o777)
+        if status.st_size > limit:
+            raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", path)
+        return FileState(file.read(limit), stat.S_IMODE(status.st_mode) & 0o777)
 
 
 @contextlib.contextmanager

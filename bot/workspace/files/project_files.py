@@ -1,4 +1,4 @@
-"""A project's configuration files, read with care: no link followed, nothing large, a broken file told and not fatal.
+"""A project's configuration files, read with care: no link followed, nothing large, a broken file noted and not fatal.
 They are untrusted (T33), and whoever detects commands must never stop at a syntax error in one of them."""
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class Project:
 
     def _read(self, path: str) -> str | None:
         try:
-            state = read_state(self.tree, self.within(path), most=_LARGEST)
+            state = read_state(self.tree, self.within(path), limit=_LARGEST)
         except (OSError, Refused) as error:
             large = isinstance(error, OSError) and error.errno == errno.EFBIG
             self.missing(f"{path} is too large to read" if large else f"{path} cannot be read: {_first_line(error)}")

@@ -16,7 +16,7 @@ from bot.workspace.files.tree_digest import MADE_BY_TOOLS
 RECORD = "mendbot-setup-products"
 """The file in a tree's git directory that names them."""
 
-_MOST_FILES = 2_000
+_MAX_FILES = 2_000
 """Files of a directory that setup made, beyond which it is taken for a tool's, whatever its name is."""
 
 _SPECIAL = re.compile(rb"([\\*?\[\] ])")
@@ -89,7 +89,7 @@ def _below(tree: Path, directory: Path) -> list[Path]:
         found += of_tools
         waiting += [path for path in below if path not in of_tools]
         files += len(names) - len(below)
-        if files > _MOST_FILES:
+        if files > _MAX_FILES:
             return [directory]
     return found
 

@@ -1,5 +1,5 @@
 """What a tree holds, without asking git: the files that a person or an agent would write, and one digest of them.
-It tells whether something changed between two runs of a check, also where there is no repository at all."""
+It shows whether something changed between two runs of a check, also where there is no repository at all."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _HASHED = 4_000_000
 class Walk:
     """Relative paths of the files below `tree`, in a fixed order, with `/`; directories that tools fill are left out.
 
-    It ends after `most` names. `unread` then has the directories that could not be listed or were not come to. Deep
+    It ends after `limit` names. `unread` then has the directories that could not be listed or were not come to. Deep
     trees do no harm: it is no recursion, as `os.walk` is in Python 3.11, and follows no link."""
 
-    def __init__(self, tree: Path, most: int | None = None) -> None:
+    def __init__(self, tree: Path, limit: int | None = None) -> None:
         self._tree = os.fspath(tree)
-        self._left = sys.maxsize if most is None else most
+        self._left = sys.maxsize if limit is None else limit
         self.unread: list[str] = []
 
     def __iter__(self) -> Iterator[str]:

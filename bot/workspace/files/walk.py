@@ -10,7 +10,7 @@ from pathlib import Path
 def walk(top: Path, enters: Callable[[str], bool] = lambda _: True) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Each file and directory below `top` with its name relative to that, and `/`. No link is followed.
 
-    `enters` says by its name whether a directory is looked into. Raises OSError."""
+    `enters` decides by its name whether a directory is looked into. Raises OSError."""
     waiting = [""]
     while waiting:
         here = waiting.pop()

@@ -37,7 +37,7 @@ def branch_problem(name: object) -> str | None:
 
 
 def issues_of(path: Path, branch: str) -> tuple[int, ...]:
-    """The issues a worktree is for, read from its directory's name, else from its branch; empty if neither tells."""
+    """The issues a worktree is for, read from its directory's name, else from its branch; empty if in neither."""
     found = _DIRECTORY.fullmatch(path.name) or _BRANCH.search(branch)
     return tuple(sorted({int(number) for number in found[1].split("-")})) if found else ()
 

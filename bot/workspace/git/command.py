@@ -26,7 +26,7 @@ MINIMUM_VERSION = (2, 39)
 STALE_LOCK_S = 60.0
 """A lock file older than this was left by a process that died (threats.md 3); git itself holds one for moments."""
 
-_MOST_OUTPUT = 64 << 20
+_MAX_OUTPUT = 64 << 20
 _LOCK_WAIT_S = 2.0
 _LOCK_TRIES = 4
 _LOOK_AGAIN_S = 0.05
@@ -51,7 +51,7 @@ _SETTINGS = (
     "gc.auto=0",
     "maintenance.auto=false",
     "http.followRedirects=false",
-    "safe.directory=*",  # whose it is says nothing here: what a repository could make git run is off already
+    "safe.directory=*",  # whose it is does not matter here: what a repository could make git run is off already
 )
 _FLAGS = tuple(part for setting in _SETTINGS for part in ("-c", setting))
 _LOCKED = re.compile(
@@ -64,7 +64,7 @@ _ERRNO = {
 }
 _LACKING = re.compile("|".join(sorted(map(re.escape, _ERRNO), key=len, reverse=True)))
 _NOT_WRITTEN = re.compile(r"(?:[Uu]nable|failed|could not) to (?:write|append|create)|could not write|write error")
-"""git does not always say why."""
+"""git does not always report why."""
 _LEAST_FREE = 1 << 16
 _UNREAD = b"could not open directory"
 _OF_THE_TREE = re.compile(r"(?:failed to encode|failed to decode|BOM is (?:required|prohibited) in) '[^\n]*")
@@ -78,7 +78,7 @@ Unread = Callable[[tuple[str, ...], str], None]
 
 
 class GitError(Exception):
-    """git said no: `argv` as it was run, `exit_code` and what it wrote to `stderr` and `stdout`."""
+    """git failed: `argv` as it was run, `exit_code` and what it wrote to `stderr` and `stdout`."""
 
     def __init__(self, argv: tuple[str, ...], exit_code: int | None, stderr: str, stdout: str = "") -> None:
         self.argv, self.exit_code, self.stderr, self.stdout = argv, exit_code, stderr, stdout
@@ -178,7 +178,7 @@ async def _run(
     deadline: float,
     work_tree: Path | None,
 ) -> proc.ProcResult:
-    limit = proc.OutputLimit(head=_MOST_OUTPUT, tail=0, total=_MOST_OUTPUT)
+    limit = proc.OutputLimit(head=_MAX_OUTPUT, tail=0, total=_MAX_OUTPUT)
     left = max(0.1, deadline - time.monotonic())
     bounds = proc.Bounds(with_parent=True)
     if work_tree is not None:
@@ -195,7 +195,7 @@ async def _run(
     if result.timed_out:
         raise Transient(f"git {verb} did not end within its time limit")
     if result.overflowed or result.dropped_bytes:
-        raise GitError(argv, result.exit_code, f"it printed more than {_MOST_OUTPUT >> 20} MiB")
+        raise GitError(argv, result.exit_code, f"it printed more than {_MAX_OUTPUT >> 20} MiB")
     return result
 
 
@@ -270,13 +270,13 @@ def _age_s(lock: Path) -> float | None:
 
 def _failure(args: tuple[str, ...], result: proc.ProcResult, directory: Path, work_tree: Path | None) -> Exception:
     stderr = result.errors.decode("utf-8", "replace")
-    if (said := _LACKING.search(stderr)) is not None:
-        lacking = shortage(_ERRNO[said[0]])
+    if (found := _LACKING.search(stderr)) is not None:
+        lacking = shortage(_ERRNO[found[0]])
         return Shortage(f"git {_verb(args)} failed near {directory}: {lacking}; the work goes on by itself then")
     if _NOT_WRITTEN.search(stderr) is not None and _is_full(directory):
         return Shortage(f"git {_verb(args)} failed near {directory}: {shortage(errno.ENOSPC)}")
-    if work_tree is not None and (said := _OF_THE_TREE.search(stderr)) is not None:
-        return Refused("unreadable_tree", f"git cannot read this working tree: {one_line(said[0], 300)}")
+    if work_tree is not None and (found := _OF_THE_TREE.search(stderr)) is not None:
+        return Refused("unreadable_tree", f"git cannot read this working tree: {one_line(found[0], 300)}")
     return GitError(("git", *args), result.exit_code, stderr, result.output.decode("utf-8", "replace"))
 
 

@@ -1,4 +1,4 @@
-"""What differs between two git tree objects, read by content alone: no attribute, driver or setting has a say.
+"""What differs between two git tree objects, read by content alone: no attribute, driver or setting has an effect.
 Both the change policy and the records rest on it, so a repository must not be able to hide anything from it."""
 
 from __future__ import annotations

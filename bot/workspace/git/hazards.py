@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import Refused
-from bot.workspace.files.nofollow import read_state
+from bot.workspace.files.nofollow import read_or_none
 
 RULES = frozenset((b".gitignore", b".gitattributes"))
 _IN_REPOSITORY = frozenset((b"HEAD", b"config", b"commondir", b"gitdir"))
-MOST_RULES_BYTES = 10 << 20
+MAX_RULES_BYTES = 10 << 20
 """Of one file of rules; git reads it whole."""
 
-_MOST_ENTRIES = 1_000_000
+_MAX_ENTRIES = 1_000_000
 _MANY_WILDCARDS = 4
 _RUN = re.compile(rb"\*+")
 _KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
@@ -48,8 +48,8 @@ def find_hazard(tree: Path) -> Hazard | None:
             continue
         if (kind := _KINDS.get(stat.S_IFMT(status.st_mode))) is not None:
             return Hazard(printable(name), f"is {kind}, not a file")
-        if stat.S_ISREG(status.st_mode) and status.st_size > MOST_RULES_BYTES:
-            return Hazard(printable(name), f"is larger than {MOST_RULES_BYTES >> 20} MiB")
+        if stat.S_ISREG(status.st_mode) and status.st_size > MAX_RULES_BYTES:
+            return Hazard(printable(name), f"is larger than {MAX_RULES_BYTES >> 20} MiB")
     return None
 
 
@@ -60,11 +60,7 @@ def costly_pattern(tree: Path) -> str | None:
     for name, _ in _candidates(tree):
         if name.rpartition(b"/")[2] not in RULES:
             continue
-        try:
-            state = read_state(tree, os.fsdecode(name))
-        except (OSError, Refused):
-            continue
-        for number, line in enumerate(state.content.splitlines() if state else (), 1):
+        for number, line in enumerate((read_or_none(tree, os.fsdecode(name)) or b"").splitlines(), 1):
             if (count := len(_RUN.findall(line))) > most:
                 worst, most = f"{printable(name)}, line {number}", count
     return worst
@@ -80,7 +76,7 @@ def printable(name: bytes) -> str:
 def _candidates(tree: Path) -> Iterator[tuple[bytes, os.DirEntry[bytes]]]:
     """Files by the names that git reads by itself, with their paths below `tree`."""
     top = os.fsencode(tree)
-    waiting, left = [b""], _MOST_ENTRIES
+    waiting, left = [b""], _MAX_ENTRIES
     while waiting and left > 0:
         below = waiting.pop()
         wanted = RULES if below.rpartition(b"/")[2] != b".git" else _IN_REPOSITORY

@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.errors import Refused
 from bot.workspace.files.setup_products import patterns, within
 from bot.workspace.git.command import GitError, Unread, git
-from bot.workspace.git.objects import decode
+from bot.workspace.git.objects import decode, split_names
 
 _SETTINGS = (
     # the policy names and refuses `git~1` and its like; an index that left them out could not even show them
@@ -23,7 +23,7 @@ _SETTINGS = (
 _BY_CONTENT = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
 _TIMEOUT_S = 300.0
 _HASH = 20
-_MOST_PATTERNS = 500
+_MAX_PATTERNS = 500
 """As many as surely fit a command line; what lies in further directories is sorted out afterwards."""
 
 
@@ -57,21 +57,18 @@ class Index:
         """Names that the index does not have, but for what is ignored; of a directory that it has nothing of only the
         directory's, with a slash at the end."""
         asked = ("--others", "--exclude-standard", "--directory", "--no-empty-directory")
-        listed = await self._git("ls-files", "-z", *asked)
-        return tuple(name for name in listed.split(b"\0") if name)
+        return split_names(await self._git("ls-files", "-z", *asked))
 
     async def beside(self) -> tuple[bytes, ...]:
         """As `untracked`, and what is ignored too; nested repositories are directories like any other."""
-        listed = await self._git("ls-files", "-z", "--others", "--directory")
-        return tuple(name for name in listed.split(b"\0") if name)
+        return split_names(await self._git("ls-files", "-z", "--others", "--directory"))
 
     async def altered(self) -> tuple[bytes, ...]:
         """The names that the index has and the work tree has otherwise or no longer, in git's order; one git process.
 
         Files that the index does not have are not looked for, so large directories beside them cost nothing."""
         # `git diff` and not `ls-files --modified`, which follows a link that took a directory's place
-        listed = await self._git("diff", "--name-only", "-z", "--ignore-submodules=all", *_BY_CONTENT)
-        return tuple(name for name in listed.split(b"\0") if name)
+        return split_names(await self._git("diff", "--name-only", "-z", "--ignore-submodules=all", *_BY_CONTENT))
 
     async def follow(self, tree: str) -> str:
         """As `fill`, for an index that `fill` made and that holds `tree`: only what differs is looked at."""
@@ -83,7 +80,7 @@ class Index:
         return await self._take(names)
 
     def checksum(self) -> str:
-        """What tells this index's content from any other's: the hash that git ends the file with (index-format(5))."""
+        """The hash of this index's content, with which git ends the file (index-format(5))."""
         with self.file.open("rb") as file:
             file.seek(-_HASH, os.SEEK_END)
             return file.read().hex()
@@ -107,11 +104,11 @@ class Index:
 
     async def _differing(self) -> dict[bytes, None]:
         """The names whose files the index does not hold as they are, in git's order."""
-        apart = patterns(self.apart[:_MOST_PATTERNS])
+        apart = patterns(self.apart[:_MAX_PATTERNS])
         kinds = ("--modified", "--deleted", "--others", "--exclude-standard")
         listed = await self._git("ls-files", "-z", *kinds, *apart, unread=self._unread)
         # a name that ends with a slash is a nested repository
-        names = (name for name in listed.split(b"\0") if name and not name.endswith(b"/"))
+        names = (name for name in split_names(listed) if not name.endswith(b"/"))
         return dict.fromkeys(name for name in names if not within(name, self.apart))
 
     async def tree(self) -> str:

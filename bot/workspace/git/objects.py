@@ -3,11 +3,13 @@ Names that other people chose go to git by stdin alone, so that none of them is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from bot.workspace.git.command import git
 
+_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KINDS = frozenset({"commit", "tree", "blob", "tag"})
 
 
@@ -19,6 +21,22 @@ def decode(data: bytes) -> str:
 def encode(text: str) -> bytes:
     """The bytes that `decode` read."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def is_id(name: str) -> bool:
+    """Whether the name is an object's id, in full."""
+    return _ID.fullmatch(name) is not None
+
+
+def require_id(sha: str) -> None:
+    """ValueError where it is no id: whoever asks has made a mistake."""
+    if not is_id(sha):
+        raise ValueError(f"{sha!r} is no commit's id")
+
+
+def split_names(listed: bytes) -> tuple[bytes, ...]:
+    """The names in what git lists with `-z`."""
+    return tuple(name for name in listed.split(b"\0") if name)
 
 
 async def commits(git_dir: Path, names: Sequence[str]) -> tuple[str | None, ...]:

@@ -164,8 +164,8 @@ class Tree:
         text = message.rstrip("\n") + "\n"
         tree, head = await asyncio.gather(self._id(f"{snapshot}^{{tree}}"), self.head())
         if await self._id(f"{head}^{{tree}}") == tree:
-            said = await self._ask("cat-file", "commit", head)
-            if said.partition("\n\n")[2] == text:
+            last = await self._ask("cat-file", "commit", head)
+            if last.partition("\n\n")[2] == text:
                 return head
             raise UserError("there is nothing to commit: the tree is what its last commit holds")
         commit = await self._ask("commit-tree", tree, "-p", head, stdin=text, env=identity)
@@ -225,7 +225,7 @@ class Tree:
             return None
 
     def _note(self, index: Index, tree: str) -> None:
-        # named by the index's own hash, so a note that a crash or a neighbour left beside another index says nothing
+        # named by the index's own hash, so a note that a crash or a neighbour left beside another index is void
         atomic_write(self.git_dir / _NOTE, f"{index.checksum()} {tree}\n".encode("ascii"))
 
     async def _mixed(self, index: Index, wanted: str, paths: Iterable[str]) -> str:

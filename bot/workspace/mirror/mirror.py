@@ -11,13 +11,12 @@ from bot.errors import UserError
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.git.branch_names import branch_problem
 from bot.workspace.git.command import GitError, git
-from bot.workspace.git.objects import commits, decode, encode
+from bot.workspace.git.objects import commits, decode, encode, is_id, require_id, split_names
 from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.mirror.remote import Remote, transfer
 
 _TRACKING = "refs/remotes/origin/"
 _LOCAL = "refs/heads/"
-_OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ABBREVIATED = re.compile(r"[0-9a-f]{7,64}")
 _UNUSABLE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|^-|//|/$|^$")  # git-check-ref-format(1)
 _LARGEST_FILE = 4 << 20
@@ -64,7 +63,7 @@ def meanings(rev: str) -> tuple[str, ...]:
     """What `rev` may name in a mirror, the likeliest first, as git's full names; none for what can't be a name."""
     if _UNUSABLE.search(rev):
         return ()
-    if _OBJECT.fullmatch(rev) or rev == "HEAD" or rev.startswith("refs/"):
+    if is_id(rev) or rev == "HEAD" or rev.startswith("refs/"):
         return (rev,)  # a branch that calls itself like a commit must not take its place
     return (_TRACKING + rev, _LOCAL + rev, *((rev,) if _ABBREVIATED.fullmatch(rev) else ()))
 
@@ -90,7 +89,7 @@ async def list_files(mirror: Path, rev: str) -> tuple[str, ...]:
     if commit is None:
         return ()
     out = await git("ls-tree", "-r", "-z", "--name-only", commit, git_dir=mirror)
-    return tuple(decode(name) for name in out.split(b"\0") if name)
+    return tuple(map(decode, split_names(out)))
 
 
 async def branches(mirror: Path) -> frozenset[str]:
@@ -106,23 +105,27 @@ async def push(mirror: Path, sha: str, branch: str, remote: Remote) -> None:
     Never moves a branch (T23). Raises PushRejected with git's or the other side's reason, else as `fetch`."""
     if (problem := branch_problem(branch)) is not None:
         raise UserError(problem)
-    if not _OBJECT.fullmatch(sha):
-        raise ValueError(f"{sha!r} is no commit's id")
+    require_id(sha)
     ref = _LOCAL + branch
-    flags = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
-    lease = f"--force-with-lease={ref}:"  # nothing after the colon: the ref must not exist, git-push(1)
     try:
-        await transfer(mirror, remote, "push", *flags, lease, remote.url, f"{sha}:{ref}")
+        await push_ref(mirror, sha, ref, "", remote)  # nothing is expected: the ref must not exist, git-push(1)
     except GitError as error:
         there = await remote_sha(mirror, ref, remote)
         if there != sha:
             raise PushRejected(f"`{branch}` was not pushed: {push_refusal(error, there)}") from error
 
 
+async def push_ref(mirror: Path, sha: str, ref: str, expected: str, remote: Remote) -> None:
+    """Set the full ref on the other side, where it names `expected`. Raises GitError, else as `fetch`."""
+    flags = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
+    lease = f"--force-with-lease={ref}:{expected}"
+    await transfer(mirror, remote, "push", *flags, lease, "--end-of-options", remote.url, f"{sha}:{ref}")
+
+
 async def remote_sha(mirror: Path, ref: str, remote: Remote) -> str:
     """The object that the full ref names on the other side now; empty where there is no such ref. Raises as `fetch`."""
     out = decode(await transfer(mirror, remote, "ls-remote", "--end-of-options", remote.url, ref))
-    # git goes by how names end, so a branch `x/refs/heads/y` is told of too where `refs/heads/y` is asked for
+    # git goes by how names end, so a branch `x/refs/heads/y` is listed too where `refs/heads/y` is asked for
     return next((line.partition("\t")[0] for line in out.split("\n") if line.partition("\t")[2] == ref), "")
 
 
@@ -133,7 +136,7 @@ async def tidy(mirror: Path) -> None:
 
 
 def sound(path: Path) -> bool:
-    """Whether `path` is a mirror with all its parts, as far as a look at a few files tells."""
+    """Whether `path` is a mirror with all its parts, as far as a look at a few files shows."""
     try:
         head, config = (path / "HEAD").read_text("utf-8"), (path / "config").read_text("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -149,9 +152,9 @@ async def _init(path: Path) -> None:
 
 
 def push_refusal(error: GitError, there: str) -> str:
-    """Why a push failed: what the other side said first, and git's short word for it; the ref stands at `there`."""
-    said = (line.removeprefix("remote:").strip() for line in error.stderr.splitlines() if line.startswith("remote:"))
-    first = next((line for line in said if line and not _PROGRESS.match(line)), "").removeprefix("error: ")
+    """Why a push failed: what the other side printed first, and git's short word for it; the ref stands at `there`."""
+    lines = (line.removeprefix("remote:").strip() for line in error.stderr.splitlines() if line.startswith("remote:"))
+    first = next((line for line in lines if line and not _PROGRESS.match(line)), "").removeprefix("error: ")
     verdict = re.search(r"^!\t[^\t]*\t\[[^\]]*\] \((.*)\)$", error.stdout, re.M)
     short = verdict[1] if verdict else error.reason
     if short == "stale info":
@@ -165,7 +168,7 @@ _PULLS = "refs/mendbot/pulls/"
 
 
 async def open_pulls(mirror: Path) -> frozenset[int]:
-    """The pull requests that were checked and of whose end nobody has told; none where there is no mirror."""
+    """The pull requests that were checked and whose end is not known; none where there is no mirror."""
     if not mirror.is_dir():
         return frozenset()
     names = (name.removeprefix(_PULLS) for name in await _refs(mirror, _PULLS))

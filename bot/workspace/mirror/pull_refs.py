@@ -9,17 +9,15 @@ from pathlib import Path
 
 from bot.errors import Refused, Stale, UserError
 from bot.workspace.git.command import GitError, git
-from bot.workspace.git.objects import commits, decode
+from bot.workspace.git.objects import commits, decode, require_id
 from bot.workspace.git.repo_lock import exclusive
-from bot.workspace.mirror.mirror import PushRejected, push_refusal, remote_sha, resolve
+from bot.workspace.mirror.mirror import PushRejected, push_ref, push_refusal, remote_sha, resolve
 from bot.workspace.mirror.remote import Remote, transfer
 
 _PULLS = "refs/mendbot/pulls/"
 _HEADS = "refs/mendbot/heads/"
 _BRANCHES = "refs/heads/"
 _FETCH_FLAGS = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--end-of-options")
-_PUSH_FLAGS = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _UNFIT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _LONGEST_BRANCH = 1000
 _ABSENT = re.compile(r"couldn't find remote ref|not our ref|unadvertised object|no such remote ref", re.I)
@@ -31,7 +29,7 @@ async def fetch_head(mirror: Path, number: int, sha: str, remote: Remote) -> Non
 
     By `refs/pull/N/head`; where the request's author has replaced that, by the id itself, which GitHub gives as long
     as it has the commit. Raises Stale where it has not, else as `mirror.fetch`. Done already, it asks nobody."""
-    _check_id(sha)
+    require_id(sha)
     if number < 0:
         raise ValueError(f"{number} is no pull request's number")
     kept = f"{_HEADS}{sha}"
@@ -51,7 +49,7 @@ async def fetch_head(mirror: Path, number: int, sha: str, remote: Remote) -> Non
 
 async def drop_head(mirror: Path, sha: str) -> None:
     """Let go of a head that `fetch_head` keeps; absent is fine. Its objects go when nothing else names them."""
-    _check_id(sha)
+    require_id(sha)
     await git("update-ref", "-d", f"{_HEADS}{sha}", git_dir=mirror)
 
 
@@ -80,15 +78,13 @@ async def push_onto(
     branch; upper and lower case are one). UserError for a name that git does not take, Refused (`protected_branch`,
     `not_forward`) before anybody is asked. Raises Stale where the branch is no longer at `expected` (T23), PushRejected
     with the other side's reason, else as `mirror.fetch`. No words of ours hold the branch's name, a stranger's."""
-    _check_id(sha)
-    _check_id(expected)
+    require_id(sha)
+    require_id(expected)
     await _check_branch(branch, forbidden)
     await _check_forward(mirror, expected, sha)
     ref = _BRANCHES + branch
-    lease = f"--force-with-lease={ref}:{expected}"  # a guard alone: what is pushed follows from `expected`
-    flags = (*_PUSH_FLAGS, lease, "--end-of-options")
     try:
-        await transfer(mirror, remote, "push", *flags, remote.url, f"{sha}:{ref}")
+        await push_ref(mirror, sha, ref, expected, remote)  # a guard alone: what is pushed follows from `expected`
     except GitError as error:
         there = await remote_sha(mirror, ref, remote)
         if there == sha:
@@ -141,8 +137,3 @@ async def _check_forward(mirror: Path, expected: str, sha: str) -> None:
             await git("merge-base", "--is-ancestor", expected, sha, git_dir=mirror)
             return
     raise Refused("not_forward", f"{sha[:12]} does not follow from {expected[:12]}: nothing was pushed")
-
-
-def _check_id(sha: str) -> None:
-    if not _COMMIT.fullmatch(sha):
-        raise ValueError(f"{sha!r} is no commit's id")

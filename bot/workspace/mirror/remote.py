@@ -102,17 +102,17 @@ async def transfer(mirror: Path, remote: Remote, *args: str) -> bytes:
 def _explained(error: GitError, remote: Remote) -> MendbotError | GitError:
     stderr = remote.mask(error.stderr)
     masked = GitError(error.argv, error.exit_code, stderr, remote.mask(error.stdout))
-    said = f"{remote.url}: {masked.reason}"
+    reason = f"{remote.url}: {masked.reason}"
     if error.stdout.lstrip().startswith("To "):  # `push --porcelain` answered: it is a refusal, not a failure
         return masked
     if _MOVED.search(stderr):
-        return UserError(f"{said} (the repository has moved: use its present address)")
+        return UserError(f"{reason} (the repository has moved: use its present address)")
     if _DENIED.search(stderr):
-        return AccessDenied(f"{said} (access denied: check the App's installation and its permission on contents)")
+        return AccessDenied(f"{reason} (access denied: check the App's installation and its permission on contents)")
     if _ABSENT.search(stderr):
-        return AccessDenied(f"{said} (not found, or the App is not installed on it)")
+        return AccessDenied(f"{reason} (not found, or the App is not installed on it)")
     if _CERTIFICATE.search(stderr):
-        return UserError(f"{said} (make the certificate known with SSL_CERT_FILE)")
+        return UserError(f"{reason} (make the certificate known with SSL_CERT_FILE)")
     if _PASSING.search(stderr):
-        return Transient(said)
+        return Transient(reason)
     return masked

@@ -17,7 +17,7 @@ from bot.workspace.sandbox.sandbox import Sandbox
 
 _PROBE_S = 30.0
 _FIRST_BYTES = 512
-_MOST_STEPS = 4
+_MAX_STEPS = 4
 _LOOK = """
 number=0
 for word; do
@@ -67,8 +67,8 @@ async def program_problem(argv: tuple[str, ...], tree: Path, sandbox: Sandbox, s
     needs = tuple(_needs(own_argv(filled, sandbox), filled[0], tree))
     command = ShellCommand(run=("sh", "-c", _LOOK, "sh", *(need.word for need in needs)), timeout_s=_PROBE_S)
     result = await sandbox.run(command, tree, grant=lent(settings))
-    said = result.output.decode(errors="replace").splitlines()
-    unseen = [need for number, need in enumerate(needs) if f"unseen {number}" in said]
+    printed = result.output.decode(errors="replace").splitlines()
+    unseen = [need for number, need in enumerate(needs) if f"unseen {number}" in printed]
     return _problem(filled[0], unseen, tree, settings) if unseen else None
 
 
@@ -88,7 +88,7 @@ def _needs(argv: tuple[str, ...], program: str, tree: Path) -> Iterator[_Need]:
 
 def _interpreters(file: Path) -> Iterator[_Need]:
     """The programs that run a script, as its first line names them, and so on."""
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         line = _first_line(file)
         if not line.startswith("#!"):
             return

@@ -32,18 +32,8 @@ _HIDDEN_IN_PROC = (
 _MERGED_DIRS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 # not /etc/ssl or /etc/pki as a whole: they hold private keys
 _ETC = (
-    *(
-        "passwd",
-        "group",
-        "hosts",
-        "nsswitch.conf",
-        "ld.so.cache",
-        "alternatives",
-        "localtime",
-        "mime.types",
-        "services",
-    ),
-    *("ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "ca-certificates", "crypto-policies"),
+    *("passwd", "group", "hosts", "nsswitch.conf", "ld.so.cache", "alternatives", "localtime", "mime.types"),
+    *("services", "ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "ca-certificates", "crypto-policies"),
     *("pki/ca-trust/extracted", "pki/tls/certs", "pki/tls/cert.pem", "pki/tls/openssl.cnf"),
 )
 _ETC_NETWORK = ("resolv.conf", "pip.conf", "xdg/pip", "npmrc")

@@ -48,7 +48,7 @@ class Tools:
 
     async def ready(self, *, wanted: bool) -> tuple[Path, ...]:
         """The directories whose `bin` a command gets, tools first. They are fetched where `wanted` and still missing;
-        a fetch that fails leaves them missing, and `missing_because` says why."""
+        a fetch that fails leaves them missing, and `missing_because` has the reason."""
         if wanted and self.directory() is None and self._may_fetch():
             try:
                 begin_home(self._place().parent.parent)

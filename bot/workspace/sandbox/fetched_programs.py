@@ -64,7 +64,7 @@ class Programs:
     async def ready(
         self, wanted: Sequence[WantedProgram], finds: Callable[[str], bool], clients: Sequence[Path] = ()
     ) -> Ready:
-        """Make ready what is wanted. `finds` says whether a command finds the program without; such a one is used
+        """Make ready what is wanted. `finds` knows whether a command finds the program without; such a one is used
         unless the project pins a version. `clients` are directories whose `bin` may hold npm. Raises nothing for a
         fetch that fails: the program is `missing` then, unless the machine has one."""
         found: list[Path] = []

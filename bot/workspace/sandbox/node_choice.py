@@ -62,7 +62,7 @@ def _fits(version: Version, declared: Sequence[str]) -> bool:
 
 
 async def _version(node: Path) -> Version | None:
-    """What the program says of itself; None where it does not run."""
+    """What the program reports of itself; None where it does not run."""
     try:
         key = (str(node), node.stat().st_mtime_ns)
     except OSError:

@@ -34,7 +34,7 @@ _PROBE_S = 20.0
 _LAST_BYTES = 4_096
 _OF_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini")
 _NO_GRANT = SandboxGrant()
-_MEND = "allow unprivileged user namespaces, or set MENDBOT_SANDBOX=none where every author is trusted"
+_REMEDY = "allow unprivileged user namespaces, or set MENDBOT_SANDBOX=none where every author is trusted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Sandbox:
         Shortage where this machine has no process, memory or descriptor left for it.
         """
         if self.level == "refused":
-            raise UserError(f"checks cannot run, {self.line}; {_MEND}")
+            raise UserError(f"checks cannot run, {self.line}; {_REMEDY}")
         tree = tree.resolve() if ".." in tree.parts else tree.absolute()
         tools = await self.tools.ready(wanted=uses_python(command.text) or _is_python(tree))
         own = tree_tools(tree) if grant.tree_programs else []
@@ -127,13 +127,13 @@ class Sandbox:
             yield replace(grant, home=home)
 
     def _with_reason(self, command: ShellCommand, result: ProcResult, missing: Mapping[str, str]) -> ProcResult:
-        """The result, with why the program that it lacks is missing and what to do about it. `missing` says why those
-        are that could not be fetched."""
+        """The result, with why the program that it lacks is missing and what to do about it. `missing` has the
+        reasons for those that could not be fetched."""
         if result.exit_code not in (None, 127):
             return result
         absent = missing if self.tools.directory() is not None else {**dict.fromkeys(TOOLS, ""), **missing}
-        said = result.spawn_error or result.output[-_LAST_BYTES:].decode(errors="replace")
-        tool = lacking(command.argv, said, absent)
+        printed = result.spawn_error or result.output[-_LAST_BYTES:].decode(errors="replace")
+        tool = lacking(command.argv, printed, absent)
         if tool is None:
             return result
         why = f"{tool} is missing: {absent[tool] or self.tools.missing_because()}"
@@ -170,18 +170,18 @@ async def open_sandbox(
     tools = tools or Tools()
     programs = Programs(home=tools.home, allowed=tools.fetch)
     inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    line = "none: checks run as this user, with this machine's files"
+    unboxed = Sandbox("none", False, line, None, inherited, chains, tools, programs, memory_mb)
     if mode == "none":
-        line = "none: checks run as this user, with this machine's files"
-        return Sandbox("none", False, line, None, inherited, chains, tools, programs, memory_mb)
+        return unboxed
     found = await _find_box(chains)
     if isinstance(found, Box):
-        line = await _describe_box(found)
-        return Sandbox("bubblewrap", False, line, found, inherited, chains, tools, programs, memory_mb)
+        return replace(unboxed, level="bubblewrap", line=await _describe_box(found), box=found)
     if mode == "bubblewrap":
         line = f"refused: MENDBOT_SANDBOX=bubblewrap, and the box does not work here ({found})"
-        return Sandbox("refused", False, line, None, inherited, chains, tools, programs, memory_mb)
+        return replace(unboxed, level="refused", line=line)
     line = f"none: the box does not work here ({found}); only code of people with write access runs, as this user"
-    return Sandbox("none", True, line, None, inherited, chains, tools, programs, memory_mb)
+    return replace(unboxed, trusted_only=True, line=line)
 
 
 def _is_python(tree: Path) -> bool:
@@ -227,8 +227,8 @@ async def _probe(box: Box) -> str | None:
                 box.argv(command, tree, grant), cwd=tree, env=box.env(tree, grant), timeout_s=_PROBE_S
             )
             if result.exit_code != 0:
-                said = result.spawn_error or result.output.decode(errors="replace").strip()
-                return said.splitlines()[0] if said else f"{argv[0]} ended with {result.exit_code}"
+                printed = result.spawn_error or result.output.decode(errors="replace").strip()
+                return printed.splitlines()[0] if printed else f"{argv[0]} ended with {result.exit_code}"
         return None if (tree / "written").is_file() else "what is written in the box does not arrive"
 
 
@@ -241,18 +241,18 @@ async def _describe_box(box: Box) -> str:
 
 
 def _short_of(result: ProcResult, *, boxed: bool) -> str | None:
-    """What this machine lacked to start the command or its box, which says nothing about the command."""
+    """What this machine lacked to start the command or its box, which is not about the command."""
     if result.spawn_error is not None:
         return shortage(result.spawn_errno)
     if boxed and result.exit_code == 1 and result.output.startswith(b"bwrap: "):
-        said = result.output.split(b"\n", 1)[0].decode(errors="replace")
+        printed = result.output.split(b"\n", 1)[0].decode(errors="replace")
         numbers = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-        return next((shortage(number) for number in numbers if said.endswith(f": {os.strerror(number)}")), None)
+        return next((shortage(number) for number in numbers if printed.endswith(f": {os.strerror(number)}")), None)
     return None
 
 
 def _unwrapped(result: ProcResult) -> ProcResult:
-    """Tell the box's own failures from the command's: prlimit(1) exits 126 or 127, bubblewrap 1 with its name."""
+    """The box's own failures apart from the command's: prlimit(1) exits 126 or 127, bubblewrap 1 with its name."""
     first = result.output[:4096].split(b"\n", 1)[0].decode(errors="replace")
     missing = re.fullmatch(r"prlimit: failed to execute (.*): (.*)", first)
     if result.exit_code in (126, 127) and missing:

@@ -18,7 +18,7 @@ from bot.workspace.files.tree_digest import Walk
 from bot.workspace.sandbox.bubblewrap import CARGO_HOME, GO_MODULES
 
 _RUNNERS = ("make", "just")
-_MOST_NAMES = 100_000
+_MAX_NAMES = 100_000
 _REQUIRES = re.compile(r"^require\b[ \t]*(?:\([^()]*\w[^()]*\)|[^\s(].*)", re.MULTILINE)
 _FROM_ELSEWHERE = re.compile(r'^source = "', re.MULTILINE)
 _GO_FILES = ("go.mod", "go.sum", "go.work", "go.work.sum")
@@ -80,13 +80,13 @@ def _cargo_home(project: Project) -> Project | None:
 
 
 def _is_vendored(project: Project) -> bool:
-    """Whether the settings say that packages come from a directory of the tree (`cargo vendor`)."""
+    """Whether the settings have it that packages come from a directory of the tree (`cargo vendor`)."""
     settings = project.text(".cargo/config.toml") or project.text(".cargo/config") or ""
     return re.search(r"^\s*(?:replace-with|directory)\s*=", settings, re.MULTILINE) is not None
 
 
 def _download(tree: Path, commands: Sequence[str], because: str, files: Sequence[str], product: str) -> SetupStep:
-    walk = Walk(tree, most=_MOST_NAMES)
+    walk = Walk(tree, limit=_MAX_NAMES)
     reads = tuple(name for name in walk if name.rpartition("/")[2] in files)
     return SetupStep(
         run=" && ".join(commands),

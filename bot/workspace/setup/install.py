@@ -30,7 +30,7 @@ SETUP_TIMEOUT_S = 1800.0
 """How long one step may take."""
 
 _GUARD = Path(__file__).with_name("node_guard.cjs")
-"""What Node.js loads first in a detected step that has the network: it says there which programs may be started."""
+"""What Node.js loads first in a detected step that has the network: it decides which programs may be started."""
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
 
@@ -136,7 +136,7 @@ class _Work:
             commit = await self._commit() if self.plan.configured else ""
             return await asyncio.to_thread(key_of, step, self.tree, around, earlier=earlier, commit=commit)
         except (Unknown, OSError, GitError, MendbotError) as error:
-            self._say("dependencies_not_known", step, error)
+            self._log_trouble("dependencies_not_known", step, error)
             return None
 
     async def _commit(self) -> str:
@@ -162,7 +162,7 @@ class _Work:
         try:
             names = None if entry is None else await give(entry, self.tree)
         except (OSError, MendbotError) as error:
-            self._say("dependencies_not_given", step, error)
+            self._log_trouble("dependencies_not_given", step, error)
             return False
         if entry is None or names is None:
             return False
@@ -192,7 +192,7 @@ class _Work:
             await keep(entry, self.tree, names, self._places(), lambda size: trim(directory, need=size))
         except (Unmovable, OSError, MendbotError) as error:
             self.own.clear()
-            self._say("dependencies_not_kept", step, error)
+            self._log_trouble("dependencies_not_kept", step, error)
             return
         self.own |= dict.fromkeys(names, entry.name)
 
@@ -205,7 +205,7 @@ class _Work:
         found |= {str(proc.base_python().parent.parent)}
         return tuple(sorted(place for place in found if place.strip("/")))
 
-    def _say(self, event: str, step: SetupStep, error: Exception) -> None:
+    def _log_trouble(self, event: str, step: SetupStep, error: Exception) -> None:
         run = step.run if isinstance(step.run, str) else " ".join(step.run)
         log.warning(event, step=self.mask(run), because=self.mask(str(error)))
 

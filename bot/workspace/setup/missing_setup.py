@@ -1,4 +1,4 @@
-"""Whether a project must be set up before a detected check can say anything, and by which command. Reads and runs
+"""Whether a project must be set up before a detected check can judge anything, and by which command. Reads and runs
 nothing: a project that declares dependencies is never tested with an interpreter that does not have them."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bot.workspace.setup.python_needs import declaring, namesake
 def needed_setup(tree: Path, command: ShellCommand, provided: Callable[[str], bool]) -> NeededSetup | None:
     """What has to be set up before `command`, which was detected in `tree` (absolute), can run; None where nothing is.
 
-    `provided` says whether a tool is in one of the operator's toolchains: who brings a tool along answers for what it
+    `provided` knows whether a tool is in one of the operator's toolchains: who brings a tool along answers for what it
     finds. Files of the tree are read with care, and a broken one declares nothing."""
     if command.needs == "node":
         return node_remedy(Project(tree, command.directory))

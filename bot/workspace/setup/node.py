@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 
 import yaml
 
-from bot.errors import Refused
 from bot.model import CheckName, ShellCommand
 from bot.model.setups import NeededSetup, SetupStep
 from bot.rules.setup.manifests import PackageJson
@@ -26,14 +25,14 @@ from bot.rules.setup.node_install import (
 )
 from bot.rules.setup.setup_command import node_setup
 from bot.workspace.detect.package_managers import node_program, package_manager, yarn_prefix
-from bot.workspace.files.nofollow import read_state
+from bot.workspace.files.nofollow import read_or_none
 from bot.workspace.files.project_files import Project
 from bot.workspace.files.tree_digest import Walk
 from bot.workspace.setup.node_build import directories_to_build
 
 PRODUCTS = ("node_modules", ".pnp.cjs", ".pnp.js")
 _RUNNERS = ("make", "just", "tox", "nox")
-_MOST_NAMES = 100_000
+_MAX_NAMES = 100_000
 _READ = frozenset(
     (
         *("package.json", *(name for names in LOCKS.values() for name in names), "pnpm-workspace.yaml"),
@@ -91,7 +90,7 @@ class _Home:
 
     @classmethod
     def at(cls, project: Project) -> _Home:
-        walk = Walk(project.tree, most=_MOST_NAMES)
+        walk = Walk(project.tree, limit=_MAX_NAMES)
         names = [name for name in walk if _is_read(name)]
         matches = _matcher(_patterns(project))
         below = project.within("")
@@ -134,7 +133,8 @@ def _steps(home: _Home, tested: Sequence[str]) -> Iterator[SetupStep]:
     manager = _installer(here)
     wanted = node_program(here, manager)
     lock = locked(manager, _locks_of(here))
-    text = _lock_text(here, lock)
+    # where it cannot be read, the installation reports what is wrong with it
+    text = (read_or_none(here.tree, here.within(lock)) or b"").decode("utf-8", "replace") if lock else ""
     berry = is_berry(wanted)
     project = NodeProject(
         manager, lock, here.package(), berry, here.text("pnpm-workspace.yaml") or "", yarn_prefix(here)
@@ -197,21 +197,13 @@ def _locks_of(project: Project) -> list[str]:
     return [name for names in LOCKS.values() for name in names if project.has_file(name)]
 
 
-def _lock_text(project: Project, lock: str) -> str:
-    try:
-        state = read_state(project.tree, project.within(lock)) if lock else None
-    except (OSError, Refused):  # the installation will say what is wrong with it
-        return ""
-    return "" if state is None else state.content.decode("utf-8", "replace")
-
-
 def _patterns(project: Project) -> tuple[str, ...]:
     text = project.text("pnpm-workspace.yaml")
     if text is None:
         return project.package().workspaces
     try:
         settings: object = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError):  # pnpm will say what is wrong with it
+    except (yaml.YAMLError, RecursionError):  # pnpm will report what is wrong with it
         return ()
     return PackageJson.model_validate({"workspaces": settings}).workspaces
 

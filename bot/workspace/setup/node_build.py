@@ -13,7 +13,7 @@ _SOURCES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _ASIDE = re.compile(r"(?:^|/)(?:bench|benchmarks?|docs?|examples?|playgrounds?|website|templates?|fixtures?)(?:/|$)")
 """What uses the package as its users do, and is no part of its tests."""
 _BUILDS = re.compile(r"\bbuild\b")
-_MOST_FILES = 500
+_MAX_FILES = 500
 _DEEPEST = 8
 _DEEPEST_CHAIN = 100
 
@@ -91,7 +91,7 @@ def _names_itself(project: Project) -> bool:
     """Whether its sources or tests load the package by its own name."""
     name = re.escape(project.package().name)
     own = re.compile(rf"(?:\bfrom|\bimport|\brequire|\bmock)\s*\(?\s*[\"']{name}(?:/[^\"']*)?[\"']")
-    left = _MOST_FILES
+    left = _MAX_FILES
     for suffix in _SOURCES:
         for file in project.names(suffix):
             if _ASIDE.search(file):

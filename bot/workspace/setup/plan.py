@@ -1,4 +1,4 @@
-"""How a tree is set up: by the repository's own `setup`, else by what its files tell. Reads files and runs nothing."""
+"""How a tree is set up: by the repository's own `setup`, else by its files. Reads files and runs nothing."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from bot.workspace.setup.node import node_steps
 from bot.workspace.setup.python import python_steps
 
 
-def plan_setup(tree: Path, near: Sequence[str] = (), *, configured: ShellOrArgv | None = None) -> SetupPlan:
-    """The plan for `tree` (absolute). `near` names files that the work is about, which choose the project within a
+def plan_setup(tree: Path, focus: Sequence[str] = (), *, configured: ShellOrArgv | None = None) -> SetupPlan:
+    """The plan for `tree` (absolute). `focus` names files that the work is about, which choose the project within a
     repository of many (`workspace.detect.detect`). A broken or unreadable file asks for nothing."""
     if configured is not None:
         programs = programs_called(Project(tree), configured)
         step = SetupStep(run=configured, because=POLICY_PATH, network=True, programs=programs)
         return SetupPlan(steps=(step,), configured=True)
-    checks = {check: detect(tree, check, ChecksPolicy(), near) for check in CHECK_ORDER}
+    checks = {check: detect(tree, check, ChecksPolicy(), focus) for check in CHECK_ORDER}
     commands = {check: command for check, command in checks.items() if not isinstance(command, NoCommand)}
     # what is installed may bring a test command to a Node project without one
-    untested = None if "test" in commands else projects_above(tree, near[0])[0] if near else ""
+    untested = None if "test" in commands else projects_above(tree, focus[0])[0] if focus else ""
     steps = (*node_steps(tree, commands, untested), *native_steps(tree, commands), *python_steps(tree, commands))
     # what has the network comes first: code of the project could leave settings for it that no commit has
     return SetupPlan(steps=tuple(sorted(steps, key=lambda step: not step.network)))

@@ -77,7 +77,7 @@ def _steps(known: PythonProject, tools: Collection[str]) -> Iterator[SetupStep]:
     )
     if places:
         run = go + editable(_version(known), places, by_uv=known.by_uv)
-        # tests may find the project's code where it stands, so whether it counts is for them to say
+        # tests may find the project's code where it stands, so whether it counts is for them to decide
         pip = "uv pip" if known.by_uv else "pip"
         named = " ".join(f"-e {shlex.quote(place)}" for place in places)
         title = f"{pip} install --no-deps --no-build-isolation {named}"
@@ -134,7 +134,7 @@ def _places(known: PythonProject) -> tuple[str, ...]:
 
 
 def _version(known: PythonProject) -> Mapping[str, str]:
-    """What a build that asks git for the version is told where there is no git directory, as in a worktree."""
+    """What a build that asks git for the version is given where there is no git directory, as in a worktree."""
     project, own = known.project, known.declared
     if (project.tree / ".git").is_dir():
         return {}
@@ -263,7 +263,7 @@ def _has(known: PythonProject, names: Iterable[str], listed: Asked) -> bool:
 
 
 def _checkers(known: PythonProject, tools: Collection[str]) -> list[str]:
-    """mypy and ty where they are used; ruff where the project says which, since Mendbot has one of its own."""
+    """mypy and ty where they are used; ruff where the project names which, since Mendbot has one of its own."""
     return [tool for tool in ("mypy", "ty") if tool in tools] + (["ruff"] if _spec("ruff", known) != "ruff" else [])
 
 

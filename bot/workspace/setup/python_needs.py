@@ -1,4 +1,4 @@
-"""Whether a Python project needs an environment of its own before its checks can say anything. Runs nothing."""
+"""Whether a Python project needs an environment of its own before its checks can judge anything. Runs nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MODULES = {
 }
 """What the tools' packages are imported as, where it is not their name."""
 _ASKS_METADATA = re.compile(r"\b(?:importlib\.metadata|importlib_metadata|pkg_resources|_version|__version__ import)\b")
-_MOST_PACKAGES = 20
+_MAX_PACKAGES = 20
 _NO_PACKAGE = re.compile(
     r"(?:tests?|docs?|documentation|manpages|news|newsfragments|changelogs?|examples?|scripts|tools|util|utils|python"
     r"|build|benchmarks?|exercise|exercises|htmlcov|ci|bin|debian|tasks|fabfile|site_scons|typings|stubs|conda|recipe"
@@ -52,7 +52,7 @@ def needs_environment(known: PythonProject) -> bool:
 
 def _reads_metadata(project: Project) -> bool:
     found = (name for name in project.names(".py") if name.endswith("/__init__.py") and name.count("/") <= 2)
-    packages = islice(found, _MOST_PACKAGES)
+    packages = islice(found, _MAX_PACKAGES)
     return any(_ASKS_METADATA.search(project.text(name) or "") for name in packages)
 
 
@@ -98,7 +98,7 @@ def namesake(project: Project) -> str | None:
 
 
 def is_flat_mixture(known: PythonProject) -> bool:
-    """Whether setuptools would refuse to build the project: several directories stand at its top, and nothing says
+    """Whether setuptools would refuse to build the project: several directories stand at its top, and nothing names
     which of them are packages (its documentation, Automatic discovery)."""
     project, own = known.project, known.declared
     if (

@@ -1,4 +1,4 @@
-"""What the files of one Python project say about what it needs installed. They are read with care and never run."""
+"""What the files of one Python project ask to be installed. They are read with care and never run."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ FOR_DEVELOPMENT = ("dev", "develop", "development")
 FOR_TYPES = ("typing", "type", "types", "mypy", "typecheck", "type-check", "type-checking")
 """Extras, groups and files that hold what tests, developers and type checkers need, by custom."""
 _PLAIN = frozenset(("base", "common", "main", "prod", "production", "install", "core", "in", "txt", ""))
-_MOST_FILES = 40
-_MOST_PINS = 1_000
+_MAX_FILES = 40
+_MAX_PINS = 1_000
 _LOCKS = ("poetry.lock", "pdm.lock", "pylock.toml")
 _WORKFLOWS = ".github/workflows"
 
@@ -55,12 +55,12 @@ class PythonProject:
 
     @property
     def by_uv(self) -> bool:
-        """Whether uv's lock file says what is installed."""
+        """Whether uv's lock file decides what is installed."""
         return self.project.has_file("uv.lock")
 
 
 def look(project: Project) -> PythonProject:
-    """What the files of the project say."""
+    """What the files of the project ask for."""
     files = _Files(project)
     listed = {kind: files.requirements(kind) for kind in ("plain", "tests", "development", "types")}
     own = _declared(project)
@@ -104,7 +104,7 @@ class _Files:
         self.project = project
         self.seen: set[str] = set()
         self._constraints: list[str] = []
-        self._names = tuple(islice(self._candidates(), _MOST_FILES))
+        self._names = tuple(islice(self._candidates(), _MAX_FILES))
 
     def requirements(self, kind: str) -> Asked:
         """What the files of the kind list, with the files that they name; its `files` are the first
@@ -191,12 +191,12 @@ def _workflows(project: Project) -> list[str]:
             names = sorted(entry.name for entry in entries if entry.name.endswith((".yml", ".yaml")))
     except OSError:
         return []
-    return [f"{_WORKFLOWS}/{name}" for name in names[:_MOST_FILES]]
+    return [f"{_WORKFLOWS}/{name}" for name in names[:_MAX_FILES]]
 
 
 def _pins(project: Project) -> tuple[str, ...]:
     """The versions of a lock file. A package that has several stands in none of them: which one holds is for the lock's
-    own program to say."""
+    own program to decide."""
     found: dict[str, set[str]] = {}
     for name in _LOCKS:
         data = project.toml(name) if project.has_file(name) else {}
@@ -211,7 +211,7 @@ def _pins(project: Project) -> tuple[str, ...]:
             if isinstance(version, str):
                 found.setdefault(package, set()).add(version)
     pins = (f"{package}{next(iter(versions))}" for package, versions in found.items() if len(versions) == 1)
-    return tuple(islice(filter(is_requirement, pins), _MOST_PINS))
+    return tuple(islice(filter(is_requirement, pins), _MAX_PINS))
 
 
 def _is_elsewhere(package: Mapping[str, object]) -> bool:
@@ -227,9 +227,9 @@ def _members(project: Project, own: Declared) -> Iterator[tuple[str, Declared]]:
     workspace = project.pyproject().uv.workspace or {}
     patterns = list(filter(_is_inside, strings(workspace.get("members"))))
     places = set(filter(_is_inside, own.paths))
-    for pattern in patterns[:_MOST_FILES]:
+    for pattern in patterns[:_MAX_FILES]:
         try:
-            found = [path for path in islice(tree.glob(pattern), _MOST_FILES) if not path.is_symlink()]
+            found = [path for path in islice(tree.glob(pattern), _MAX_FILES) if not path.is_symlink()]
         except (ValueError, OSError, RuntimeError):
             continue
         places |= {path.relative_to(tree).as_posix() for path in found if (path / "pyproject.toml").is_file()}

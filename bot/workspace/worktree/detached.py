@@ -4,7 +4,6 @@ They take no slot (spec G.6), and whatever a check did to one, the next call giv
 from __future__ import annotations
 
 import contextlib
-import re
 from pathlib import Path
 
 from bot.errors import Refused, Transient, UserError
@@ -12,13 +11,12 @@ from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.setup_products import RECORD
 from bot.workspace.git.command import GitError, git
-from bot.workspace.git.objects import commits
+from bot.workspace.git.objects import commits, require_id
 from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.git.tree import Tree
 from bot.workspace.worktree.registry import Entry, add, drop, opened, real, settled
 from bot.workspace.worktree.run_worktree import write_link
 
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _BEGUN = "mendbot-begun-with"
 _INDEXES = ("index", "index.lock", "mendbot-index", "mendbot-tree")
 
@@ -35,8 +33,7 @@ async def ensure_detached(mirror: Path, path: Path, sha: str, *, as_is: bool = F
 
     UserError where the mirror has no such commit, Refused (`wrong_commit`) where HEAD would be any other than `sha`
     (T11), Transient where the disk is full; `sha` is a full id, else ValueError. `remove_worktree` removes it."""
-    if not _COMMIT.fullmatch(sha):
-        raise ValueError(f"{sha!r} is no commit's id")
+    require_id(sha)
     path = real(path)
     async with exclusive(mirror, "worktrees"):
         (commit,) = await commits(mirror, (sha,))

@@ -1,5 +1,5 @@
 """`manage_worktree`: create, clean up and list worktrees for people, the command line and MCP (REQ-GIT-001..004).
-Whatever is asked, the answer is a result that says what was done or what is wrong; it does not raise."""
+Whatever is asked, the answer is a result with what was done or what is wrong; it does not raise."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bot.workspace.worktree.registry import Entry, add, drop, entries, opened, r
 LIMIT_EXCEEDED = "Maximum parallel worktrees exceeded"
 """REQ-GIT-004's words."""
 
-_MOST_FILES_TOLD = 20
+_MAX_FILES_NAMED = 20
 _HEAD = re.compile(rb"ref: refs/|[0-9a-f]{40}")
 _STARTS = ("HEAD", "refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
 
@@ -58,7 +58,7 @@ async def manage_worktree(
 
     `issues` are positive integers; `branch_name` overrides `fix/issue-1-2-3`; worktrees go to `base` (by default
     `worktrees`, beside the repository), in `fix-issue-1-2-3`. Never raises for bad input: `success` is false and
-    `error` says what is wrong and how to fix it, and nothing was made."""
+    `error` is what is wrong and how to fix it, and nothing was made."""
     try:
         perform = _ACTIONS.get(action) if isinstance(action, str) else None
         if perform is None:
@@ -140,8 +140,8 @@ async def _refuse_loss(entry: Entry, tree: Tree | None) -> None:
     if tree is None:
         return
     if dirty := await _dirty(tree):
-        more = f" and {len(dirty) - _MOST_FILES_TOLD} more" if len(dirty) > _MOST_FILES_TOLD else ""
-        files = ", ".join(dirty[:_MOST_FILES_TOLD])
+        more = f" and {len(dirty) - _MAX_FILES_NAMED} more" if len(dirty) > _MAX_FILES_NAMED else ""
+        files = ", ".join(dirty[:_MAX_FILES_NAMED])
         raise UserError(f"{entry.path} has changes that are not committed: {files}{more}; commit or discard them first")
     if not entry.branch and not await git("for-each-ref", "--count=1", "--contains", "HEAD", git_dir=tree.git_dir):
         raise UserError(f"{entry.path} has commits that are on no branch: give them one (git switch -c NAME) first")
@@ -210,7 +210,7 @@ def _plain_checkout(place: Path) -> Path | None:
     except OSError:
         return None
     lines = [line.strip() for line in config.splitlines()]
-    # `core.bare`, `core.worktree` and what an included file may say of them move the checkout elsewhere
+    # `core.bare`, `core.worktree` and what an included file may set of them move the checkout elsewhere
     moved = any(line.startswith((b"bare", b"worktree", b"[include")) and line != b"bare = false" for line in lines)
     return git_dir if _HEAD.match(head) and not moved else None
 

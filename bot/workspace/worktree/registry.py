@@ -68,7 +68,7 @@ async def entries(common: Path) -> tuple[Entry, ...]:
 
 
 async def _recorded(common: Path) -> Mapping[str, Entry | None]:
-    """What each of git's administrative directories stands for; None where it says nothing yet: git makes it first and
+    """What each of git's administrative directories stands for; None where it is empty yet: git makes it first and
     writes down what it is for later, so a crash may come between.
 
     Read from the records themselves (gitrepository-layout(5), `worktrees/<id>/`), because `git worktree list` opens a
@@ -99,8 +99,8 @@ async def settled(common: Path, ours: Callable[[Path], bool]) -> tuple[Entry, ..
     broken = [e for e in found if ours(e.path) and (e.half_made or (e.missing and e.locked is None))]
     for entry in broken:
         await drop(common, entry.path)
-    for admin, says in recorded.items():
-        if says is None and (undone or ours(Path(admin))):
+    for admin, record in recorded.items():
+        if record is None and (undone or ours(Path(admin))):
             await remove_directory(Path(admin), trash_in=common)
     return tuple(entry for entry in found if entry not in broken)
 
@@ -156,7 +156,7 @@ async def _checked_out(common: Path, path: Path, begun: _Begun) -> Tree:
 
 def _lacking(error: Exception) -> str | None:
     if isinstance(error, GitError) and "unable to write file" in error.stderr:
-        return shortage(errno.ENOSPC)  # of a file that it checks out git says no more than this
+        return shortage(errno.ENOSPC)  # of a file that it checks out git reports no more than this
     return shortage(error.errno) if isinstance(error, OSError) else None
 
 
@@ -252,7 +252,7 @@ def _admins(common: Path) -> list[str]:
 
 
 def _place(admin: str) -> str:
-    """Where the worktree lies; empty where nothing says so."""
+    """Where the worktree lies; empty where nothing is recorded."""
     link = _record(admin, "gitdir") or ""
     if link and not link.startswith("/"):  # from git 2.48 on, if asked for
         link = os.path.normpath(f"{admin}/{link}")
@@ -260,12 +260,12 @@ def _place(admin: str) -> str:
 
 
 def _record(admin: str, name: str) -> str | None:
-    """What one of a worktree's records says; None where there is no such record."""
+    """What one of a worktree's records holds; None where there is no such record."""
     try:
         file = os.open(f"{admin}/{name}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
         if shortage(error.errno):
-            raise  # else the record of a worktree would be taken for one that says nothing, and be removed
+            raise  # else the record of a worktree would be taken for an empty one, and be removed
         return None
     try:
         return os.fsdecode(os.read(file, _LONGEST_RECORD)).rstrip("\n")

@@ -23,10 +23,10 @@ from bot.workspace.git.tree import Tree
 from bot.workspace.mirror.mirror import sound
 from bot.workspace.worktree.run_worktree import reopen_worktree, salvage
 
-_MOST_FILES = 500
-_MOST_BYTES = 64 << 20
-_MOST_NAMES = 100_000
-_MOST_NAMED = 20
+_MAX_FILES = 500
+_MAX_BYTES = 64 << 20
+_MAX_NAMES = 100_000
+_MAX_NAMED = 20
 _NO_PROTECTION = ("-c", "core.protectNTFS=false", "-c", "core.protectHFS=false")
 
 
@@ -76,14 +76,14 @@ async def _as_they_are(tree: Tree, ref: str, because: str) -> Loss | None:
         await tree.keep(await _with(tree, b"".join(entries)), ref)
     if not lost:
         return None
-    names = tuple(printable(name).strip("`") for name in lost[:_MOST_NAMED])
+    names = tuple(printable(name).strip("`") for name in lost[:_MAX_NAMED])
     return Loss(files=names, more=len(lost) - len(names), because=because)
 
 
 def _changed(root: Path, head: Mapping[bytes, str], lost: list[bytes]) -> Iterator[_File]:
     """What differs from HEAD, as it is; `lost` grows by the names of what cannot be read or is too much."""
-    walk = Walk(root, most=_MOST_NAMES)
-    files, left = 0, _MOST_BYTES
+    walk = Walk(root, limit=_MAX_NAMES)
+    files, left = 0, _MAX_BYTES
     for name in walk:
         try:
             file = _read(root, os.fsencode(name))
@@ -93,7 +93,7 @@ def _changed(root: Path, head: Mapping[bytes, str], lost: list[bytes]) -> Iterat
         if file is None or _blob(file.content, head.get(file.name, "")) == head.get(file.name):
             continue
         files, left = files + 1, left - len(file.content)
-        if files > _MOST_FILES or left < 0:
+        if files > _MAX_FILES or left < 0:
             lost.append(file.name)
         else:
             yield file
@@ -110,7 +110,7 @@ def _read(root: Path, name: bytes) -> _File | None:
         return _File(name, "120000", os.fsencode(Path(os.fsdecode(place)).readlink()))
     if not stat.S_ISREG(status.st_mode):
         return None
-    state = read_state(root, os.fsdecode(name), most=_MOST_BYTES)
+    state = read_state(root, os.fsdecode(name), limit=_MAX_BYTES)
     return None if state is None else _File(name, "100755" if state.executable else "100644", state.content)
 
 

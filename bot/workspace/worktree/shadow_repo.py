@@ -9,13 +9,13 @@ from pathlib import Path
 
 from bot.workspace.git.command import GitError, git
 from bot.workspace.git.index import Index
-from bot.workspace.git.objects import decode
+from bot.workspace.git.objects import decode, split_names
 from bot.workspace.git.tree import Tree
 from bot.workspace.mirror.mirror import ensure_mirror
 
 _FIRST = "mendbot-first-index"
 _ATTRIBUTES = "* -text !eol !ident !filter !working-tree-encoding\n"
-"""Bytes go in and come out as they are, whatever the tree's own `.gitattributes` says (gitattributes(5): this file has
+"""Bytes go in and come out as they are, whatever is in the tree's own `.gitattributes` (gitattributes(5): this file has
 the last word)."""
 _SPECIAL = re.compile(r"([\\*?\[\] ])")
 
@@ -57,7 +57,6 @@ async def _commit_all(tree: Tree) -> None:
 async def _tracked(path: Path) -> tuple[bytes, ...]:
     """The files below `path` that its own repository tracks; none where it has none that git can read."""
     try:
-        listed = await git("ls-files", "-z", cwd=path)
+        return split_names(await git("ls-files", "-z", cwd=path))
     except GitError:
         return ()
-    return tuple(name for name in listed.split(b"\0") if name)

@@ -25,7 +25,7 @@ class Beginning:
 
     @classmethod
     async def of(cls, tree: Tree, snapshot: str, *, own: bool) -> Beginning:
-        """The tree made to hold the snapshot; `own` says that nobody else works in it. Raises as `Tree.restore`."""
+        """The tree made to hold the snapshot; `own`: nobody else works in it. Raises as `Tree.restore`."""
         await tree.restore(snapshot)
         return cls(tree, snapshot, frozenset(await tree.beside(snapshot)) if own else None)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Refused
-from bot.workspace.git.hazards import MOST_RULES_BYTES, costly_pattern, find_hazard
+from bot.workspace.git.hazards import MAX_RULES_BYTES, costly_pattern, find_hazard
 from bot.workspace.git.tree import Tree
 from tests.machine import PATIENCE_S
 from tests.workspace.git_scene import ROOT, make_repo, names, plain
@@ -89,7 +89,7 @@ def test_a_pattern_that_takes_years_is_stopped_and_named(tree: Tree, monkeypatch
 def test_ordinary_rules_are_never_blamed(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "r", {".gitignore": "*.py[cod]\n**/build/*.o\n/a/*/b/*.c\n"})
     assert costly_pattern(repo) is None
-    (repo / ".gitattributes").write_text("x" * MOST_RULES_BYTES)
+    (repo / ".gitattributes").write_text("x" * MAX_RULES_BYTES)
     assert find_hazard(repo) is None
 
 
