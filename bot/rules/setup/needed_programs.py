@@ -97,10 +97,10 @@ def is_berry(program: WantedProgram) -> bool:
 _AT_COMMAND = r"(?:^|&&|\|\||[;|(])[ \t]*[@+-]*(?:exec |env )?(?:[A-Z_]+=\S* )*"
 
 
-def called_in(recipe: str, known: Collection[str] = tuple(KNOWN)) -> tuple[str, ...]:
+def called_in(recipe: str) -> tuple[str, ...]:
     """Those of the known programs that the lines of a shell recipe call, each once and sorted."""
     called = re.findall(rf"{_AT_COMMAND}([a-z]+)\b(?![.=/-])", recipe, re.MULTILINE)
-    return tuple(sorted(set(called) & set(known)))
+    return tuple(sorted(set(called) & set(KNOWN)))
 
 
 _PYTHON = re.compile(r"(?<![\w.-])(?:python[\d.]*|mypy|pytest|ruff)(?![\w-])")

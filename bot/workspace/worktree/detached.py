@@ -21,15 +21,14 @@ _BEGUN = "mendbot-begun-with"
 _INDEXES = ("index", "index.lock", "mendbot-index", "mendbot-tree")
 
 
-async def ensure_detached(mirror: Path, path: Path, sha: str, *, as_is: bool = False) -> Tree:
+async def ensure_detached(mirror: Path, path: Path, sha: str) -> Tree:
     """A tree at `path` whose HEAD is the commit `sha` itself, on no branch: the one that is there, else a new one.
 
     `path`'s parent must be the run's alone: what else lies at `path` is the remains of a crash and is deleted. The
     files of one that is there are made the commit's again, whatever was changed, committed or switched in it. What is
     ignored stays (`node_modules` from the set-up, caches), and so do repositories within it; `remove_worktree` first
     gives a tree without them. Once checks have begun there (`begin_with`), what else they made stays, too, for the
-    checks that follow. `as_is` leaves the files too where HEAD still is `sha`: to go on after a crash, and for
-    a caller that puts back a snapshot of its own (`Tree.restore`).
+    checks that follow.
 
     UserError where the mirror has no such commit, Refused (`wrong_commit`) where HEAD would be any other than `sha`
     (T11), Transient where the disk is full; `sha` is a full id, else ValueError. `remove_worktree` removes it."""
@@ -43,7 +42,7 @@ async def ensure_detached(mirror: Path, path: Path, sha: str, *, as_is: bool = F
             raise Refused("wrong_commit", f"{sha[:12]} is not a commit itself but a name for {commit[:12]}")
         held = await settled(mirror, lambda _: True)
         here = next((entry for entry in held if entry.path == path), None)
-        tree = None if here is None else await _put_back(mirror, here, sha, as_is=as_is)
+        tree = None if here is None else await _put_back(mirror, here, sha)
         if tree is None:
             await drop(mirror, path)
             tree = await add(mirror, path, "", sha, fresh=False)
@@ -64,16 +63,13 @@ def begun_with(tree: Tree) -> str | None:
         return None
 
 
-async def _put_back(mirror: Path, entry: Entry, sha: str, *, as_is: bool) -> Tree | None:
+async def _put_back(mirror: Path, entry: Entry, sha: str) -> Tree | None:
     """The tree with HEAD and files as `sha` has them; None if it resists, so that it must be made anew."""
     tree = opened(mirror, entry.path)
     head = tree.git_dir / "HEAD"
     try:
         await write_link(tree)
-        if head.read_bytes() == f"{sha}\n".encode():
-            if as_is:
-                return tree
-        else:
+        if head.read_bytes() != f"{sha}\n".encode():
             # written as `add` writes it: what HEAD was made to be must not decide what git does to it
             await remove_directory(head, trash_in=mirror)
             for name in (_BEGUN, RECORD):  # of another commit, or of one that a check made

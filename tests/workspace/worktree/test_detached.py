@@ -22,8 +22,8 @@ from bot.workspace.worktree.run_worktree import remove_worktree
 from tests.workspace.git_scene import Scene, content, ensure, make_repo, plain, python
 
 
-def detached(mirror: Path, path: Path, sha: str, *, as_is: bool = False) -> Tree:
-    return asyncio.run(ensure_detached(mirror, path, sha, as_is=as_is))
+def detached(mirror: Path, path: Path, sha: str) -> Tree:
+    return asyncio.run(ensure_detached(mirror, path, sha))
 
 
 @pytest.fixture
@@ -213,17 +213,14 @@ def test_what_is_ignored_stays_and_what_is_not_goes(mirror: Path, path: Path, sh
     assert (path / "deps.log").read_text() == "installed" and not (path / "left").exists()
 
 
-def test_as_it_is_on_its_commit_and_put_back_on_any_other(mirror: Path, path: Path, sha: str) -> None:
+def test_edits_commits_and_a_lost_link_are_undone(mirror: Path, path: Path, sha: str) -> None:
     detached(mirror, path, sha)
     _edited(path, mirror)
     (path / ".git").unlink()
-    tree = detached(mirror, path, sha, as_is=True)
-    assert (path / "a.txt").read_text() == "changed\n" and (path / "new/deep/file").exists()
-    assert state(path)[:2] == (sha, "HEAD")
-    asyncio.run(tree.restore(sha))
+    detached(mirror, path, sha)
     assert state(path) == (sha, "HEAD", "")
     _committed(path, mirror)
-    detached(mirror, path, sha, as_is=True)
+    detached(mirror, path, sha)
     assert state(path) == (sha, "HEAD", "")
 
 
@@ -278,7 +275,7 @@ def test_the_same_place_for_another_commit_holds_that_one(scene: Scene, tmp_path
     asyncio.run(fetch(scene.mirror, scene.remote))
     second = plain("rev-parse", "HEAD", cwd=scene.work)
     for sha, names in ((first, {"a.txt"}), (second, {"b.txt"}), (first, {"a.txt"})):
-        detached(scene.mirror, path, sha, as_is=True)
+        detached(scene.mirror, path, sha)
         assert state(path) == (sha, "HEAD", "")
         assert {file.name for file in path.glob("*.txt")} == names
 
