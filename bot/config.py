@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from bot.errors import ConfigError
 from bot.model import Language, SandboxMode, ToolsMode
-from bot.repo_config import (
+from bot.repo_config.keys import (
     CHECK_TIMEOUTS_S,
     POLICY_PATH,
     VERB_NAMES,
@@ -23,10 +23,9 @@ from bot.repo_config import (
     PolicyProblem,
     PullRequestsPolicy,
     StopPolicy,
-    parse_policy,
-    parse_policy_file,
-    policy_schema,
 )
+from bot.repo_config.parse import parse_policy, parse_policy_file
+from bot.repo_config.schema import policy_schema
 
 __all__ = [
     "CHECK_MEMORY_MB",

@@ -15,7 +15,7 @@ from bot.cli.local import Flag, GivenPath
 from bot.cli.output import print_json, say
 from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy_file, policy_schema
 from bot.errors import UserError
-from bot.repo_config import LONGEST_BYTES
+from bot.repo_config.parse import LONGEST_BYTES
 from bot.reports.format.truncate import one_line
 
 _ELSEWHERE = (".github/mendbot.yaml", "mendbot.yml", "mendbot.yaml", ".mendbot.yml", ".mendbot.yaml")

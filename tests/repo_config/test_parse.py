@@ -18,7 +18,7 @@ from bot.config import (
     parse_policy_file,
 )
 from bot.errors import ConfigError
-from bot.repo_config import AGENT_KINDS, agent_problem
+from bot.repo_config.agents import AGENT_KINDS, agent_problem
 from bot.workflows.agents.build_agents import check_specs
 from tests.full_policy import FULL
 

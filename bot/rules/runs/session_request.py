@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.errors import UserError
 from bot.model import Phase, Problem, Session, SessionRequest, ShellOrArgv, Status
-from bot.repo_config import agent_problem
+from bot.repo_config.agents import agent_problem
 from bot.rules.runs.proof import proof_of
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState

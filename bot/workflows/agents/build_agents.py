@@ -22,7 +22,7 @@ from bot.config import Settings
 from bot.errors import ConfigError, UserError
 from bot.model import Change, ShellCommand
 from bot.proc import ProcResult
-from bot.repo_config import agent_problem
+from bot.repo_config.agents import agent_problem
 from bot.store.database.database import Database
 from bot.store.history.history import History
 from bot.store.history.snapshot import tool_session_id, write_snapshot
