@@ -11,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from bot.errors import ConfigError
+from bot.logs import captured_logs, get_logger, set_up_logs
 from tests.machine import PATIENCE_S
 
 TOKEN = "ghs_" + "a1B2" * 10
 SCRIPT = """
 import sys
-import structlog
-from bot.logs import set_up_logs
+from bot.logs import get_logger, set_up_logs
 set_up_logs("info", sys.argv[1])
-log, token = structlog.get_logger(), sys.argv[2]
+log, token = get_logger(), sys.argv[2]
 log.debug("unseen")
 log.info("top", value=token)
 log.info("inside", args={"list": [token, ("x", token)]})
@@ -45,6 +46,24 @@ def test_tokens_are_masked_at_any_depth_and_in_tracebacks(form: str) -> None:
         assert [event["event"] for event in events] == ["top", "inside", "raised"]
 
 
+def test_a_line_for_people_is_one_line_whatever_its_fields_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    with captured_logs():  # puts back what was set up before
+        set_up_logs("warning", "console")
+        log = get_logger().bind(job="fix")
+        log.info("unseen")
+        log.warning("seen", path="/a b", count=2, because="one\n2026 [error    ] forged", event="own")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.split(" ", 1)[1] == (
+        "[warning  ] seen                           because='one\\n2026 [error    ] forged' count=2 job=fix path=/a b"
+    )
+
+
+def test_unknown_levels_and_forms_are_refused() -> None:
+    for level, form, name in (("loud", "json", "LOG_LEVEL: `loud`"), ("info", "xml", "LOG_FORMAT: `xml`")):
+        with pytest.raises(ConfigError, match=name):
+            set_up_logs(level, form)
+
+
 def log_calls(tree: ast.AST) -> Iterator[ast.Call]:
     names = ("debug", "info", "warning", "error", "exception", "critical")
     for node in ast.walk(tree):
@@ -52,13 +71,13 @@ def log_calls(tree: ast.AST) -> Iterator[ast.Call]:
             yield node
 
 
-def test_no_field_of_a_log_line_takes_the_name_of_structlogs_own() -> None:
-    """`log.info("name", event=...)` raises TypeError: the line, and what is in the course of being handled, is lost."""
+def test_no_field_of_a_log_line_takes_the_name_of_one_that_every_line_has() -> None:
+    """`log.info("name", event=...)` would lose the field."""
     bot = Path(__file__).parents[1] / "bot"
     wrong = [
         f"{path.relative_to(bot)}:{call.lineno}"
         for path in sorted(bot.rglob("*.py"))
         for call in log_calls(ast.parse(path.read_text()))
-        if any(keyword.arg == "event" for keyword in call.keywords)
+        if any(keyword.arg in ("event", "level", "timestamp", "exception") for keyword in call.keywords)
     ]
     assert wrong == []

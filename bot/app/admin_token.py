@@ -10,17 +10,17 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-import structlog
 from pydantic import SecretStr
 
 from bot.config import Settings
 from bot.errors import ConfigError
+from bot.logs import get_logger
 
 TOKEN_FILE = "admin-token"  # noqa: S105  # its name
 _TOKEN = re.compile(rb"\s*([!-~]{32,1024})\s*")
 _MODE = 0o600
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def has_admin_token(settings: Settings) -> bool:

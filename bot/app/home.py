@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import structlog
-
 from bot.errors import ConfigError
+from bot.logs import get_logger
 from bot.reports.format.truncate import one_line
 from bot.store.database.engines import APPLICATION_ID
 from bot.store.database.open import FILE, application_id
@@ -18,7 +17,7 @@ _OF_THE_SYSTEM = frozenset({"lost+found"})
 
 _OF_A_SESSION = ("artifacts", "kits", "sessions")
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def claim_home(home: Path) -> None:

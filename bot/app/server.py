@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import structlog
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
@@ -26,7 +25,7 @@ from bot.app.worker import Worker
 from bot.config import Settings
 from bot.errors import ConfigError
 from bot.http import check_api_url
-from bot.logs import set_up_logs
+from bot.logs import get_logger, set_up_logs
 from bot.store.database.database import Database
 from bot.store.database.open import database_url
 from bot.store.history.history import History
@@ -47,7 +46,7 @@ from bot.workspace.git.command import require_git
 _M_ARENA_MAX = -8
 """As malloc.h of glibc has it."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def web(settings: Settings, database: Database, worker: Worker, streams: Streams) -> WebhookRouter:

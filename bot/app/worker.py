@@ -10,7 +10,6 @@ from collections.abc import Callable, Coroutine, Mapping
 from datetime import timedelta
 from typing import Any, TypeVar
 
-import structlog
 import uvloop
 
 from bot.app.build import Jobs, build_context, engine_url, jobs, queues
@@ -19,6 +18,7 @@ from bot.engine import Engine, quiet_logs
 from bot.errors import Transient
 from bot.github.client import GitHub
 from bot.http import open_client
+from bot.logs import get_logger
 from bot.model.jobs import Job, JobState
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
@@ -38,7 +38,7 @@ GRACE_S = 6.0
 _LOOPS = (pump_loop, catch_up_loop, gather_loop, report_loop, publish_checks_loop, tend_loop, watch_loop)
 
 T = TypeVar("T")
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Worker:

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import structlog
 from gidgethub.abc import GitHubAPI
 
 from bot import http
@@ -18,6 +17,7 @@ from bot.github.auth import Credentials
 from bot.github.clock import ServerClock
 from bot.github.pace import Lane, Pace
 from bot.http import AsyncClient, NotSent, Unclear
+from bot.logs import get_logger
 
 ACCEPT = "application/vnd.github+json"
 API_VERSION = "2022-11-28"
@@ -31,7 +31,7 @@ _REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
 
 Variables = Mapping[str, str | int]
 ResultT = TypeVar("ResultT")
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)

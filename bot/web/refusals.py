@@ -7,16 +7,15 @@ import asyncio
 import time
 from collections import Counter, deque
 
-import structlog
-
 from bot.errors import Transient
+from bot.logs import get_logger
 from bot.store.inbox.deliveries import DeliveryRow
 from bot.store.inbox.refused_deliveries import MAX_REASON, MOST, RefusedDeliveries
 
 LOG_S = 60.0
 WRITE_S = 5.0
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Refusals:

@@ -6,8 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-import structlog
-
+from bot.logs import get_logger
 from bot.model import Repo
 from bot.workflows.context import Context
 from bot.workspace.mirror.remote import AccessDenied, Remote
@@ -15,7 +14,7 @@ from bot.workspace.mirror.remote import AccessDenied, Remote
 PATIENCE_S = (1.0, 4.0)
 """Pauses after a refusal; refused once more, it is meant."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def transfer(context: Context, repo: Repo, work: Callable[[Remote], Awaitable[None]], *, write: bool) -> None:

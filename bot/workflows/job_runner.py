@@ -7,9 +7,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import NoReturn
 
-import structlog
-
 from bot.errors import Shortage, Stale, Transient, UserError, shortage_behind
+from bot.logs import get_logger
 from bot.model import StopReason
 from bot.model.jobs import JobArgs, JobStep, StepResult
 
@@ -35,7 +34,7 @@ def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
 
     A job is never given up without a word: where burying it fails, it is buried without clearing up, and where even
     that fails it is taken up again later."""
-    log = structlog.get_logger().bind(job=kind)
+    log = get_logger().bind(job=kind)
 
     async def step(args: JobArgs, faults: int) -> StepResult:
         try:
@@ -87,7 +86,7 @@ def _our_fault(error: Exception) -> StopReason:
 async def persistently(name: str, loop: Callable[[], Awaitable[None]]) -> NoReturn:
     """Keep one of the worker's loops going: a database that is locked or a disk that is full must not end it, nor may
     a bug of ours end the rest. `loop` begins anew each time."""
-    log = structlog.get_logger().bind(loop=name)
+    log = get_logger().bind(loop=name)
     while True:
         try:
             await loop()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-import structlog
 from pydantic import ValidationError
 
 from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy_file
 from bot.github.repository import NoFile, RepositoryClient
+from bot.logs import get_logger
 from bot.model import Repo
 from bot.store.runs.reported import Published
 from bot.workflows.context import Context
@@ -38,7 +38,7 @@ async def _ask(context: Context, repo: Repo) -> tuple[Policy, str]:
             published = Published(github_id=None, digest=parsed.model_dump_json())
             await context.stores.reports.record(repo, _TARGET, published)
         return parsed, parsed.base_branch or default
-    structlog.get_logger().warning(
+    get_logger().warning(
         "policy_broken", repo=repo.full_name, problems=[f"{item.key}: {item.message}" for item in parsed]
     )
     policy = kept or Policy()

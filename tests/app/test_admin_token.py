@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
 from bot.app.admin_token import with_admin_token, with_known_token
 from bot.config import Settings
 from bot.errors import ConfigError
+from bot.logs import captured_logs
 
 TOKEN = "t" * 43
 
@@ -23,7 +23,7 @@ def token_of(settings: Settings) -> str | None:
 def test_it_is_made_once_for_this_user_alone(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
-        with capture_logs() as said:
+        with captured_logs() as said:
             first = token_of(with_admin_token(Settings(home=tmp_path)))
     finally:
         os.umask(before)
@@ -98,8 +98,8 @@ def test_what_others_could_read_is_closed_to_them_and_said(tmp_path: Path) -> No
     path = tmp_path / "admin-token"
     path.write_text(f"{TOKEN}\n")
     path.chmod(0o644)
-    with capture_logs() as said:
+    with captured_logs() as said:
         assert token_of(with_admin_token(Settings(home=tmp_path))) == TOKEN
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [(entry["event"], entry["log_level"]) for entry in said] == [("admin_token_open", "warning")]
+    assert [(entry["event"], entry["level"]) for entry in said] == [("admin_token_open", "warning")]
     assert TOKEN not in str(said)

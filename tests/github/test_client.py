@@ -5,11 +5,11 @@ import itertools
 from typing import Any
 
 import pytest
-import structlog
 
 from bot.errors import Stale, Transient, UserError
 from bot.github.client import DEFAULT_AUTHOR
 from bot.http import Unclear
+from bot.logs import captured_logs
 from bot.model import Repo
 
 from .virtual_time import VirtualTime
@@ -283,7 +283,7 @@ def test_a_list_ends_where_its_link_leads_to_another_origin_and_the_token_stays_
         for number in (3, 4):
             await client.upsert_comment(number, f"k{number}", "text")
 
-    with structlog.testing.capture_logs() as logged:
+    with captured_logs() as logged:
         asyncio.run(go())
     assert {seen.host for seen in world.seen} == {"api.github.com"}
     assert len(world.comments) == 2

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from structlog.testing import capture_logs
 
+from bot.logs import captured_logs
 from bot.store.database.database import Database
 from bot.store.inbox.refused_deliveries import MOST, RefusedDeliveries
 from bot.web.refusals import Refusals
@@ -103,7 +103,7 @@ def test_a_flood_is_one_line_with_its_count_and_one_write(database: Database) ->
         assert len(await refusals.list(1000, 0)) == MOST
         return len(await RefusedDeliveries(database).list())
 
-    with capture_logs() as said:
+    with captured_logs() as said:
         written = asyncio.run(work())
     assert written <= MOST
     lines = [line for line in said if line["event"] == "deliveries_refused"]

@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-import structlog
+from bot.logs import get_logger
 
 QUIET_S = 0.25
 LONGEST_LOG = 64 * 1024 * 1024
@@ -18,7 +18,7 @@ LONGEST_LOG = 64 * 1024 * 1024
 _READERS_S = 0.2
 _AGAIN_S = 2.0
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Checkpointer:

@@ -7,9 +7,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-import structlog
 from pydantic import ValidationError
 
+from bot.logs import get_logger
 from bot.model import ValidationStep
 from bot.model.pipeline import PipelineStage, SuiteSummary, WhatRan
 from bot.model.reasons import Reason
@@ -28,7 +28,7 @@ from bot.workspace.checks.named_tests import asking
 from bot.workspace.git.tree import Tree
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 
-log = structlog.get_logger()
+log = get_logger()
 
 Run = Callable[[SandboxGrant], Awaitable[tuple[ValidationStep, bytes]]]
 """Runs a stage's command with what it is granted; the step and its log."""

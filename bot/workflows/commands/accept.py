@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-import structlog
-
 from bot.errors import Stale, UserError
+from bot.logs import get_logger
 from bot.model.jobs import Job
 from bot.rules.triage.decisions import RunCommands
 from bot.store.database.database import now_ms
@@ -17,7 +16,7 @@ from bot.workflows.context import Context
 MOST_PER_HOUR = 60
 """Commands of one person in one repository; who works at it by hand does not reach that."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def accept(context: Context, request: RunCommands) -> str:

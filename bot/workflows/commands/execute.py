@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-import structlog
-
 from bot.errors import Stale, UserError
 from bot.github.threads import Reply
+from bot.logs import get_logger
 from bot.model import Language, StopReason
 from bot.model.commands import SlashCommand
 from bot.model.jobs import StepResult
@@ -47,7 +46,7 @@ TABLE: Mapping[str, Verb] = {
 }
 """What runs each verb; a test holds it against `rules.commands.verbs.VERBS`."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 _DONE, _NOT_DONE = "done", "not done"
 

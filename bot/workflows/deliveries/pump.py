@@ -11,10 +11,9 @@ from contextlib import asynccontextmanager
 from functools import partial
 from weakref import WeakValueDictionary
 
-import structlog
-
 from bot.errors import Stale, Transient, UserError
 from bot.github.answers import Unauthorized
+from bot.logs import get_logger
 from bot.rules.events import parse as parser
 from bot.rules.events.parse import repository_key
 from bot.rules.events.types import Event
@@ -34,7 +33,7 @@ IN_HAND = 512
 AT_ONCE = 16
 """Of these, the ones that are asking GitHub something (it allows 100 requests at once)."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def pump_loop(context: Context) -> None:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import structlog
-
 from bot.errors import MendbotError
+from bot.logs import get_logger
 from bot.model import Repo, Resolution, Status
 from bot.model.pulls import PullRequest
 from bot.rules.grouping.references import closes
@@ -29,7 +28,7 @@ from bot.workspace.mirror.pull_refs import drop_head, drop_pull
 MOST_ERRORS = 50
 _PATHS_NAMED = 10
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def learn_from_push(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:

@@ -6,9 +6,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-import structlog
-
 from bot.agent.replay import gist, patch_hash
+from bot.logs import get_logger
 from bot.model import KnownError, Resolution
 from bot.rules.failures.errors import raw_errors
 from bot.rules.reasons import make_reason
@@ -26,7 +25,7 @@ _PATHS_NAMED = 10
 _ERRORS_LEARNED = 50
 """Of one lesson; where a single change makes more errors go away, the first are as good as all."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def change_hash(row: RunRow, patch: str) -> str:

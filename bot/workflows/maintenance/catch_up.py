@@ -9,10 +9,9 @@ from array import array
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-import structlog
-
 from bot.errors import MendbotError, Stale, Transient, UserError
 from bot.github.deliveries import Attempt
+from bot.logs import get_logger
 from bot.rules.triage.missed_events import withdrawal_reason
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
@@ -32,7 +31,7 @@ AGAIN_S = 60.0
 PAGE_PAUSE_S, ASK_PAUSE_S = 0.1, 0.5
 """Between two pages, and between two requests to redeliver: GitHub takes 180 writes a minute, of all kinds together."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def catch_up_loop(context: Context) -> None:

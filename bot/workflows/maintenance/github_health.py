@@ -6,10 +6,9 @@ import asyncio
 from datetime import UTC, datetime
 from functools import partial
 
-import structlog
-
 from bot.errors import Stale, Transient, UserError
 from bot.github.answers import NotFound, Unauthorized
+from bot.logs import get_logger
 from bot.workflows.context import Context, Watch
 from bot.workflows.job_runner import persistently
 
@@ -21,7 +20,7 @@ FITS = "APP_ID and the private key fit"
 _UNFIT = "GitHub does not take the private key for APP_ID: check both against the App's settings page"
 _UNKNOWN = "GitHub knows no App of this APP_ID: check it against the App's settings page"
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def watch_loop(context: Context) -> None:

@@ -7,10 +7,9 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
-import structlog
-
 from bot.agent.hook_bundle import remove_kit
 from bot.errors import MendbotError
+from bot.logs import get_logger
 from bot.model import Repo
 from bot.model.run_events import ChangeLost
 from bot.store.database.database import now_ms
@@ -29,7 +28,7 @@ _AT_ONCE = 4
 REMEMBER = timedelta(days=7)
 """How long the engine's records of ended jobs are kept: longer than GitHub offers redelivery (threats.md 4)."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def tend_loop(context: Context) -> None:

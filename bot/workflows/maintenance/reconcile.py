@@ -5,8 +5,7 @@ crashes: each leaves a run that nothing would ever end, and issues that nobody c
 
 from __future__ import annotations
 
-import structlog
-
+from bot.logs import get_logger
 from bot.model.reasons import ExplainedStop
 from bot.rules.reasons import make_reason
 from bot.store.runs.runs import RunRow
@@ -17,7 +16,7 @@ from bot.workflows.runs.abandoned import fail_abandoned
 from bot.workflows.runs.finish import settle_job
 from bot.workflows.runs.loop import fail_run, fix_job
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def reconcile(context: Context) -> None:

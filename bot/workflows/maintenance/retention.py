@@ -10,9 +10,8 @@ from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
-import structlog
-
 from bot.errors import MendbotError
+from bot.logs import get_logger
 from bot.model import Repo
 from bot.store.runs.pull_rows import OPEN
 from bot.workflows.context import Context
@@ -44,7 +43,7 @@ _LONG = timedelta(days=7)
 _TIDIED = "mendbot-tidied"
 """A file in a mirror, of the moment when it was tidied last."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def forget_old(context: Context, now_ms: int) -> None:

@@ -8,9 +8,8 @@ from functools import partial
 from itertools import islice
 from typing import assert_never
 
-import structlog
-
 from bot.errors import MendbotError, Refused, UserError
+from bot.logs import get_logger
 from bot.model import CHECK_ORDER, ShellCommand, StopReason, ValidationStep
 from bot.model.jobs import StepResult
 from bot.model.pull_check_events import (
@@ -60,7 +59,7 @@ from bot.workspace.git.diff import changed
 from bot.workspace.mirror import mirror as mirrors
 from bot.workspace.mirror.pull_refs import fetch_head, merge_base
 
-log = structlog.get_logger()
+log = get_logger()
 
 _STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "retargeted", "stale"})
 _NEAR_TOLD = 50

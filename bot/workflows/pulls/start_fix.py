@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-import structlog
-
 from bot.config import Policy
+from bot.logs import get_logger
 from bot.model import Annotation, Language, Repo
 from bot.model.pulls import CheckStatus, PullRequest
 from bot.reports.locale.catalog import t
@@ -32,7 +31,7 @@ from bot.workflows.runs.loop import fix_job
 _PATHS_NAMED = 20
 _BLOCK_CHARS = 4_000
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import structlog
-
 from bot.config import Policy
 from bot.errors import Stale, UserError
 from bot.github.answers import Unauthorized
+from bot.logs import get_logger
 from bot.model import Repo
 from bot.model.pulls import PullRequest
 from bot.rules.pulls.eligibility import Eligibility, EligibilityFacts, judge_eligibility, trust
@@ -25,7 +24,7 @@ from bot.workflows.pulls.start_stop import CheckRequest, get_kept_checks, start_
 from bot.workflows.repo_config import get_policy
 from bot.workflows.runs.request import cancel_run
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def sync_pull(context: Context, repo: Repo, number: int) -> str:

@@ -4,9 +4,8 @@ Asked of git (`merge-tree`) before the branch appears on GitHub, so that its pul
 
 from __future__ import annotations
 
-import structlog
-
 from bot.errors import MendbotError
+from bot.logs import get_logger
 from bot.model import Conflict, Status
 from bot.model.run_events import ConflictsSeen
 from bot.store.runs.runs import RunRow
@@ -17,7 +16,7 @@ from bot.workspace.mirror.merge_conflicts import conflicts
 _LOOKED_AT = 50
 """The newest groups of the repository that are compared; a team that has more of them open has other worries."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def note_conflicts(context: Context, row: RunRow, commit: str) -> tuple[Conflict, ...]:

@@ -14,10 +14,9 @@ from functools import partial
 from hashlib import sha256
 from typing import Generic, Protocol, TypeVar
 
-import structlog
-
 from bot.errors import Stale, Transient, UserError
 from bot.github.answers import Unauthorized
+from bot.logs import get_logger
 from bot.model import CheckOutput, Repo
 from bot.model.pulls import CheckAction
 from bot.store.runs.reported import Published
@@ -36,7 +35,7 @@ comment for that of another purpose (T37)."""
 _REFUSED: ContextVar[list[str] | None] = ContextVar("refused", default=None)
 """What was refused of the row that is being told, however deep below `Publisher` it was said."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class Row(Protocol):

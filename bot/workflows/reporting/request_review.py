@@ -3,10 +3,9 @@ comment that is edited."""
 
 from __future__ import annotations
 
-import structlog
-
 from bot.errors import Stale, UserError
 from bot.github.answers import Unauthorized
+from bot.logs import get_logger
 from bot.model import RunView
 from bot.store.runs.reported import Published
 from bot.store.runs.runs import RunRow
@@ -16,7 +15,7 @@ from bot.workflows.reporting.publisher import report_digest
 _MOST = 15
 """People of one group who are asked; GitHub takes 15 reviewers of a pull request."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def ask_review(context: Context, row: RunRow, view: RunView) -> None:

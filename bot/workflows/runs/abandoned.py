@@ -3,9 +3,8 @@ is put back before anybody else works there."""
 
 from __future__ import annotations
 
-import structlog
-
 from bot.errors import MendbotError
+from bot.logs import get_logger
 from bot.model import Status
 from bot.model.reasons import ExplainedStop
 from bot.rules.reasons import make_reason
@@ -15,7 +14,7 @@ from bot.workflows.runs.finish import finish
 from bot.workflows.runs.local_tree import taking_over
 from bot.workspace.git.command import GitError
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def fail_abandoned(context: Context) -> None:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import structlog
-
 from bot.agent.hook_bundle import remove_kit
 from bot.errors import MendbotError
+from bot.logs import get_logger
 from bot.model import Artifact, Loss, Phase, Status, StopReason
 from bot.model.jobs import Job
 from bot.model.phase_events import PhaseSkipped
@@ -35,7 +34,7 @@ from bot.workspace.worktree.salvage import rescue
 _MOST_TOLD = 200_000
 """Characters of an unfinished change that are recorded: a comment shows fewer, and whole files of it."""
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)

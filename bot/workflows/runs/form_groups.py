@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 
-import structlog
-
 from bot.config import Policy
 from bot.errors import MendbotError, Stale, Transient
+from bot.logs import get_logger
 from bot.model import Issue, Repo
 from bot.model.reasons import ExplainedGroup
 from bot.rules.grouping.groups import choose_groups, pinned_group
@@ -32,7 +31,7 @@ REFUSED_S = 300.0
 """Where GitHub said no, somebody has to fix something first."""
 HELD_MS = 1000
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def gather_loop(context: Context) -> None:

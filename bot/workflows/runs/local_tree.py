@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import structlog
-
 from bot.errors import UserError
+from bot.logs import get_logger
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context, session_dir
@@ -24,7 +23,7 @@ CHANGE = "change.diff"
 LEFT_OVER = "not-kept.diff"
 FOUND = "found-{}.diff"
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 def open_local(context: Context, row: RunRow) -> Tree:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import structlog
-
 from bot.github.pulls import NoDrafts
+from bot.logs import get_logger
 from bot.model import Phase, PullRequestRef, RunView
 from bot.model.phase_events import PackagingCompleted, PhaseFailed, PhaseStarted, ReviewCompleted
 from bot.model.reasons import ExplainedStop
@@ -24,7 +23,7 @@ from bot.workflows.runs.begin import open_tree
 from bot.workspace.git.diff import diff
 from bot.workspace.git.tree import Tree
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 async def review(context: Context, row: RunRow, state: RunState) -> None:

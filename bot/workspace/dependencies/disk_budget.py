@@ -11,9 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
 from bot.errors import Transient
+from bot.logs import get_logger
 from bot.workspace.dependencies.cache import MANIFEST, read_manifest, turn
 from bot.workspace.files.home_directories import own_entries
 from bot.workspace.files.remove_tree import remove_directory
@@ -28,7 +27,7 @@ UNUSED_S = 30 * 24 * 3600.0
 _KEY = re.compile(r"[0-9a-f]{64}")
 _HALF = re.compile(r"\.([0-9a-f]{64})\.(?:new|given|trash)-[0-9a-f]+.*|\.\.([0-9a-f]{64})\..*")
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
-import structlog
-
 from bot import proc
 from bot.errors import MendbotError, Transient
+from bot.logs import get_logger
 from bot.model import ShellCommand
 from bot.model.setups import SetupPlan, SetupStep
 from bot.proc import ProcResult
@@ -34,7 +33,7 @@ _GUARD = Path(__file__).with_name("node_guard.cjs")
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)

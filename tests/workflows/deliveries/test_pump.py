@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-import structlog
 
-from bot.logs import set_up_logs
+from bot.logs import captured_logs, set_up_logs
 from bot.model import Status
 from bot.store.database.tables import run_issues
 from bot.store.inbox.deliveries import DeliveryRow
@@ -104,9 +103,9 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[dict[s
     """The lines of the log so far, as `serve` writes them."""
     written = io.StringIO()
     monkeypatch.setattr(sys, "stderr", written)
-    set_up_logs("info", "json")
-    yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
-    structlog.reset_defaults()
+    with captured_logs():  # puts back what was set up before
+        set_up_logs("info", "json")
+        yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
 
 
 def test_an_unexpected_error_fails_its_delivery_with_the_traceback_in_the_log_and_holds_up_no_other(

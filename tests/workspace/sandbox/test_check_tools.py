@@ -26,7 +26,7 @@ from tests.machine import PATIENCE_S
 from tests.workspace.real_projects import sources
 
 ROOT = Path(__file__).parents[3]
-OURS = ("pydantic", "starlette", "structlog", "httpx2", "alembic", "bot")
+OURS = ("pydantic", "starlette", "cachetools", "httpx2", "alembic", "bot")
 PLAIN = {"pyproject.toml": '[project]\nname = "plain"\nversion = "1"\n', "plain.py": "def one():\n    return 1\n"}
 PASSES = "from plain import one\n\n\ndef test_one():\n    assert one() == 1\n"
 MAKE = "import asyncio, sys; from pathlib import Path; from bot.workspace.sandbox.check_tools import make_tools; "
@@ -64,7 +64,7 @@ def test_in_the_sandbox_the_bots_environment_is_not_there(tmp_path: Path) -> Non
     assert item.passed, item.output
 
 
-@pytest.mark.parametrize("name", ["click", "structlog", "starlette"])
+@pytest.mark.parametrize("name", ["click", "cachetools", "starlette"])
 @pytest.mark.parametrize("mode", ["auto", "none"])
 def test_a_src_layout_imports_its_own_code(tmp_path: Path, name: str, mode: str) -> None:
     files = {

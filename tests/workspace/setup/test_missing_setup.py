@@ -25,8 +25,8 @@ from tests.workspace.real_projects import sources
 
 ROOT = Path(__file__).parents[3]
 PROJECT = '[project]\nname = "app"\nversion = "1"\n'
-DEPENDS = f'{PROJECT}dependencies = ["structlog"]\n[project.optional-dependencies]\ntest = ["pytest"]\n'
-TRACE = "open('ran', 'w').write('ran')\n\n\ndef test_it():\n    import structlog\n"
+DEPENDS = f'{PROJECT}dependencies = ["cachetools"]\n[project.optional-dependencies]\ntest = ["pytest"]\n'
+TRACE = "open('ran', 'w').write('ran')\n\n\ndef test_it():\n    import cachetools\n"
 PIP = "python3 -m venv .venv && .venv/bin/python -m pip install"
 
 
@@ -86,7 +86,10 @@ def test_the_command_line_names_the_setup_once_and_fails(tmp_path: Path) -> None
 def test_lint_needs_no_dependencies(tmp_path: Path) -> None:
     sources(
         tmp_path,
-        {"pyproject.toml": f"{DEPENDS}[tool.ruff]\n[tool.mypy]\n", "app.py": "import structlog\n\nprint(structlog)\n"},
+        {
+            "pyproject.toml": f"{DEPENDS}[tool.ruff]\n[tool.mypy]\n",
+            "app.py": "import cachetools\n\nprint(cachetools)\n",
+        },
     )
     assert checked(tmp_path, "lint").passed
     assert lacking(checked(tmp_path, "typecheck")) is not None
@@ -167,7 +170,7 @@ def test_the_setup_command_is_the_package_managers_own(tmp_path: Path, files: di
         ({"src/pluggy/__init__.py": ""}, "pluggy"),
         ({"src/_pytest/__init__.py": ""}, "pytest"),
         ({"typing_extensions.py": ""}, "typing-extensions"),
-        ({"pyproject.toml": '[project]\nname = "structlog"\n', "src/structlog/__init__.py": ""}, None),
+        ({"pyproject.toml": '[project]\nname = "cachetools"\n', "src/cachetools/__init__.py": ""}, None),
         ({"packaging/debian/rules": ""}, None),
     ],
 )
@@ -191,13 +194,13 @@ def environment(tree: Path, name: str = ".venv", *, tools: bool = True) -> Path:
         shutil.copytree(theirs, own, dirs_exist_ok=True)
         for tool in ("pytest", "mypy"):
             shutil.copy2(found / "bin" / tool, place / "bin" / tool)
-    (own / "structlog.py").write_text("WHERE = __file__\n")
+    (own / "cachetools.py").write_text("WHERE = __file__\n")
     return place
 
 
 @pytest.mark.parametrize("name", [".venv", "venv"])
 def test_its_own_environment_is_used(tmp_path: Path, name: str) -> None:
-    test = f"import structlog\nimport sys\n\n\ndef test_it():\n    assert '/{name}/' in structlog.WHERE\n"
+    test = f"import cachetools\nimport sys\n\n\ndef test_it():\n    assert '/{name}/' in cachetools.WHERE\n"
     test += f"    assert sys.prefix.endswith('/{name}')\n"
     sources(tmp_path, {"pyproject.toml": DEPENDS, "test_app.py": test})
     environment(tmp_path, name)
@@ -217,7 +220,7 @@ def test_an_environment_without_the_tool_is_named(tmp_path: Path) -> None:
 
 def test_an_environment_that_came_after_the_command_was_chosen_counts(tmp_path: Path) -> None:
     """Runs choose their commands before set-up."""
-    sources(tmp_path, {"pyproject.toml": DEPENDS, "test_app.py": "import structlog\n\n\ndef test_it():\n    pass\n"})
+    sources(tmp_path, {"pyproject.toml": DEPENDS, "test_app.py": "import cachetools\n\n\ndef test_it():\n    pass\n"})
     command = detect(tmp_path, "test", ChecksPolicy())
     assert isinstance(command, ShellCommand)
     assert needed_setup(tmp_path, command, lambda tool: False) is not None
