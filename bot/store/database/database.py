@@ -166,7 +166,7 @@ class Database:
     @asynccontextmanager
     async def async_reads(self) -> AsyncIterator[None]:
         """While this is open, `read` on the running event loop uses connections of that loop alone: it waits for no
-        read of another loop (docs/decisions/0106-async-reads.md)."""
+        read of another loop (docs/decisions/0108-async-reads.md)."""
         loop, reader = asyncio.get_running_loop(), AsyncReader(parse_url(self.url))
         self._async_readers[loop] = reader
         try:
