@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
 
+from bot.late_psycopg import import_late
 from bot.model.jobs import Job, JobArgs, JobState, JobStep, Queue, StepResult
 from bot.store.database.postgres import bounded_arguments
 from bot.store.database.private_file import create_private
+
+import_late()
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer  # noqa: E402  # it imports psycopg
 
 APPLICATION_VERSION = "1"
 _MAX_RECOVERIES = 30
