@@ -40,8 +40,7 @@ class PlanningStarted(PhaseEvent):
     snapshot: str
     stages: tuple[PipelineStage, ...]
     focus: tuple[str, ...] = ()
-    setup: SetupPlan | None = None
-    red_base: bool = False
+    setup: SetupPlan
 
 
 class PhaseStarted(PhaseEvent):

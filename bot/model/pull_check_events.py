@@ -23,7 +23,7 @@ class PullStarted(Event):
     sandbox: str
     near: tuple[str, ...] = ()
     stages: tuple[PipelineStage, ...]
-    to_set_up: bool | None = None
+    to_set_up: bool
 
 
 class PullSetupCompleted(Event):

@@ -49,8 +49,8 @@ class PullCheckState:
     stages: tuple[PipelineStage, ...] = ()
     near: tuple[str, ...] = ()
     """The first of the paths that the pull request changes."""
-    to_set_up: bool | None = None
-    """Whether the head is to be set up; None in runs that began before that was noted."""
+    to_set_up: bool = False
+    """Whether the head is to be set up."""
     set_up: bool = False
     setup: tuple[SetupDone, ...] = ()
     """The steps of the head's setup that has ended."""
@@ -172,8 +172,7 @@ def next_pull_action(spec: PullCheckSpec, state: PullCheckState) -> PullAction:
     if state.stop is not None:
         return FinishPull()
     wanted = wanted_stages(spec, state)
-    old = spec.policy.setup is not None and bool(wanted)
-    if not state.set_up and (old if state.to_set_up is None else state.to_set_up):
+    if state.to_set_up and not state.set_up:
         return SetUpPull()
     for index in wanted:
         if index in state.judged:

@@ -125,7 +125,6 @@ def _begun(state: RunState, event: PlanningStarted) -> RunState:
         snapshot=event.snapshot,
         focus=event.focus,
         plan=event.setup,
-        red_base=event.red_base,
     )
 
 
@@ -157,7 +156,7 @@ def _checked(state: RunState, event: CheckEnded) -> RunState:
     if event.left is not None:
         state = replace(state, left={**state.left, index: event.left})
     state = with_suite(with_errors(state, event, index), event, index)
-    if next_index(state.stages, steps, fail_fast=state.fail_fast(event.iteration)) is not None:
+    if next_index(state.stages, steps, fail_fast=event.iteration > 0) is not None:
         return replace(state, steps=steps)
     return validated(state, event, steps)
 

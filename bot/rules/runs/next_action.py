@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from bot.config import POLICY_PATH
-from bot.model import Model, Phase, SetupPlan, Status, StopReason
+from bot.model import Model, Phase, Status, StopReason
 from bot.model.pipeline import PipelineStage
 from bot.model.reasons import ExplainedStop
-from bot.model.setups import SetupStep
 from bot.rules.reasons import make_reason
 from bot.rules.runs.existing_failures import cannot_check
 from bot.rules.runs.pipeline import next_index
@@ -75,13 +73,13 @@ def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action:
         return Begin()
     if state.stop is not None:
         return Finish(status=Status.FAILED, stop=state.stop)
-    if plan_of(spec, state).steps and not state.set_up:
+    if state.plan.steps and not state.set_up:
         return SetUp()
     if not any(stage.command is not None for stage in state.stages):
         return Finish(status=Status.FAILED, stop=_no_checks(state.stages))
     if spec.baseline and state.baseline is None:
-        return Validate(attempt=0, index=next_index(state.stages, state.steps, fail_fast=state.fail_fast(0)) or 0)
-    stuck = cannot_check(spec, state.baseline.steps) if state.red_base and state.baseline is not None else None
+        return Validate(attempt=0, index=next_index(state.stages, state.steps, fail_fast=False) or 0)
+    stuck = cannot_check(spec, state.baseline.steps) if state.baseline is not None else None
     if stuck is not None:
         return Finish(status=Status.FAILED, stop=stuck)
     if spec.pull is not None and not spec.given and state.baseline is not None and state.baseline.passed:
@@ -96,15 +94,6 @@ def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action:
         return Implement(attempt=state.attempt)
     reason = _stop_reason(spec, state, now)
     return Finish(status=Status.FAILED, stop=reason) if reason else Implement(attempt=state.attempt + 1)
-
-
-def plan_of(spec: RunSpec, state: RunState) -> SetupPlan:
-    """How the run's tree is set up. A run that began before plans were noted has the repository's own command alone."""
-    if state.plan is not None:
-        return state.plan
-    if spec.policy.setup is None or spec.workspace is not None:
-        return SetupPlan()
-    return SetupPlan(steps=(SetupStep(run=spec.policy.setup, because=POLICY_PATH, network=True),), configured=True)
 
 
 def _after_green(spec: RunSpec, state: RunState) -> Action:

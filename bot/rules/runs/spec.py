@@ -52,7 +52,7 @@ class RunSpec(Model):
     given: str = ""
     """A diff that somebody gave (`/mendbot apply`): the only change that is tried."""
     given_by: str = ""
-    """Their login; empty in orders of before it was noted."""
+    """Their login."""
     agents_by_operator: bool = False
     """`agents` were given on the operator's own command line, so what the operator lends is lent to them."""
     asked_by: str = ""

@@ -1,5 +1,5 @@
-"""A run as its events tell it. State is a fold over them and nothing else remembers (house rule 8), so whoever loads a
-run's events knows all that the process knew that wrote them."""
+"""The state of a run: a fold over its events, and nothing else remembers (house rule 8). So whoever loads the events
+knows all that the process knew that wrote them."""
 
 from __future__ import annotations
 
@@ -39,18 +39,15 @@ class RunState:
     branch: str | None = None
     sandbox: str = ""
     stages: tuple[PipelineStage, ...] = ()
-    plan: SetupPlan | None = None
-    """How the tree is set up; None in runs that began before that was noted."""
+    plan: SetupPlan = field(default_factory=SetupPlan)
+    """How the tree is set up."""
     set_up: bool = False
     setup: tuple[SetupDone, ...] = ()
     """The steps of the setup that has ended."""
     steps: tuple[ValidationStep, ...] = ()
     """Of the validation under way; empty between two."""
-    red_base: bool = False
-    """Every check runs on the base, and what fails there is left alone where the task does not name it; not so in runs
-    that began before."""
     left: Mapping[int, ExistingErrors] = field(default_factory=dict)
-    """What is left alone, by stage."""
+    """What fails on the base and is left alone, as the task does not name it, by stage."""
     baseline: Validation | None = None
     suites: tuple[SuiteSeen, ...] = ()
     """For each stage that named or counted tests, its first execution: what later ones are compared with."""
@@ -118,10 +115,6 @@ class RunState:
         """How long it stood still, up to `now`, because somebody had paused it."""
         since = self.paused_at
         return self.paused_ms + (max(0, int((now - since).total_seconds() * 1000)) if since else 0)
-
-    def fail_fast(self, attempt: int | None) -> bool:
-        """Whether the checks of that attempt, 0 for the base, stop at the first that fails."""
-        return bool(attempt) or not self.red_base
 
     @property
     def counted(self) -> int:

@@ -13,7 +13,6 @@ from bot.errors import Refused, Transient, UserError
 from bot.model.phase_events import PlanningStarted
 from bot.model.run_events import SessionStarted, SetupCompleted, SetupFailed, SetupStarted
 from bot.rules.reasons import make_reason
-from bot.rules.runs.next_action import plan_of
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.checks.altered_files import MOST_RESTORED
@@ -68,7 +67,6 @@ async def begin_run(context: Context, row: RunRow) -> None:
             stages=get_stages(spec, tree.path, focus),
             focus=focus,
             setup=plan,
-            red_base=True,
         )
         await runs.append(row.id, [SessionStarted(task=spec.task[:2000]), planning])
 
@@ -185,7 +183,7 @@ def grant_for_run(context: Context, row: RunRow) -> SandboxGrant:
 
 async def set_up(context: Context, row: RunRow, state: RunState) -> None:
     """Carry out the setup plan; the checks that will judge are chosen after it, with what it installed."""
-    tree, plan = await open_tree(context, row, state), plan_of(row.spec, state)
+    tree, plan = await open_tree(context, row, state), state.plan
     text, runs = plan_text(plan, context.mask), context.stores.runs
     await runs.append(row.id, [SetupStarted(command=text, steps=planned_steps(plan, context.mask))])
     done = await _carried_out(context, row, state, tree)
@@ -214,7 +212,7 @@ async def _set_up_again(context: Context, row: RunRow, state: RunState, tree: Tr
 async def _carried_out(context: Context, row: RunRow, state: RunState, tree: Tree) -> CarriedOut:
     spec, base = row.spec, state.base_sha
     assert base is not None
-    grant, plan = grant_for_run(context, row), plan_of(spec, state)
+    grant, plan = grant_for_run(context, row), state.plan
     if spec.repo is None:
         return await set_up_in_place(context, row, state, tree, plan)
     head = spec.pull.head_sha if spec.pull is not None else base

@@ -41,7 +41,6 @@ async def begin_local(context: Context, row: RunRow) -> None:
         stages=get_stages(spec, tree_path, focus),
         focus=focus,
         setup=await asyncio.to_thread(plan_in_place, tree_path, focus, spec.policy.setup),
-        red_base=True,
     )
     await context.stores.runs.append(row.id, [SessionStarted(task=context.mask(spec.task[:2000])), planning])
 

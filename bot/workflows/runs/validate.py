@@ -158,7 +158,7 @@ def _its_own(
     if not_its_own(row.spec, stage.name, step, prints):
         passed = {"passed": True, "tolerated": True, "annotations": (), "failures": (), "failure_count": 0}
         return step.model_copy(update=passed), (), None
-    if row.spec.pull is not None or not state.red_base:
+    if row.spec.pull is not None:
         return step, prints, None
     known = state.left.get(index)
     left = known if attempt else left_on_base(row.spec, stage.name, step, found, others_named=_named(state))

@@ -70,6 +70,11 @@ def stages(commands: frozenset[str]) -> list[dict[str, Any]]:
     return [stage.model_dump(mode="json") for stage in made]
 
 
+def _to_set_up(world: World, asked: PullCheckSpec) -> bool:
+    wanted = world.commands & frozenset(asked.only) if asked.only else world.commands
+    return asked.policy.setup is not None and bool(wanted)
+
+
 def done(
     world: World, asked: PullCheckSpec, told: Sequence[PullCheckEvent], action: PullAction
 ) -> list[PullCheckEvent]:
@@ -77,7 +82,16 @@ def done(
     at, state = len(told) + 1, pull_check_state(told)
     match action:
         case BeginPull():
-            return [event(at, "pull_started", baseSha="b" * 40, sandbox="none", stages=stages(world.commands))]
+            return [
+                event(
+                    at,
+                    "pull_started",
+                    baseSha="b" * 40,
+                    sandbox="none",
+                    stages=stages(world.commands),
+                    toSetUp=_to_set_up(world, asked),
+                )
+            ]
         case SetUpPull():
             if world.setup_works:
                 return [event(at, "pull_setup_completed", stages=state.stages)]

@@ -92,13 +92,16 @@ class Luck:
         return next(self._fates, "applied")
 
 
-def effect(action: Action, state: RunState, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES) -> list[Drafted]:
-    """What the workflow of that action records."""
+def effect(
+    action: Action, state: RunState, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES, setup: bool = False
+) -> list[Drafted]:
+    """What the workflow of that action records; `setup` is whether the tree has anything to be set up."""
     match action:
         case Begin():
             data = {"baseSha": "b" * 40, "branch": "fix/issue-7-9", "sandbox": "box", "snapshot": "s0"}
             listed = [stage.model_dump(mode="json") for stage in stages]
-            planning = event("planning", "phase_started", Phase.PLANNING, **data, stages=listed)
+            plan = {"steps": [{"run": "make deps", "because": "Makefile"}] if setup else []}
+            planning = event("planning", "phase_started", Phase.PLANNING, **data, stages=listed, setup=plan)
             return [event("session_started", "session_started", task="t"), planning]
         case SetUp():
             name = "setup_completed" if luck.set_up else "setup_failed"
@@ -201,7 +204,9 @@ def play(wanted: RunSpec, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES
             return story
         if isinstance(action, Validate) and action.attempt:
             assert f"changes:{action.attempt}" in {key for key, _ in story.events}, "there is nothing to validate yet"
-        assert story.write(effect(action, story.state, luck, stages)) > 0, f"{action} brings the run no further"
+        assert story.write(effect(action, story.state, luck, stages, wanted.policy.setup is not None)) > 0, (
+            f"{action} brings the run no further"
+        )
     raise AssertionError("the run never ends")
 
 
@@ -209,7 +214,7 @@ def actions(wanted: RunSpec, luck: Luck, stages: tuple[PipelineStage, ...] = STA
     story, taken = Story(), []
     while not isinstance(action := next_action(wanted, story.state, T0), Nothing):
         taken.append(action)
-        story.write(effect(action, story.state, luck, stages))
+        story.write(effect(action, story.state, luck, stages, wanted.policy.setup is not None))
     return [*taken, action]
 
 

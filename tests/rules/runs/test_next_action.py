@@ -45,11 +45,11 @@ def test_without_a_set_up_command_or_a_baseline_neither_is_done() -> None:
     assert kinds(taken)[:3] == ["begin", "prepare", "implement"]
 
 
-def test_a_failed_baseline_ends_at_its_first_failure_and_stops_nothing() -> None:
+def test_on_the_base_every_check_runs_and_a_failure_stops_nothing() -> None:
     story = play(spec(), Luck(verdicts=[False]))
     baseline = story.state.baseline
     assert baseline is not None and not baseline.passed
-    assert [step.stage for step in baseline.steps] == ["lint", "typecheck"]
+    assert [step.stage for step in baseline.steps] == ["lint", "typecheck", "test"]
     assert end(story) == (Status.SUCCESS, None)
 
 
@@ -157,7 +157,7 @@ def test_what_set_up_left_is_where_the_attempts_start_from() -> None:
     wanted = spec(policy=Policy(setup="make deps"))
     seen = []
     while not isinstance(action := next_action(wanted, story.state, T0), Nothing):
-        story.write(effect(action, story.state, Luck()))
+        story.write(effect(action, story.state, Luck(), setup=True))
         seen.append((action.kind, story.state.start, story.state.snapshot))
     assert ("begin", "s0", "s0") in seen
     assert ("setup", "s1", "s1") in seen

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -127,30 +125,3 @@ def test_products_of_the_default_branch_are_shared_and_others_serve_their_commit
         assert main.repo == NAME and main.directory == at.context.settings.home / "dependencies"
 
     at_desk(work)
-
-
-def test_a_run_that_began_before_plans_were_noted_goes_on_with_the_repositorys_own_setup(at_desk: AtDesk) -> None:
-    async def work(at: Harness) -> None:
-        policy = Policy.model_validate(
-            {"checks": {"test": {"command": "python3 check.py"}}, "setup": "echo x > ignored.txt"}
-        )
-        row = await at.run("run-1", at.issue(), policy=policy)
-        await begin_run(at.context, row)
-        _as_the_version_before_wrote_it(at)
-        assert (await at.state("run-1")).plan is None
-        at.hands = [Doer([writes("42\n")])]
-        state = await through(at, "run-1")
-        assert state.finished is Status.SUCCESS, state.stop
-        assert len(await told(at, "run-1", "setup_completed")) == 1
-
-    at_desk(work)
-
-
-def _as_the_version_before_wrote_it(at: Harness) -> None:
-    with sqlite3.connect(at.context.settings.home / "mendbot.db") as database:
-        for number, stored in database.execute("SELECT id, data FROM events").fetchall():
-            fields = json.loads(stored)
-            fields["data"] = {
-                name: value for name, value in fields.get("data", {}).items() if name not in ("setup", "redBase")
-            }
-            database.execute("UPDATE events SET data = ? WHERE id = ?", (json.dumps(fields), number))
