@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 _UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -9,3 +10,9 @@ settings.register_profile("steady", deadline=None, derandomize=True, suppress_he
 settings.register_profile("searching", deadline=None, suppress_health_check=_UNHURRIED, max_examples=1000)
 settings.load_profile("steady")
 """`pytest --hypothesis-profile=searching` looks where nobody has looked yet."""
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Tests that are `async def` run on the loop that the bot runs on."""
+    return "asyncio"

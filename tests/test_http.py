@@ -168,7 +168,7 @@ def test_network_trouble_says_whether_the_request_may_have_arrived(error: Except
         ask(broken)
 
 
-def test_a_server_that_never_answers_is_left_after_the_whole_time() -> None:
+async def test_a_server_that_never_answers_is_left_after_the_whole_time() -> None:
     class Stuck(httpx2.AsyncBaseTransport):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
             await asyncio.Event().wait()
@@ -179,19 +179,19 @@ def test_a_server_that_never_answers_is_left_after_the_whole_time() -> None:
             await send(client, "GET", API, {}, b"", 0.05)
 
     with pytest.raises(Unclear, match="within"):
-        asyncio.run(go())
+        await go()
 
 
-def test_a_real_refused_connection_on_loopback_is_not_sent() -> None:
+async def test_a_real_refused_connection_on_loopback_is_not_sent() -> None:
     async def go(port: int) -> None:
         async with open_client(f"http://127.0.0.1:{port}") as client:
             with pytest.raises(NotSent, match="cannot be reached"):
                 await send(client, "POST", f"http://127.0.0.1:{port}/x", {}, b"{}")
 
-    asyncio.run(go(kept_port()))
+    await go(kept_port())
 
 
-def test_a_real_exchange_over_a_socket_carries_method_headers_and_body() -> None:
+async def test_a_real_exchange_over_a_socket_carries_method_headers_and_body() -> None:
     received: list[bytes] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -207,7 +207,7 @@ def test_a_real_exchange_over_a_socket_carries_method_headers_and_body() -> None
             async with open_client(url) as client:
                 return await send(client, "POST", url + "/a%2Fb?c=d", {"authorization": "Bearer t"}, b"[]")
 
-    answer = asyncio.run(go())
+    answer = await go()
     assert (answer.status, answer.body, answer.headers["date"]) == (201, b"{}", "X")
     assert received[0].startswith(b"POST /a%2Fb?c=d HTTP/1.1\r\n")
     assert b"bearer t" in received[0].lower()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import secrets
 import sys
@@ -44,10 +43,10 @@ time.sleep(float(sys.argv[4]))
 """
 
 
-def eat(count: int, size: int, how: str, limit: int, lasts: str = "600") -> ProcResult:
+async def eat(count: int, size: int, how: str, limit: int, lasts: str = "600") -> ProcResult:
     argv = (sys.executable, "-I", "-S", "-c", EAT, str(count), str(size), how, lasts)
     bounds = Bounds(total_memory_mb=limit)
-    return asyncio.run(proc.run(argv, cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S, bounds=bounds))
+    return await proc.run(argv, cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S, bounds=bounds)
 
 
 def eaters(mark: str) -> list[str]:
@@ -64,15 +63,15 @@ def eaters(mark: str) -> list[str]:
 
 
 @pytest.mark.parametrize("how", ["each", "away", "mapped"])
-def test_processes_that_need_too_much_together_are_killed(how: str) -> None:
+async def test_processes_that_need_too_much_together_are_killed(how: str) -> None:
     mark = f"600.{secrets.randbelow(10**9)}"
-    result = eat(4, 160, how, limit=400, lasts=mark)
+    result = await eat(4, 160, how, limit=400, lasts=mark)
     assert (result.over_memory_mb, result.exit_code) == (400, -9)
     assert result.ended_by_us and not result.timed_out and not result.overflowed
     assert eaters(mark) == []
 
 
-def test_eight_gigabytes_in_four_processes_end_before_they_have_it_and_hold_nobody_up() -> None:
+async def test_eight_gigabytes_in_four_processes_end_before_they_have_it_and_hold_nobody_up() -> None:
     mark = f"600.{secrets.randbelow(10**9)}"
 
     async def watched() -> tuple[ProcResult, float]:
@@ -82,41 +81,41 @@ def test_eight_gigabytes_in_four_processes_end_before_they_have_it_and_hold_nobo
         result = await proc.run(argv, cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S, bounds=bounds)
         return result, time.thread_time() - began
 
-    result, busy = asyncio.run(watched())
+    result, busy = await watched()
     assert result.over_memory_mb == 1024
     assert result.output.count(b"full") < 4
     assert busy < 1.0
-    assert (eaters(mark), proc_still_works()) == ([], True)
+    assert (eaters(mark), await proc_still_works()) == ([], True)
 
 
-def proc_still_works() -> bool:
-    return asyncio.run(proc.run(("true",), cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S)).exit_code == 0
+async def proc_still_works() -> bool:
+    return (await proc.run(("true",), cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S)).exit_code == 0
 
 
-def test_less_than_the_limit_is_nobodys_business() -> None:
-    result = eat(4, 60, "each", limit=400, lasts="1")
+async def test_less_than_the_limit_is_nobodys_business() -> None:
+    result = await eat(4, 60, "each", limit=400, lasts="1")
     assert (result.exit_code, result.over_memory_mb, result.output) == (0, 0, b"full\n" * 4)
 
 
-def test_what_is_reserved_and_never_touched_does_not_count() -> None:
-    result = eat(1, 16 << 10, "reserved", limit=400, lasts="1")
+async def test_what_is_reserved_and_never_touched_does_not_count() -> None:
+    result = await eat(1, 16 << 10, "reserved", limit=400, lasts="1")
     assert (result.exit_code, result.over_memory_mb, result.output) == (0, 0, b"full\n")
 
 
-def test_pages_that_forks_share_count_once() -> None:
-    result = eat(4, 256, "shared", limit=400, lasts="1")
+async def test_pages_that_forks_share_count_once() -> None:
+    result = await eat(4, 256, "shared", limit=400, lasts="1")
     assert (result.exit_code, result.over_memory_mb, result.output) == (0, 0, b"full\n" * 4)
-    assert eat(4, 512, "shared", limit=400).over_memory_mb == 400
+    assert (await eat(4, 512, "shared", limit=400)).over_memory_mb == 400
 
 
-def test_the_kernel_takes_a_command_before_the_bot() -> None:
+async def test_the_kernel_takes_a_command_before_the_bot() -> None:
     own = Path("/proc/self/oom_score_adj").read_text()
     script = "sleep 1; cat /proc/self/oom_score_adj; sh -c 'cat /proc/self/oom_score_adj'"
 
-    def told(bounds: Bounds) -> list[str]:
+    async def told(bounds: Bounds) -> list[str]:
         running = proc.run(("sh", "-c", script), cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S, bounds=bounds)
-        return asyncio.run(running).output.decode().split()
+        return (await running).output.decode().split()
 
-    assert told(Bounds(total_memory_mb=400)) == ["1000", "1000"]
-    assert told(Bounds()) == [own.strip()] * 2
+    assert await told(Bounds(total_memory_mb=400)) == ["1000", "1000"]
+    assert await told(Bounds()) == [own.strip()] * 2
     assert Path("/proc/self/oom_score_adj").read_text() == own

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -28,13 +27,13 @@ index 1111111..2222222 100644
 PLAIN = GIT.split("100644\n")[1]
 
 
-def propose(text: str, attempt: int = 1) -> Proposal:
+async def propose(text: str, attempt: int = 1) -> Proposal:
     task = AgentTask(run_id="r1", attempt=attempt, max_attempts=3, task="mend")
-    return asyncio.run(GivenPatch(text).propose(task, Path("/nowhere")))
+    return await GivenPatch(text).propose(task, Path("/nowhere"))
 
 
-def apply(tree: Path, text: str) -> tuple[str, ...]:
-    return asyncio.run(apply_changes(tree, propose(text).changes)).paths
+async def apply(tree: Path, text: str) -> tuple[str, ...]:
+    return (await apply_changes(tree, (await propose(text)).changes)).paths
 
 
 @pytest.fixture
@@ -54,20 +53,20 @@ def change_all(tree: Path) -> None:
     (tree / "new" / "none").touch()
 
 
-def test_it_offers_the_diff_at_the_first_attempt_and_nothing_later() -> None:
-    proposal = propose(PLAIN)
+async def test_it_offers_the_diff_at_the_first_attempt_and_nothing_later() -> None:
+    proposal = await propose(PLAIN)
     assert (proposal.agent, proposal.offered, proposal.untouched) == ("given", True, True)
     assert [change.path for change in proposal.changes] == ["a.c"]
-    assert propose(PLAIN) == proposal, "the same after a crash"
+    assert await propose(PLAIN) == proposal, "the same after a crash"
     for attempt in (2, 3):
-        later = propose(PLAIN, attempt)
+        later = await propose(PLAIN, attempt)
         assert (later.offered, later.changes, later.untouched) == (False, (), True)
         assert "first attempt" in later.note
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
 @pytest.mark.parametrize("context", [3, 0])
-def test_what_git_prints_does_what_it_did(tree: Path, ends: str, context: int) -> None:
+async def test_what_git_prints_does_what_it_did(tree: Path, ends: str, context: int) -> None:
     """Files that come, go, are empty, become executable; odd names; line ends of the comment and of the file."""
     change_all(tree)
     git(tree, "add", "-A")
@@ -76,7 +75,7 @@ def test_what_git_prints_does_what_it_did(tree: Path, ends: str, context: int) -
     git(tree, "reset", "-q", "--hard")
     # a comment's form makes every line end the same
     text = said.replace("\r\n", "\n").replace("\n", ends)
-    assert len(apply(tree, text)) == 7
+    assert len(await apply(tree, text)) == 7
     assert files_of(tree) == wanted
 
 
@@ -98,26 +97,26 @@ def test_what_git_prints_does_what_it_did(tree: Path, ends: str, context: int) -
         PLAIN.replace("a/a.c", "./a.c").replace("b/a.c", "./a.c"),
     ],
 )
-def test_people_write_diffs_in_many_ways(tree: Path, text: str) -> None:
-    assert apply(tree, text) == ("a.c",)
+async def test_people_write_diffs_in_many_ways(tree: Path, text: str) -> None:
+    assert await apply(tree, text) == ("a.c",)
     assert (tree / "a.c").read_bytes() == b"fine\n"
 
 
-def test_a_plain_diff_makes_and_deletes_files(tree: Path) -> None:
+async def test_a_plain_diff_makes_and_deletes_files(tree: Path) -> None:
     text = "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+n\n--- a/a.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-boom\n"
-    assert apply(tree, text) == ("new.txt", "a.c")
+    assert await apply(tree, text) == ("new.txt", "a.c")
     assert (tree / "new.txt").read_text() == "n\n" and not (tree / "a.c").exists()
 
 
-def test_parts_of_one_file_build_on_each_other(tree: Path) -> None:
-    assert apply(tree, PLAIN + PLAIN.replace("fine", "better").replace("boom", "fine")) == ("a.c",)
+async def test_parts_of_one_file_build_on_each_other(tree: Path) -> None:
+    assert await apply(tree, PLAIN + PLAIN.replace("fine", "better").replace("boom", "fine")) == ("a.c",)
     assert (tree / "a.c").read_text() == "better\n"
 
 
-def test_what_does_not_fit_is_told_and_nothing_is_written(tree: Path) -> None:
+async def test_what_does_not_fit_is_told_and_nothing_is_written(tree: Path) -> None:
     before = files_of(tree)
     with pytest.raises(PatchFailed, match=r"a\.c: the diff does not apply"):
-        apply(tree, "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+n\n" + PLAIN.replace("boom", "something else"))
+        await apply(tree, "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+n\n" + PLAIN.replace("boom", "something else"))
     assert files_of(tree) == before
 
 
@@ -177,22 +176,24 @@ def _new(path: str, mode: str = "100644") -> str:
         (PLAIN + _new("../out"), "outside_tree"),
     ],
 )
-def test_a_hostile_diff_is_refused_and_nothing_is_written(tree: Path, tmp_path: Path, text: str, reason: str) -> None:
+async def test_a_hostile_diff_is_refused_and_nothing_is_written(
+    tree: Path, tmp_path: Path, text: str, reason: str
+) -> None:
     """T20, T21: the policy judges what a person gave as it judges an agent."""
     (tmp_path / "outside").mkdir()
     (tree / "dangling").symlink_to("../outside")
     before = files_of(tmp_path)
     for given_text in (text, text.replace("\n", "\r\n")):
         with pytest.raises(Refused) as caught:
-            apply(tree, given_text)
+            await apply(tree, given_text)
         assert caught.value.reason == reason
     assert files_of(tmp_path) == before
     assert not (tree / ".git/hooks/pre-commit").exists() and not Path("/etc/out").exists()
 
 
 @pytest.mark.parametrize("path", ["--force", "-x", "a b.txt", "日本.txt", 'quo"te', "$(id)", "a/a/x", "b/x", "trail "])
-def test_odd_but_honest_names_work(tree: Path, path: str) -> None:
-    assert apply(tree, f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+n\n") == (path,)
+async def test_odd_but_honest_names_work(tree: Path, path: str) -> None:
+    assert await apply(tree, f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+n\n") == (path,)
     assert (tree / path).read_text() == "n\n"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from pathlib import Path
@@ -22,36 +21,36 @@ CHANGES = '{"changes": [{"path": "a.py", "content": "x"}]}'
 READ = (Change(path="a.py", content="x"),)
 
 
-def ask(tree: Path, script: str, *arguments: str, **settings: Any) -> Proposal:
+async def ask(tree: Path, script: str, *arguments: str, **settings: Any) -> Proposal:
     agent = CommandDeveloper(boxed, (PYTHON, "-c", script, *arguments), **settings)
-    return asyncio.run(agent.propose(TASK, tree))
+    return await agent.propose(TASK, tree)
 
 
-def test_the_brief_is_on_stdin_and_the_tree_is_the_directory(tmp_path: Path) -> None:
-    proposal = ask(tmp_path, "import sys,os; open('brief','w').write(os.getcwd() + '\\n' + sys.stdin.read())")
+async def test_the_brief_is_on_stdin_and_the_tree_is_the_directory(tmp_path: Path) -> None:
+    proposal = await ask(tmp_path, "import sys,os; open('brief','w').write(os.getcwd() + '\\n' + sys.stdin.read())")
     brief = (tmp_path / "brief").read_text()
     assert brief.startswith(f"{tmp_path}\n")
     assert "make it pass" in brief
     assert proposal == Proposal(agent="command", offered=True, edited_in_place=True)
 
 
-def test_the_worktree_is_filled_into_argv(tmp_path: Path) -> None:
-    ask(tmp_path, "import sys; open('said','w').write(sys.argv[1])", "--dir={worktree}/src")
+async def test_the_worktree_is_filled_into_argv(tmp_path: Path) -> None:
+    await ask(tmp_path, "import sys; open('said','w').write(sys.argv[1])", "--dir={worktree}/src")
     assert (tmp_path / "said").read_text() == f"--dir={tmp_path}/src"
 
 
-def test_without_a_kit_there_are_no_settings_to_fill_in(tmp_path: Path) -> None:
-    ask(tmp_path, "import sys; open('said','w').write(sys.argv[1])", "{settings}")
+async def test_without_a_kit_there_are_no_settings_to_fill_in(tmp_path: Path) -> None:
+    await ask(tmp_path, "import sys; open('said','w').write(sys.argv[1])", "{settings}")
     assert (tmp_path / "said").read_text() == "{settings}"
 
 
-def test_it_receives_the_variables_and_paths_that_it_was_given(tmp_path: Path) -> None:
+async def test_it_receives_the_variables_and_paths_that_it_was_given(tmp_path: Path) -> None:
     tree, bind = tmp_path / "tree", tmp_path / "bind"
     tree.mkdir()
     bind.mkdir()
     (bind / "f").write_text("bound")
     script = f"import os; open('said','w').write(os.environ['KEY'] + open({str(bind / 'f')!r}).read())"
-    ask(tree, script, env={"KEY": "value"}, read_only=(bind,))
+    await ask(tree, script, env={"KEY": "value"}, read_only=(bind,))
     assert (tree / "said").read_text() == "valuebound"
 
 
@@ -68,8 +67,8 @@ def test_it_receives_the_variables_and_paths_that_it_was_given(tmp_path: Path) -
     ],
     ids=["alone", "space", "fenced", "last of many", "pretty", "after broken", "after braces"],
 )
-def test_printed_changes_are_the_proposal(tmp_path: Path, printed: str) -> None:
-    proposal = ask(tmp_path, f"print({printed!r})")
+async def test_printed_changes_are_the_proposal(tmp_path: Path, printed: str) -> None:
+    proposal = await ask(tmp_path, f"print({printed!r})")
     assert proposal == Proposal(agent="command", offered=True, changes=READ)
 
 
@@ -77,22 +76,22 @@ def test_printed_changes_are_the_proposal(tmp_path: Path, printed: str) -> None:
     "printed",
     ["", "garbage {", "[1, 2]", '{"changes": []}', '{"other": 1}', "\\x00\\xff", "null", '{"a": ' * 3000],
 )
-def test_whatever_else_is_printed_leaves_the_edits_in_the_tree(tmp_path: Path, printed: str) -> None:
-    proposal = ask(tmp_path, f"print({printed!r}); open('edited', 'w').write('x')")
+async def test_whatever_else_is_printed_leaves_the_edits_in_the_tree(tmp_path: Path, printed: str) -> None:
+    proposal = await ask(tmp_path, f"print({printed!r}); open('edited', 'w').write('x')")
     assert proposal == Proposal(agent="command", offered=True, edited_in_place=True)
     assert (tmp_path / "edited").read_text() == "x"
 
 
 @pytest.mark.parametrize("changes", ["[{}]", '[{"path": 3}]', '"all"', '[{"path": "a", "chmod": 7}]', "{}"])
-def test_changes_that_cannot_be_read_are_noted_and_the_edits_count(tmp_path: Path, changes: str) -> None:
-    proposal = ask(tmp_path, f"print({{'changes': 0}} and '{{\"changes\": %s}}' % {changes!r})")
+async def test_changes_that_cannot_be_read_are_noted_and_the_edits_count(tmp_path: Path, changes: str) -> None:
+    proposal = await ask(tmp_path, f"print({{'changes': 0}} and '{{\"changes\": %s}}' % {changes!r})")
     assert (proposal.offered, proposal.changes, proposal.edited_in_place) == (True, (), True)
     assert "can't be read" in proposal.note
 
 
-def test_a_hundred_megabytes_are_survived_and_the_answer_after_them_is_found(tmp_path: Path) -> None:
+async def test_a_hundred_megabytes_are_survived_and_the_answer_after_them_is_found(tmp_path: Path) -> None:
     script = f"import sys\nfor _ in range(100): sys.stdout.write('noise {{' * 150_000)\nprint({CHANGES!r})"
-    proposal = ask(tmp_path, script)
+    proposal = await ask(tmp_path, script)
     assert proposal.offered
     assert proposal.changes == READ
 
@@ -108,17 +107,17 @@ def test_a_hundred_megabytes_are_survived_and_the_answer_after_them_is_found(tmp
     ],
     ids=["fails", "fails after printing", "dies", "hangs", "hangs after printing"],
 )
-def test_an_agent_that_fails_offers_nothing_and_says_why(tmp_path: Path, script: str, note: str) -> None:
-    proposal = ask(tmp_path, script, timeout_s=1.0 if "sleep" in script else PATIENCE_S)
+async def test_an_agent_that_fails_offers_nothing_and_says_why(tmp_path: Path, script: str, note: str) -> None:
+    proposal = await ask(tmp_path, script, timeout_s=1.0 if "sleep" in script else PATIENCE_S)
     assert (proposal.offered, proposal.changes, proposal.edited_in_place) == (False, (), False)
     assert note in proposal.note
 
 
-def test_a_program_that_is_missing_or_not_configured_offers_nothing(tmp_path: Path) -> None:
-    missing = asyncio.run(CommandDeveloper(boxed, ("no-such-agent",)).propose(TASK, tmp_path))
+async def test_a_program_that_is_missing_or_not_configured_offers_nothing(tmp_path: Path) -> None:
+    missing = await CommandDeveloper(boxed, ("no-such-agent",)).propose(TASK, tmp_path)
     assert not missing.offered
     assert "no-such-agent" in missing.note
-    unset = asyncio.run(CommandDeveloper(boxed, ()).propose(TASK, tmp_path))
+    unset = await CommandDeveloper(boxed, ()).propose(TASK, tmp_path)
     assert not unset.offered
     assert "MENDBOT_AGENT_COMMAND" in unset.note
 

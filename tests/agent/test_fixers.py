@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from pathlib import Path
@@ -23,9 +22,9 @@ PASSED = Validation(passed=True, summary="passed")
 UGLY = "import sys\nimport os\nprint( os.name )\n"
 
 
-def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = PATIENCE_S) -> Proposal:
+async def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = PATIENCE_S) -> Proposal:
     made = tuple(ShellCommand(run=command, timeout_s=timeout_s) for command in commands)
-    return asyncio.run(FixersDeveloper(boxed, made or None).propose(task, tree))
+    return await FixersDeveloper(boxed, made or None).propose(task, tree)
 
 
 @pytest.mark.parametrize(
@@ -37,13 +36,13 @@ def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = P
     ],
     ids=["both", "lint", "format"],
 )
-def test_a_projects_own_tools_fix_the_files_with_findings_alone(
+async def test_a_projects_own_tools_fix_the_files_with_findings_alone(
     tmp_path: Path, style: StyleFindings, tools: tuple[str, ...], text: str
 ) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.ruff.lint]\nselect = ["F"]\n')
     for name in ("a.py", "b.py", "-c.py"):
         (tmp_path / name).write_text(UGLY)
-    proposal = ask(tmp_path, task=TASK.model_copy(update={"style": style}))
+    proposal = await ask(tmp_path, task=TASK.model_copy(update={"style": style}))
     assert proposal.offered
     assert proposal.edited_in_place
     assert proposal.tools == tools
@@ -51,52 +50,52 @@ def test_a_projects_own_tools_fix_the_files_with_findings_alone(
     assert (tmp_path / "b.py").read_text() == (tmp_path / "-c.py").read_text() == UGLY
 
 
-def test_a_name_that_looks_like_an_option_is_a_file(tmp_path: Path) -> None:
+async def test_a_name_that_looks_like_an_option_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "ruff.toml").write_text("")
     (tmp_path / "-c.py").write_text(UGLY)
-    proposal = ask(tmp_path, task=TASK.model_copy(update={"style": StyleFindings(lint=("-c.py",))}))
+    proposal = await ask(tmp_path, task=TASK.model_copy(update={"style": StyleFindings(lint=("-c.py",))}))
     assert proposal.tools == ("ruff check --fix ./-c.py",)
     assert "import sys" not in (tmp_path / "-c.py").read_text()
 
 
-def test_a_fixer_that_is_missing_is_noted_and_the_next_one_runs(tmp_path: Path) -> None:
-    proposal = ask(tmp_path, "no-such-fixer --all", "echo mended > a.txt; exit 1")
+async def test_a_fixer_that_is_missing_is_noted_and_the_next_one_runs(tmp_path: Path) -> None:
+    proposal = await ask(tmp_path, "no-such-fixer --all", "echo mended > a.txt; exit 1")
     assert proposal.offered
     assert "`no-such-fixer --all`: not there" in proposal.note
     assert "exit 1" in proposal.note
     assert (tmp_path / "a.txt").read_text() == "mended\n"
 
 
-def test_a_fixer_that_hangs_is_stopped_and_noted(tmp_path: Path) -> None:
-    proposal = ask(tmp_path, "sleep 60", "touch ran", timeout_s=1.0)
+async def test_a_fixer_that_hangs_is_stopped_and_noted(tmp_path: Path) -> None:
+    proposal = await ask(tmp_path, "sleep 60", "touch ran", timeout_s=1.0)
     assert "stopped after 1 s" in proposal.note
     assert (tmp_path / "ran").exists()
 
 
-def test_fixers_that_are_all_missing_offer_nothing(tmp_path: Path) -> None:
-    proposal = ask(tmp_path, "no-such-fixer")
+async def test_fixers_that_are_all_missing_offer_nothing(tmp_path: Path) -> None:
+    proposal = await ask(tmp_path, "no-such-fixer")
     assert (proposal.offered, proposal.edited_in_place, proposal.untouched) == (False, False, False)
     argv = FixersDeveloper(boxed, (ShellCommand(run=("no-such-fixer",), timeout_s=PATIENCE_S),))
-    assert not asyncio.run(argv.propose(TASK, tmp_path)).offered
+    assert not (await argv.propose(TASK, tmp_path)).offered
 
 
-def test_without_findings_fixers_leave_the_tree_alone(tmp_path: Path) -> None:
+async def test_without_findings_fixers_leave_the_tree_alone(tmp_path: Path) -> None:
     for baseline in (None, FAILED, PASSED):
         task = TASK.model_copy(update={"baseline": baseline, "focus": ("a.py",), "style": StyleFindings()})
-        proposal = ask(tmp_path, "touch ran", task=task)
+        proposal = await ask(tmp_path, "touch ran", task=task)
         assert (proposal.offered, proposal.untouched) == (False, True)
         assert "no lint or format check shows a finding" in proposal.note
     assert not (tmp_path / "ran").exists()
 
 
-def test_without_commands_there_is_nothing_to_offer(tmp_path: Path) -> None:
-    assert not ask(tmp_path).offered
+async def test_without_commands_there_is_nothing_to_offer(tmp_path: Path) -> None:
+    assert not (await ask(tmp_path)).offered
 
 
-def test_an_empty_list_of_fixers_means_none(tmp_path: Path) -> None:
+async def test_an_empty_list_of_fixers_means_none(tmp_path: Path) -> None:
     (tmp_path / "ruff.toml").write_text("")
     (tmp_path / "a.py").write_text(UGLY)
-    proposal = asyncio.run(FixersDeveloper(boxed, ()).propose(TASK, tmp_path))
+    proposal = await FixersDeveloper(boxed, ()).propose(TASK, tmp_path)
     assert (proposal.offered, proposal.untouched) == (False, True)
     assert "`fixers: []`" in proposal.note
     assert (tmp_path / "a.py").read_text() == UGLY

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,13 +62,13 @@ class House:
         for error in errors:
             await self.history.tool_error(tool_session_id(run_id, error.session_id), error.tool, error.error)
 
-    def run(self, script: str) -> Proposal:
+    async def run(self, script: str) -> Proposal:
         argv = (PYTHON, "-c", AGENT + script, "{settings}")
         agent = CommandDeveloper(boxed, argv, make_kit=self.kit, learn=self.learn)
-        return asyncio.run(agent.propose(TASK, self.tree))
+        return await agent.propose(TASK, self.tree)
 
-    def said(self, script: str) -> list[str]:
-        proposal = self.run(f"{script}\nopen('said', 'w').write(json.dumps(said))")
+    async def said(self, script: str) -> list[str]:
+        proposal = await self.run(f"{script}\nopen('said', 'w').write(json.dumps(said))")
         assert proposal.offered, proposal.note
         found: list[str] = json.loads((self.tree / "said").read_text(encoding="utf-8"))
         (self.tree / "said").unlink()
@@ -82,11 +81,11 @@ def house(tmp_path: Path) -> House:
     return House(tmp_path)
 
 
-def test_before_an_edit_the_agent_hears_of_the_files_past_errors(house: House) -> None:
+async def test_before_an_edit_the_agent_hears_of_the_files_past_errors(house: House) -> None:
     """REQ-RA-301, in the box and of this repository alone."""
-    asyncio.run(house.history.record("/a/index.ts(3,4): error TS2345: no", ADA))
-    asyncio.run(house.history.record("/a/index.ts: theirs", ADA.model_copy(update={"repo": "eve/secrets"})))
-    said = house.said("said = event('PreToolUse', tool_name='Edit', tool_input={'file_path': '/x/src/index.ts'})")
+    await house.history.record("/a/index.ts(3,4): error TS2345: no", ADA)
+    await house.history.record("/a/index.ts: theirs", ADA.model_copy(update={"repo": "eve/secrets"}))
+    said = await house.said("said = event('PreToolUse', tool_name='Edit', tool_input={'file_path': '/x/src/index.ts'})")
     assert said == [
         "⚠️ Past error involving this file: <PATH>/index.ts(<POS>): error TS2345: no\n"
         "How it was resolved: ada (Edit)\nPath to the resolution: Read → Edit"
@@ -100,10 +99,10 @@ assert event('PostToolUseFailure', tool_name='Bash', tool_input={'command': 'mak
 """
 
 
-def test_a_failure_is_known_before_the_next_bash_and_then_to_the_bot(house: House) -> None:
+async def test_a_failure_is_known_before_the_next_bash_and_then_to_the_bot(house: House) -> None:
     """REQ-RA-302: the session's error of this very run, though the box has no database to write to."""
-    asyncio.run(house.history.record("src/a.c:9:9: error: no such thing as ada", ADA))
-    said = house.said(FAILED + "said = event('PreToolUse', tool_name='Bash', tool_input={'command': 'make'})")
+    await house.history.record("src/a.c:9:9: error: no such thing as ada", ADA)
+    said = await house.said(FAILED + "said = event('PreToolUse', tool_name='Bash', tool_input={'command': 'make'})")
     assert said == [
         "💡 A Bash error occurred earlier in this session: <PATH>/a.c:<POS>: error: no such thing as ada\n"
         "Path to the earlier resolution: Read → Edit"
@@ -115,14 +114,14 @@ def test_a_failure_is_known_before_the_next_bash_and_then_to_the_bot(house: Hous
     assert make_kit(house.home / "kits" / "run-1").take() == (), "taken twice"
 
 
-def test_the_next_attempt_of_the_same_session_knows_it_from_the_snapshot(house: House) -> None:
-    asyncio.run(house.history.record("src/a.c:9:9: error: no such thing as ada", ADA))
-    house.said(FAILED + "said = []")
-    said = house.said("said = event('PreToolUse', tool_name='Bash', tool_input={'command': 'make'})")
+async def test_the_next_attempt_of_the_same_session_knows_it_from_the_snapshot(house: House) -> None:
+    await house.history.record("src/a.c:9:9: error: no such thing as ada", ADA)
+    await house.said(FAILED + "said = []")
+    said = await house.said("said = event('PreToolUse', tool_name='Bash', tool_input={'command': 'make'})")
     assert len(said) == 1
 
 
-def test_of_the_kit_the_box_may_write_the_spool_alone(house: House) -> None:
+async def test_of_the_kit_the_box_may_write_the_spool_alone(house: House) -> None:
     script = """
 import pathlib
 kit = pathlib.Path(os.environ["MENDBOT_HOME"])
@@ -142,11 +141,11 @@ for act in (
 with open(kit / "spool.jsonl", "a") as spool:
     spool.write("garbage\\n" + json.dumps({"tool": "Bash", "error": "by hand", "session_id": "s"}) + "\\n")
 """
-    assert house.said(script) == []
+    assert await house.said(script) == []
     assert house.learnt == [ToolError(tool="Bash", error="by hand", session_id="s")]
 
 
-def test_an_agent_that_fails_has_still_told_what_failed(house: House) -> None:
-    proposal = house.run(FAILED + "raise SystemExit(3)")
+async def test_an_agent_that_fails_has_still_told_what_failed(house: House) -> None:
+    proposal = await house.run(FAILED + "raise SystemExit(3)")
     assert not proposal.offered
     assert [error.tool for error in house.learnt] == ["Bash"]

@@ -39,11 +39,11 @@ def own(home: Path) -> Iterator[History]:
 ADA = Resolution(resolved_by="ada", tool="Edit", tool_sequence=("Read", "Edit"))
 
 
-def test_the_bots_own_database_while_it_is_open_and_after(tmp_path: Path) -> None:
+async def test_the_bots_own_database_while_it_is_open_and_after(tmp_path: Path) -> None:
     with own(tmp_path) as history:
-        asyncio.run(history.record("/a/b/index.ts(3,4): error TS2345: no", ADA, paths=["lib/myindex.ts"]))
-        asyncio.run(history.record("/a/b/myindex.ts(3,4): error TS2345: yes", ADA))
-        asyncio.run(history.tool_error("s1", "Bash", "/elsewhere/index.ts(9,9): error TS2345: no"))
+        await history.record("/a/b/index.ts(3,4): error TS2345: no", ADA, paths=["lib/myindex.ts"])
+        await history.record("/a/b/myindex.ts(3,4): error TS2345: yes", ADA)
+        await history.tool_error("s1", "Bash", "/elsewhere/index.ts(9,9): error TS2345: no")
         lines = said(edit(), tmp_path)
         assert lines == [
             "⚠️ Past error involving this file: <PATH>/index.ts(<POS>): error TS2345: no",
@@ -60,19 +60,19 @@ def test_the_bots_own_database_while_it_is_open_and_after(tmp_path: Path) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["mendbot.db"], "it left files beside the database"
 
 
-def test_rows_that_another_program_wrote_are_found_too(tmp_path: Path) -> None:
+async def test_rows_that_another_program_wrote_are_found_too(tmp_path: Path) -> None:
     with own(tmp_path) as history:
-        asyncio.run(history.record("index.ts: oldest", ADA))
-        asyncio.run(asyncio.sleep(0.002))  # the history tells times apart by the millisecond
-        asyncio.run(history.record("index.ts: older", ADA))
+        await history.record("index.ts: oldest", ADA)
+        await asyncio.sleep(0.002)  # the history tells times apart by the millisecond
+        await history.record("index.ts: older", ADA)
         with sqlite3.connect(tmp_path / "mendbot.db") as database:
             query = "INSERT INTO error_kb (ts, error_normalized, resolution, last_used) VALUES ('t', ?, ?, ?)"
             database.execute(query, ("foreign in index.ts", "by hand", "2999-01-01"))
         database.close()
         heads = [line for line in said(edit(), tmp_path) if line.startswith("⚠️")]
         assert [head.split(": ", 1)[1] for head in heads] == ["foreign in index.ts", "index.ts: older"]
-        assert asyncio.run(history.adopt()) == 1
-        assert asyncio.run(history.adopt()) == 0
+        assert await history.adopt() == 1
+        assert await history.adopt() == 0
         assert len(said(edit(), tmp_path)) == 5  # adopted, and still the latest
 
 

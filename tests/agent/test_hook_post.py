@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sqlite3
@@ -78,11 +77,11 @@ def test_at_home_a_failure_is_an_event_of_its_session(home: Path) -> None:
     assert [path.name for path in home.iterdir()] == ["mendbot.db"]
 
 
-def test_what_the_bot_records_and_what_the_hook_notes_are_one_text(home: Path) -> None:
+async def test_what_the_bot_records_and_what_the_hook_notes_are_one_text(home: Path) -> None:
     sent(home)
     database = Database(f"sqlite:///{home / 'mendbot.db'}")
     history = History(database)
-    asyncio.run(history.record("/other/a.c:77:1: error: boom", Resolution(resolved_by="ada")))
+    await history.record("/other/a.c:77:1: error: boom", Resolution(resolved_by="ada"))
     database.close()
     asked = json.dumps({"session_id": "s1", "tool_name": "Bash"}).encode()
     env = {"PATH": os.environ["PATH"], "MENDBOT_HOME": str(home)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -63,14 +62,14 @@ class Memory:
     async def dead_ends(self, fingerprints: Sequence[str]) -> frozenset[str]:
         return self.dead
 
-    def propose(self, asked: AgentTask, tree: Path = Path("/nowhere"), fits: Fits | None = None) -> Proposal:
-        return asyncio.run(HistoryDeveloper(self.look_up, self.dead_ends, fits).propose(asked, tree))
+    async def propose(self, asked: AgentTask, tree: Path = Path("/nowhere"), fits: Fits | None = None) -> Proposal:
+        return await HistoryDeveloper(self.look_up, self.dead_ends, fits).propose(asked, tree)
 
 
-def test_it_repeats_a_proven_patch_and_says_whose() -> None:
+async def test_it_repeats_a_proven_patch_and_says_whose() -> None:
     """REQ-RUN-008: agent `history` replays a proven resolution's patch."""
     memory = Memory(known())
-    proposal = memory.propose(task())
+    proposal = await memory.propose(task())
     assert memory.asked == (ERROR,)
     assert proposal == Proposal(
         agent="history",
@@ -82,14 +81,14 @@ def test_it_repeats_a_proven_patch_and_says_whose() -> None:
     )
 
 
-def test_it_looks_for_what_it_was_told_else_for_what_the_last_attempt_left() -> None:
+async def test_it_looks_for_what_it_was_told_else_for_what_the_last_attempt_left() -> None:
     memory = Memory()
-    memory.propose(task(fingerprints=("told",), previous=(failed(),)))
+    await memory.propose(task(fingerprints=("told",), previous=(failed(),)))
     assert memory.asked == ("told",)
-    memory.propose(task(previous=(failed("b.c:1:1: error: first"), failed("b.c:1:1: error: last"))))
+    await memory.propose(task(previous=(failed("b.c:1:1: error: first"), failed("b.c:1:1: error: last"))))
     assert memory.asked == ("b.c:<POS>: error: last",)
     memory.asked = ()
-    proposal = memory.propose(task(baseline=None))
+    proposal = await memory.propose(task(baseline=None))
     assert not proposal.offered and proposal.untouched
     assert memory.asked == ()
 
@@ -104,21 +103,21 @@ def test_it_looks_for_what_it_was_told_else_for_what_the_last_attempt_left() -> 
         (known("not a diff"), task(), "not as git prints it"),
     ],
 )
-def test_it_offers_nothing_and_says_why(record: KnownError, asked: AgentTask, why: str) -> None:
-    proposal = Memory(record).propose(asked)
+async def test_it_offers_nothing_and_says_why(record: KnownError, asked: AgentTask, why: str) -> None:
+    proposal = await Memory(record).propose(asked)
     assert (proposal.offered, proposal.changes, proposal.replays) == (False, (), None)
     assert why in proposal.note
 
 
 @pytest.mark.parametrize("digest", [patch_hash(PATCH), "its own"])
-def test_a_dead_end_is_not_tried_again(digest: str) -> None:
+async def test_a_dead_end_is_not_tried_again(digest: str) -> None:
     record = known()
     record = record.model_copy(update={"resolution": record.resolution.model_copy(update={"diff_hash": "its own"})})
-    proposal = Memory(record, dead=frozenset({digest})).propose(task())
+    proposal = await Memory(record, dead=frozenset({digest})).propose(task())
     assert not proposal.offered and "did not help" in proposal.note
 
 
-def test_the_best_comes_first_and_the_next_where_that_is_no_use() -> None:
+async def test_the_best_comes_first_and_the_next_where_that_is_no_use() -> None:
     def patch(name: str) -> str:
         return PATCH.replace("fine", name)
 
@@ -129,13 +128,13 @@ def test_the_best_comes_first_and_the_next_where_that_is_no_use() -> None:
     records = [loose, vain, old, new]
     order = []
     while records:
-        note = Memory(*records).propose(task()).note
+        note = (await Memory(*records).propose(task())).note
         record = next(one for one in records if f"resolution {one.id} " in note)
         order.append(record.id)
         records.remove(record)
     assert order == [4, 3, 2, 1]
     dead = frozenset({patch_hash(patch("new"))})
-    assert "resolution 3 " in Memory(old, new, dead=dead).propose(task()).note
+    assert "resolution 3 " in (await Memory(old, new, dead=dead).propose(task())).note
 
 
 @pytest.fixture
@@ -163,29 +162,29 @@ async def fits(tree: Path, changes: Sequence[Change]) -> str | None:
     return None
 
 
-def test_a_patch_of_many_files_does_what_it_did_then(tree: Path) -> None:
+async def test_a_patch_of_many_files_does_what_it_did_then(tree: Path) -> None:
     """Files that come, go, are emptied of, become executable; names with spaces and accents; CRLF; no final newline."""
     change_all(tree)
     git(tree, "add", "-A")
     patch = git(tree, "diff", "--cached", "--no-renames", "--no-color")
     wanted = files_of(tree)
     git(tree, "reset", "-q", "--hard")
-    proposal = Memory(known(patch)).propose(task(), tree)
+    proposal = await Memory(known(patch)).propose(task(), tree)
     assert proposal.offered, proposal.note
     assert len(proposal.changes) == 7
-    assert asyncio.run(fits(tree, proposal.changes)) is None
+    assert await fits(tree, proposal.changes) is None
     assert files_of(tree) == wanted
 
 
-def test_what_does_not_fit_is_passed_over_for_what_does(tree: Path) -> None:
+async def test_what_does_not_fit_is_passed_over_for_what_does(tree: Path) -> None:
     """Refused where it doesn't fit, which costs no attempt."""
     elsewhere = PATCH.replace("-boom", "-something else")
     first, second = known(elsewhere, 1, last_used="2"), known(PATCH, 2, last_used="1")
-    proposal = Memory(first).propose(task(), tree, fits)
+    proposal = await Memory(first).propose(task(), tree, fits)
     assert not proposal.offered and "resolution 1" in proposal.note and "does not fit (a.c" in proposal.note
     assert not proposal.untouched, "to see whether it fits it was applied"
     assert (tree / "a.c").read_bytes() == b"boom\n"
-    assert "resolution 2" in Memory(first, second).propose(task(), tree, fits).note
+    assert "resolution 2" in (await Memory(first, second).propose(task(), tree, fits)).note
 
 
 # ---- what has moved on since
@@ -227,43 +226,43 @@ def patch(tree: Path) -> str:
     return diff_of(tree)
 
 
-def test_parts_of_changelogs_and_documents_that_do_not_fit_are_left_out(tree: Path, patch: str) -> None:
+async def test_parts_of_changelogs_and_documents_that_do_not_fit_are_left_out(tree: Path, patch: str) -> None:
     """Its source fits still; the release in between has rewritten the rest."""
     rewritten = LOG.replace("## Next\n\n- one\n", "## Next\n\n## 2.0\n\n- quite another\n")
     commit(tree, CHANGELOG_md=rewritten, docs__guide_rst=rewritten)
     (tree / "changelog.d").mkdir()
     (tree / "changelog.d" / "7.fix.md").write_text("Something else.\n")
-    proposal = Memory(known(patch)).propose(task(), tree, fits)
+    proposal = await Memory(known(patch)).propose(task(), tree, fits)
     assert proposal.offered, proposal.note
     assert "left out what does not fit in CHANGELOG.md, changelog.d/7.fix.md, docs/guide.rst" in proposal.note
     git(tree, "reset", "-q", "--hard")
-    assert asyncio.run(fits(tree, proposal.changes)) is None
+    assert await fits(tree, proposal.changes) is None
     assert ((tree / "a.c").read_text(), (tree / "src" / "b.c").read_text()) == ("fine\n", "first\nfine\nlast\n")
     assert (tree / "CHANGELOG.md").read_text() == rewritten
     assert (tree / "docs" / "guide.rst").read_text() == rewritten.replace("- old 29\n", "- old 29\n- the end\n")
     assert (tree / "changelog.d" / "7.fix.md").read_text() == "Something else.\n"
 
 
-def test_with_one_source_part_that_does_not_fit_the_whole_patch_is_refused(tree: Path, patch: str) -> None:
+async def test_with_one_source_part_that_does_not_fit_the_whole_patch_is_refused(tree: Path, patch: str) -> None:
     commit(tree, CHANGELOG_md="Gone.\n", src__b_c="first\nboom boom\nlast\n")
-    proposal = Memory(known(patch)).propose(task(), tree, fits)
+    proposal = await Memory(known(patch)).propose(task(), tree, fits)
     assert not proposal.offered
     assert "does not fit (src/b.c" in proposal.note
     assert (tree / "a.c").read_text() == "boom\n"
 
 
-def test_a_patch_of_documents_alone_fits_whole_or_not_at_all(tree: Path) -> None:
+async def test_a_patch_of_documents_alone_fits_whole_or_not_at_all(tree: Path) -> None:
     commit(tree, CHANGELOG_md=LOG, README_md="boom\n")
     (tree / "CHANGELOG.md").write_text(LOG.replace("- one\n", "- one\n- fixed boom\n"))
     (tree / "README.md").write_text("fine\n")
     only = diff_of(tree)
     commit(tree, CHANGELOG_md="Gone.\n")
-    proposal = Memory(known(only)).propose(task(), tree, fits)
+    proposal = await Memory(known(only)).propose(task(), tree, fits)
     assert not proposal.offered and "does not fit (CHANGELOG.md" in proposal.note
 
 
-def test_what_fits_as_a_whole_is_repeated_as_a_whole(tree: Path, patch: str) -> None:
-    proposal = Memory(known(patch)).propose(task(), tree, fits)
+async def test_what_fits_as_a_whole_is_repeated_as_a_whole(tree: Path, patch: str) -> None:
+    proposal = await Memory(known(patch)).propose(task(), tree, fits)
     assert "left out" not in proposal.note
     assert len(proposal.changes) == 5
 
@@ -290,12 +289,12 @@ def test_documents_are_told_from_source_and_from_what_tests_read(path: str, expe
         ("printf 'caf\\351\\n' > a.c", "bytes that are no text"),
     ],
 )
-def test_what_a_change_cannot_say_is_not_offered(tree: Path, act: str, why: str) -> None:
+async def test_what_a_change_cannot_say_is_not_offered(tree: Path, act: str, why: str) -> None:
     subprocess.run(["sh", "-c", act], cwd=tree, check=True)
     git(tree, "add", "-A")
     patch = git(tree, "diff", "--cached", "-M")
     assert patch
-    proposal = Memory(known(patch)).propose(task(), tree)
+    proposal = await Memory(known(patch)).propose(task(), tree)
     assert not proposal.offered and why in proposal.note
 
 

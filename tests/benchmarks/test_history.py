@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 
 from benchmarks import history_rows, hook, lookup
@@ -22,14 +21,14 @@ def test_lookups_are_measured_beside_both_references() -> None:
     assert sum("LIKE" in row.what for row in result.rows) == 3
 
 
-def test_the_rows_are_what_the_history_would_have_written() -> None:
+async def test_the_rows_are_what_the_history_would_have_written() -> None:
     with history_rows.filled(200) as home:
         database = Database(f"sqlite:///{home / 'mendbot.db'}")
         try:
             history = History(database)
-            (found,) = asyncio.run(history.by_file(history_rows.RARE))
-            again = asyncio.run(history.by_error(history_rows.error(history_rows.RARE_ID)))
+            (found,) = await history.by_file(history_rows.RARE)
+            again = await history.by_error(history_rows.error(history_rows.RARE_ID))
             assert found == again
-            assert asyncio.run(history.adopt()) == 0
+            assert await history.adopt() == 0
         finally:
             database.close()

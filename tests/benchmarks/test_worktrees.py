@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from pathlib import Path
 
@@ -17,13 +16,13 @@ def test_every_way_is_measured_on_small_repositories() -> None:
     assert failures.value == 0
 
 
-def test_what_a_round_made_is_gone_before_the_next(tmp_path: Path) -> None:
+async def test_what_a_round_made_is_gone_before_the_next(tmp_path: Path) -> None:
     async def rounds() -> worktrees._Scene:
         scene = await worktrees._scene(tmp_path / "scene", 3)
         await worktrees._rounds(scene, worktrees.Size(rounds=2))
         return scene
 
-    scene = asyncio.run(rounds())
+    scene = await rounds()
     assert {len(times) for times in scene.times.values()} == {2}
     left = [path for path in scene.root.rglob("file0.txt") if path != scene.work / "part0/file0.txt"]
     assert left == []

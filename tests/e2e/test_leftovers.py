@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import os
 from collections.abc import Callable
@@ -22,28 +21,25 @@ from tests.workspace.git_scene import make_bare, make_repo
 Serve = Callable[..., Server]
 
 
-def leftover(bot: Server, root: Path, owner: str) -> tuple[Path, Path]:
+async def leftover(bot: Server, root: Path, owner: str) -> tuple[Path, Path]:
     """A worktree of a run that nobody knows, in another repository's mirror; the mirror and the worktree."""
     mirror = bot.home / f"mirrors/{owner}/other.git"
     path = bot.home / f"worktrees/{owner}/other/run-1/fix-issue-1"
 
-    async def make() -> None:
-        await ensure_mirror(mirror)
-        await fetch(mirror, Remote(str(make_bare(root / f"{owner}.git", make_repo(root / owner)))))
-        await ensure_worktree(mirror, path, "fix/issue-1", "main", 3)
-
-    asyncio.run(make())
+    await ensure_mirror(mirror)
+    await fetch(mirror, Remote(str(make_bare(root / f"{owner}.git", make_repo(root / owner)))))
+    await ensure_worktree(mirror, path, "fix/issue-1", "main", 3)
     (path / "new").mkdir()
     (path / "new/file.txt").write_text("unfinished")
     return mirror, path
 
 
-def test_the_bot_is_ready_while_a_leftover_worktree_cannot_be_cleared(
+async def test_the_bot_is_ready_while_a_leftover_worktree_cannot_be_cleared(
     github: StandIn, serve: Serve, tmp_path: Path
 ) -> None:
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     bot.kill()
-    mirror, path = leftover(bot, tmp_path, "aaa")
+    mirror, path = await leftover(bot, tmp_path, "aaa")
     lock = os.open(mutex_path(mirror, "worktrees"), os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
     bot.start()
@@ -52,10 +48,10 @@ def test_the_bot_is_ready_while_a_leftover_worktree_cannot_be_cleared(
     wait_until(lambda: not path.exists(), PATIENCE_S)
 
 
-def test_a_leftover_at_which_git_would_hang_is_given_up(github: StandIn, serve: Serve, tmp_path: Path) -> None:
+async def test_a_leftover_at_which_git_would_hang_is_given_up(github: StandIn, serve: Serve, tmp_path: Path) -> None:
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     bot.kill()
-    _, path = leftover(bot, tmp_path, "aaa")
+    _, path = await leftover(bot, tmp_path, "aaa")
     os.mkfifo(path / "new/.gitignore")
     bot.start()
     number = label(github)

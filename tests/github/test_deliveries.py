@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,7 +24,7 @@ def attempt(number: int, guid: str, status: str, hours_ago: float) -> dict[str, 
     }
 
 
-def test_attempts_are_listed_to_the_last_page_newest_first_and_can_be_asked_for_again(world: Any) -> None:
+async def test_attempts_are_listed_to_the_last_page_newest_first_and_can_be_asked_for_again(world: Any) -> None:
     world.per_page = 2
     world.deliveries = [
         *(attempt(1000 - n, f"guid-{n}", "OK" if n % 3 else "timed out", n / 100) for n in range(700)),
@@ -44,39 +43,33 @@ def test_attempts_are_listed_to_the_last_page_newest_first_and_can_be_asked_for_
             await github.redeliver(delivery_id)
         return lost
 
-    assert asyncio.run(go()) == [1000 - n for n in range(0, 700, 3)]
+    assert await go() == [1000 - n for n in range(0, 700, 3)]
     assert world.lines("POST") == [f"POST /app/hook/deliveries/{n}/attempts" for n in (1000, 997)]
     assert not world.tokens
 
 
-def test_a_walk_that_github_did_not_answer_goes_on_where_it_was(world: Any) -> None:
+async def test_a_walk_that_github_did_not_answer_goes_on_where_it_was(world: Any) -> None:
     world.per_page = 2
     world.deliveries = [attempt(100 - n, f"guid-{n}", "timed out", n / 100) for n in range(6)]
     github = world.github()
 
-    async def go() -> list[str]:
-        walk = github.deliveries(NOW - timedelta(days=3))
-        found = [*await walk.page(), *await walk.page()]
-        world.fail("GET /app/hook/deliveries", 502, times=3)
-        with pytest.raises(Transient):
-            await walk.page()
-        found += await walk.page()
-        assert walk.over
-        return [one.guid for one in found]
-
-    assert asyncio.run(go()) == [f"guid-{n}" for n in range(6)]
+    walk = github.deliveries(NOW - timedelta(days=3))
+    found = [*await walk.page(), *await walk.page()]
+    world.fail("GET /app/hook/deliveries", 502, times=3)
+    with pytest.raises(Transient):
+        await walk.page()
+    found += await walk.page()
+    assert walk.over
+    assert [one.guid for one in found] == [f"guid-{n}" for n in range(6)]
     assert len(world.lines("GET /app/hook/deliveries")) == 3 + 3
 
 
-def test_a_link_to_the_same_page_ends_the_walk(world: Any) -> None:
+async def test_a_link_to_the_same_page_ends_the_walk(world: Any) -> None:
     own = '<https://api.github.com/app/hook/deliveries?cursor=1>; rel="next"'
     world.fail("GET /app/hook/deliveries", 200, [attempt(1, "a", "OK", 1)], times=9, link=own)
 
-    async def go() -> int:
-        walk, pages = world.github().deliveries(NOW - timedelta(days=3)), 0
-        while not walk.over:
-            await walk.page()
-            pages += 1
-        return pages
-
-    assert asyncio.run(go()) == 2
+    walk, pages = world.github().deliveries(NOW - timedelta(days=3)), 0
+    while not walk.over:
+        await walk.page()
+        pages += 1
+    assert pages == 2

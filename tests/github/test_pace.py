@@ -43,15 +43,15 @@ class Traffic:
             await self.time.sleep(self.takes_s)
             self.under_way -= 1
 
-    def go(self, *jobs: Awaitable[Any]) -> None:
-        asyncio.run(self.time.run(*jobs))
+    async def go(self, *jobs: Awaitable[Any]) -> None:
+        await self.time.run(*jobs)
 
 
 @pytest.mark.parametrize("takes_s", [0.0, 0.2, 0.5])
 @pytest.mark.parametrize("at", [n / 8 for n in range(1, 25)])
-def test_in_a_burst_of_writes_one_that_goes_ahead_waits_half_a_second_at_most(takes_s: float, at: float) -> None:
+async def test_in_a_burst_of_writes_one_that_goes_ahead_waits_half_a_second_at_most(takes_s: float, at: float) -> None:
     traffic = Traffic(takes_s)
-    traffic.go(*(traffic.write("queue") for _ in range(20)), traffic.write("ahead", at))
+    await traffic.go(*(traffic.write("queue") for _ in range(20)), traffic.write("ahead", at))
     assert len(traffic.began) == 21
     assert max(traffic.delays) <= 0.5
     assert traffic.most == 1
@@ -59,15 +59,15 @@ def test_in_a_burst_of_writes_one_that_goes_ahead_waits_half_a_second_at_most(ta
     assert traffic.began[-1][0] >= 20 + 19 * takes_s - 1e-6
 
 
-def test_it_waits_for_nothing_where_nothing_was_written_lately() -> None:
+async def test_it_waits_for_nothing_where_nothing_was_written_lately() -> None:
     traffic = Traffic()
-    traffic.go(traffic.write("ahead", 3.0), traffic.write("queue"), traffic.write("ahead", 0.3))
+    await traffic.go(traffic.write("ahead", 3.0), traffic.write("queue"), traffic.write("ahead", 0.3))
     assert [round(delay, 6) for delay in traffic.delays] == [0.2, 0.0]
 
 
-def test_those_who_go_ahead_keep_the_pause_among_themselves_in_the_long_run() -> None:
+async def test_those_who_go_ahead_keep_the_pause_among_themselves_in_the_long_run() -> None:
     traffic = Traffic()
-    traffic.go(*(traffic.write("ahead") for _ in range(60)), traffic.write("queue"))
+    await traffic.go(*(traffic.write("ahead") for _ in range(60)), traffic.write("queue"))
     times = [time for time, _ in traffic.began]
     assert all(later - earlier >= 0.5 for earlier, later in itertools.pairwise(times))
     assert all(later - earlier >= 8 for earlier, later in zip(times, times[10:], strict=False))
@@ -75,7 +75,7 @@ def test_those_who_go_ahead_keep_the_pause_among_themselves_in_the_long_run() ->
     assert sum(time < 60 for time in times) <= 61
 
 
-def test_writes_that_queue_keep_their_order_and_the_whole_pause() -> None:
+async def test_writes_that_queue_keep_their_order_and_the_whole_pause() -> None:
     traffic = Traffic()
     order: list[int] = []
 
@@ -83,28 +83,25 @@ def test_writes_that_queue_keep_their_order_and_the_whole_pause() -> None:
         await traffic.write("queue")
         order.append(number)
 
-    traffic.go(*(numbered(n) for n in range(10)))
+    await traffic.go(*(numbered(n) for n in range(10)))
     assert order == list(range(10))
     times = [time for time, _ in traffic.began]
     assert all(later - earlier >= 1.2 - 1e-9 for earlier, later in itertools.pairwise(times))
 
 
-def test_while_github_wants_silence_nobody_goes_ahead() -> None:
+async def test_while_github_wants_silence_nobody_goes_ahead() -> None:
     traffic = Traffic()
 
-    async def go() -> None:
-        with pytest.raises(Transient):
-            traffic.pace.heed(HttpResponse(429, {"retry-after": "60"}, b""))
-        for lane in ("free", "queue", "ahead"):
-            with pytest.raises(Transient) as caught:
-                async with traffic.pace.turn(lane):
-                    raise AssertionError(lane)
-            assert caught.value.retry_after_s == 60
-
-    asyncio.run(go())
+    with pytest.raises(Transient):
+        traffic.pace.heed(HttpResponse(429, {"retry-after": "60"}, b""))
+    for lane in ("free", "queue", "ahead"):
+        with pytest.raises(Transient) as caught:
+            async with traffic.pace.turn(lane):
+                raise AssertionError(lane)
+        assert caught.value.retry_after_s == 60
 
 
-def test_silence_that_begins_while_one_waits_holds_it_back() -> None:
+async def test_silence_that_begins_while_one_waits_holds_it_back() -> None:
     traffic = Traffic()
 
     async def refused(lane: Lane) -> None:
@@ -116,11 +113,11 @@ def test_silence_that_begins_while_one_waits_holds_it_back() -> None:
         with pytest.raises(Transient):
             traffic.pace.heed(HttpResponse(429, {"retry-after": "60"}, b""))
 
-    traffic.go(traffic.write("queue"), refused("queue"), refused("ahead"), limit())
+    await traffic.go(traffic.write("queue"), refused("queue"), refused("ahead"), limit())
     assert len(traffic.began) == 1
 
 
-def test_what_goes_ahead_counts_against_the_hour() -> None:
+async def test_what_goes_ahead_counts_against_the_hour() -> None:
     traffic = Traffic(0.0)
 
     async def one_more() -> None:
@@ -130,10 +127,10 @@ def test_what_goes_ahead_counts_against_the_hour() -> None:
                 await traffic.write(lane)
 
     lanes: list[Lane] = ["queue", "ahead"]
-    traffic.go(*(traffic.write(lanes[n % 2]) for n in range(HOURLY_WRITES)), one_more())
+    await traffic.go(*(traffic.write(lanes[n % 2]) for n in range(HOURLY_WRITES)), one_more())
 
 
-def test_one_that_gives_up_its_place_stops_nobody() -> None:
+async def test_one_that_gives_up_its_place_stops_nobody() -> None:
     traffic = Traffic()
 
     async def impatient(lane: Lane) -> None:
@@ -143,5 +140,5 @@ def test_one_that_gives_up_its_place_stops_nobody() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
 
-    traffic.go(traffic.write("queue"), impatient("queue"), impatient("ahead"), traffic.write("queue", 0.3))
+    await traffic.go(traffic.write("queue"), impatient("queue"), impatient("ahead"), traffic.write("queue", 0.3))
     assert [round(time, 6) for time, _ in traffic.began] == [0.0, 1.2]

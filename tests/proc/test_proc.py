@@ -48,14 +48,14 @@ if ending == "hangs":
 """
 
 
-def run(*argv: str, cwd: Path = Path("/"), timeout_s: float = PATIENCE_S, **options: object) -> ProcResult:
-    return asyncio.run(proc.run(argv, cwd=cwd, env=ENV, timeout_s=timeout_s, **options))  # type: ignore[arg-type]
+async def run(*argv: str, cwd: Path = Path("/"), timeout_s: float = PATIENCE_S, **options: object) -> ProcResult:
+    return await proc.run(argv, cwd=cwd, env=ENV, timeout_s=timeout_s, **options)  # type: ignore[arg-type]
 
 
-def run_past_its_first_word(*argv: str, **options: object) -> ProcResult:
+async def run_past_its_first_word(*argv: str, **options: object) -> ProcResult:
     """Of a command that says something and then hangs: stopped at a limit that left it the time to say it."""
     for limit_s in (0.5, 2.0, 8.0, 32.0):
-        result = run(*argv, timeout_s=limit_s, **options)
+        result = await run(*argv, timeout_s=limit_s, **options)
         if result.output:
             break
     return result
@@ -73,29 +73,29 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def test_it_tells_output_and_exit_code() -> None:
-    result = run("sh", "-c", "echo out; echo err >&2; exit 3")
+async def test_it_tells_output_and_exit_code() -> None:
+    result = await run("sh", "-c", "echo out; echo err >&2; exit 3")
     assert (result.exit_code, result.output, result.errors) == (3, b"out\nerr\n", b"")
     assert not result.timed_out and not result.overflowed and result.spawn_error is None
 
 
-def test_errors_are_apart_where_asked() -> None:
-    result = run("sh", "-c", "echo out; echo err >&2", merge_stderr=False)
+async def test_errors_are_apart_where_asked() -> None:
+    result = await run("sh", "-c", "echo out; echo err >&2", merge_stderr=False)
     assert (result.output, result.errors) == (b"out\n", b"err\n")
 
 
-def test_a_signal_shows_as_a_negative_exit_code() -> None:
-    assert run("sh", "-c", "kill -TERM $$").exit_code == -15
+async def test_a_signal_shows_as_a_negative_exit_code() -> None:
+    assert (await run("sh", "-c", "kill -TERM $$")).exit_code == -15
 
 
-def test_nothing_of_our_environment_is_inherited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_nothing_of_our_environment_is_inherited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PRIVATE_KEY", "canary")
-    lines = run("env", cwd=tmp_path).output.decode().splitlines()
+    lines = (await run("env", cwd=tmp_path)).output.decode().splitlines()
     assert sorted(line.partition("=")[0] for line in lines) == [proc.COOKIE, "PATH"]
 
 
-def test_it_runs_in_the_directory_given(tmp_path: Path) -> None:
-    assert run("pwd", "-P", cwd=tmp_path).output.decode().strip() == str(tmp_path.resolve())
+async def test_it_runs_in_the_directory_given(tmp_path: Path) -> None:
+    assert (await run("pwd", "-P", cwd=tmp_path)).output.decode().strip() == str(tmp_path.resolve())
 
 
 @pytest.mark.parametrize(
@@ -110,67 +110,64 @@ def test_it_runs_in_the_directory_given(tmp_path: Path) -> None:
         (("true", "x" * 3_000_000), "/", "Argument list too long: true"),
     ],
 )
-def test_what_cannot_start_is_a_value(argv: tuple[str, ...], cwd: str, said: str) -> None:
-    result = run(*argv, cwd=Path(cwd))
+async def test_what_cannot_start_is_a_value(argv: tuple[str, ...], cwd: str, said: str) -> None:
+    result = await run(*argv, cwd=Path(cwd))
     assert result.exit_code is None
     assert result.spawn_error == said
 
 
-def test_a_file_that_is_no_program_is_a_value(tmp_path: Path) -> None:
+async def test_a_file_that_is_no_program_is_a_value(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_bytes(b"\x7fELF nonsense")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    assert (run(str(program)).spawn_error or "").startswith("Exec format error")
+    assert ((await run(str(program))).spawn_error or "").startswith("Exec format error")
 
 
-def test_a_command_that_never_ends_is_stopped_at_its_limit() -> None:
-    result = run("sh", "-c", "trap '' TERM INT HUP; while :; do sleep 1; done", timeout_s=0.3)
+async def test_a_command_that_never_ends_is_stopped_at_its_limit() -> None:
+    result = await run("sh", "-c", "trap '' TERM INT HUP; while :; do sleep 1; done", timeout_s=0.3)
     assert result.timed_out and result.exit_code == -9
     assert result.duration_ms >= 300
 
 
-def test_input_arrives_and_ends() -> None:
+async def test_input_arrives_and_ends() -> None:
     text = os.urandom(3_000_000)
-    result = run("cat", stdin=text, limit=OutputLimit(head=4_000_000))
+    result = await run("cat", stdin=text, limit=OutputLimit(head=4_000_000))
     assert result.output == text
-    assert run("cat", stdin=b"").exit_code == 0
+    assert (await run("cat", stdin=b"")).exit_code == 0
 
 
-def test_a_command_without_input_reads_its_end_at_once() -> None:
-    assert run("cat").exit_code == 0
+async def test_a_command_without_input_reads_its_end_at_once() -> None:
+    assert (await run("cat")).exit_code == 0
 
 
 @pytest.mark.parametrize("script", ["exit 0", "exec <&-; sleep 0.1", "sleep 0.2"])
-def test_ten_megabytes_for_one_that_does_not_read_them(script: str) -> None:
-    result = run("sh", "-c", script, stdin=b"x" * 10_000_000)
+async def test_ten_megabytes_for_one_that_does_not_read_them(script: str) -> None:
+    result = await run("sh", "-c", script, stdin=b"x" * 10_000_000)
     assert (result.exit_code, result.timed_out) == (0, False)
 
 
-def test_ten_megabytes_without_a_newline_keep_head_and_tail() -> None:
+async def test_ten_megabytes_without_a_newline_keep_head_and_tail() -> None:
     script = "import sys; sys.stdout.write('A' + 'x' * 10_000_000 + 'Z')"
-    result = run(*PYTHON, script, limit=OutputLimit(head=1000, tail=500))
+    result = await run(*PYTHON, script, limit=OutputLimit(head=1000, tail=500))
     assert result.dropped_bytes == 10_000_002 - 1500
     assert result.output == b"A" + b"x" * 999 + "\n… [9998502 bytes dropped] …\n".encode() + b"x" * 499 + b"Z"
 
 
 @pytest.mark.parametrize("script", ["yes | head -c 950000000", "head -c 950000000 /dev/zero; exit 4"])
-def test_a_gigabyte_of_output_costs_little_memory(script: str) -> None:
-    async def watched() -> tuple[ProcResult, int]:
-        before, most = memory(), 0
-        running = asyncio.ensure_future(proc.run(("sh", "-c", script), cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S))
-        while not running.done():
-            await asyncio.wait({running}, timeout=0.01)
-            most = max(most, memory() - before)
-        return running.result(), most
-
-    result, growth = asyncio.run(watched())
+async def test_a_gigabyte_of_output_costs_little_memory(script: str) -> None:
+    before, most = memory(), 0
+    running = asyncio.ensure_future(proc.run(("sh", "-c", script), cwd=Path("/"), env=ENV, timeout_s=PATIENCE_S))
+    while not running.done():
+        await asyncio.wait({running}, timeout=0.01)
+        most = max(most, memory() - before)
+    result, growth = running.result(), most
     assert not result.overflowed and result.exit_code in (0, 4)
     assert result.dropped_bytes == 950_000_000 - (2 << 20)
     assert growth < 64 << 20
 
 
-def test_past_the_total_it_is_killed() -> None:
-    result = run("yes", limit=OutputLimit(head=100, tail=100, total=5_000_000))
+async def test_past_the_total_it_is_killed() -> None:
+    result = await run("yes", limit=OutputLimit(head=100, tail=100, total=5_000_000))
     assert result.overflowed and not result.timed_out
     assert result.exit_code == -9
     assert len(result.output) < 300
@@ -178,7 +175,7 @@ def test_past_the_total_it_is_killed() -> None:
 
 @pytest.mark.parametrize("style", ["loud", "silent"])
 @pytest.mark.parametrize("ending", ["exits", "hangs"])
-def test_who_left_group_and_session_dies_too(style: str, ending: str, tmp_path: Path) -> None:
+async def test_who_left_group_and_session_dies_too(style: str, ending: str, tmp_path: Path) -> None:
     async def escape(number: int) -> tuple[ProcResult, int]:
         limit_s = PATIENCE_S if ending == "exits" else 0.6
         while True:
@@ -195,14 +192,14 @@ def test_who_left_group_and_session_dies_too(style: str, ending: str, tmp_path: 
             found += await asyncio.gather(*(escape(start + number) for number in range(4)))
         return found
 
-    for result, daemon in asyncio.run(all_of_them()):
+    for result, daemon in await all_of_them():
         assert result.output == b"check ok\n"
         assert result.timed_out == (ending == "hangs")
         assert result.exit_code == (0 if ending == "exits" else -9)
         assert not alive(daemon)
 
 
-def test_who_left_is_found_though_younger_commands_have_looked_and_ended_since(tmp_path: Path) -> None:
+async def test_who_left_is_found_though_younger_commands_have_looked_and_ended_since(tmp_path: Path) -> None:
     note = tmp_path / "note"
 
     async def looked_past() -> int:
@@ -219,44 +216,41 @@ def test_who_left_is_found_though_younger_commands_have_looked_and_ended_since(t
             await task
         return daemon
 
-    assert not alive(asyncio.run(looked_past()))
+    assert not alive(await looked_past())
 
 
-def test_who_shed_even_its_environment_is_known_by_the_pipe_it_holds(tmp_path: Path) -> None:
+async def test_who_shed_even_its_environment_is_known_by_the_pipe_it_holds(tmp_path: Path) -> None:
     note = tmp_path / "note"
-    result = run(*PYTHON, ESCAPE, "nameless", "exits", str(note), cwd=tmp_path)
+    result = await run(*PYTHON, ESCAPE, "nameless", "exits", str(note), cwd=tmp_path)
     assert (result.exit_code, result.output) == (0, b"check ok\n")
     assert not alive(int(note.read_text()))
 
 
-def test_a_process_whose_first_thread_ended_is_not_taken_for_dead() -> None:
+async def test_a_process_whose_first_thread_ended_is_not_taken_for_dead() -> None:
     leave = {"x86_64": 60, "aarch64": 93}[platform.machine()]
     script = (
         "import ctypes, threading, time\n"
         "threading.Thread(target=time.sleep, args=(600,)).start()\n"
         f"print('gone', flush=True); ctypes.CDLL(None).syscall({leave}, 0)\n"
     )
-    result = run_past_its_first_word(*PYTHON, script)
+    result = await run_past_its_first_word(*PYTHON, script)
     assert result.timed_out and result.exit_code == -9
     assert result.output == b"gone\n"
 
 
-def test_cancelling_kills_and_goes_on_cancelling(tmp_path: Path) -> None:
+async def test_cancelling_kills_and_goes_on_cancelling(tmp_path: Path) -> None:
     note = tmp_path / "note"
 
-    async def cancelled_twice() -> None:
-        argv = (*PYTHON, ESCAPE, "loud", "hangs", str(note))
-        task = asyncio.ensure_future(proc.run(argv, cwd=tmp_path, env=ENV, timeout_s=PATIENCE_S))
-        while not note.exists():
-            await asyncio.wait({task}, timeout=0.01)
-        task.cancel()
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert not alive(int(note.read_text()))
-
-    asyncio.run(cancelled_twice())
+    argv = (*PYTHON, ESCAPE, "loud", "hangs", str(note))
+    task = asyncio.ensure_future(proc.run(argv, cwd=tmp_path, env=ENV, timeout_s=PATIENCE_S))
+    while not note.exists():
+        await asyncio.wait({task}, timeout=0.01)
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not alive(int(note.read_text()))
     with pytest.raises(ChildProcessError):  # not even a zombie is left to collect
         os.waitpid(-1, os.WNOHANG)
 
@@ -275,11 +269,11 @@ def test_a_loop_that_closes_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not alive(int(note.read_text()))
 
 
-def test_other_processes_keep_their_exit_status() -> None:
+async def test_other_processes_keep_their_exit_status() -> None:
     with subprocess.Popen(("sh", "-c", "exit 7"), start_new_session=True) as bystander:
         with subprocess.Popen(("sleep", "600")) as living:
             for _ in range(5):
-                run("sh", "-c", "(sleep 600 &)")
+                await run("sh", "-c", "(sleep 600 &)")
             assert living.poll() is None
             living.kill()
         assert bystander.wait() == 7

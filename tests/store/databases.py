@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ from bot.store.database.database import Database
 T = TypeVar("T")
 
 
-def run(where: Path, work: Callable[[Database], Awaitable[T]]) -> T:
+async def run(where: Path, work: Callable[[Database], Awaitable[T]]) -> T:
     """Work on the database of that directory, which is opened anew as after a restart."""
 
     async def inside() -> T:
@@ -26,10 +25,10 @@ def run(where: Path, work: Callable[[Database], Awaitable[T]]) -> T:
         finally:
             database.close()
 
-    return asyncio.run(inside())
+    return await inside()
 
 
-def together(where: Path, work: Callable[[Database, Database], Awaitable[T]]) -> T:
+async def together(where: Path, work: Callable[[Database, Database], Awaitable[T]]) -> T:
     """Work on two databases of the same file, as two processes do."""
 
     async def inside(one: Database) -> T:
@@ -39,10 +38,10 @@ def together(where: Path, work: Callable[[Database, Database], Awaitable[T]]) ->
         finally:
             two.close()
 
-    return run(where, inside)
+    return await run(where, inside)
 
 
-def plans(where: Path, work: Callable[[Database], Awaitable[object]]) -> list[str]:
+async def plans(where: Path, work: Callable[[Database], Awaitable[object]]) -> list[str]:
     """How SQLite answers each query on our tables that `work` makes, in one line each."""
     asked: list[tuple[str, Any]] = []
 
@@ -57,7 +56,7 @@ def plans(where: Path, work: Callable[[Database], Awaitable[object]]) -> list[st
         finally:
             sa.event.remove(sa.Engine, "before_cursor_execute", note)
 
-    run(where, noted)
+    await run(where, noted)
     file = sqlite3.connect(where / "mendbot.db")
     found = []
     for statement, values in asked:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -24,28 +23,28 @@ def test_without_its_worker_it_is_not_ready_and_names_it(door: Door) -> None:
     assert "restart" in answer.json["missing"]["worker"]
 
 
-def test_everything_that_is_missing_is_named_at_once_and_what_is_there_is_not() -> None:
+async def test_everything_that_is_missing_is_named_at_once_and_what_is_there_is_not() -> None:
     async def fine() -> str | None:
         return None
 
     async def gone() -> str | None:
         return "it is gone: bring it back"
 
-    def ask(**probes: Probe) -> tuple[int, object]:
-        answer = asyncio.run(readiness(probes)(Request({"type": "http"})))
+    async def ask(**probes: Probe) -> tuple[int, object]:
+        answer = await readiness(probes)(Request({"type": "http"}))
         return answer.status_code, json.loads(answer.body)
 
     missing = {"disk": "it is gone: bring it back", "database": "it is gone: bring it back"}
-    assert ask(disk=gone, worker=fine, database=gone) == (503, {"status": "not ready", "missing": missing})
-    assert ask(worker=fine) == (200, {"status": "ready"})
+    assert await ask(disk=gone, worker=fine, database=gone) == (503, {"status": "not ready", "missing": missing})
+    assert await ask(worker=fine) == (200, {"status": "ready"})
 
 
-def test_what_was_seen_of_github_is_shown_and_makes_nothing_unready() -> None:
+async def test_what_was_seen_of_github_is_shown_and_makes_nothing_unready() -> None:
     async def fine() -> str | None:
         return None
 
     seen = {"github": "does not answer", "app": "not asked yet"}
-    answer = asyncio.run(readiness({"worker": fine}, lambda: seen)(Request({"type": "http"})))
+    answer = await readiness({"worker": fine}, lambda: seen)(Request({"type": "http"}))
     assert answer.status_code == 200
     assert json.loads(answer.body) == {"status": "ready", **seen}
 

@@ -76,7 +76,7 @@ def test_the_list_takes_the_token_and_pages_and_refuses_other_words(door: Door) 
     assert answer.status == 422 and answer.json["problems"][0]["field"] == "refused"
 
 
-def test_the_newest_are_kept_and_no_more_than_that(database: Database) -> None:
+async def test_the_newest_are_kept_and_no_more_than_that(database: Database) -> None:
     async def work() -> list[str]:
         refusals = Refusals(RefusedDeliveries(database), write_s=0.0)
         for number in range(2 * MOST):
@@ -88,11 +88,11 @@ def test_the_newest_are_kept_and_no_more_than_that(database: Database) -> None:
         await writing
         return [row.delivery for row in await RefusedDeliveries(database).list()]
 
-    kept = asyncio.run(work())
+    kept = await work()
     assert kept == [f"guid-{number}" for number in reversed(range(MOST, 2 * MOST))]
 
 
-def test_a_flood_is_one_line_with_its_count_and_one_write(database: Database) -> None:
+async def test_a_flood_is_one_line_with_its_count_and_one_write(database: Database) -> None:
     async def work() -> int:
         refusals = Refusals(RefusedDeliveries(database), log_s=0.2, write_s=3600.0)
         for number in range(1000):
@@ -104,7 +104,7 @@ def test_a_flood_is_one_line_with_its_count_and_one_write(database: Database) ->
         return len(await RefusedDeliveries(database).list())
 
     with captured_logs() as said:
-        written = asyncio.run(work())
+        written = await work()
     assert written <= MOST
     lines = [line for line in said if line["event"] == "deliveries_refused"]
     assert [line["count"] for line in lines] == [1, 999]

@@ -29,18 +29,18 @@ class Grave:
         self.stop = stop
 
 
-def step(error: Exception | None, grave: Grave, faults: int = 0) -> StepResult:
+async def step(error: Exception | None, grave: Grave, faults: int = 0) -> StepResult:
     async def advance(args: JobArgs) -> StepResult:
         if error is not None:
             raise error
         return StepResult(done=False)
 
-    return asyncio.run(guarded("fix", advance, grave)({"run_id": "run-1"}, faults))
+    return await guarded("fix", advance, grave)({"run_id": "run-1"}, faults)
 
 
-def test_what_goes_well_is_passed_on() -> None:
+async def test_what_goes_well_is_passed_on() -> None:
     grave = Grave()
-    assert step(None, grave) == StepResult(done=False)
+    assert await step(None, grave) == StepResult(done=False)
     assert grave.tried == []
 
 
@@ -54,73 +54,73 @@ def test_what_goes_well_is_passed_on() -> None:
         (KeyError("snapshot"), "internal_error", "KeyError"),
     ],
 )
-def test_what_cannot_pass_ends_the_job_with_its_reason(error: Exception, reason: str, said: str) -> None:
+async def test_what_cannot_pass_ends_the_job_with_its_reason(error: Exception, reason: str, said: str) -> None:
     grave = Grave()
-    assert step(error, grave) == StepResult(done=True)
+    assert await step(error, grave) == StepResult(done=True)
     assert grave.stop is not None and grave.stop.reason == reason
     assert said in grave.stop.details
 
 
-def test_a_bug_of_ours_does_not_publish_its_words() -> None:
+async def test_a_bug_of_ours_does_not_publish_its_words() -> None:
     grave = Grave()
-    step(RuntimeError("token ghs_something"), grave)
+    await step(RuntimeError("token ghs_something"), grave)
     assert "ghs_" not in str(grave.stop)
 
 
-def test_a_passing_fault_is_waited_out_and_counts() -> None:
+async def test_a_passing_fault_is_waited_out_and_counts() -> None:
     grave = Grave()
-    assert step(Transient("GitHub is down"), grave, faults=2) == StepResult(done=False, fault=True, wait_s=8)
+    assert await step(Transient("GitHub is down"), grave, faults=2) == StepResult(done=False, fault=True, wait_s=8)
     assert grave.tried == []
 
 
-def test_the_other_side_may_ask_for_a_longer_wait() -> None:
-    assert step(Transient("rate limit", retry_after_s=1800), Grave()).wait_s == 1800
-    assert step(Transient("rate limit", retry_after_s=0.1), Grave()).wait_s == 2
+async def test_the_other_side_may_ask_for_a_longer_wait() -> None:
+    assert (await step(Transient("rate limit", retry_after_s=1800), Grave())).wait_s == 1800
+    assert (await step(Transient("rate limit", retry_after_s=0.1), Grave())).wait_s == 2
 
 
 def test_waits_double_up_to_two_minutes_however_many_there_were() -> None:
     assert [backoff_s(faults) for faults in (0, 1, 2, 6, 5000)] == [2, 4, 8, LONGEST_WAIT_S, LONGEST_WAIT_S]
 
 
-def test_ten_minutes_of_github_being_down_end_no_job() -> None:
+async def test_ten_minutes_of_github_being_down_end_no_job() -> None:
     waited, faults = 0.0, 0
-    while not (outcome := step(Transient("503"), Grave(), faults)).done:
+    while not (outcome := await step(Transient("503"), Grave(), faults)).done:
         waited, faults = waited + outcome.wait_s, faults + 1
     assert faults == MAX_FAULTS - 1
     assert waited > 3600
 
 
-def test_what_never_passes_is_given_up_in_the_end() -> None:
+async def test_what_never_passes_is_given_up_in_the_end() -> None:
     grave = Grave()
-    assert step(Transient("503"), grave, faults=MAX_FAULTS - 1).done
+    assert (await step(Transient("503"), grave, faults=MAX_FAULTS - 1)).done
     assert grave.stop is not None and grave.stop.reason == "gave_up"
 
 
-def test_a_job_that_cannot_be_cleared_up_is_buried_all_the_same() -> None:
+async def test_a_job_that_cannot_be_cleared_up_is_buried_all_the_same() -> None:
     grave = Grave(OSError("the worktree resists"))
-    assert step(UserError("no"), grave) == StepResult(done=True)
+    assert await step(UserError("no"), grave) == StepResult(done=True)
     assert grave.tried == [True, False]
     assert grave.stop is not None and grave.stop.reason == "refused"
 
 
-def test_a_job_that_cannot_be_buried_at_all_is_taken_up_again_later() -> None:
+async def test_a_job_that_cannot_be_buried_at_all_is_taken_up_again_later() -> None:
     grave = Grave(Transient("the disk is full"), Transient("the disk is full"))
-    outcome = step(UserError("no"), grave, faults=1)
+    outcome = await step(UserError("no"), grave, faults=1)
     assert (outcome.done, outcome.fault, outcome.wait_s) == (False, True, 4)
 
 
-def test_a_cancelled_job_is_not_buried() -> None:
+async def test_a_cancelled_job_is_not_buried() -> None:
     grave = Grave()
 
     async def advance(args: JobArgs) -> StepResult:
         raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
-        asyncio.run(guarded("fix", advance, grave)({}, 0))
+        await guarded("fix", advance, grave)({}, 0)
     assert grave.tried == []
 
 
-def test_a_loop_survives_passing_faults_and_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_loop_survives_passing_faults_and_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_runner, "_AGAIN_S", 0.0)
     trouble: list[Exception] = [Transient("database is locked"), ValueError("a bug"), Transient("disk full")]
     began: list[int] = []
@@ -138,4 +138,4 @@ def test_a_loop_survives_passing_faults_and_bugs(monkeypatch: pytest.MonkeyPatch
         assert not task.done()
         task.cancel()
 
-    asyncio.run(asyncio.wait_for(run(), PATIENCE_S))
+    await asyncio.wait_for(run(), PATIENCE_S)

@@ -16,7 +16,7 @@ from pathlib import Path
 from bot.model import ManageWorktreeResult
 from bot.workspace.git.command import git
 from bot.workspace.git.tree import Tree
-from bot.workspace.mirror.mirror import ensure_mirror, fetch, resolve
+from bot.workspace.mirror.mirror import ensure_mirror, fetch
 from bot.workspace.mirror.remote import Remote
 from bot.workspace.worktree.manage import manage_worktree
 from bot.workspace.worktree.run_worktree import ensure_worktree
@@ -96,16 +96,16 @@ print(result.model_dump_json())
 """
 
 
-def manage(
+async def manage(
     action: object, issues: object = None, branch_name: object = None, **options: object
 ) -> ManageWorktreeResult:
-    result = asyncio.run(manage_worktree(action, issues, branch_name, **options))  # type: ignore[arg-type]
+    result = await manage_worktree(action, issues, branch_name, **options)  # type: ignore[arg-type]
     json.loads(result.model_dump_json())
     return result
 
 
-def ensure(mirror: Path, path: Path, branch: str = "fix/issue-1", start: str = "main", limit: int = 3) -> Tree:
-    return asyncio.run(ensure_worktree(mirror, path, branch, start, limit))
+async def ensure(mirror: Path, path: Path, branch: str = "fix/issue-1", start: str = "main", limit: int = 3) -> Tree:
+    return await ensure_worktree(mirror, path, branch, start, limit)
 
 
 def python(program: str, *args: object) -> subprocess.Popen[bytes]:
@@ -119,8 +119,8 @@ def everything(root: Path) -> set[str]:
     return {path for path in paths if "/objects" not in path and not path.endswith(".mutex")}
 
 
-def names(tree: Tree, snapshot: str) -> set[str]:
-    out = asyncio.run(git("ls-tree", "-r", "-z", "--name-only", snapshot, git_dir=tree.git_dir))
+async def names(tree: Tree, snapshot: str) -> set[str]:
+    out = await git("ls-tree", "-r", "-z", "--name-only", snapshot, git_dir=tree.git_dir)
     return {os.fsdecode(name) for name in out.split(b"\0") if name}
 
 
@@ -143,8 +143,7 @@ class Scene:
 
     def commit_here(self, text: str) -> str:
         """A commit that only our mirror has."""
-        head = asyncio.run(resolve(self.mirror, "main"))
-        assert head is not None
+        head = plain("rev-parse", "refs/remotes/origin/main", cwd=self.mirror)
         return plain("commit-tree", f"{head}^{{tree}}", "-p", head, "-m", text, cwd=self.mirror)
 
     def hook(self, name: str, script: str) -> None:

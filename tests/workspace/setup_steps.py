@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,8 +28,8 @@ def shelf(home: Path, head: str = "", repo: str = "octo/tiny") -> Shelf:
     return Shelf(home / "dependencies", repo, head)
 
 
-def sandbox(level: str = "none") -> Sandbox:
-    return asyncio.run(open_sandbox("none" if level == "none" else "bubblewrap", ()))
+async def sandbox(level: str = "none") -> Sandbox:
+    return await open_sandbox("none" if level == "none" else "bubblewrap", ())
 
 
 def tree(path: Path, files: Mapping[str, str] | None = None) -> Path:
@@ -50,13 +49,13 @@ def worktrees(root: Path, *names: str, files: Mapping[str, str] | None = None) -
     return [root / name for name in names]
 
 
-def set_up(where: Path, shelved: Shelf | None, *steps: SetupStep, configured: bool = False) -> Installed:
+async def set_up(where: Path, shelved: Shelf | None, *steps: SetupStep, configured: bool = False) -> Installed:
     plan = SetupPlan(steps=steps or (step(),), configured=configured)
-    return carry_out(plan, where, sandbox(), shelved)
+    return await carry_out(plan, where, await sandbox(), shelved)
 
 
-def carry_out(plan: SetupPlan, where: Path, inside: Sandbox, shelved: Shelf | None) -> Installed:
-    done = asyncio.run(install(plan, where, inside, grant=SandboxGrant(), shelf=shelved, mask=str))
+async def carry_out(plan: SetupPlan, where: Path, inside: Sandbox, shelved: Shelf | None) -> Installed:
+    done = await install(plan, where, inside, grant=SandboxGrant(), shelf=shelved, mask=str)
     assert done.failed is None, done.failed
     return done
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import resource
 import subprocess
@@ -55,59 +54,56 @@ def descriptors() -> Iterator[Callable[[int], None]]:
     resource.setrlimit(resource.RLIMIT_NOFILE, usual)
 
 
-def test_the_bottom_is_read(tree: Tree, descriptors: Callable[[int], None]) -> None:
+async def test_the_bottom_is_read(tree: Tree, descriptors: Callable[[int], None]) -> None:
     path = dig(tree.path)
     assert path in set(file_names(tree.path))
     before = tree_digest(tree.path)
     descriptors(1_000)
     assert read_state(tree.path, path) is not None
     with pytest.raises(Refused, match="too deep in each other"):
-        asyncio.run(tree.snapshot())
+        await tree.snapshot()
     descriptors(4_000)
-    snapshot = asyncio.run(tree.snapshot())
-    assert path in names(tree, snapshot)
-    asyncio.run(tree.restore("HEAD"))
+    snapshot = await tree.snapshot()
+    assert path in await names(tree, snapshot)
+    await tree.restore("HEAD")
     assert not (tree.path / "d").exists()
-    asyncio.run(tree.restore(snapshot))
+    await tree.restore(snapshot)
     assert tree_digest(tree.path) == before
-    asyncio.run(remove_directory(tree.path))
+    await remove_directory(tree.path)
     assert not tree.path.exists()
 
 
-def test_a_check_that_digs_ends_as_any_other(tmp_path: Path) -> None:
+async def test_a_check_that_digs_ends_as_any_other(tmp_path: Path) -> None:
     path = dig(tmp_path)
-    result, _ = step(tmp_path, "echo bottom.py:1:1: E501 long; exit 1", stage="lint")
+    result, _ = await step(tmp_path, "echo bottom.py:1:1: E501 long; exit 1", stage="lint")
     assert [note.path for note in result.annotations] == [path]
 
 
-def test_a_change_that_would_dig_is_refused(tree: Tree) -> None:
+async def test_a_change_that_would_dig_is_refused(tree: Tree) -> None:
     with pytest.raises(Refused, match="more than 200 directories") as caught:
-        asyncio.run(apply_changes(tree, [Change(path="d/" * 300 + "x.txt", content="x")]))
+        await apply_changes(tree, [Change(path="d/" * 300 + "x.txt", content="x")])
     assert caught.value.reason == "tree_too_deep"
     assert not (tree.path / "d").exists()
 
 
-def test_what_no_path_can_name_is_refused_and_takes_no_slot(mirror: Path, tmp_path: Path) -> None:
+async def test_what_no_path_can_name_is_refused_and_takes_no_slot(mirror: Path, tmp_path: Path) -> None:
     path = tmp_path / "runs/1/fix-issue-1"
-    tree = ensure(mirror, path)
+    tree = await ensure(mirror, path)
     (path / "new.txt").write_text("new")
     dig(path, "dddd")
     with pytest.raises(Refused, match="too deep in each other") as caught:
-        asyncio.run(tree.snapshot())
+        await tree.snapshot()
     assert caught.value.reason == "tree_too_deep"
-    loss = asyncio.run(clear_tree(mirror, path, "refs/mendbot/salvage/1"))
+    loss = await clear_tree(mirror, path, "refs/mendbot/salvage/1")
     assert loss is not None and loss.files[0].startswith("dddd/dddd")
     assert plain("show", "refs/mendbot/salvage/1:new.txt", cwd=mirror) == "new"
-    assert asyncio.run(entries(mirror)) == () and not path.exists()
+    assert await entries(mirror) == () and not path.exists()
 
 
-def test_what_setup_digs_is_taken_as_any_other(tree: Tree) -> None:
+async def test_what_setup_digs_is_taken_as_any_other(tree: Tree) -> None:
     (tree.path / "made").mkdir()
     path = "made/" + dig(tree.path / "made")
 
-    async def work() -> set[str]:
-        base = await tree.head()
-        after, _ = await tree.after_setup(base)
-        return {change.path for change in await tree.changed(base, after)}
-
-    assert asyncio.run(work()) == {path}
+    base = await tree.head()
+    after, _ = await tree.after_setup(base)
+    assert {change.path for change in await tree.changed(base, after)} == {path}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import resource
 import subprocess
@@ -33,8 +32,8 @@ def tree(tmp_path: Path) -> Path:
     return made
 
 
-def apply(tree: Tree | Path, *changes: Change, protected: tuple[str, ...] = ()) -> Applied:
-    return asyncio.run(apply_changes(tree, changes, protected=protected))
+async def apply(tree: Tree | Path, *changes: Change, protected: tuple[str, ...] = ()) -> Applied:
+    return await apply_changes(tree, changes, protected=protected)
 
 
 def state(root: Path) -> dict[str, tuple[int, object]]:
@@ -50,8 +49,8 @@ def modified(path: str, body: str = BODY) -> Change:
     return Change(path=path, patch=f"--- a/{path}\n+++ b/{path}\n{body}")
 
 
-def test_a_diff_is_applied_and_nothing_else_is_left_behind(tree: Path) -> None:
-    assert apply(tree, modified("a.txt")) == Applied(paths=("a.txt",))
+async def test_a_diff_is_applied_and_nothing_else_is_left_behind(tree: Path) -> None:
+    assert await apply(tree, modified("a.txt")) == Applied(paths=("a.txt",))
     assert {name: held for name, (_, held) in state(tree).items()} == {"a.txt": NEW.encode()}
 
 
@@ -67,13 +66,13 @@ def test_a_diff_is_applied_and_nothing_else_is_left_behind(tree: Path) -> None:
         "",
     ],
 )
-def test_headers_come_in_many_forms(tree: Path, header: str) -> None:
-    apply(tree, Change(path="a.txt", patch=header + BODY))
+async def test_headers_come_in_many_forms(tree: Path, header: str) -> None:
+    await apply(tree, Change(path="a.txt", patch=header + BODY))
     assert (tree / "a.txt").read_text() == NEW
 
 
-def test_a_leading_dot_slash_means_the_same_file(tree: Path) -> None:
-    assert apply(tree, Change(path="./a.txt", content="x")).paths == ("a.txt",)
+async def test_a_leading_dot_slash_means_the_same_file(tree: Path) -> None:
+    assert (await apply(tree, Change(path="./a.txt", content="x"))).paths == ("a.txt",)
 
 
 @pytest.mark.parametrize(
@@ -89,14 +88,14 @@ def test_a_leading_dot_slash_means_the_same_file(tree: Path) -> None:
     ],
     ids=["too many", "too few", "wrong place", "no numbers", "no newline", "blank tail", "CRLF diff"],
 )
-def test_wrong_counts_and_line_ends_of_the_diff_are_mended(tree: Path, body: str) -> None:
+async def test_wrong_counts_and_line_ends_of_the_diff_are_mended(tree: Path, body: str) -> None:
     """REQ-RUN-003."""
-    assert apply(tree, modified("a.txt", body)).fallbacks == ()
+    assert (await apply(tree, modified("a.txt", body))).fallbacks == ()
     assert (tree / "a.txt").read_text() == NEW
 
 
-def test_lines_beyond_the_counts_are_not_dropped(tree: Path) -> None:
-    apply(tree, modified("a.txt", BODY + "+and more\n four\n"))
+async def test_lines_beyond_the_counts_are_not_dropped(tree: Path) -> None:
+    await apply(tree, modified("a.txt", BODY + "+and more\n four\n"))
     assert (tree / "a.txt").read_text() == NEW.replace("three", "three\nand more")
 
 
@@ -112,18 +111,18 @@ def test_lines_beyond_the_counts_are_not_dropped(tree: Path) -> None:
     ],
     ids=["no markers", "moved", "spaces at ends", "dots", "a last newline in the midst", "no context"],
 )
-def test_what_git_refuses_is_placed_by_its_lines(tree: Path, body: str) -> None:
-    assert apply(tree, modified("a.txt", body)).fallbacks == ()
+async def test_what_git_refuses_is_placed_by_its_lines(tree: Path, body: str) -> None:
+    assert (await apply(tree, modified("a.txt", body))).fallbacks == ()
     assert (tree / "a.txt").read_text() == NEW
 
 
-def test_a_right_hunk_that_git_would_place_elsewhere_is_not_given_to_it(tree: Path) -> None:
+async def test_a_right_hunk_that_git_would_place_elsewhere_is_not_given_to_it(tree: Path) -> None:
     (tree / "a.txt").write_text("a\nb\nc\na\nb\n")
     with pytest.raises(PatchFailed, match="2 times"):
-        apply(tree, modified("a.txt", "@@ -1,2 +1,1 @@\n a\n-b\n"))
+        await apply(tree, modified("a.txt", "@@ -1,2 +1,1 @@\n a\n-b\n"))
     (tree / "a.txt").write_text(OLD * 2)
     with pytest.raises(PatchFailed, match="2 times"):  # git takes the nearest
-        apply(tree, modified("a.txt", "@@ -4,3 +4,3 @@\n one\n-two\n+TWO\n three\n"))
+        await apply(tree, modified("a.txt", "@@ -4,3 +4,3 @@\n one\n-two\n+TWO\n three\n"))
 
 
 @pytest.mark.parametrize(
@@ -135,19 +134,19 @@ def test_a_right_hunk_that_git_would_place_elsewhere_is_not_given_to_it(tree: Pa
     ],
     ids=["a blank line", "a line without a marker", "a fence that is none"],
 )
-def test_what_comes_after_too_small_counts_is_not_left_out_in_silence(tree: Path, body: str) -> None:
+async def test_what_comes_after_too_small_counts_is_not_left_out_in_silence(tree: Path, body: str) -> None:
     try:
-        apply(tree, modified("a.txt", body))
+        await apply(tree, modified("a.txt", body))
     except PatchFailed:
         assert (tree / "a.txt").read_text() == OLD
     else:
         assert (tree / "a.txt").read_text() == NEW.replace("four", "FOUR")
 
 
-def test_wrong_counts_with_two_possible_places_are_not_guessed(tree: Path) -> None:
+async def test_wrong_counts_with_two_possible_places_are_not_guessed(tree: Path) -> None:
     (tree / "a.txt").write_text(OLD + OLD)
     with pytest.raises(PatchFailed, match=r"a\.txt.*2 times"):
-        apply(tree, modified("a.txt", "@@ -1,9 +1,9 @@\n one\n-two\n+TWO\n three\n"))
+        await apply(tree, modified("a.txt", "@@ -1,9 +1,9 @@\n one\n-two\n+TWO\n three\n"))
     assert (tree / "a.txt").read_text() == OLD + OLD
 
 
@@ -165,44 +164,44 @@ def test_wrong_counts_with_two_possible_places_are_not_guessed(tree: Path) -> No
         ("one\n\ntwo\n", "@@ -1,3 +1,3 @@\n one\n\n-two\n+TWO\n", "one\n\nTWO\n"),
     ],
 )  # fmt: skip
-def test_a_files_own_line_ends_stay(tree: Path, old: str, body: str, new: str) -> None:
+async def test_a_files_own_line_ends_stay(tree: Path, old: str, body: str, new: str) -> None:
     (tree / "a.txt").write_bytes(old.encode())
-    apply(tree, modified("a.txt", body))
+    await apply(tree, modified("a.txt", body))
     assert (tree / "a.txt").read_bytes() == new.encode()
 
 
-def test_added_lines_get_the_files_indentation(tree: Path) -> None:
+async def test_added_lines_get_the_files_indentation(tree: Path) -> None:
     (tree / "a.txt").write_text("def f():\n\tif a:\n\t\tb()\n\treturn c\n")
     body = "@@ -2,2 +2,4 @@\n     if a:\n-        b()\n+        for d in b():\n+            d()\n"
-    apply(tree, modified("a.txt", body))
+    await apply(tree, modified("a.txt", body))
     assert (tree / "a.txt").read_text() == "def f():\n\tif a:\n\t\tfor d in b():\n\t\t\td()\n\treturn c\n"
 
 
-def test_a_deleting_diff_with_wrong_counts_deletes_all_or_nothing(tree: Path) -> None:
+async def test_a_deleting_diff_with_wrong_counts_deletes_all_or_nothing(tree: Path) -> None:
     body = "--- a/a.txt\n+++ /dev/null\n@@ -1,9 +0,0 @@\n-" + "\n-".join(OLD.splitlines())
     with pytest.raises(PatchFailed, match="more than the diff deletes"):
-        apply(tree, Change(path="a.txt", patch=body.removesuffix("\n-five") + "\n"))
-    apply(tree, Change(path="a.txt", patch=body + "\n"))
+        await apply(tree, Change(path="a.txt", patch=body.removesuffix("\n-five") + "\n"))
+    await apply(tree, Change(path="a.txt", patch=body + "\n"))
     assert not (tree / "a.txt").exists()
 
 
-def test_a_file_of_mixed_line_ends_is_not_guessed_about(tree: Path) -> None:
+async def test_a_file_of_mixed_line_ends_is_not_guessed_about(tree: Path) -> None:
     (tree / "a.txt").write_bytes(b"one\r\ntwo\nthree\n")
     with pytest.raises(PatchFailed, match="mixed"):
-        apply(tree, modified("a.txt", "@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n"))
+        await apply(tree, modified("a.txt", "@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n"))
 
 
-def test_bytes_that_are_no_utf8_survive(tree: Path) -> None:
+async def test_bytes_that_are_no_utf8_survive(tree: Path) -> None:
     (tree / "a.txt").write_bytes(b"one\ntwo\nthree\n\xe9\xff\n")
-    apply(tree, modified("a.txt", "@@ -1,9 +1,9 @@\n one\n-two\n+TWO\n three\n"))
+    await apply(tree, modified("a.txt", "@@ -1,9 +1,9 @@\n one\n-two\n+TWO\n three\n"))
     assert (tree / "a.txt").read_bytes() == b"one\nTWO\nthree\n\xe9\xff\n"
 
 
-def test_files_come_and_go_and_change_their_mode(tree: Path) -> None:
+async def test_files_come_and_go_and_change_their_mode(tree: Path) -> None:
     (tree / "deep/er").mkdir(parents=True)
     (tree / "deep/er/gone").write_text("x\n")
     (tree / "empty").touch()
-    applied = apply(
+    applied = await apply(
         tree,
         Change(path="new/dir/f.sh", patch="diff --git a/new/dir/f.sh b/new/dir/f.sh\nnew file mode 100755\n"
                "--- /dev/null\n+++ b/new/dir/f.sh\n@@ -0,0 +1 @@\n+x\n"),
@@ -222,29 +221,29 @@ def test_files_come_and_go_and_change_their_mode(tree: Path) -> None:
     assert not (tree / "deep").exists()
 
 
-def test_an_edited_file_keeps_its_mode_and_other_names_of_it_their_content(tree: Path, tmp_path: Path) -> None:
+async def test_an_edited_file_keeps_its_mode_and_other_names_of_it_their_content(tree: Path, tmp_path: Path) -> None:
     (tree / "a.txt").chmod(0o750)
     os.link(tree / "a.txt", tmp_path / "elsewhere")
-    apply(tree, modified("a.txt"))
+    await apply(tree, modified("a.txt"))
     assert (tree / "a.txt").stat().st_mode & 0o777 == 0o750
     assert (tmp_path / "elsewhere").read_text() == OLD
 
 
-def test_an_empty_file_may_be_filled_by_a_creating_diff(tree: Path) -> None:
+async def test_an_empty_file_may_be_filled_by_a_creating_diff(tree: Path) -> None:
     (tree / "__init__.py").touch()
-    apply(tree, Change(path="__init__.py", patch="--- /dev/null\n+++ b/__init__.py\n@@ -0,0 +1 @@\n+x\n"))
+    await apply(tree, Change(path="__init__.py", patch="--- /dev/null\n+++ b/__init__.py\n@@ -0,0 +1 @@\n+x\n"))
     assert (tree / "__init__.py").read_text() == "x\n"
 
 
-def test_a_file_may_not_be_created_over_another(tree: Path) -> None:
+async def test_a_file_may_not_be_created_over_another(tree: Path) -> None:
     with pytest.raises(PatchFailed, match=r"a\.txt.*already exists"):
-        apply(tree, Change(path="a.txt", patch="--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+x\n"))
+        await apply(tree, Change(path="a.txt", patch="--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+x\n"))
 
 
-def test_what_does_not_apply_falls_back_and_says_so(tree: Path) -> None:
+async def test_what_does_not_apply_falls_back_and_says_so(tree: Path) -> None:
     """REQ-RUN-003."""
     wrong = modified("a.txt", "@@ -1,2 +1,2 @@\n nowhere\n-two\n+TWO\n").patch
-    applied = apply(
+    applied = await apply(
         tree,
         Change(path="a.txt", patch=wrong, fallback_content="fallen back\n", content="not this\n"),
         Change(path="b.txt", patch="garbage", content="content\n"),
@@ -256,26 +255,26 @@ def test_what_does_not_apply_falls_back_and_says_so(tree: Path) -> None:
     assert (tree / "b.txt").read_text() == "content\n"
 
 
-def test_a_diff_that_applies_is_preferred_to_its_fallback(tree: Path) -> None:
+async def test_a_diff_that_applies_is_preferred_to_its_fallback(tree: Path) -> None:
     change = modified("a.txt").model_copy(update={"fallback_content": "no", "content": "no"})
-    assert apply(tree, change).fallbacks == ()
+    assert (await apply(tree, change)).fallbacks == ()
     assert (tree / "a.txt").read_text() == NEW
 
 
-def test_changes_of_one_file_build_on_each_other(tree: Path) -> None:
+async def test_changes_of_one_file_build_on_each_other(tree: Path) -> None:
     second = modified("a.txt", "@@ -1,3 +1,3 @@\n one\n-TWO\n+2\n three\n")
-    assert apply(tree, modified("a.txt"), second).paths == ("a.txt",)
+    assert (await apply(tree, modified("a.txt"), second)).paths == ("a.txt",)
     assert (tree / "a.txt").read_text() == OLD.replace("two", "2")
 
 
-def test_a_fallback_is_recorded_also_where_a_diff_follows_it(tree: Path) -> None:
+async def test_a_fallback_is_recorded_also_where_a_diff_follows_it(tree: Path) -> None:
     first = Change(path="a.txt", patch="garbage", fallback_content=OLD + "six\n")
-    assert apply(tree, first, modified("a.txt")).fallbacks == ("a.txt",)
+    assert (await apply(tree, first, modified("a.txt"))).fallbacks == ("a.txt",)
     assert (tree / "a.txt").read_text() == NEW + "six\n"
 
 
-def test_what_changes_nothing_is_not_counted_as_changed(tree: Path) -> None:
-    assert apply(tree, Change(path="a.txt", content=OLD)) == Applied(paths=())
+async def test_what_changes_nothing_is_not_counted_as_changed(tree: Path) -> None:
+    assert await apply(tree, Change(path="a.txt", content=OLD)) == Applied(paths=())
 
 
 @pytest.mark.parametrize(
@@ -292,7 +291,7 @@ def test_what_changes_nothing_is_not_counted_as_changed(tree: Path) -> None:
     ],
     ids=lambda change: repr(change.path),
 )
-def test_one_change_that_fails_leaves_everything_as_it_was(tree: Path, last: Change) -> None:
+async def test_one_change_that_fails_leaves_everything_as_it_was(tree: Path, last: Change) -> None:
     """REQ-RUN-003."""
     (tree / "directory").mkdir()
     (tree / "deleted").write_text("x\n")
@@ -304,18 +303,18 @@ def test_one_change_that_fails_leaves_everything_as_it_was(tree: Path, last: Cha
         Change(path="deleted", patch="--- a/deleted\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"),
     ]
     with pytest.raises(UserError, match=str(last.path).replace(".", r"\.")):
-        apply(tree, *good, last)
+        await apply(tree, *good, last)
     assert state(tree) == before
     assert (tree / "a.txt").stat().st_ino == inode
 
 
-def test_a_write_that_finds_no_room_leaves_everything_as_it_was(tree: Path) -> None:
+async def test_a_write_that_finds_no_room_leaves_everything_as_it_was(tree: Path) -> None:
     before = state(tree)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
     try:
         with pytest.raises(PatchFailed, match="nothing was written: File too large"):
-            apply(tree, Change(path="a.txt", content="x"), Change(path="b.txt", content="x" * 90_000))
+            await apply(tree, Change(path="a.txt", content="x"), Change(path="b.txt", content="x" * 90_000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert state(tree) == before
@@ -367,7 +366,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("change", "reason"), HOSTILE)
-def test_a_hostile_change_is_refused_and_touches_nothing(
+async def test_a_hostile_change_is_refused_and_touches_nothing(
     tree: Path, tmp_path: Path, change: Change, reason: str
 ) -> None:
     """REQ-RUN-003."""
@@ -382,19 +381,19 @@ def test_a_hostile_change_is_refused_and_touches_nothing(
     (tree / "loop").symlink_to("loop")
     before = state(tmp_path)
     with pytest.raises(Refused) as caught:
-        apply(tree, Change(path="b.txt", content="good"), change, protected=("kept/**",))
+        await apply(tree, Change(path="b.txt", content="good"), change, protected=("kept/**",))
     assert caught.value.reason == reason
     assert state(tmp_path) == before
 
 
 @pytest.mark.parametrize("path", ["--force", "-x", "a b.txt", "日本.txt", 'quo"te', "$(id)"])
-def test_odd_but_honest_names_work(tree: Path, path: str) -> None:
+async def test_odd_but_honest_names_work(tree: Path, path: str) -> None:
     (tree / path).write_text(OLD)
-    apply(tree, modified(path))
+    await apply(tree, modified(path))
     assert (tree / path).read_text() == NEW
 
 
-def test_a_repositorys_configuration_and_attributes_have_no_say(
+async def test_a_repositorys_configuration_and_attributes_have_no_say(
     tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     canary = tmp_path / "canary"
@@ -404,7 +403,7 @@ def test_a_repositorys_configuration_and_attributes_have_no_say(
     (tree / ".gitattributes").write_text("* text eol=crlf filter=evil\n")
     (tree / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tree / "tmp"))
-    assert apply(Tree(tree, tree / ".git"), modified("a.txt")).paths == ("a.txt",)
+    assert (await apply(Tree(tree, tree / ".git"), modified("a.txt"))).paths == ("a.txt",)
     assert (tree / "a.txt").read_bytes() == NEW.encode()
     assert not canary.exists()
 
@@ -419,7 +418,7 @@ text_files = st.lists(st.sampled_from(["a", "b", "", " ", "-- x", "++ y", "@@ -1
     newline=st.sampled_from(["\n", "\r\n"]),
     ends=st.tuples(st.booleans(), st.booleans()),
 )
-def test_every_diff_that_git_makes_applies_exactly(
+async def test_every_diff_that_git_makes_applies_exactly(
     before: list[str], after: list[str], newline: str, ends: tuple[bool, bool]
 ) -> None:
     old = newline.join(before) + (newline if ends[0] else "")
@@ -432,7 +431,7 @@ def test_every_diff_that_git_makes_applies_exactly(
         patch = patch.replace("--- old", "--- f", 1).replace("diff --git old f", "diff --git f f", 1)
         Path(made, "f").write_bytes(old.encode())
         if patch:
-            apply(Path(made), Change(path="f", patch=patch))
+            await apply(Path(made), Change(path="f", patch=patch))
         assert Path(made, "f").read_bytes() == (new if patch else old).encode()
 
 
@@ -443,7 +442,7 @@ pieces = st.sampled_from(
 
 @settings(max_examples=60, deadline=None)
 @given(path=st.lists(pieces, min_size=1, max_size=4).map("/".join), by_patch=st.booleans())
-def test_no_refused_path_is_ever_written(path: str, by_patch: bool) -> None:
+async def test_no_refused_path_is_ever_written(path: str, by_patch: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="mendbot-test-") as made:
         top, tree = Path(made), Path(made, "tree")
         (tree / "sub").mkdir(parents=True)
@@ -453,7 +452,7 @@ def test_no_refused_path_is_ever_written(path: str, by_patch: bool) -> None:
         before = state(top)
         patch = f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n" if by_patch else None
         try:
-            applied = apply(tree, Change(path=path, patch=patch, content=None if by_patch else "x\n"))
+            applied = await apply(tree, Change(path=path, patch=patch, content=None if by_patch else "x\n"))
         except UserError:
             assert state(top) == before
         else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -34,8 +33,8 @@ def test_a_line_that_is_not_known_is_told_as_it_is(line: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["auto", "none"])
-def test_what_the_sandbox_says_of_itself_is_known_here(mode: str) -> None:
-    line = asyncio.run(open_sandbox(mode, ())).describe()  # type: ignore[arg-type]
+async def test_what_the_sandbox_says_of_itself_is_known_here(mode: str) -> None:
+    line = (await open_sandbox(mode, ())).describe()  # type: ignore[arg-type]
     told = footer("run-1", line, "en")
     assert told.startswith("<sub>Run `run-1` · Sandbox: ") and line not in told
 

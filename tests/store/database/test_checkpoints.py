@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import time
 from pathlib import Path
@@ -26,7 +25,7 @@ def until(holds: object, patience_s: float = PATIENCE_S) -> None:
         time.sleep(0.02)
 
 
-def test_the_log_is_empty_when_the_database_has_been_quiet(tmp_path: Path) -> None:
+async def test_the_log_is_empty_when_the_database_has_been_quiet(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path / 'mendbot.db'}")
     try:
         database.migrate()
@@ -36,7 +35,7 @@ def test_the_log_is_empty_when_the_database_has_been_quiet(tmp_path: Path) -> No
             for _ in range(ROWS):
                 connection.exec_driver_sql("INSERT INTO big VALUES (zeroblob(20000))")
 
-        asyncio.run(database.write(fill))
+        await database.write(fill)
         log_file = tmp_path / "mendbot.db-wal"
         assert log_file.stat().st_size > ROWS * 20_000  # the commit itself did not move it
         until(lambda: log_file.stat().st_size == 0)

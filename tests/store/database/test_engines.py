@@ -54,28 +54,25 @@ async def count(database: Database) -> int:
         return await database.read(lambda connection: connection.scalar(DELIVERIES) or 0)
 
 
-def test_a_read_answers_while_a_writer_holds_its_transaction(database: Database) -> None:
-    async def work() -> None:
-        with held_back() as (reached, go_on):
+async def test_a_read_answers_while_a_writer_holds_its_transaction(database: Database) -> None:
+    with held_back() as (reached, go_on):
 
-            def write(connection: sa.Connection) -> None:
-                connection.execute(STORED)
-                reached.set()
-                go_on.wait(PATIENCE_S)
+        def write(connection: sa.Connection) -> None:
+            connection.execute(STORED)
+            reached.set()
+            go_on.wait(PATIENCE_S)
 
-            async with database.async_reads():
-                writing = asyncio.create_task(database.write(write))
-                assert await asyncio.to_thread(reached.wait, PATIENCE_S)
-                found = await asyncio.gather(*(count(database) for _ in range(AT_ONCE)))
-                assert (set(found), writing.done()) == ({0}, False)
-                go_on.set()
-                await writing
-                assert await count(database) == 1
-
-    asyncio.run(work())
+        async with database.async_reads():
+            writing = asyncio.create_task(database.write(write))
+            assert await asyncio.to_thread(reached.wait, PATIENCE_S)
+            found = await asyncio.gather(*(count(database) for _ in range(AT_ONCE)))
+            assert (set(found), writing.done()) == ({0}, False)
+            go_on.set()
+            await writing
+            assert await count(database) == 1
 
 
-def test_it_answers_while_the_reads_of_another_loop_take_every_thread(database: Database) -> None:
+async def test_it_answers_while_the_reads_of_another_loop_take_every_thread(database: Database) -> None:
     async def others(reached: threading.Barrier, go_on: threading.Event) -> None:
         def read(connection: sa.Connection) -> None:
             connection.execute(ONE)
@@ -95,56 +92,48 @@ def test_it_answers_while_the_reads_of_another_loop_take_every_thread(database: 
             go_on.set()
             await asyncio.to_thread(thread.join)
 
-    asyncio.run(work())
+    await work()
 
 
-def test_a_read_whose_caller_goes_away_ends_properly(database: Database) -> None:
+async def test_a_read_whose_caller_goes_away_ends_properly(database: Database) -> None:
     ended: list[int] = []
+    before = asyncio.all_tasks()
 
     def read(connection: sa.Connection) -> None:
         connection.execute(ONE)
         ended.append(connection.scalar(DELIVERIES))
 
-    async def work() -> None:
-        async with database.async_reads():
-            for delay in (0.0, 0.001) * READERS:
-                cut = asyncio.create_task(database.read(read))
-                await asyncio.sleep(delay)
-                cut.cancel()
-                await asyncio.wait([cut])
-                assert cut.cancelled() or delay
-            assert await asyncio.gather(*(count(database) for _ in range(AT_ONCE))) == [0] * AT_ONCE
-        # nothing goes on behind the end: a thread that is still at work would find its loop closed
-        assert len(asyncio.all_tasks()) == 1
-
-    asyncio.run(work())
+    async with database.async_reads():
+        for delay in (0.0, 0.001) * READERS:
+            cut = asyncio.create_task(database.read(read))
+            await asyncio.sleep(delay)
+            cut.cancel()
+            await asyncio.wait([cut])
+            assert cut.cancelled() or delay
+        assert await asyncio.gather(*(count(database) for _ in range(AT_ONCE))) == [0] * AT_ONCE
+    # nothing goes on behind the end: a thread that is still at work would find its loop closed
+    assert asyncio.all_tasks() == before
     assert ended == [0] * (2 * READERS)
 
 
-def test_what_a_read_writes_is_lost_and_what_it_raises_is_raised(database: Database) -> None:
-    async def work() -> None:
+async def test_what_a_read_writes_is_lost_and_what_it_raises_is_raised(database: Database) -> None:
+    async with database.async_reads():
+        await database.read(lambda connection: connection.execute(STORED) and None)
+        assert await count(database) == 0
+        with pytest.raises(ZeroDivisionError):
+            await database.read(lambda _: 1 // 0)
+    assert await count(database) == 0  # by a thread again
+
+
+async def test_a_database_that_cannot_be_read_is_transient(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path / 'there' / 'mendbot.db'}")
+    (tmp_path / "there").rmdir()
+    try:
         async with database.async_reads():
-            await database.read(lambda connection: connection.execute(STORED) and None)
-            assert await count(database) == 0
-            with pytest.raises(ZeroDivisionError):
-                await database.read(lambda _: 1 // 0)
-        assert await count(database) == 0  # by a thread again
-
-    asyncio.run(work())
-
-
-def test_a_database_that_cannot_be_read_is_transient(tmp_path: Path) -> None:
-    async def work() -> None:
-        database = Database(f"sqlite:///{tmp_path / 'there' / 'mendbot.db'}")
-        (tmp_path / "there").rmdir()
-        try:
-            async with database.async_reads():
-                with pytest.raises(Transient, match="cannot be read: unable to open database file"):
-                    await count(database)
-        finally:
-            database.close()
-
-    asyncio.run(work())
+            with pytest.raises(Transient, match="cannot be read: unable to open database file"):
+                await count(database)
+    finally:
+        database.close()
 
 
 @pytest.mark.parametrize("url", ["", "mysql://h/n", "postgresql//h", "http://u:secret@h"])

@@ -32,30 +32,24 @@ def test_everyone_who_waits_is_woken_from_any_thread_in_every_loop() -> None:
         assert all(loop.result() < LONG_S / 2 for loop in loops)
 
 
-def test_what_rang_between_looking_and_waiting_is_not_missed() -> None:
+async def test_what_rang_between_looking_and_waiting_is_not_missed() -> None:
     changes = Changes()
 
-    async def run() -> None:
-        seen = changes.count
-        changes.notify()
-        await asyncio.wait_for(changes.wait(LONG_S, seen), LONG_S / 2)
-
-    asyncio.run(run())
+    seen = changes.count
+    changes.notify()
+    await asyncio.wait_for(changes.wait(LONG_S, seen), LONG_S / 2)
 
 
-def test_a_wait_ends_with_its_time_or_its_task_and_leaves_nothing_behind() -> None:
+async def test_a_wait_ends_with_its_time_or_its_task_and_leaves_nothing_behind() -> None:
     changes = Changes()
 
-    async def run() -> None:
-        await changes.wait(0.01)
-        task = asyncio.create_task(changes.wait(LONG_S))
-        await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        assert task.cancelled()
-        assert not changes._waiting
-
-    asyncio.run(run())
+    await changes.wait(0.01)
+    task = asyncio.create_task(changes.wait(LONG_S))
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert task.cancelled()
+    assert not changes._waiting
 
 
 def test_a_loop_that_closed_while_it_waited_hinders_no_one() -> None:
@@ -76,36 +70,33 @@ def test_a_loop_that_closed_while_it_waited_hinders_no_one() -> None:
     task._log_destroy_pending = False  # type: ignore[attr-defined]  # its loop is gone, as is meant here
 
 
-def test_until_looks_at_once_at_each_ring_and_by_itself() -> None:
+async def test_until_looks_at_once_at_each_ring_and_by_itself() -> None:
     changes = Changes()
     facts: list[str] = []
 
     async def look() -> bool:
         return bool(facts)
 
-    async def run() -> None:
-        assert not await changes.until(look, 0)
-        assert not await changes.until(look, 0.05)
-        waiting = asyncio.create_task(changes.until(look, LONG_S, poll_s=LONG_S))
-        await asyncio.sleep(0.01)
-        changes.notify()
-        await asyncio.sleep(0.01)
-        assert not waiting.done()
-        facts.append("there")
-        changes.notify()
-        assert await asyncio.wait_for(waiting, LONG_S / 2)
-        assert await changes.until(look, 0)
-        facts.clear()
-        # another process writes, which rings no bell here
-        waiting = asyncio.create_task(changes.until(look, LONG_S, poll_s=0.05))
-        await asyncio.sleep(0.01)
-        facts.append("there")
-        assert await asyncio.wait_for(waiting, LONG_S / 2)
-
-    asyncio.run(run())
+    assert not await changes.until(look, 0)
+    assert not await changes.until(look, 0.05)
+    waiting = asyncio.create_task(changes.until(look, LONG_S, poll_s=LONG_S))
+    await asyncio.sleep(0.01)
+    changes.notify()
+    await asyncio.sleep(0.01)
+    assert not waiting.done()
+    facts.append("there")
+    changes.notify()
+    assert await asyncio.wait_for(waiting, LONG_S / 2)
+    assert await changes.until(look, 0)
+    facts.clear()
+    # another process writes, which rings no bell here
+    waiting = asyncio.create_task(changes.until(look, LONG_S, poll_s=0.05))
+    await asyncio.sleep(0.01)
+    facts.append("there")
+    assert await asyncio.wait_for(waiting, LONG_S / 2)
 
 
-def test_a_thousand_rings_from_four_threads_lose_no_waiter() -> None:
+async def test_a_thousand_rings_from_four_threads_lose_no_waiter() -> None:
     changes = Changes()
     written = 0
     lock = threading.Lock()
@@ -130,5 +121,5 @@ def test_a_thousand_rings_from_four_threads_lose_no_waiter() -> None:
         for thread in threads:
             thread.join()
 
-    asyncio.run(run())
+    await run()
     assert changes.count == 1000

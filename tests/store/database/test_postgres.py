@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +38,7 @@ def url(server: str, request: pytest.FixtureRequest) -> str:
     return server.replace("/postgres", f"/{name}", 1) if server.endswith("/postgres") else server
 
 
-def on(url: str, work: Callable[[Database], Awaitable[T]]) -> T:
+async def on(url: str, work: Callable[[Database], Awaitable[T]]) -> T:
     async def inside() -> T:
         database = Database(url)
         try:
@@ -47,7 +46,7 @@ def on(url: str, work: Callable[[Database], Awaitable[T]]) -> T:
         finally:
             database.close()
 
-    return asyncio.run(inside())
+    return await inside()
 
 
 def migrated(url: str) -> str | None:
@@ -61,7 +60,7 @@ def migrated(url: str) -> str | None:
     return None
 
 
-def test_of_many_that_start_at_once_one_migrates(url: str) -> None:
+async def test_of_many_that_start_at_once_one_migrates(url: str) -> None:
     with ThreadPoolExecutor(6) as pool:
         assert list(pool.map(migrated, [url] * 6)) == [None] * 6
 
@@ -69,10 +68,10 @@ def test_of_many_that_start_at_once_one_migrates(url: str) -> None:
         query = sa.text("SELECT version_num FROM alembic_version")
         return await database.read(lambda connection: list(connection.scalars(query)))
 
-    assert on(url, work) == [newest_revision()]
+    assert await on(url, work) == [newest_revision()]
 
 
-def test_the_store_works_and_finds_by_its_indexes(url: str) -> None:
+async def test_the_store_works_and_finds_by_its_indexes(url: str) -> None:
     assert migrated(url) is None
 
     async def work(database: Database) -> tuple[bool, bool, int, tuple[str, ...], set[str]]:
@@ -84,12 +83,12 @@ def test_the_store_works_and_finds_by_its_indexes(url: str) -> None:
         indexes = await database.read(lambda connection: set(connection.scalars(query)))
         return first, second, len(taken), await Runs(database).unreported(), indexes
 
-    first, second, taken, untold, indexes = on(url, work)
+    first, second, taken, untold, indexes = await on(url, work)
     assert (first, second, taken, untold) == (True, False, 1, ("untold",))
     assert {"runs_untold", "deliveries_open"} <= indexes
 
 
-def test_every_wait_has_a_limit_which_the_url_may_set_otherwise(url: str) -> None:
+async def test_every_wait_has_a_limit_which_the_url_may_set_otherwise(url: str) -> None:
     async def limit(database: Database) -> list[str]:
         names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
         return [
@@ -97,18 +96,18 @@ def test_every_wait_has_a_limit_which_the_url_may_set_otherwise(url: str) -> Non
             for name in names
         ]
 
-    assert on(url, limit) == ["30s", "10s", "1min"]
-    assert on(f"{url}?options=-c%20statement_timeout%3D7s", limit) == ["7s", "10s", "1min"]
+    assert await on(url, limit) == ["30s", "10s", "1min"]
+    assert await on(f"{url}?options=-c%20statement_timeout%3D7s", limit) == ["7s", "10s", "1min"]
     query = limits.bounded(sa.make_url(f"{url}?keepalives_idle=5")).query
     assert (query["keepalives_idle"], query["tcp_user_timeout"], query["connect_timeout"]) == ("5", "60000", "10")
 
 
-def test_a_statement_and_a_lock_that_take_too_long_are_given_up_and_tried_again_later(url: str) -> None:
+async def test_a_statement_and_a_lock_that_take_too_long_are_given_up_and_tried_again_later(url: str) -> None:
     async def slow(database: Database) -> None:
         await database.write(lambda connection: connection.execute(sa.text("SELECT pg_sleep(3600)")) and None)
 
     with pytest.raises(Transient, match="statement timeout"):
-        on(f"{url}?options=-c%20statement_timeout%3D200ms", slow)
+        await on(f"{url}?options=-c%20statement_timeout%3D200ms", slow)
     assert migrated(url) is None
     holder = sa.create_engine(url.replace("://", "+psycopg://"))
     with holder.begin() as connection:
@@ -118,13 +117,13 @@ def test_a_statement_and_a_lock_that_take_too_long_are_given_up_and_tried_again_
             await put(database, runs=[whole_run("one", 1)])
 
         with pytest.raises(Transient, match="lock timeout"):
-            on(f"{url}?options=-c%20lock_timeout%3D200ms", wait)
+            await on(f"{url}?options=-c%20lock_timeout%3D200ms", wait)
     holder.dispose()
 
 
-def test_a_server_that_takes_the_connection_and_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_takes_the_connection_and_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(limits._LIBPQ, "connect_timeout", "2")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/x"
-        problem = on(url, lambda database: database.problem())
+        problem = await on(url, lambda database: database.problem())
     assert problem is not None and "timeout" in problem

@@ -32,29 +32,29 @@ async def opened(where: Path) -> AsyncIterator[Database]:
         database.close()
 
 
-def run(where: Path, work: Callable[[History], Awaitable[T]]) -> T:
+async def run(where: Path, work: Callable[[History], Awaitable[T]]) -> T:
     async def inside() -> T:
         async with opened(where) as database:
             return await work(History(database))
 
-    return asyncio.run(inside())
+    return await inside()
 
 
 def names(errors: object) -> list[str]:
     return [known.error for known in errors]  # type: ignore[attr-defined]
 
 
-def test_an_error_is_found_by_its_text_wherever_and_whenever_it_happened(tmp_path: Path) -> None:
+async def test_an_error_is_found_by_its_text_wherever_and_whenever_it_happened(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         kb_id = await history.record("/home/ada/src/index.ts(3,4): error TS2345: no 'x' of 5", BY_ADA)
         found = await history.by_error("/build/src/index.ts(30,40): error TS2345: no 'x' of 5")
         assert found is not None and found.id == kb_id
         assert (found.resolution, found.use_count, found.exact) == (BY_ADA, 1, True)
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_the_loose_key_is_tried_when_the_exact_one_finds_nothing(tmp_path: Path) -> None:
+async def test_the_loose_key_is_tried_when_the_exact_one_finds_nothing(tmp_path: Path) -> None:
     """REQ-RA-310."""
 
     async def work(history: History) -> None:
@@ -64,10 +64,10 @@ def test_the_loose_key_is_tried_when_the_exact_one_finds_nothing(tmp_path: Path)
         assert await history.by_error("index.ts(3,4): error TS2346: no 'x' of 5") is None
         assert await history.by_error("") is None
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_the_same_error_resolved_again_is_one_record_of_more_use(tmp_path: Path) -> None:
+async def test_the_same_error_resolved_again_is_one_record_of_more_use(tmp_path: Path) -> None:
     """REQ-RA-311."""
 
     async def work(history: History) -> None:
@@ -80,20 +80,20 @@ def test_the_same_error_resolved_again_is_one_record_of_more_use(tmp_path: Path)
         for path in ("a.py", "b.py", "c.py"):
             assert len(await history.by_file(path)) == 1
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_an_error_resolved_again_is_the_latest_for_all_its_files(tmp_path: Path) -> None:
+async def test_an_error_resolved_again_is_the_latest_for_all_its_files(tmp_path: Path) -> None:
     async def work(history: History) -> list[str]:
         for error, path in (("one", "a.py"), ("two", "a.py"), ("one", "b.py")):
             await history.record(error, BY_ADA, paths=[path])
             await asyncio.sleep(0.002)  # the history tells times apart by the millisecond
         return names(await history.by_file("a.py"))
 
-    assert run(tmp_path, work) == ["one", "two"]
+    assert await run(tmp_path, work) == ["one", "two"]
 
 
-def test_by_file_gives_the_two_most_recently_used_of_that_whole_base_name(tmp_path: Path) -> None:
+async def test_by_file_gives_the_two_most_recently_used_of_that_whole_base_name(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         for word in ("a", "b", "c"):
             await history.record(f"error {word} in src/index.ts", BY_ADA)
@@ -110,10 +110,10 @@ def test_by_file_gives_the_two_most_recently_used_of_that_whole_base_name(tmp_pa
         for path in ("ndex.ts", "INDEX.TS", "index", "%", "", "src/"):
             assert await history.by_file(path) == ()
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_guidance_that_does_not_help_is_offered_for_a_file_no_more_until_proven_again(tmp_path: Path) -> None:
+async def test_guidance_that_does_not_help_is_offered_for_a_file_no_more_until_proven_again(tmp_path: Path) -> None:
     """REQ-RA-311."""
 
     async def work(history: History) -> list[int]:
@@ -126,10 +126,10 @@ def test_guidance_that_does_not_help_is_offered_for_a_file_no_more_until_proven_
         await history.record("boom in a.py", BY_BOB)
         return [*offered, len(await history.by_file("a.py"))]
 
-    assert run(tmp_path, work) == [1, 1, 1, 0, 1]
+    assert await run(tmp_path, work) == [1, 1, 1, 0, 1]
 
 
-def test_guidance_that_sometimes_helps_stays(tmp_path: Path) -> None:
+async def test_guidance_that_sometimes_helps_stays(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         await history.record("boom in a.py", BY_ADA)
         for attempt in range(12):
@@ -137,10 +137,10 @@ def test_guidance_that_sometimes_helps_stays(tmp_path: Path) -> None:
         (found,) = await history.by_file("a.py")
         assert (found.shown, found.passed) == (12, 4)
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_what_did_not_help_is_remembered_by_error(tmp_path: Path) -> None:
+async def test_what_did_not_help_is_remembered_by_error(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         await history.dead_end(["one", "two", "one"], "hash-1")
         await history.dead_end(["two"], "hash-2")
@@ -149,10 +149,10 @@ def test_what_did_not_help_is_remembered_by_error(tmp_path: Path) -> None:
         assert await history.dead_ends(["two", "three"]) == {"hash-1", "hash-2"}
         assert await history.dead_ends([]) == frozenset()
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_a_patch_without_end_is_not_kept_and_an_error_without_text_is_refused(tmp_path: Path) -> None:
+async def test_a_patch_without_end_is_not_kept_and_an_error_without_text_is_refused(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         await history.record("boom", BY_ADA.model_copy(update={"patch": "x" * (MOST_PATCH + 1), "diff_hash": "h"}))
         found = await history.by_error("boom")
@@ -160,12 +160,14 @@ def test_a_patch_without_end_is_not_kept_and_an_error_without_text_is_refused(tm
         with pytest.raises(ValueError, match="no text"):
             await history.record(" \x1b[0m\n", BY_ADA)
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_the_rows_have_the_seeds_shape(tmp_path: Path) -> None:
-    run(tmp_path, lambda history: history.record("boom in a.py", BY_ADA))
-    run(tmp_path, lambda history: history.tool_error("session", "Bash", "/tmp/x/a.py:3: boom", project="octo/pocket"))
+async def test_the_rows_have_the_seeds_shape(tmp_path: Path) -> None:
+    await run(tmp_path, lambda history: history.record("boom in a.py", BY_ADA))
+    await run(
+        tmp_path, lambda history: history.tool_error("session", "Bash", "/tmp/x/a.py:3: boom", project="octo/pocket")
+    )
     with sqlite3.connect(tmp_path / "mendbot.db") as database:
         columns = "error_normalized, error_raw, resolution, resolved_by, tool_sequence, use_count"
         error, raw, resolution, by, tools, count = database.execute(f"SELECT {columns} FROM error_kb").fetchone()
@@ -190,7 +192,7 @@ def test_a_resolution_of_any_shape_can_be_read() -> None:
     assert read_resolution('"as a string"') == Resolution(how="as a string")
 
 
-def test_rows_of_another_program_are_found_and_adopted(tmp_path: Path) -> None:
+async def test_rows_of_another_program_are_found_and_adopted(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         await history.record("index.ts: ours", BY_ADA)
         with sqlite3.connect(tmp_path / "mendbot.db") as other:
@@ -205,4 +207,4 @@ def test_rows_of_another_program_are_found_and_adopted(tmp_path: Path) -> None:
         assert names(await history.by_file("index.ts")) == ["index.ts: ours"]
         assert names(await history.by_file("in_index.ts")) == ["theirs, in_index.ts"]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)

@@ -46,27 +46,24 @@ async def exported(database: Database) -> list[str]:
     return [line async for line in export_lines(database)]
 
 
-def test_an_export_makes_the_same_history_elsewhere_and_taking_it_again_changes_nothing(tmp_path: Path) -> None:
-    async def work() -> None:
-        (tmp_path / "a").mkdir()
-        async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as other:
-            history = History(one)
-            for number in range(3):
-                await history.record(f"/x/{number}/a.py: boom {number}", BY_ADA, paths=["b.py"])
-            await history.record("/x/1/a.py: boom 1", BY_BOB)
-            await history.dead_end(["boom"], "hash")
-            lines = await exported(one)
-            for _ in range(2):
-                assert await import_lines(other, [*lines, ""]) == Imported(taken=4)
-                assert await exported(other) == lines
-            assert await History(other).dead_ends(["boom"]) == {"hash"}
-            found = await History(other).by_file("b.py", most=9)
-            assert [known.use_count for known in found] == [2, 1, 1]
-
-    asyncio.run(work())
+async def test_an_export_makes_the_same_history_elsewhere_and_taking_it_again_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as other:
+        history = History(one)
+        for number in range(3):
+            await history.record(f"/x/{number}/a.py: boom {number}", BY_ADA, paths=["b.py"])
+        await history.record("/x/1/a.py: boom 1", BY_BOB)
+        await history.dead_end(["boom"], "hash")
+        lines = await exported(one)
+        for _ in range(2):
+            assert await import_lines(other, [*lines, ""]) == Imported(taken=4)
+            assert await exported(other) == lines
+        assert await History(other).dead_ends(["boom"]) == {"hash"}
+        found = await History(other).by_file("b.py", most=9)
+        assert [known.use_count for known in found] == [2, 1, 1]
 
 
-def test_of_two_records_of_one_error_the_one_used_later_stands(tmp_path: Path) -> None:
+async def test_of_two_records_of_one_error_the_one_used_later_stands(tmp_path: Path) -> None:
     def line(by: str, when: str) -> str:
         return json.dumps({"error": "boom in a.py", "resolution": {"resolvedBy": by}, "lastUsed": when})
 
@@ -84,7 +81,7 @@ def test_of_two_records_of_one_error_the_one_used_later_stands(tmp_path: Path) -
             (after,) = await History(database).by_file("a.py")
             return [*by, before.resolution.resolved_by, after.resolution.resolved_by]
 
-    assert asyncio.run(work()) == ["ada", "ada", "future", "bob"]
+    assert await work() == ["ada", "ada", "future", "bob"]
 
 
 @pytest.mark.parametrize(
@@ -107,12 +104,12 @@ def test_of_two_records_of_one_error_the_one_used_later_stands(tmp_path: Path) -
         ("[" * 100_000, "recursion"),
     ],
 )
-def test_a_bad_line_is_named_and_the_others_are_taken(tmp_path: Path, line: str, why: str) -> None:
+async def test_a_bad_line_is_named_and_the_others_are_taken(tmp_path: Path, line: str, why: str) -> None:
     async def work() -> Imported:
         async with opened(tmp_path) as database:
             return await import_lines(database, [GOOD, line, GOOD])
 
-    imported = asyncio.run(work())
+    imported = await work()
     assert imported.taken == 2
     assert len(imported.refused) == 1
     assert imported.refused[0].startswith("line 2: ")
@@ -130,23 +127,20 @@ def resolved(error: str = "boom", **resolution: Any) -> str:
     return json.dumps({"error": error, "resolution": resolution, "lastUsed": WHEN})
 
 
-def test_each_repositorys_resolution_goes_along(tmp_path: Path) -> None:
-    async def work() -> None:
-        (tmp_path / "a").mkdir()
-        async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as other:
-            for repo in ("octo/one", None, "octo/two"):
-                await History(one).record("boom in a.py", BY_ADA.model_copy(update={"repo": repo, "how": str(repo)}))
-                await asyncio.sleep(0.002)  # the history tells times apart by the millisecond
-            lines = await exported(one)
-            assert [json.loads(line)["resolution"]["how"] for line in lines] == ["octo/one", "None", "octo/two"]
-            for order in (lines, lines[::-1], lines):
-                assert await import_lines(other, order) == Imported(taken=3)
-                assert await exported(other) == lines
-
-    asyncio.run(work())
+async def test_each_repositorys_resolution_goes_along(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    async with opened(tmp_path / "a") as one, opened(tmp_path / "b") as other:
+        for repo in ("octo/one", None, "octo/two"):
+            await History(one).record("boom in a.py", BY_ADA.model_copy(update={"repo": repo, "how": str(repo)}))
+            await asyncio.sleep(0.002)  # the history tells times apart by the millisecond
+        lines = await exported(one)
+        assert [json.loads(line)["resolution"]["how"] for line in lines] == ["octo/one", "None", "octo/two"]
+        for order in (lines, lines[::-1], lines):
+            assert await import_lines(other, order) == Imported(taken=3)
+            assert await exported(other) == lines
 
 
-def test_lines_in_any_order_make_the_same_history(tmp_path: Path) -> None:
+async def test_lines_in_any_order_make_the_same_history(tmp_path: Path) -> None:
     async def work() -> list[list[str]]:
         made = []
         async with opened(tmp_path / "one") as one:
@@ -161,28 +155,25 @@ def test_lines_in_any_order_make_the_same_history(tmp_path: Path) -> None:
         return [lines, *made]
 
     (tmp_path / "one").mkdir()
-    lines, there, back = asyncio.run(work())
+    lines, there, back = await work()
     assert lines == there == back
 
 
-def test_an_older_resolution_of_another_repository_is_kept_beside_and_found(tmp_path: Path) -> None:
+async def test_an_older_resolution_of_another_repository_is_kept_beside_and_found(tmp_path: Path) -> None:
     def line(repo: str, day: int, file: str) -> str:
         values = {"error": "boom", "resolution": {"repo": repo, "how": f"day {day}"}, "files": [file]}
         return json.dumps({**values, "lastUsed": f"2026-01-{day:02}T00:00:00Z"})
 
-    async def work() -> list[str]:
-        found = []
-        async with opened(tmp_path) as database:
-            for days in ((9, 2), (9, 3), (9, 1)):
-                lines = [line("octo/one", days[0], "a.py"), line("octo/two", days[1], f"b{days[1]}.py")]
-                assert await import_lines(database, lines) == Imported(taken=2)
-                found += [known.resolution.how for known in await History(database).by_file("b2.py", repo="octo/two")]
-        return found
-
-    assert asyncio.run(work()) == ["day 2", "day 3", "day 3"]
+    found = []
+    async with opened(tmp_path) as database:
+        for days in ((9, 2), (9, 3), (9, 1)):
+            lines = [line("octo/one", days[0], "a.py"), line("octo/two", days[1], f"b{days[1]}.py")]
+            assert await import_lines(database, lines) == Imported(taken=2)
+            found += [known.resolution.how for known in await History(database).by_file("b2.py", repo="octo/two")]
+    assert found == ["day 2", "day 3", "day 3"]
 
 
-def test_an_error_that_another_program_left_unresolved_is_resolved_by_a_line(tmp_path: Path) -> None:
+async def test_an_error_that_another_program_left_unresolved_is_resolved_by_a_line(tmp_path: Path) -> None:
     async def work() -> object:
         async with opened(tmp_path) as database:
             with sqlite3.connect(tmp_path / "mendbot.db") as other:
@@ -192,11 +183,11 @@ def test_an_error_that_another_program_left_unresolved_is_resolved_by_a_line(tmp
             assert await import_lines(database, [resolved(how="so")]) == Imported(taken=1)
             return await History(database).by_error("boom")
 
-    found = asyncio.run(work())
+    found = await work()
     assert found is not None
 
 
-def test_what_is_taken_is_masked_and_cut_to_what_a_row_may_hold(tmp_path: Path) -> None:
+async def test_what_is_taken_is_masked_and_cut_to_what_a_row_may_hold(tmp_path: Path) -> None:
     secret, token = "operator-secret-0123456789", "ghp_" + "x" * 36
     line = resolved(f"boom {secret}", how=f"set {token} " + "x" * 9_000, resolvedBy=secret, tool="\x1b[2Jt",
                     patch=f"+{token}\n", toolSequence=["y" * 900] * 500, diffHash="h")  # fmt: skip
@@ -207,7 +198,7 @@ def test_what_is_taken_is_masked_and_cut_to_what_a_row_may_hold(tmp_path: Path) 
             assert await import_lines(database, [line, whole], Redactor([secret])) == Imported(taken=2)
             return await exported(database)
 
-    masked, kept = asyncio.run(work())
+    masked, kept = await work()
     assert secret not in masked and token not in masked
     row = json.loads(masked)["resolution"]
     assert (row["resolvedBy"], row["tool"], row["diffHash"], "patch" in row) == ("***", "t", "h", False)
@@ -216,16 +207,18 @@ def test_what_is_taken_is_masked_and_cut_to_what_a_row_may_hold(tmp_path: Path) 
     assert json.loads(kept)["resolution"]["patch"] == "+a\r\n"
 
 
-def test_bad_lines_without_end_are_counted_and_the_first_of_them_named(tmp_path: Path) -> None:
+async def test_bad_lines_without_end_are_counted_and_the_first_of_them_named(tmp_path: Path) -> None:
     async def work() -> Imported:
         async with opened(tmp_path) as database:
             return await import_lines(database, ["{"] * (MOST_NAMED + 7) + [GOOD])
 
-    done = asyncio.run(work())
+    done = await work()
     assert (done.taken, len(done.refused), done.more_refused) == (1, MOST_NAMED, 7)
 
 
-def test_a_database_that_fails_midway_says_how_much_was_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_database_that_fails_midway_says_how_much_was_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def lines(other: sqlite3.Connection) -> Iterator[str]:
         yield from (resolved(f"boom {number}") for number in range(250))
         other.execute("BEGIN IMMEDIATE")
@@ -242,7 +235,7 @@ def test_a_database_that_fails_midway_says_how_much_was_taken(tmp_path: Path, mo
             assert len(await exported(database)) == 200
 
     monkeypatch.setattr("bot.store.database.engines.BUSY_TIMEOUT_MS", 50)
-    asyncio.run(work())
+    await work()
 
 
 class Endless(io.RawIOBase):
@@ -274,11 +267,11 @@ def test_lines_are_read_as_programs_on_any_system_write_them() -> None:
     assert "longer" in str(read_line(long))
 
 
-def test_a_patch_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
+async def test_a_patch_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
     async def work() -> list[str]:
         async with opened(tmp_path) as database:
             await import_lines(database, [resolved("a", patch="x" * MOST_PATCH), resolved("b", patch="x" * 500_000)])
             return await exported(database)
 
-    kept, dropped = asyncio.run(work())
+    kept, dropped = await work()
     assert len(kept) > MOST_PATCH and "patch" not in dropped

@@ -41,15 +41,15 @@ def outcome(
     )  # fmt: skip
 
 
-def run(where: Path, work: Callable[[Outcomes], Awaitable[T]]) -> T:
-    return databases.run(where, lambda database: work(Outcomes(database)))
+async def run(where: Path, work: Callable[[Outcomes], Awaitable[T]]) -> T:
+    return await databases.run(where, lambda database: work(Outcomes(database)))
 
 
 async def record(outcomes: Outcomes, *all_of_them: CheckOutcome) -> None:
     await asyncio.gather(*map(outcomes.record, all_of_them))
 
 
-def test_an_outcome_is_recorded_once_for_each_stage_of_a_run(tmp_path: Path) -> None:
+async def test_an_outcome_is_recorded_once_for_each_stage_of_a_run(tmp_path: Path) -> None:
     first = outcome("run-1", "failed", "boom", "crash", "boom")
 
     async def work(outcomes: Outcomes) -> None:
@@ -65,11 +65,11 @@ def test_an_outcome_is_recorded_once_for_each_stage_of_a_run(tmp_path: Path) -> 
         assert (await outcomes.seen(REPO, ["boom"]))["boom"].times == 1
 
     for _ in range(2):
-        run(tmp_path, work)
-        run(tmp_path, look)
+        await run(tmp_path, work)
+        await run(tmp_path, look)
 
 
-def test_two_writers_at_once_count_one_run_once(tmp_path: Path) -> None:
+async def test_two_writers_at_once_count_one_run_once(tmp_path: Path) -> None:
     async def work(one: Database, two: Database) -> None:
         stores = (Outcomes(one), Outcomes(two))
         told = [outcome(f"run-{number}", "failed", "boom") for number in range(10)]
@@ -77,10 +77,10 @@ def test_two_writers_at_once_count_one_run_once(tmp_path: Path) -> None:
         assert (await stores[0].seen(REPO, ["boom"]))["boom"].times == 10
         assert (await stores[1].rate(REPO, "test")).runs == 10
 
-    together(tmp_path, work)
+    await together(tmp_path, work)
 
 
-def test_the_outcomes_of_a_pull_request_are_told_oldest_first(tmp_path: Path) -> None:
+async def test_the_outcomes_of_a_pull_request_are_told_oldest_first(tmp_path: Path) -> None:
     async def work(outcomes: Outcomes) -> None:
         assert await outcomes.of_pull(REPO, 5) == ()
         lint = outcome("lint", stage="lint", at=99)
@@ -89,10 +89,10 @@ def test_the_outcomes_of_a_pull_request_are_told_oldest_first(tmp_path: Path) ->
         assert await outcomes.of_pull(REPO, 5) == (told[1], told[0], told[2], lint)
         assert await outcomes.of_pull(OTHER, 5) == await outcomes.of_pull(REPO, 7) == ()
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_a_rate_counts_every_execution_of_a_check_here(tmp_path: Path) -> None:
+async def test_a_rate_counts_every_execution_of_a_check_here(tmp_path: Path) -> None:
     async def work(outcomes: Outcomes) -> None:
         all_of_them: list[Came] = ["passed", "flaky", "failed", "flaky", "passed"]
         await record(outcomes, *(outcome(str(at), came, number=at or None) for at, came in enumerate(all_of_them)))
@@ -101,10 +101,10 @@ def test_a_rate_counts_every_execution_of_a_check_here(tmp_path: Path) -> None:
         assert await outcomes.rate(REPO, "lint") == Rate(flaky=1, runs=1)
         assert await outcomes.rate(REPO, "typecheck") == await outcomes.rate(OTHER, "test") == Rate()
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_an_error_is_seen_once_in_each_run_that_it_made_fail(tmp_path: Path) -> None:
+async def test_an_error_is_seen_once_in_each_run_that_it_made_fail(tmp_path: Path) -> None:
     async def work(outcomes: Outcomes) -> None:
         await record(
             outcomes,
@@ -120,10 +120,10 @@ def test_an_error_is_seen_once_in_each_run_that_it_made_fail(tmp_path: Path) -> 
         }
         assert await outcomes.seen(OTHER, ["boom"]) == await outcomes.seen(REPO, []) == {}
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_however_many_errors_are_asked_about_each_is_found(tmp_path: Path) -> None:
+async def test_however_many_errors_are_asked_about_each_is_found(tmp_path: Path) -> None:
     many = [f"error {number}" for number in range(MOST_ERRORS + 200)]
 
     async def work(outcomes: Outcomes) -> None:
@@ -131,7 +131,7 @@ def test_however_many_errors_are_asked_about_each_is_found(tmp_path: Path) -> No
         assert list(await outcomes.seen(REPO, many)) == many[:MOST_ERRORS]
         assert await outcomes.generic(REPO, many) == frozenset()
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
 def failing(count: int, threads: int, *errors: str, others: int = 0) -> list[CheckOutcome]:
@@ -149,7 +149,7 @@ def failing(count: int, threads: int, *errors: str, others: int = 0) -> list[Che
         pytest.param(failing(8, 3, "make: *** Error 1", others=8), False, id="half of the failures and no more"),
     ],
 )
-def test_an_error_says_nothing_where_it_stands_in_most_failures_of_several_pull_requests(
+async def test_an_error_says_nothing_where_it_stands_in_most_failures_of_several_pull_requests(
     tmp_path: Path, told: list[CheckOutcome], generic: bool
 ) -> None:
     assert (GENERIC_OUTCOMES, GENERIC_THREADS) == (8, 3)
@@ -160,10 +160,10 @@ def test_an_error_says_nothing_where_it_stands_in_most_failures_of_several_pull_
         assert await outcomes.generic(REPO, asked) == frozenset(asked[:1] if generic else [])
         assert await outcomes.generic(OTHER, asked) == frozenset()
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_only_failures_of_the_same_stage_that_show_an_error_say_what_is_generic(tmp_path: Path) -> None:
+async def test_only_failures_of_the_same_stage_that_show_an_error_say_what_is_generic(tmp_path: Path) -> None:
     beside = [
         *(outcome(f"also-on-base-{at}") for at in range(20)),
         *(outcome(f"passed-{at}", "passed") for at in range(20)),
@@ -175,10 +175,10 @@ def test_only_failures_of_the_same_stage_that_show_an_error_say_what_is_generic(
         await record(outcomes, *failing(8, 4, "Error 1"), *beside)
         assert await outcomes.generic(REPO, ["Error 1", "luck", "E501"]) == {"Error 1"}
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_what_belongs_to_no_pull_request_counts_as_one_thread_together(tmp_path: Path) -> None:
+async def test_what_belongs_to_no_pull_request_counts_as_one_thread_together(tmp_path: Path) -> None:
     async def work(outcomes: Outcomes) -> None:
         await record(outcomes, *(outcome(f"run-{at}", "failed", "Error 1", number=None) for at in range(20)))
         await record(outcomes, outcome("one", "failed", "Error 1", number=1))
@@ -186,10 +186,10 @@ def test_what_belongs_to_no_pull_request_counts_as_one_thread_together(tmp_path:
         await record(outcomes, outcome("two", "failed", "Error 1", number=2))
         assert await outcomes.generic(REPO, ["Error 1"]) == {"Error 1"}
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_a_base_result_is_of_one_command_of_one_commit(tmp_path: Path) -> None:
+async def test_a_base_result_is_of_one_command_of_one_commit(tmp_path: Path) -> None:
     failed = BaseResult(passed=False, errors=("boom", "crash"))
     key = (REPO, "base", "test", "pytest -q")
 
@@ -205,11 +205,11 @@ def test_a_base_result_is_of_one_command_of_one_commit(tmp_path: Path) -> None:
             other = (*key[:at], OTHER, *key[at + 1 :])
             assert await outcomes.base(other[0], other[1], other[2], other[3]) is None
 
-    run(tmp_path, put)
-    run(tmp_path, look)
+    await run(tmp_path, put)
+    await run(tmp_path, look)
 
 
-def test_what_is_forgotten_is_counted_no_more_and_the_rest_stays_true(tmp_path: Path) -> None:
+async def test_what_is_forgotten_is_counted_no_more_and_the_rest_stays_true(tmp_path: Path) -> None:
     async def work(outcomes: Outcomes) -> None:
         await record(outcomes, outcome("run-1", "failed", "boom", at=0), outcome("run-2", "flaky", at=1))
         await record(outcomes, outcome("run-3", "failed", "boom", "crash", at=2), outcome("run-4", "flaky", at=3))
@@ -224,7 +224,7 @@ def test_what_is_forgotten_is_counted_no_more_and_the_rest_stays_true(tmp_path: 
         assert await Retention(outcomes._database).outcomes(2**62) == 3
         assert await outcomes.base(REPO, "base", "test", "pytest") is None
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
     database = sqlite3.connect(tmp_path / "mendbot.db")
     assert database.execute("SELECT count(*) FROM outcome_errors").fetchone() == (0,)
     database.close()
@@ -233,7 +233,7 @@ def test_what_is_forgotten_is_counted_no_more_and_the_rest_stays_true(tmp_path: 
 @example(errors=["\ud800", "a\0b"], command="\udfff\0")
 @given(errors=st.lists(st.text(st.characters(), max_size=300), max_size=5), command=st.text(st.characters()))
 @settings(max_examples=60, deadline=None)
-def test_whatever_a_check_shows_is_found_again(shared: Database, errors: list[str], command: str) -> None:
+async def test_whatever_a_check_shows_is_found_again(shared: Database, errors: list[str], command: str) -> None:
     async def work(outcomes: Outcomes) -> None:
         await Retention(shared).outcomes(2**62)
         await outcomes.record(outcome("run-1", "failed", *errors))
@@ -243,10 +243,10 @@ def test_whatever_a_check_shows_is_found_again(shared: Database, errors: list[st
         await outcomes.put_base(REPO, "base", "test", command, BaseResult(passed=False, errors=tuple(errors)))
         assert await outcomes.base(REPO, "base", "test", command) == BaseResult(passed=False, errors=tuple(errors))
 
-    asyncio.run(work(Outcomes(shared)))
+    await work(Outcomes(shared))
 
 
-def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
+async def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
     async def work(database: Database) -> None:
         outcomes = Outcomes(database)
         await outcomes.seen(REPO, ["boom"])
@@ -259,10 +259,10 @@ def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
         await record(Outcomes(database), outcome("run-1", "failed", "boom"))
         await Retention(database).outcomes(2**62)
 
-    found = plans(tmp_path, work)
+    found = await plans(tmp_path, work)
     assert len(found) == 6 and [plan for plan in found if "INDEX" not in plan and "PRIMARY KEY" not in plan] == []
     assert all("(repo=? AND error=?" in plan for plan in found[:2])
     assert "COVERING INDEX check_outcomes_rate (repo=? AND stage=" in found[2] and "COVERING" in found[3]
-    aged = plans(tmp_path, keep_up)
+    aged = await plans(tmp_path, keep_up)
     for index in ("check_outcomes_age", "outcome_errors_age"):
         assert any(f"INDEX {index}" in plan for plan in aged)

@@ -23,12 +23,12 @@ T = TypeVar("T")
 ONE, TWO, THREE = "octo/one", "octo/two", "octo/three"
 
 
-def run(where: Path, work: Callable[[History], Awaitable[T]]) -> T:
+async def run(where: Path, work: Callable[[History], Awaitable[T]]) -> T:
     async def inside() -> T:
         async with writing(f"sqlite:///{where / 'mendbot.db'}") as database:
             return await work(History(database))
 
-    return asyncio.run(inside())
+    return await inside()
 
 
 async def record(history: History, error: str, repo: str | None, how: str = "") -> int:
@@ -40,7 +40,7 @@ def hows(found: object) -> list[str]:
     return [known.resolution.how for known in found]  # type: ignore[attr-defined]
 
 
-def test_an_error_of_one_repository_is_not_told_on_another(tmp_path: Path) -> None:
+async def test_an_error_of_one_repository_is_not_told_on_another(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         await record(history, "boom 'x' in a.py", ONE)
         for repo, count in ((ONE, 1), ("Octo/ONE", 1), (None, 1), (TWO, 0), ("octo", 0)):
@@ -50,10 +50,10 @@ def test_an_error_of_one_repository_is_not_told_on_another(tmp_path: Path) -> No
             assert (await history.by_error("boom 'x' in a.py", repo=repo) is not None) == bool(count)
             assert (await history.by_error("boom 'y' in a.py", repo=repo) is not None) == bool(count)
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_each_repository_keeps_its_own_resolution_of_the_same_error(tmp_path: Path) -> None:
+async def test_each_repository_keeps_its_own_resolution_of_the_same_error(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         ids = {await record(history, "boom in a.py", repo) for repo in (ONE, TWO, ONE, TWO)}
         assert len(ids) == 1
@@ -66,10 +66,10 @@ def test_each_repository_keeps_its_own_resolution_of_the_same_error(tmp_path: Pa
         latest = await history.by_error("boom in a.py")
         assert latest is not None and (latest.resolution.how, latest.use_count) == (TWO, 2)
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_what_was_merged_in_one_repository_moves_no_commit_of_anothers(tmp_path: Path) -> None:
+async def test_what_was_merged_in_one_repository_moves_no_commit_of_anothers(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         for repo in (ONE, TWO):
             resolution = Resolution(repo=repo, commit="a" * 40, pull_request=7)
@@ -81,10 +81,10 @@ def test_what_was_merged_in_one_repository_moves_no_commit_of_anothers(tmp_path:
         commits = [(await history.by_errors(["boom in a.py"], repo))[0].resolution.commit for repo in (ONE, TWO)]
         assert commits == ["b" * 40, "c" * 40]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_how_an_error_was_printed_is_kept_beside_its_key_and_is_no_other_repositorys(tmp_path: Path) -> None:
+async def test_how_an_error_was_printed_is_kept_beside_its_key_and_is_no_other_repositorys(tmp_path: Path) -> None:
     async def work(history: History) -> list[str]:
         shown = []
         for repo, raw in ((ONE, "E   /srv/one/a.py:3: no"), (ONE, ""), (TWO, ""), (TWO, "b/a.py:4: no")):
@@ -93,11 +93,11 @@ def test_how_an_error_was_printed_is_kept_beside_its_key_and_is_no_other_reposit
                 shown += [text for (text,) in connection.execute("SELECT error_raw FROM error_kb")]
         return shown
 
-    told = run(tmp_path, work)
+    told = await run(tmp_path, work)
     assert told == ["E   /srv/one/a.py:3: no"] * 2 + ["<PATH>/a.py:<POS>: no", "b/a.py:4: no"]
 
 
-def test_what_is_nobodys_is_told_to_all_until_they_have_a_later_one(tmp_path: Path) -> None:
+async def test_what_is_nobodys_is_told_to_all_until_they_have_a_later_one(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         await record(history, "boom in a.py", ONE, "one's")
         await record(history, "boom in a.py", None, "anybody's")
@@ -105,20 +105,20 @@ def test_what_is_nobodys_is_told_to_all_until_they_have_a_later_one(tmp_path: Pa
         told = [hows(await history.by_errors(["boom in a.py"], repo)) for repo in (ONE, TWO, THREE)]
         assert told == [["anybody's"], ["two's"], ["anybody's"]]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_other_repositories_do_not_take_a_files_few_places(tmp_path: Path) -> None:
+async def test_other_repositories_do_not_take_a_files_few_places(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         await record(history, "mine in a.py", ONE)
         for number in range(5):
             await record(history, f"theirs {number} in a.py", TWO)
         assert hows(await history.by_file("a.py", 1, repo=ONE)) == [ONE]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_rows_of_another_program_are_told_by_what_their_text_says(tmp_path: Path) -> None:
+async def test_rows_of_another_program_are_told_by_what_their_text_says(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         with sqlite3.connect(tmp_path / "mendbot.db") as other:
             query = "INSERT INTO error_kb (ts, error_normalized, resolution, last_used) VALUES ('t', ?, ?, ?)"
@@ -132,10 +132,10 @@ def test_rows_of_another_program_are_told_by_what_their_text_says(tmp_path: Path
             assert await history.by_errors(["theirs 1 in a.py", "mine in a.py"], THREE) == ()
             await history.adopt()
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_many_errors_are_looked_up_at_once_the_exact_ones_first(tmp_path: Path) -> None:
+async def test_many_errors_are_looked_up_at_once_the_exact_ones_first(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         for number in range(4):
             await record(history, f"boom {number} of 'x'", None, f"how {number}")
@@ -149,10 +149,10 @@ def test_many_errors_are_looked_up_at_once_the_exact_ones_first(tmp_path: Path) 
         many = [*(f"other {number}" for number in range(MOST_LOOKED_UP - 1)), "boom 2 of 'x'", "boom 1 of 'x'"]
         assert hows(await history.by_errors(many)) == ["how 2"]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_a_repeated_effect_counts_once(tmp_path: Path) -> None:
+async def test_a_repeated_effect_counts_once(tmp_path: Path) -> None:
     """REQ-RA-311: the upsert raises `use_count`; a crash that repeats it must not."""
 
     def by(run_id: str | None, attempt: int | None, repo: str = ONE) -> Resolution:
@@ -168,10 +168,10 @@ def test_a_repeated_effect_counts_once(tmp_path: Path) -> None:
             await history.followed(found, passed=False)
         return counts
 
-    assert run(tmp_path, work) == [1, 1, 2, 3, 1, 3, 1, 2]
+    assert await run(tmp_path, work) == [1, 1, 2, 3, 1, 3, 1, 2]
 
 
-def test_a_repeated_effect_changes_nothing_else(tmp_path: Path) -> None:
+async def test_a_repeated_effect_changes_nothing_else(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         mine = Resolution(run_id="r1", attempt=1, repo=ONE)
         for resolution in (mine, Resolution(run_id="r2", attempt=1, repo=TWO)):
@@ -181,7 +181,7 @@ def test_a_repeated_effect_changes_nothing_else(tmp_path: Path) -> None:
         await history.record("boom in a.py", mine)
         assert [await history.by_error("boom in a.py", repo=repo) for repo in (None, ONE, TWO)] == before
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
 HOSTILE = [
@@ -198,7 +198,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("repo", [None, ONE, "\udcff\0'"])
-def test_hostile_names_and_texts_are_answered(tmp_path: Path, repo: str | None) -> None:
+async def test_hostile_names_and_texts_are_answered(tmp_path: Path, repo: str | None) -> None:
     async def work(history: History) -> None:
         await record(history, "boom in a.py", None)
         with sqlite3.connect(tmp_path / "mendbot.db") as other:  # these are looked at by LIKE
@@ -211,12 +211,12 @@ def test_hostile_names_and_texts_are_answered(tmp_path: Path, repo: str | None) 
             assert await history.dead_ends([name]) == {"hash"}
         assert await history.by_errors(HOSTILE, repo) == ()
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
 @given(error=st.text(st.characters(), min_size=1), how=st.text(st.characters()))
 @settings(max_examples=60, deadline=None)
-def test_whatever_is_recorded_is_found_again(shared: Database, error: str, how: str) -> None:
+async def test_whatever_is_recorded_is_found_again(shared: Database, error: str, how: str) -> None:
     async def work(history: History) -> None:
         try:
             await history.record(error, Resolution(how=how, repo=how), paths=[f"{error}.py"])
@@ -226,7 +226,7 @@ def test_whatever_is_recorded_is_found_again(shared: Database, error: str, how: 
         assert found is not None
         assert await history.by_errors([error], how) == (found,)
 
-    asyncio.run(work(History(shared)))
+    await work(History(shared))
 
 
 def test_json_that_names_half_a_character_can_be_read_and_told() -> None:

@@ -27,12 +27,12 @@ ONE, TWO, THREE = "octo/one", "octo/two", "octo/three"
 BOOM = "boom in a.py"
 
 
-def run(where: Path, work: Callable[[History, Database], Awaitable[T]]) -> T:
+async def run(where: Path, work: Callable[[History, Database], Awaitable[T]]) -> T:
     async def inside() -> T:
         async with writing(f"sqlite:///{where / 'mendbot.db'}") as database:
             return await work(History(database), database)
 
-    return asyncio.run(inside())
+    return await inside()
 
 
 async def record(history: History, *repos: str | None, error: str = BOOM) -> None:
@@ -55,18 +55,18 @@ def figures(known: KnownError) -> tuple[int, int, int]:
     return known.use_count, known.shown, known.passed
 
 
-def test_a_repository_is_told_its_own_uses_and_never_how_often_another_had_the_error(tmp_path: Path) -> None:
+async def test_a_repository_is_told_its_own_uses_and_never_how_often_another_had_the_error(tmp_path: Path) -> None:
     async def work(history: History, database: Database) -> None:
         await record(history, ONE, ONE, ONE, TWO)
         assert [(await told(history, repo)).use_count for repo in (ONE, TWO)] == [3, 1]
         await record(history, ONE, THREE)
         assert [(await told(history, repo)).use_count for repo in (ONE, TWO, THREE)] == [4, 1, 1]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
 @pytest.mark.parametrize("last", [ONE, TWO, THREE])
-def test_what_fails_in_one_repository_sinks_it_there_alone(tmp_path: Path, last: str) -> None:
+async def test_what_fails_in_one_repository_sinks_it_there_alone(tmp_path: Path, last: str) -> None:
     """REQ-RA-311: whoever's resolution stands in the error's row."""
 
     async def work(history: History, database: Database) -> None:
@@ -81,10 +81,10 @@ def test_what_fails_in_one_repository_sinks_it_there_alone(tmp_path: Path, last:
         (again,) = await history.by_file("a.py", repo=TWO)
         assert figures(again) == (2, 0, 0)
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_what_is_spent_here_takes_no_place_of_what_is_not(tmp_path: Path) -> None:
+async def test_what_is_spent_here_takes_no_place_of_what_is_not(tmp_path: Path) -> None:
     async def work(history: History, database: Database) -> None:
         await record(history, ONE, error="of use in a.py")
         for number, order in enumerate([(ONE, TWO), (TWO, ONE)] * 2):
@@ -97,10 +97,10 @@ def test_what_is_spent_here_takes_no_place_of_what_is_not(tmp_path: Path) -> Non
         told_of = [len(await history.by_file("b.py", repo=repo)) for repo in (ONE, TWO, THREE)]
         assert told_of == [0, 1, 1]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_what_passes_counts_where_it_was_told(tmp_path: Path) -> None:
+async def test_what_passes_counts_where_it_was_told(tmp_path: Path) -> None:
     async def work(history: History, database: Database) -> None:
         await record(history, ONE, TWO)
         before = [await told(history, repo) for repo in (ONE, TWO)]
@@ -113,19 +113,19 @@ def test_what_passes_counts_where_it_was_told(tmp_path: Path) -> None:
         assert [figures(await told(history, repo)) for repo in (ONE, TWO)] == [(2, 1, 0), (1, 1, 0)]
         await history.followed([before[0].model_copy(update={"id": 99})], passed=False)
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_what_is_nobodys_is_counted_for_all(tmp_path: Path) -> None:
+async def test_what_is_nobodys_is_counted_for_all(tmp_path: Path) -> None:
     async def work(history: History, database: Database) -> None:
         await record(history, None, ONE)
         await in_vain(history, THREE, 2)
         assert [figures(await told(history, repo)) for repo in (ONE, TWO)] == [(1, 0, 0), (1, 2, 0)]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_the_hooks_copy_has_the_repositorys_own_figures(tmp_path: Path) -> None:
+async def test_the_hooks_copy_has_the_repositorys_own_figures(tmp_path: Path) -> None:
     async def work(history: History, database: Database) -> None:
         await record(history, ONE, ONE, TWO)
         await in_vain(history, ONE)
@@ -139,10 +139,10 @@ def test_the_hooks_copy_has_the_repositorys_own_figures(tmp_path: Path) -> None:
             copy.close()
         assert copied == [([(2,)], (0,)), ([(1,)], (1,))]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_figures_go_along_to_another_history_whatever_the_order(tmp_path: Path) -> None:
+async def test_figures_go_along_to_another_history_whatever_the_order(tmp_path: Path) -> None:
     async def work(history: History, database: Database) -> None:
         await record(history, None, ONE, ONE, TWO)
         await in_vain(history, ONE)
@@ -162,10 +162,10 @@ def test_figures_go_along_to_another_history_whatever_the_order(tmp_path: Path) 
                     known.model_copy(update={"raw": ""}) for known in before
                 ]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_of_two_histories_the_higher_count_of_the_same_repository_stands(tmp_path: Path) -> None:
+async def test_of_two_histories_the_higher_count_of_the_same_repository_stands(tmp_path: Path) -> None:
     def line(repo: str, count: int, day: int, shown: int = 0) -> str:
         values = {"error": BOOM, "resolution": {"repo": repo}, "useCount": count, "shown": shown}
         return json.dumps({**values, "lastUsed": f"2026-01-0{day}T00:00:00Z"})
@@ -178,7 +178,7 @@ def test_of_two_histories_the_higher_count_of_the_same_repository_stands(tmp_pat
             assert figures(await told(history, repo)) == (9, 0, 0)
             assert figures(await told(history, THREE)) == (1, 0, 0)
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
 _NUMBERS = count()
@@ -188,7 +188,7 @@ _STEPS = st.tuples(_REPOS, st.sampled_from(["record", "passed", "failed"]))
 
 @given(steps=st.lists(_STEPS, max_size=9))
 @settings(max_examples=30, deadline=None)
-def test_whatever_happens_elsewhere_figures_are_what_happened_here(
+async def test_whatever_happens_elsewhere_figures_are_what_happened_here(
     shared: Database, steps: list[tuple[str | None, str]]
 ) -> None:
     error = f"boom '{next(_NUMBERS)}'"
@@ -212,4 +212,4 @@ def test_whatever_happens_elsewhere_figures_are_what_happened_here(
                     assert found.resolution.repo in (one, None)
                     assert figures(found) == counted[found.resolution.repo]
 
-    asyncio.run(work(History(shared)))
+    await work(History(shared))

@@ -31,26 +31,26 @@ def delivery(guid: str, received_at: int = 1) -> Delivery:
     return Delivery(id=guid, event="issues", payload=b"{}", received_at=received_at)
 
 
-def test_a_hundred_copies_at_once_are_one_delivery(tmp_path: Path) -> None:
+async def test_a_hundred_copies_at_once_are_one_delivery(tmp_path: Path) -> None:
     async def run() -> list[bool]:
         async with inbox(tmp_path) as (box, store, _):
             answers = await asyncio.gather(*(box.accept(delivery("same")) for _ in range(100)))
             assert len(await store.list(10)) == 1
             return answers
 
-    assert sum(asyncio.run(run())) == 1
+    assert sum(await run()) == 1
 
 
-def test_a_known_delivery_stays_known_after_a_restart(tmp_path: Path) -> None:
+async def test_a_known_delivery_stays_known_after_a_restart(tmp_path: Path) -> None:
     async def run() -> bool:
         async with inbox(tmp_path) as (box, _, _):
             return await box.accept(delivery("guid"))
 
-    assert asyncio.run(run())
-    assert not asyncio.run(run())
+    assert await run()
+    assert not await run()
 
 
-def test_a_failed_delivery_may_come_again_and_a_done_one_may_not(tmp_path: Path) -> None:
+async def test_a_failed_delivery_may_come_again_and_a_done_one_may_not(tmp_path: Path) -> None:
     async def run() -> tuple[bool, bool]:
         async with inbox(tmp_path) as (box, store, _):
             for guid in ("failed", "done"):
@@ -59,10 +59,10 @@ def test_a_failed_delivery_may_come_again_and_a_done_one_may_not(tmp_path: Path)
             await store.mark("done", "done", "labelled")
             return await box.accept(delivery("failed")), await box.accept(delivery("done"))
 
-    assert asyncio.run(run()) == (True, False)
+    assert await run() == (True, False)
 
 
-def test_what_was_being_processed_when_the_process_died_waits_again(tmp_path: Path) -> None:
+async def test_what_was_being_processed_when_the_process_died_waits_again(tmp_path: Path) -> None:
     async def run() -> tuple[int, int, list[str]]:
         async with inbox(tmp_path) as (box, store, _):
             for number in (2, 1):
@@ -72,10 +72,10 @@ def test_what_was_being_processed_when_the_process_died_waits_again(tmp_path: Pa
             await store.reopen()
             return first, nothing, [item.id for item in await store.take(10)]
 
-    assert asyncio.run(run()) == (2, 0, ["guid-1", "guid-2"])
+    assert await run() == (2, 0, ["guid-1", "guid-2"])
 
 
-def test_one_bad_write_does_not_spoil_those_that_share_its_commit(tmp_path: Path) -> None:
+async def test_one_bad_write_does_not_spoil_those_that_share_its_commit(tmp_path: Path) -> None:
     def fail(_connection: object) -> None:
         raise ValueError("mine alone")
 
@@ -86,12 +86,12 @@ def test_one_bad_write_does_not_spoil_those_that_share_its_commit(tmp_path: Path
             )
             return stored is True, failure
 
-    stored, failure = asyncio.run(run())
+    stored, failure = await run()
     assert stored
     assert isinstance(failure, ValueError)
 
 
-def test_a_locked_database_is_a_passing_fault_and_nothing_is_lost(
+async def test_a_locked_database_is_a_passing_fault_and_nothing_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.store.database.engines.BUSY_TIMEOUT_MS", 50)
@@ -106,20 +106,20 @@ def test_a_locked_database_is_a_passing_fault_and_nothing_is_lost(
             lock.close()
             return await box.accept(delivery("guid"))
 
-    assert asyncio.run(run())
+    assert await run()
 
 
-def test_a_fault_of_ours_is_heard_by_everyone_who_waits(tmp_path: Path) -> None:
+async def test_a_fault_of_ours_is_heard_by_everyone_who_waits(tmp_path: Path) -> None:
     async def run() -> list[object]:
         async with inbox(tmp_path) as (box, _, database):
             await database.write(lambda connection: connection.exec_driver_sql("DROP TABLE deliveries") and None)
             waiting = (box.accept(delivery(f"guid-{number}")) for number in range(3))
             return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), PATIENCE_S)
 
-    assert all(isinstance(answer, Exception) for answer in asyncio.run(run()))
+    assert all(isinstance(answer, Exception) for answer in await run())
 
 
-def test_what_waits_is_found_by_an_index_of_its_own(tmp_path: Path) -> None:
+async def test_what_waits_is_found_by_an_index_of_its_own(tmp_path: Path) -> None:
     """Weeks of deliveries are kept, and the pump looks again with each that comes."""
 
     async def work(database: Database) -> None:
@@ -127,6 +127,6 @@ def test_what_waits_is_found_by_an_index_of_its_own(tmp_path: Path) -> None:
         await inbox.take(5)
         await inbox.reopen()
 
-    found = plans(tmp_path, work)
+    found = await plans(tmp_path, work)
     assert [plan for plan in found if "INDEX deliveries_open" not in plan] == []
     assert len(found) == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -26,7 +25,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "PAUSES", 0)
 
 
-def test_a_year_of_deliveries_becomes_their_ids_and_then_nothing(tmp_path: Path) -> None:
+async def test_a_year_of_deliveries_becomes_their_ids_and_then_nothing(tmp_path: Path) -> None:
     states = ("done", "ignored", "failed", "accepted", "processing")
     year: list[dict[str, Any]] = [
         {"id": f"{day}-{state}-{n}", "status": state, "received_at": ago(day), "payload": b"x" * 300}
@@ -45,7 +44,7 @@ def test_a_year_of_deliveries_becomes_their_ids_and_then_nothing(tmp_path: Path)
         return *gone, [await box.accept(one) for one in ours]
 
     with commits() as sizes:
-        assert run(tmp_path, work) == (351 * 12, 275 * 12, [False, False, False, True])
+        assert await run(tmp_path, work) == (351 * 12, 275 * 12, [False, False, False, True])
     sizes.remove(len(year))
     assert max(sizes) == MOST_ROWS
     open_ones = ids(tmp_path, "SELECT id FROM deliveries WHERE status IN ('accepted', 'processing') AND payload <> ''")
@@ -69,26 +68,23 @@ class Interrupted(Database):
 
 
 @pytest.mark.parametrize("drop", [Retention.payloads, Retention.deliveries])
-def test_a_delivery_that_comes_again_meanwhile_stays_as_it_came(
+async def test_a_delivery_that_comes_again_meanwhile_stays_as_it_came(
     tmp_path: Path, drop: Callable[[Retention, int], Awaitable[int]]
 ) -> None:
     again = Delivery(id="d", event="x", payload=b"new", received_at=NOW)
 
-    async def work() -> tuple[bytes, ...]:
-        database = Interrupted(f"sqlite:///{tmp_path / 'mendbot.db'}")
-        database.migrate()
-        await put(database, deliveries=[{"id": "d", "status": "failed", "received_at": 1, "payload": b"old"}])
-        box = Inbox(database)
-        database.first = lambda: box.accept(again)
-        await drop(Retention(database), ago(90))
-        taken = await Deliveries(database).take(10)
-        database.close()
-        return tuple(one.payload for one in taken)
-
-    assert asyncio.run(work()) == (b"new",)
+    database = Interrupted(f"sqlite:///{tmp_path / 'mendbot.db'}")
+    database.migrate()
+    await put(database, deliveries=[{"id": "d", "status": "failed", "received_at": 1, "payload": b"old"}])
+    box = Inbox(database)
+    database.first = lambda: box.accept(again)
+    await drop(Retention(database), ago(90))
+    taken = await Deliveries(database).take(10)
+    database.close()
+    assert tuple(one.payload for one in taken) == (b"new",)
 
 
-def test_payloads_go_by_their_size(tmp_path: Path) -> None:
+async def test_payloads_go_by_their_size(tmp_path: Path) -> None:
     sizes = [MOST_BYTES // 2, MOST_BYTES // 2, 1, MOST_BYTES * 2, 1, 1]
     rows = [{"id": f"d{n}", "status": "done", "received_at": n, "payload": bytes(size)} for n, size in enumerate(sizes)]
 
@@ -99,10 +95,10 @@ def test_payloads_go_by_their_size(tmp_path: Path) -> None:
             await Retention(database).payloads(NOW)
         return changed[1:]
 
-    assert run(tmp_path, work) == [2 * 2, 2, 2, 2 * 2]  # each row is two changes
+    assert await run(tmp_path, work) == [2 * 2, 2, 2, 2 * 2]  # each row is two changes
 
 
-def test_the_file_is_used_again(tmp_path: Path) -> None:
+async def test_the_file_is_used_again(tmp_path: Path) -> None:
     def weeks(first: int) -> list[dict[str, Any]]:
         return [
             {"id": f"{first}-{n}", "status": "done", "received_at": ago(first), "payload": bytes(11_500)}
@@ -121,11 +117,11 @@ def test_the_file_is_used_again(tmp_path: Path) -> None:
             await Retention(database).payloads(NOW)
         return sizes
 
-    sizes = run(tmp_path, work)
+    sizes = await run(tmp_path, work)
     assert sizes[0] > 800 and sizes[-1] - sizes[0] < 60  # eight weeks' ids, one week's payloads
 
 
-def test_of_commands_approvals_and_heads_what_is_needed_stays(tmp_path: Path) -> None:
+async def test_of_commands_approvals_and_heads_what_is_needed_stays(tmp_path: Path) -> None:
     def told(name: str, days: int, outcome: str | None, answer: str = "new") -> dict[str, Any]:
         return {"id": name, "at": ago(days), "outcome": outcome, "answer": answer}
 
@@ -154,14 +150,14 @@ def test_of_commands_approvals_and_heads_what_is_needed_stays(tmp_path: Path) ->
         heads = await kept.heads(REPO, ago(180), but={3}), await kept.heads("Octo/else", NOW)
         return await kept.commands(ago(90)), await kept.approvals(ago(180)), *heads
 
-    assert run(tmp_path, work) == (2, 1, 2, 0)
+    assert await run(tmp_path, work) == (2, 1, 2, 0)
     assert ids(tmp_path, "SELECT id FROM commands") == ["unfinished", "unfinished too", "young"]
     assert ids(tmp_path, "SELECT number FROM pull_approvals") == [1]
     left = ["1-first", "1-second", "1-third", "2-second", "3-first", "3-second", "4-first", "4-second"]
     assert ids(tmp_path, "SELECT head_sha FROM pull_heads") == left
 
 
-def test_an_outcome_goes_with_its_errors_and_a_crowd_of_them_in_parts(tmp_path: Path) -> None:
+async def test_an_outcome_goes_with_its_errors_and_a_crowd_of_them_in_parts(tmp_path: Path) -> None:
     def outcome(number: int, days: int, shown: int) -> dict[str, Any]:
         return {"repo": REPO, "stage": "test", "run_id": f"r{number}", "shown": shown, "at": ago(days) + number}
 
@@ -178,14 +174,14 @@ def test_an_outcome_goes_with_its_errors_and_a_crowd_of_them_in_parts(tmp_path: 
         assert max(sizes[1:]) <= MOST_ROWS
         return gone
 
-    assert run(tmp_path, work) == 103
+    assert await run(tmp_path, work) == 103
     left = [f"r{n}" for n in range(100, 120)]
     assert ids(tmp_path, "SELECT run_id FROM check_outcomes") == sorted(left)
     assert ids(tmp_path, "SELECT DISTINCT run_id FROM outcome_errors") == sorted(left)
     assert ids(tmp_path, "SELECT sha FROM base_results") == ["s3", "s4"]
 
 
-def test_a_rush_of_deliveries_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_rush_of_deliveries_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(databases, "RUSH_S", 0.5)
 
     async def work(database: Database) -> float:
@@ -195,4 +191,4 @@ def test_a_rush_of_deliveries_goes_first(tmp_path: Path, monkeypatch: pytest.Mon
         assert await Retention(database).deliveries(NOW) == 1
         return time.monotonic() - began
 
-    assert run(tmp_path, work) >= 0.5
+    assert await run(tmp_path, work) >= 0.5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 import sqlite3
 import subprocess
@@ -37,7 +36,7 @@ async def drop_runs(kept: RunRetention, place: str = REPO) -> list[str]:
     return gone
 
 
-def test_a_run_goes_whole_and_leaves_the_error_history_its_events(tmp_path: Path) -> None:
+async def test_a_run_goes_whole_and_leaves_the_error_history_its_events(tmp_path: Path) -> None:
     names = [f"run-{n:03}" for n in range(150)]
 
     async def work(database: Database) -> list[str]:
@@ -50,7 +49,7 @@ def test_a_run_goes_whole_and_leaves_the_error_history_its_events(tmp_path: Path
         assert max(sizes[1:]) <= MOST_ROWS + 10 and len(sizes) > 30  # artifacts and threads are few and not counted
         return gone
 
-    assert run(tmp_path, work) == names
+    assert await run(tmp_path, work) == names
     assert ids(tmp_path, "SELECT DISTINCT session_id FROM events WHERE key IS NOT NULL") == ["younger"]
     assert len(ids(tmp_path, "SELECT id FROM events WHERE key IS NULL")) == 2 * 151
     assert ids(tmp_path, "SELECT session_id FROM artifacts") == ["younger"]
@@ -74,7 +73,7 @@ async def refill(database: Database, **rows: list[dict[str, Any]]) -> None:
 
 @given(st.lists(RUN, max_size=6))
 @EXAMPLES
-def test_a_run_stays_that_is_open_untold_young_or_within_a_year_the_last_of_a_thread(
+async def test_a_run_stays_that_is_open_untold_young_or_within_a_year_the_last_of_a_thread(
     shared: Database, made: list[tuple[int, str, bool, set[int]]]
 ) -> None:
     made = sorted(made, key=lambda one: -one[0])
@@ -87,17 +86,14 @@ def test_a_run_stays_that_is_open_untold_young_or_within_a_year_the_last_of_a_th
         newest = any(all(thread not in later[3] for later in made[n + 1 :]) for thread in threads)
         return how != "queued" and told and days > (365 if newest else 180)
 
-    async def work() -> list[str]:
-        await refill(shared, runs=rows, run_issues=members)
-        return await drop_runs(RunRetention(shared))
-
-    assert asyncio.run(work()) == [f"run-{n}" for n in range(len(made)) if goes(n)]
+    await refill(shared, runs=rows, run_issues=members)
+    assert await drop_runs(RunRetention(shared)) == [f"run-{n}" for n in range(len(made)) if goes(n)]
 
 
 @example([(390, "done", True, "1", "a"), (366, "done", True, "1", "b"), (366, "done", True, "2", "a")], {1})
 @given(st.lists(CHECKS, max_size=7), st.sets(st.sampled_from([1, 2])))
 @EXAMPLES
-def test_the_checks_of_a_head_go_together_and_those_of_the_newest_head_last(
+async def test_the_checks_of_a_head_go_together_and_those_of_the_newest_head_last(
     shared: Database, made: list[tuple[int, str, bool, str, str]], open_pulls: set[int]
 ) -> None:
     made = sorted(made, key=lambda one: -one[0])
@@ -114,18 +110,15 @@ def test_the_checks_of_a_head_go_together_and_those_of_the_newest_head_last(
         quiet = all(how != "queued" and told and days > (365 if newest else 180) for days, how, told, *_ in of_head)
         return quiet and not (newest and heads[n][0] in open_pulls)
 
-    async def work() -> list[str]:
-        await refill(shared, pull_runs=rows)
-        gone = await RunRetention(shared).drop_checks(REPO, ago(180), ago(365), but=open_pulls)
-        query = sa.text("SELECT id FROM pull_runs")
-        left = await shared.read(lambda connection: set(connection.execute(query).scalars()))
-        assert gone == len(rows) - len(left)
-        return [row["id"] for row in rows if row["id"] not in left]
-
-    assert asyncio.run(work()) == [f"pull-{n}" for n in range(len(made)) if goes(n)]
+    await refill(shared, pull_runs=rows)
+    gone = await RunRetention(shared).drop_checks(REPO, ago(180), ago(365), but=open_pulls)
+    query = sa.text("SELECT id FROM pull_runs")
+    left = await shared.read(lambda connection: set(connection.execute(query).scalars()))
+    assert gone == len(rows) - len(left)
+    assert [row["id"] for row in rows if row["id"] not in left] == [f"pull-{n}" for n in range(len(made)) if goes(n)]
 
 
-def test_what_was_told_goes_with_its_run_or_head_and_threads_keep_theirs(tmp_path: Path) -> None:
+async def test_what_was_told_goes_with_its_run_or_head_and_threads_keep_theirs(tmp_path: Path) -> None:
     gone = [
         "check:a:lint:run-0",
         "check:a:test:pull-0",
@@ -146,7 +139,7 @@ def test_what_was_told_goes_with_its_run_or_head_and_threads_keep_theirs(tmp_pat
         kept = RunRetention(database)
         return await kept.told(REPO), await kept.told(REPO), await kept.places()
 
-    assert run(tmp_path, work) == (len(gone), 0, (REPO,))
+    assert await run(tmp_path, work) == (len(gone), 0, (REPO,))
     assert ids(tmp_path, "SELECT target FROM reports") == sorted(stay)
 
 
@@ -172,13 +165,13 @@ asyncio.run(work())
 """
 
 
-def test_a_kill_in_between_leaves_each_run_whole_or_gone_and_the_next_pass_goes_on(tmp_path: Path) -> None:
+async def test_a_kill_in_between_leaves_each_run_whole_or_gone_and_the_next_pass_goes_on(tmp_path: Path) -> None:
     names = [f"run-{n:03}" for n in range(40)]
 
     async def fill(database: Database) -> None:
         await put(database, runs=[whole_run(name, 200) for name in names], **left_by(names, events=39))
 
-    run(tmp_path, fill)
+    await run(tmp_path, fill)
     url = f"sqlite:///{tmp_path / 'mendbot.db'}"
     ended = subprocess.run([sys.executable, "-c", KILLED, url, "4", str(NOW)], check=False, timeout=60)
     assert ended.returncode == -signal.SIGKILL
@@ -186,13 +179,13 @@ def test_a_kill_in_between_leaves_each_run_whole_or_gone_and_the_next_pass_goes_
     assert left == names[15:]  # five runs of forty rows in each of the three commits that came through
     keyed = ids(tmp_path, "SELECT session_id, count(*) FROM events WHERE key IS NOT NULL GROUP BY 1")
     assert keyed == [(name, 39) for name in left] and ids(tmp_path, "SELECT session_id FROM artifacts") == left
-    assert run(tmp_path, lambda database: drop_runs(RunRetention(database))) == left
+    assert await run(tmp_path, lambda database: drop_runs(RunRetention(database))) == left
     assert ids(tmp_path, "SELECT id FROM events WHERE key IS NOT NULL") == []
 
 
-def test_the_issues_of_a_run_are_found_by_an_index(tmp_path: Path) -> None:
+async def test_the_issues_of_a_run_are_found_by_an_index(tmp_path: Path) -> None:
     """By the database itself too, which looks for them when it deletes the run."""
-    run(tmp_path, lambda database: database.problem())
+    await run(tmp_path, lambda database: database.problem())
     database = sqlite3.connect(tmp_path / "mendbot.db")
     (plan,) = database.execute("EXPLAIN QUERY PLAN DELETE FROM run_issues WHERE run_id = 'run-1'").fetchall()
     database.close()

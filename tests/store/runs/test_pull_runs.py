@@ -42,8 +42,8 @@ def _checking(index: int) -> PullCheckStarted:
     return PullCheckStarted(index=index, stage="test")
 
 
-def run(where: Path, work: Callable[[PullRuns], Awaitable[T]], changes: Changes | None = None) -> T:
-    return databases.run(where, lambda database: work(PullRuns(database, changes)))
+async def run(where: Path, work: Callable[[PullRuns], Awaitable[T]], changes: Changes | None = None) -> T:
+    return await databases.run(where, lambda database: work(PullRuns(database, changes)))
 
 
 def ids(rows: tuple[PullCheckRow, ...]) -> list[str]:
@@ -56,7 +56,7 @@ async def row_of(pulls: PullRuns, run_id: str) -> PullCheckRow:
     return row
 
 
-def test_a_run_is_there_after_a_restart_as_it_was_made(tmp_path: Path) -> None:
+async def test_a_run_is_there_after_a_restart_as_it_was_made(tmp_path: Path) -> None:
     async def make(pulls: PullRuns) -> None:
         assert await pulls.get("run-1") is None
         assert await pulls.create("run-1", spec())
@@ -69,11 +69,11 @@ def test_a_run_is_there_after_a_restart_as_it_was_made(tmp_path: Path) -> None:
         assert (row.version, row.reported) == (2, 0)
         assert [event.data() for event in await pulls.events("run-1")] == [STARTED.data()]
 
-    run(tmp_path, make)
-    run(tmp_path, look)
+    await run(tmp_path, make)
+    await run(tmp_path, look)
 
 
-def test_a_head_has_one_open_run_and_another_once_that_has_ended_or_is_to_stop(tmp_path: Path) -> None:
+async def test_a_head_has_one_open_run_and_another_once_that_has_ended_or_is_to_stop(tmp_path: Path) -> None:
     async def work(pulls: PullRuns) -> list[bool]:
         made = [await pulls.create("run-1", spec()), await pulls.create("run-2", spec())]
         made += [await pulls.create("run-1", spec("bbb"))]  # the id is taken, whatever for
@@ -87,10 +87,10 @@ def test_a_head_has_one_open_run_and_another_once_that_has_ended_or_is_to_stop(t
         await pulls.append("run-2", [finished("done")])
         return [*made, await pulls.create("run-3", spec())]
 
-    assert run(tmp_path, work) == [True, False, False, True, True, True, True, False, False, True]
+    assert await run(tmp_path, work) == [True, False, False, True, True, True, True, False, False, True]
 
 
-def test_two_writers_at_once_make_one_run_of_a_head(tmp_path: Path) -> None:
+async def test_two_writers_at_once_make_one_run_of_a_head(tmp_path: Path) -> None:
     async def work(one: Database, two: Database) -> None:
         writers = (PullRuns(one), PullRuns(two))
         for number in range(10):
@@ -101,10 +101,10 @@ def test_two_writers_at_once_make_one_run_of_a_head(tmp_path: Path) -> None:
         assert len(await writers[1].events(row.id)) == 1
         assert (await row_of(writers[1], row.id)).version == 2
 
-    together(tmp_path, work)
+    await together(tmp_path, work)
 
 
-def test_runs_are_told_apart_by_age_even_where_the_clock_stands_still(
+async def test_runs_are_told_apart_by_age_even_where_the_clock_stands_still(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.store.runs.pull_runs.now_ms", lambda: 1_000)
@@ -123,10 +123,10 @@ def test_runs_are_told_apart_by_age_even_where_the_clock_stands_still(
         assert [row and row.id for row in latest] == ["w", "x", "y", None]
         assert [await pulls.count_of(REPO, 5, head) for head in ("aaa", "bbb", "ddd")] == [2, 1, 0]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_an_event_is_appended_once_however_often_its_step_is_done(tmp_path: Path) -> None:
+async def test_an_event_is_appended_once_however_often_its_step_is_done(tmp_path: Path) -> None:
     ran = PullBaseChecked(index=0, errors=("E",), phase=Phase.VALIDATION, iteration=1)
 
     async def work(pulls: PullRuns) -> None:
@@ -139,15 +139,15 @@ def test_an_event_is_appended_once_however_often_its_step_is_done(tmp_path: Path
         assert (event.phase, event.iteration, event.data()) == (Phase.VALIDATION, 1, {"index": 0, "errors": ["E"]})
         assert (await row_of(pulls, "run-1")).version == 3
 
-    run(tmp_path, work)
-    run(tmp_path, lambda pulls: pulls.append("run-1", [ran]))
-    assert run(tmp_path, lambda pulls: row_of(pulls, "run-1")).version == 3
+    await run(tmp_path, work)
+    await run(tmp_path, lambda pulls: pulls.append("run-1", [ran]))
+    assert (await run(tmp_path, lambda pulls: row_of(pulls, "run-1"))).version == 3
     database = sqlite3.connect(tmp_path / "mendbot.db")
     assert set(database.execute("SELECT session_id, project FROM events")) == {("run-1", "Octo/pocket")}
     database.close()
 
 
-def test_a_run_goes_from_queued_over_running_to_its_end_and_stays_there(tmp_path: Path) -> None:
+async def test_a_run_goes_from_queued_over_running_to_its_end_and_stays_there(tmp_path: Path) -> None:
     async def work(pulls: PullRuns) -> None:
         await pulls.create("run-1", spec())
         seen = []
@@ -162,10 +162,10 @@ def test_a_run_goes_from_queued_over_running_to_its_end_and_stays_there(tmp_path
         assert (late.status, late.ended_at, late.version) == ("done", ended.ended_at, ended.version + 1)
         assert await pulls.unfinished() == ()
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_an_end_that_is_none_is_refused_and_of_no_run_nothing_is_kept(tmp_path: Path) -> None:
+async def test_an_end_that_is_none_is_refused_and_of_no_run_nothing_is_kept(tmp_path: Path) -> None:
     async def work(pulls: PullRuns) -> None:
         await pulls.create("run-1", spec())
         with pytest.raises(ValidationError):
@@ -175,10 +175,10 @@ def test_an_end_that_is_none_is_refused_and_of_no_run_nothing_is_kept(tmp_path: 
         assert await pulls.events("run-1") == await pulls.events("run-2") == ()
         assert (await row_of(pulls, "run-1")).status == "queued"
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_a_cancel_is_asked_once_and_never_of_an_ended_run(tmp_path: Path) -> None:
+async def test_a_cancel_is_asked_once_and_never_of_an_ended_run(tmp_path: Path) -> None:
     changes = Changes()
 
     async def work(pulls: PullRuns) -> list[bool]:
@@ -191,10 +191,10 @@ def test_a_cancel_is_asked_once_and_never_of_an_ended_run(tmp_path: Path) -> Non
         await pulls.append("run-2", [finished("done")])
         return [*asked, await pulls.request_cancel("run-2", "closed"), await pulls.request_cancel("run-3", "closed")]
 
-    assert run(tmp_path, work, changes) == [True, False, False, False]
+    assert await run(tmp_path, work, changes) == [True, False, False, False]
 
 
-def test_what_github_has_not_heard_is_told_until_it_has_or_nobody_may_tell_it(tmp_path: Path) -> None:
+async def test_what_github_has_not_heard_is_told_until_it_has_or_nobody_may_tell_it(tmp_path: Path) -> None:
     async def work(pulls: PullRuns) -> list[tuple[str, ...]]:
         await pulls.create("run-1", spec())
         await pulls.create("run-2", spec("bbb"))
@@ -209,10 +209,10 @@ def test_what_github_has_not_heard_is_told_until_it_has_or_nobody_may_tell_it(tm
         await pulls.reported("run-1", 2)
         return [*seen, await pulls.unreported()]
 
-    assert run(tmp_path, work) == [("run-1", "run-2"), ("run-2",), ("run-1",), ()]
+    assert await run(tmp_path, work) == [("run-1", "run-2"), ("run-2",), ("run-1",), ()]
 
 
-def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
+async def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
     async def work(database: Database) -> None:
         pulls = PullRuns(database)
         await pulls.create("run-1", spec())
@@ -221,7 +221,7 @@ def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
         for other in (pulls.unfinished(), pulls.unreported(), pulls.get("run-1"), pulls.append("run-1", [STARTED])):
             await other
 
-    found = plans(tmp_path, work)
+    found = await plans(tmp_path, work)
     assert len(found) == 9
     assert [plan for plan in found if "INDEX" not in plan] == []
     assert sum("pull_runs_untold" in plan for plan in found) == 1

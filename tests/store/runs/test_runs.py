@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -40,7 +39,7 @@ def finished(status: Status) -> RunEvent:
     return SessionFinished(status=status)
 
 
-def test_an_event_is_appended_once_however_often_its_step_is_done(tmp_path: Path) -> None:
+async def test_an_event_is_appended_once_however_often_its_step_is_done(tmp_path: Path) -> None:
     """REQ-RUN-007."""
 
     async def run() -> list[str]:
@@ -51,20 +50,20 @@ def test_an_event_is_appended_once_however_often_its_step_is_done(tmp_path: Path
             await runs.append("run-1", [finished(Status.SUCCESS)])
             return [event.type for event in await runs.events("run-1")]
 
-    assert asyncio.run(run()) == ["session_started", "session_finished"]
+    assert await run() == ["session_started", "session_finished"]
 
 
-def test_an_issue_is_in_one_open_run_and_free_again_after_it(tmp_path: Path) -> None:
+async def test_an_issue_is_in_one_open_run_and_free_again_after_it(tmp_path: Path) -> None:
     async def run() -> list[bool]:
         async with stores(tmp_path) as (runs, _):
             made = [await runs.create("run-1", spec(1, 2)), await runs.create("run-2", spec(2, 3))]
             await runs.append("run-1", [finished(Status.FAILED)])
             return [*made, await runs.create("run-3", spec(2, 3))]
 
-    assert asyncio.run(run()) == [True, False, True]
+    assert await run() == [True, False, True]
 
 
-def test_a_run_takes_its_issues_out_of_the_candidates(tmp_path: Path) -> None:
+async def test_a_run_takes_its_issues_out_of_the_candidates(tmp_path: Path) -> None:
     since = datetime(2026, 11, 21, tzinfo=UTC)
 
     async def run() -> tuple[tuple[int, ...], object]:
@@ -79,10 +78,10 @@ def test_a_run_takes_its_issues_out_of_the_candidates(tmp_path: Path) -> None:
             assert found is not None
             return bursts[0].issues, found[1]
 
-    assert asyncio.run(run()) == ((2,), since)
+    assert await run() == ((2,), since)
 
 
-def test_a_burst_is_due_when_quiet_and_at_the_cap_at_the_latest(tmp_path: Path) -> None:
+async def test_a_burst_is_due_when_quiet_and_at_the_cap_at_the_latest(tmp_path: Path) -> None:
     async def run() -> list[int]:
         async with stores(tmp_path) as (_, candidates):
             due = []
@@ -91,10 +90,10 @@ def test_a_burst_is_due_when_quiet_and_at_the_cap_at_the_latest(tmp_path: Path) 
                 due.append((await candidates.bursts())[0].due_at)
             return due
 
-    assert asyncio.run(run()) == [1000, 1900, 10_000]
+    assert await run() == [1000, 1900, 10_000]
 
 
-def test_two_runs_never_get_the_same_branch(tmp_path: Path) -> None:
+async def test_two_runs_never_get_the_same_branch(tmp_path: Path) -> None:
     async def run() -> list[str]:
         async with stores(tmp_path) as (runs, _):
             await runs.create("run-1", spec(1))
@@ -102,10 +101,10 @@ def test_two_runs_never_get_the_same_branch(tmp_path: Path) -> None:
             names = ["fix/a", "fix/a-r2"]
             return [await runs.claim_branch(run_id, "octo/pocket", names) for run_id in ("run-1", "run-2", "run-1")]
 
-    assert asyncio.run(run()) == ["fix/a", "fix/a-r2", "fix/a"]
+    assert await run() == ["fix/a", "fix/a-r2", "fix/a"]
 
 
-def test_a_cancel_is_asked_once_and_never_of_an_ended_run(tmp_path: Path) -> None:
+async def test_a_cancel_is_asked_once_and_never_of_an_ended_run(tmp_path: Path) -> None:
     async def run() -> list[bool]:
         async with stores(tmp_path) as (runs, _):
             await runs.create("run-1", spec(1))
@@ -114,9 +113,9 @@ def test_a_cancel_is_asked_once_and_never_of_an_ended_run(tmp_path: Path) -> Non
             await runs.append("run-2", [finished(Status.SUCCESS)])
             return [*asked, await runs.request_cancel("run-2", "unlabelled")]
 
-    assert asyncio.run(run()) == [True, False, False]
+    assert await run() == [True, False, False]
 
 
-def test_runs_of_which_github_has_not_heard_are_found_by_an_index(tmp_path: Path) -> None:
-    found = plans(tmp_path, lambda database: Runs(database).unreported())
+async def test_runs_of_which_github_has_not_heard_are_found_by_an_index(tmp_path: Path) -> None:
+    found = await plans(tmp_path, lambda database: Runs(database).unreported())
     assert found == ["SCAN runs USING INDEX runs_untold"]  # it holds those runs alone

@@ -24,15 +24,15 @@ Seen = tuple[str, int | None]
 """A head, and so many minutes after noon that GitHub told of it."""
 
 
-def run(where: Path, work: Callable[[Approvals], Awaitable[T]]) -> T:
-    return databases.run(where, lambda database: work(Approvals(database)))
+async def run(where: Path, work: Callable[[Approvals], Awaitable[T]]) -> T:
+    return await databases.run(where, lambda database: work(Approvals(database)))
 
 
 def moment(minutes: int | None) -> datetime | None:
     return None if minutes is None else NOON + timedelta(minutes=minutes)
 
 
-def test_an_approval_is_of_one_head_of_one_pull_request(tmp_path: Path) -> None:
+async def test_an_approval_is_of_one_head_of_one_pull_request(tmp_path: Path) -> None:
     """T11: approve, then push."""
 
     async def approve(approvals: Approvals) -> None:
@@ -43,8 +43,8 @@ def test_an_approval_is_of_one_head_of_one_pull_request(tmp_path: Path) -> None:
         asked = [(REPO, 5, "aaa"), (REPO, 5, "bbb"), (REPO, 5, "aa"), (REPO, 6, "aaa"), (OTHER, 5, "aaa")]
         return [await approvals.approved(*one) for one in asked]
 
-    run(tmp_path, approve)
-    assert run(tmp_path, look) == ["ada", None, None, None, None]
+    await run(tmp_path, approve)
+    assert await run(tmp_path, look) == ["ada", None, None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_an_approval_is_of_one_head_of_one_pull_request(tmp_path: Path) -> None:
         ([("a", 0), ("b", 1), ("a", 2), ("b", 3), ("b", 4)], ("b", 3)),
     ],
 )
-def test_the_newest_head_keeps_its_first_moment_and_one_that_comes_back_is_the_newest_again(
+async def test_the_newest_head_keeps_its_first_moment_and_one_that_comes_back_is_the_newest_again(
     tmp_path: Path, seen: list[Seen], newest: Seen
 ) -> None:
-    assert known_after(tmp_path, seen) == (newest[0], moment(newest[1]))
+    assert await known_after(tmp_path, seen) == (newest[0], moment(newest[1]))
 
 
 @pytest.mark.parametrize(
@@ -80,11 +80,11 @@ def test_the_newest_head_keeps_its_first_moment_and_one_that_comes_back_is_the_n
         pytest.param([("a", 0), ("b", None), ("a", -1), ("a", 0)], id="and of a moment before"),
     ],
 )
-def test_what_is_told_late_leaves_the_newest_head_as_it_is(tmp_path: Path, seen: list[Seen]) -> None:
-    assert known_after(tmp_path, seen) == ("b", moment([minutes for head, minutes in seen if head == "b"][-1]))
+async def test_what_is_told_late_leaves_the_newest_head_as_it_is(tmp_path: Path, seen: list[Seen]) -> None:
+    assert await known_after(tmp_path, seen) == ("b", moment([minutes for head, minutes in seen if head == "b"][-1]))
 
 
-def known_after(where: Path, seen: list[Seen]) -> tuple[str, datetime | None]:
+async def known_after(where: Path, seen: list[Seen]) -> tuple[str, datetime | None]:
     async def work(approvals: Approvals) -> None:
         assert await approvals.head_known(REPO, 5) is None
         for head, minutes in seen:
@@ -92,13 +92,13 @@ def known_after(where: Path, seen: list[Seen]) -> tuple[str, datetime | None]:
         await approvals.saw_head(REPO, 6, "another pull request's", moment(99))
         await approvals.saw_head(OTHER, 5, "another repository's", moment(99))
 
-    run(where, work)
-    known = run(where, lambda approvals: approvals.head_known(REPO, 5))
+    await run(where, work)
+    known = await run(where, lambda approvals: approvals.head_known(REPO, 5))
     assert known is not None
     return known
 
 
-def test_a_commit_leads_to_the_pull_requests_that_had_it_and_each_head_counts_once(tmp_path: Path) -> None:
+async def test_a_commit_leads_to_the_pull_requests_that_had_it_and_each_head_counts_once(tmp_path: Path) -> None:
     async def work(approvals: Approvals) -> None:
         told = [(REPO, 7, "a"), (REPO, 5, "a"), (REPO, 5, "b"), (REPO, 5, "a"), (OTHER, 4, "a")]
         for minutes, (repo, number, head) in enumerate(told):
@@ -106,20 +106,20 @@ def test_a_commit_leads_to_the_pull_requests_that_had_it_and_each_head_counts_on
         assert [await approvals.heads(REPO, number) for number in (5, 6, 7)] == [2, 0, 1]
         assert [await approvals.pulls_of(REPO, head) for head in ("a", "b", "c")] == [(5, 7), (5,), ()]
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_a_moment_is_the_same_in_every_time_zone(tmp_path: Path) -> None:
+async def test_a_moment_is_the_same_in_every_time_zone(tmp_path: Path) -> None:
     async def work(approvals: Approvals) -> None:
         await approvals.saw_head(REPO, 5, "a", NOON.astimezone(timezone(timedelta(hours=9))))
         await approvals.saw_head(REPO, 5, "b", NOON - timedelta(microseconds=1))
         known = await approvals.head_known(REPO, 5)
         assert known == ("a", NOON) and known[1] is not None and known[1].utcoffset() == timedelta()
 
-    run(tmp_path, work)
+    await run(tmp_path, work)
 
 
-def test_two_writers_at_once_agree_on_who_approved_and_on_the_newest_head(tmp_path: Path) -> None:
+async def test_two_writers_at_once_agree_on_who_approved_and_on_the_newest_head(tmp_path: Path) -> None:
     async def work(one: Database, two: Database) -> None:
         stores = (Approvals(one), Approvals(two))
         names = [f"person {number}" for number in range(8)]
@@ -128,10 +128,10 @@ def test_two_writers_at_once_agree_on_who_approved_and_on_the_newest_head(tmp_pa
         await asyncio.gather(*(stores[at % 2].saw_head(REPO, 5, f"head {at}", moment(at)) for at in range(8)))
         assert await stores[0].head_known(REPO, 5) == ("head 7", moment(7))
 
-    together(tmp_path, work)
+    await together(tmp_path, work)
 
 
-def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
+async def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
     async def work(database: Database) -> None:
         approvals = Approvals(database)
         await approvals.saw_head(REPO, 5, "a", NOON)
@@ -140,6 +140,6 @@ def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
         await approvals.heads(REPO, 5)
         await approvals.pulls_of(REPO, "a")
 
-    found = plans(tmp_path, work)
+    found = await plans(tmp_path, work)
     assert "pull_heads_commit (repo=? AND head_sha=?)" in found[-1]
     assert len(found) == 5 and [plan for plan in found if "INDEX" not in plan] == []

@@ -18,11 +18,11 @@ REPO = Repo(owner="octo", name="pocket", installation_id=7)
 OTHER = Repo(owner="octo", name="wallet", installation_id=7)
 
 
-def run(where: Path, work: Callable[[ThreadStore], Awaitable[T]]) -> T:
-    return databases.run(where, lambda database: work(ThreadStore(database)))
+async def run(where: Path, work: Callable[[ThreadStore], Awaitable[T]]) -> T:
+    return await databases.run(where, lambda database: work(ThreadStore(database)))
 
 
-def test_a_thread_is_paused_by_the_first_who_asked_until_somebody_resumes_it(tmp_path: Path) -> None:
+async def test_a_thread_is_paused_by_the_first_who_asked_until_somebody_resumes_it(tmp_path: Path) -> None:
     async def pause(threads: ThreadStore) -> bool:
         await threads.pause(REPO, 5, "ada", 1)
         await threads.pause(REPO, 5, "eve", 2)
@@ -34,11 +34,11 @@ def test_a_thread_is_paused_by_the_first_who_asked_until_somebody_resumes_it(tmp
         await threads.pause(REPO, 5, "eve", 3)
         return [*paused, *resumed, await threads.paused(REPO, 5)]
 
-    assert run(tmp_path, pause) is False
-    assert run(tmp_path, resume) == ["ada", None, None, True, False, None, "eve"]
+    assert await run(tmp_path, pause) is False
+    assert await run(tmp_path, resume) == ["ada", None, None, True, False, None, "eve"]
 
 
-def test_issues_belong_together_under_the_latest_pin_alone(tmp_path: Path) -> None:
+async def test_issues_belong_together_under_the_latest_pin_alone(tmp_path: Path) -> None:
     async def pin(threads: ThreadStore) -> None:
         await threads.pin(REPO, [1, 2, 3, 2], "one")
         await threads.pin(REPO, [3, 4], "two")
@@ -49,11 +49,11 @@ def test_issues_belong_together_under_the_latest_pin_alone(tmp_path: Path) -> No
         asked = ((REPO, range(1, 9)), (REPO, [1, 7]), (REPO, []), (OTHER, [1]))
         return [await threads.pins(*one) for one in asked]
 
-    run(tmp_path, pin)
-    assert run(tmp_path, look) == [{1: "one", 2: "one", 3: "two", 4: "two"}, {1: "one"}, {}, {1: "elsewhere"}]
+    await run(tmp_path, pin)
+    assert await run(tmp_path, look) == [{1: "one", 2: "one", 3: "two", 4: "two"}, {1: "one"}, {}, {1: "elsewhere"}]
 
 
-def test_two_writers_at_once_leave_one_pin_for_each_issue(tmp_path: Path) -> None:
+async def test_two_writers_at_once_leave_one_pin_for_each_issue(tmp_path: Path) -> None:
     async def work(one: Database, two: Database) -> set[str]:
         stores = (ThreadStore(one), ThreadStore(two))
         await asyncio.gather(*(stores[at % 2].pin(REPO, [3, 2, 1], str(at)) for at in range(8)))
@@ -61,10 +61,10 @@ def test_two_writers_at_once_leave_one_pin_for_each_issue(tmp_path: Path) -> Non
         assert len(pins) == 3
         return set(pins.values())
 
-    assert len(together(tmp_path, work)) == 1
+    assert len(await together(tmp_path, work)) == 1
 
 
-def test_a_commit_that_mendbot_pushed_is_known_as_its_runs(tmp_path: Path) -> None:
+async def test_a_commit_that_mendbot_pushed_is_known_as_its_runs(tmp_path: Path) -> None:
     """T13: a push of our own starts nothing."""
 
     async def push(threads: ThreadStore) -> None:
@@ -75,11 +75,11 @@ def test_a_commit_that_mendbot_pushed_is_known_as_its_runs(tmp_path: Path) -> No
         known = [await threads.pushed_by(*one) for one in ((REPO, "aaa"), (REPO, "bbb"), (OTHER, "aaa"))]
         return [*known, await threads.pushes_since(REPO, 5, 0)]
 
-    run(tmp_path, push)
-    assert run(tmp_path, look) == ["run-1", None, None, 1]
+    await run(tmp_path, push)
+    assert await run(tmp_path, look) == ["run-1", None, None, 1]
 
 
-def test_pushes_are_counted_by_pull_request_and_for_all_of_the_repositorys(tmp_path: Path) -> None:
+async def test_pushes_are_counted_by_pull_request_and_for_all_of_the_repositorys(tmp_path: Path) -> None:
     async def work(threads: ThreadStore) -> list[int]:
         for sha, number, at in (("a", 5, 10), ("b", 5, 20), ("c", 6, 30), ("a run's own", None, 40)):
             await threads.pushed(REPO, sha, run_id="run", number=number, at_ms=at)
@@ -87,10 +87,10 @@ def test_pushes_are_counted_by_pull_request_and_for_all_of_the_repositorys(tmp_p
         asked = [(5, 0), (5, 20), (5, 21), (6, 0), (7, 0), (None, 0), (None, 30), (None, 41)]
         return [await threads.pushes_since(REPO, number, since) for number, since in asked]
 
-    assert run(tmp_path, work) == [2, 1, 0, 1, 0, 3, 1, 0]
+    assert await run(tmp_path, work) == [2, 1, 0, 1, 0, 3, 1, 0]
 
 
-def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
+async def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
     async def work(database: Database) -> None:
         threads = ThreadStore(database)
         await threads.pushes_since(REPO, None, 0)
@@ -100,5 +100,5 @@ def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
         await threads.resume(REPO, 5)
         await threads.pins(REPO, [1, 2])
 
-    found = plans(tmp_path, work)
+    found = await plans(tmp_path, work)
     assert len(found) == 6 and [plan for plan in found if "INDEX" not in plan] == []

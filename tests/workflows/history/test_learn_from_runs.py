@@ -3,7 +3,6 @@ had a part in."""
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -284,7 +283,7 @@ def test_a_session_whose_end_was_cut_short_comes_to_it_all_the_same(at_desk: AtD
         ({"sum.py": "total = 0\n", "pyproject.toml": '[tool.ruff.lint]\nignore = ["F"]\n'}, False),
     ],
 )
-def test_a_pass_for_which_tests_or_checks_lost_their_force_teaches_nothing(
+async def test_a_pass_for_which_tests_or_checks_lost_their_force_teaches_nothing(
     change: dict[str, str | None], teaches: bool, tmp_path: Path
 ) -> None:
     """REQ-RA-311."""
@@ -294,7 +293,7 @@ def test_a_pass_for_which_tests_or_checks_lost_their_force_teaches_nothing(
         "pyproject.toml": "[tool.ruff.lint]\nignore = []\n",
     }
     before, after = commits(tmp_path, first, change)
-    why = asyncio.run(loosened(tmp_path / ".git", before, after))
+    why = await loosened(tmp_path / ".git", before, after)
     assert (why is None) == teaches, why
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sys
@@ -33,5 +32,5 @@ def policy(**commands: str | tuple[str, ...]) -> ChecksPolicy:
     return ChecksPolicy(**{name: CheckPolicy(command=command) for name, command in commands.items()})
 
 
-def check(tree: Path, names: Sequence[str], **options: Any) -> RunChecksResult:
-    return asyncio.run(run_checks(str(tree), names, **options))
+async def check(tree: Path, names: Sequence[str], **options: Any) -> RunChecksResult:
+    return await run_checks(str(tree), names, **options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,11 @@ from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.sandbox import open_sandbox
 
 
-def step(
+async def step(
     tree: Path, command: str, stage: str = "test", seconds: float = 30, **options: Any
 ) -> tuple[ValidationStep, bytes]:
-    async def run() -> tuple[ValidationStep, bytes]:
-        box = await open_sandbox("none", ())
-        mask = options.get("mask", Redactor().mask)
-        return await run_step(
-            stage, ShellCommand(run=command, timeout_s=seconds), tree, box, grant=SandboxGrant(), mask=mask
-        )
-
-    return asyncio.run(run())
+    box = await open_sandbox("none", ())
+    mask = options.get("mask", Redactor().mask)
+    return await run_step(
+        stage, ShellCommand(run=command, timeout_s=seconds), tree, box, grant=SandboxGrant(), mask=mask
+    )

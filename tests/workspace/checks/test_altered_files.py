@@ -34,8 +34,8 @@ def files(tree: Path) -> dict[str, object]:
     return {name: found for name, found in content(tree).items() if not name.startswith(".ruff_cache")}
 
 
-def one(tree: Path, names: str = "lint", **options: Any) -> CheckResult:
-    (result,) = check(tree, [names], max_attempts=1, **options).results
+async def one(tree: Path, names: str = "lint", **options: Any) -> CheckResult:
+    (result,) = (await check(tree, [names], max_attempts=1, **options)).results
     return result
 
 
@@ -51,30 +51,30 @@ def tree(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-def test_ruff_that_fixes_by_its_configuration_leaves_the_files_as_they_are(tree: Path) -> None:
+async def test_ruff_that_fixes_by_its_configuration_leaves_the_files_as_they_are(tree: Path) -> None:
     """REQ-PROOF-003."""
     (tree / "ruff.toml").write_text('fix = true\n[lint]\nselect = ["F401"]\n')
     before = files(tree)
-    result = one(tree, policy=policy(lint="ruff check ."))
+    result = await one(tree, policy=policy(lint="ruff check ."))
     assert result.passed  # by its own words: it has fixed what it found
     assert result.restored == ("app.py", "new.py")
     kept = Path(result.found_in)
     assert (kept / "app.py").read_text() == "" and files(tree) == before
 
 
-def test_a_guessed_linter_does_not_fix_whatever_its_configuration_says(tree: Path) -> None:
+async def test_a_guessed_linter_does_not_fix_whatever_its_configuration_says(tree: Path) -> None:
     (tree / "ruff.toml").write_text('fix = true\n[lint]\nselect = ["F401"]\n')
     before = files(tree)
-    result = one(tree, policy=ChecksPolicy())
+    result = await one(tree, policy=ChecksPolicy())
     assert (result.command, result.passed, result.restored) == ("ruff check --no-fix", False, ())
     assert "F401" in result.output and files(tree) == before
 
 
-def test_a_lint_script_that_fixes_leaves_the_files_as_they_are(tree: Path) -> None:
+async def test_a_lint_script_that_fixes_leaves_the_files_as_they_are(tree: Path) -> None:
     script = "require('fs').writeFileSync('notes.txt', 'linted'); require('fs').mkdirSync('dist')"
     node_project(tree, lint=f'node -e "{script}"')
     before = files(tree)
-    result = one(tree)
+    result = await one(tree)
     assert result.passed and result.restored == ("notes.txt",)
     assert (tree / "dist").is_dir()  # new files stay
     assert {name: text for name, text in files(tree).items() if name in before} == before
@@ -93,9 +93,9 @@ def test_a_lint_script_that_fixes_leaves_the_files_as_they_are(tree: Path) -> No
         ("touch -r notes.txt ../then; echo EDITED,_and_nowhere_else > notes.txt; touch -r ../then *.txt", "notes.txt"),
     ],
 )  # fmt: skip
-def test_whatever_a_check_does_to_a_file_it_is_restored(tree: Path, harm: str, restored: str) -> None:
+async def test_whatever_a_check_does_to_a_file_it_is_restored(tree: Path, harm: str, restored: str) -> None:
     before, status = files(tree), (tree / "notes.txt").stat()
-    result = one(tree, policy=policy(lint=harm))
+    result = await one(tree, policy=policy(lint=harm))
     assert result.restored == (restored,)
     assert files(tree) == before
     assert (tree / "notes.txt").stat().st_mode == status.st_mode
@@ -103,50 +103,50 @@ def test_whatever_a_check_does_to_a_file_it_is_restored(tree: Path, harm: str, r
 
 
 @pytest.mark.parametrize("harm", ["rm notes.txt", "chmod 755 notes.txt", "cp notes.txt x; chmod 700 x; mv x notes.txt"])
-def test_where_nothing_was_found_no_directory_is_left(tree: Path, tmp_path: Path, harm: str) -> None:
-    result = one(tree, policy=policy(lint=harm))
+async def test_where_nothing_was_found_no_directory_is_left(tree: Path, tmp_path: Path, harm: str) -> None:
+    result = await one(tree, policy=policy(lint=harm))
     assert "notes.txt" in result.restored and result.found_in == ""
     assert list((tmp_path / "aside").iterdir()) == []
 
 
-def test_a_link_in_a_directorys_place_is_not_followed(tree: Path, tmp_path: Path) -> None:
+async def test_a_link_in_a_directorys_place_is_not_followed(tree: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / "deep").mkdir(parents=True)
     (elsewhere / "deep/b.py").write_text("not of this tree\n")
     before = files(tree)
-    result = one(tree, policy=policy(lint=f"rm -r src && ln -s {elsewhere} src"))
+    result = await one(tree, policy=policy(lint=f"rm -r src && ln -s {elsewhere} src"))
     assert result.restored == ("src/deep/b.py",) and files(tree) == before
     assert (elsewhere / "deep/b.py").read_text() == "not of this tree\n"
 
 
-def test_each_check_sees_the_files_as_they_were(tree: Path) -> None:
+async def test_each_check_sees_the_files_as_they_were(tree: Path) -> None:
     commands = policy(lint="echo linted > notes.txt", test="grep -q nowhere notes.txt")
-    result = check(tree, ["lint", "test"], max_attempts=1, policy=commands)
+    result = await check(tree, ["lint", "test"], max_attempts=1, policy=commands)
     assert result.passed
 
 
-def test_what_the_caller_changes_between_two_attempts_stays(tree: Path) -> None:
+async def test_what_the_caller_changes_between_two_attempts_stays(tree: Path) -> None:
     def change(errors: object) -> None:
         (tree / "notes.txt").write_text("by the caller\n")
 
     command = "grep -q caller notes.txt && echo more >> notes.txt"
-    result = check(tree, ["test"], policy=policy(test=command), before_retry=change)
+    result = await check(tree, ["test"], policy=policy(test=command), before_retry=change)
     assert result.passed and (tree / "notes.txt").read_text() == "by the caller\n"
 
 
-def test_a_link_of_the_tree_is_kept_as_a_link(tree: Path) -> None:
+async def test_a_link_of_the_tree_is_kept_as_a_link(tree: Path) -> None:
     (tree / "link").symlink_to("notes.txt")
-    result = one(tree, policy=policy(lint="rm link && ln -s app.py link"))
+    result = await one(tree, policy=policy(lint="rm link && ln -s app.py link"))
     assert result.restored == ("link",) and os.readlink(tree / "link") == "notes.txt"
 
 
-def test_the_index_of_the_repository_is_not_touched(tmp_path: Path) -> None:
+async def test_the_index_of_the_repository_is_not_touched(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "r", {"a.txt": "one\n"})
     (repo / "a.txt").write_text("staged\n")
     plain("add", "a.txt", cwd=repo)
     (repo / "a.txt").write_text("not staged\n")
     before = plain("status", "--porcelain", cwd=repo)
-    assert one(repo, policy=policy(lint="echo linted > a.txt")).restored == ("a.txt",)
+    assert (await one(repo, policy=policy(lint="echo linted > a.txt"))).restored == ("a.txt",)
     assert (repo / "a.txt").read_text() == "not staged\n" and plain("show", ":a.txt", cwd=repo) == "staged"
     assert plain("status", "--porcelain", cwd=repo) == before
 
@@ -180,9 +180,9 @@ def test_an_interrupted_check_leaves_the_files_as_they_were(tree: Path) -> None:
     assert done.stdout == "cancelled\n" and files(tree) == before
 
 
-def test_files_that_cannot_be_restored_are_saved_and_said(tree: Path) -> None:
+async def test_files_that_cannot_be_restored_are_saved_and_said(tree: Path) -> None:
     """The whole tree has become a file."""
     with pytest.raises(UserError, match="cannot be restored") as caught:
-        one(tree, policy=policy(lint='tree=$PWD; cd ..; rm -r "$tree"; touch "$tree"'))
+        await one(tree, policy=policy(lint='tree=$PWD; cd ..; rm -r "$tree"; touch "$tree"'))
     saved = Path(str(caught.value).rpartition(" ")[2])
     assert (saved / "notes.txt").read_text() == "edited, and nowhere else\n" and (saved / "src/deep/b.py").exists()

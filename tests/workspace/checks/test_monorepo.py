@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -43,36 +42,33 @@ def repo(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def check(path: Path, name: str, policy: ChecksPolicy | None = None) -> RunChecksResult:
-    async def go() -> RunChecksResult:
-        return await run_checks(path, [name], max_attempts=1, policy=policy, sandbox=await open_sandbox("auto", ()))
-
-    return asyncio.run(go())
+async def check(path: Path, name: str, policy: ChecksPolicy | None = None) -> RunChecksResult:
+    return await run_checks(path, [name], max_attempts=1, policy=policy, sandbox=await open_sandbox("auto", ()))
 
 
-def test_the_nearest_project_is_run_and_its_findings_have_the_repositorys_paths(repo: Path) -> None:
-    (item,) = check(repo / "services/api", "typecheck").results
+async def test_the_nearest_project_is_run_and_its_findings_have_the_repositorys_paths(repo: Path) -> None:
+    (item,) = (await check(repo / "services/api", "typecheck")).results
     assert item.command == "env -C services/api mypy ."
     assert [(note.path, note.start_line) for note in item.annotations] == [("services/api/calc.py", 2)]
 
 
-def test_a_tool_of_the_top_runs_in_the_package_below_it(repo: Path) -> None:
+async def test_a_tool_of_the_top_runs_in_the_package_below_it(repo: Path) -> None:
     """From a directory of the package: the project file above it tells, and relative places are the package's."""
-    (item,) = check(repo / "packages/web/src", "typecheck").results
+    (item,) = (await check(repo / "packages/web/src", "typecheck")).results
     assert item.command == "env -C packages/web tsc --noEmit"
     assert (repo / "packages/web/typed").exists()
     assert [(note.path, note.start_line) for note in item.annotations] == [("packages/web/src/x.ts", 2)]
 
 
-def test_what_the_repository_configures_runs_at_its_top(repo: Path) -> None:
+async def test_what_the_repository_configures_runs_at_its_top(repo: Path) -> None:
     policy = ChecksPolicy(lint=CheckPolicy(command="pwd > configured"))
-    assert check(repo / "packages/web", "lint", policy).passed
+    assert (await check(repo / "packages/web", "lint", policy)).passed
     assert (repo / "configured").exists()
 
 
-def test_nothing_above_a_directory_without_a_repository_is_looked_at(repo: Path) -> None:
+async def test_nothing_above_a_directory_without_a_repository_is_looked_at(repo: Path) -> None:
     (repo / ".git").rename(repo / "git")
-    result = check(repo / "packages", "lint")
+    result = await check(repo / "packages", "lint")
     assert "no command for the check `lint`" in (result.error or "")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 
@@ -26,7 +25,9 @@ def test_fails():
 """
 
 
-def asked(tree: Path, own: Path, command: str, mode: SandboxMode = "auto") -> tuple[int | None, bool, dict[str, str]]:
+async def asked(
+    tree: Path, own: Path, command: str, mode: SandboxMode = "auto"
+) -> tuple[int | None, bool, dict[str, str]]:
     """A check's exit code, whether asking did it harm, and the tests that it told of."""
 
     async def run() -> tuple[int | None, bool, dict[str, str]]:
@@ -36,53 +37,53 @@ def asked(tree: Path, own: Path, command: str, mode: SandboxMode = "auto") -> tu
             answer = names.answer(log.decode(), str)
             return step.exit_code, names.unwelcome(log.decode()), dict(answer.outcomes) if answer else {}
 
-    return asyncio.run(run())
+    return await run()
 
 
 @pytest.mark.parametrize("options", ["", "-p no:junitxml -p no:terminal"])
-def test_pytest_lists_its_tests_outside_the_tree(tmp_path: Path, options: str) -> None:
+async def test_pytest_lists_its_tests_outside_the_tree(tmp_path: Path, options: str) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "test_a.py").write_text(TESTS)
-    code, unwelcome, outcomes = asked(tree, tmp_path / "own", f"python3 -m pytest -p no:cacheprovider {options}")
+    code, unwelcome, outcomes = await asked(tree, tmp_path / "own", f"python3 -m pytest -p no:cacheprovider {options}")
     assert (code, unwelcome) == (1, False)
     assert outcomes == {"test_a.py::test_sees_nothing_of_it": "passed", "test_a.py::test_fails": "failed"}
     assert [path.name for path in tree.iterdir()] == ["test_a.py"]
     assert list((tmp_path / "own").iterdir()) == []
 
 
-def test_a_file_that_cannot_be_collected_hides_no_other_test(tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_collected_hides_no_other_test(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "test_a.py").write_text(TESTS)
     (tree / "test_b.py").write_text("import no_such_module\n")
-    code, unwelcome, outcomes = asked(tree, tmp_path / "own", "python3 -m pytest -p no:cacheprovider")
+    code, unwelcome, outcomes = await asked(tree, tmp_path / "own", "python3 -m pytest -p no:cacheprovider")
     assert (code, unwelcome) == (1, False)
     assert (
         outcomes.items() >= {"test_a.py::test_sees_nothing_of_it": "passed", "test_a.py::test_fails": "failed"}.items()
     )
 
 
-def test_pytest_on_several_processes_lists_its_tests_once(tmp_path: Path) -> None:
+async def test_pytest_on_several_processes_lists_its_tests_once(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "test_a.py").write_text(TESTS)
     # xdist is none of the tools that the sandbox shows
-    code, _, outcomes = asked(tree, tmp_path / "own", f"{sys.executable} -m pytest -n 2", mode="none")
+    code, _, outcomes = await asked(tree, tmp_path / "own", f"{sys.executable} -m pytest -n 2", mode="none")
     assert (code, outcomes) == (1, {"test_a.py::test_sees_nothing_of_it": "passed", "test_a.py::test_fails": "failed"})
 
 
-def test_a_python_that_cannot_load_the_plugin_is_noticed(tmp_path: Path) -> None:
+async def test_a_python_that_cannot_load_the_plugin_is_noticed(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "test_a.py").write_text(TESTS)
-    _, unwelcome, outcomes = asked(tree, tmp_path / "own", "python3 -I -m pytest -q")
+    _, unwelcome, outcomes = await asked(tree, tmp_path / "own", "python3 -I -m pytest -q")
     assert unwelcome and outcomes == {}
 
 
 @pytest.mark.parametrize("instead", ["ln -s /etc/passwd", "mkfifo", "mkdir"])
-def test_whatever_stands_in_the_lists_place_is_no_list(tmp_path: Path, instead: str) -> None:
+async def test_whatever_stands_in_the_lists_place_is_no_list(tmp_path: Path, instead: str) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
-    code, unwelcome, outcomes = asked(tree, tmp_path / "own", f'{instead} "$MENDBOT_TEST_NAMES"')
+    code, unwelcome, outcomes = await asked(tree, tmp_path / "own", f'{instead} "$MENDBOT_TEST_NAMES"')
     assert (code, unwelcome, outcomes) == (0, False, {})

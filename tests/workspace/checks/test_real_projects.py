@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -76,12 +75,9 @@ class Project:
             path, text = BROKEN[self.family][check]
             (self.tree / path).write_text(text)
 
-    def run(self, checks: list[str], mode: str = "auto", **options: Any) -> RunChecksResult:
-        async def go() -> RunChecksResult:
-            sandbox = await open_sandbox("auto" if mode == "auto" else "none", (pnpm_home(),))
-            return await run_checks(self.tree, checks, sandbox=sandbox, **options)
-
-        return asyncio.run(go())
+    async def run(self, checks: list[str], mode: str = "auto", **options: Any) -> RunChecksResult:
+        sandbox = await open_sandbox("auto" if mode == "auto" else "none", (pnpm_home(),))
+        return await run_checks(self.tree, checks, sandbox=sandbox, **options)
 
 
 @pytest.fixture(autouse=True)
@@ -114,11 +110,13 @@ def calc(installed: Callable[[str], Project]) -> Project:
     return installed("pytest")
 
 
-def command_line(project: Project, *args: str) -> subprocess.CompletedProcess[str]:
+async def command_line(project: Project, *args: str) -> subprocess.CompletedProcess[str]:
     inherited = {name: os.environ[name] for name in ("PATH", "HOME")}
     env = {**inherited, "PYTHONPATH": str(ROOT), "MENDBOT_TOOLCHAINS": str(pnpm_home())}
     command = [sys.executable, "-m", "bot", "check", str(project.tree), "--json", *args]
-    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=project.tree, timeout=120, check=False)
+    return await subprocess.run(
+        command, capture_output=True, text=True, env=env, cwd=project.tree, timeout=120, check=False
+    )
 
 
 def lives(pid: int) -> bool:
@@ -129,10 +127,10 @@ def lives(pid: int) -> bool:
         return False
 
 
-def test_a_sound_project_passes_each_check_in_order(project: Project) -> None:
+async def test_a_sound_project_passes_each_check_in_order(project: Project) -> None:
     """REQ-CHECK-001, -002, -003, -004, -007: three checks asked for out of order and twice, once each, attempt 1."""
     args = [word for name in (*ALL, "test", "typecheck") for word in ("--check", name)]
-    done = command_line(project, *args)
+    done = await command_line(project, *args)
     result = json.loads(done.stdout)
     assert (done.returncode, result["passed"], result["attempt"]) == (0, True, 1), done
     assert [item["check"] for item in result["results"]] == ["typecheck", "lint", "test"]
@@ -142,10 +140,10 @@ def test_a_sound_project_passes_each_check_in_order(project: Project) -> None:
     assert all(len(item["output"]) <= 500 for item in result["results"])
 
 
-def test_each_fault_is_told_by_its_check_with_file_and_line(project: Project) -> None:
+async def test_each_fault_is_told_by_its_check_with_file_and_line(project: Project) -> None:
     """REQ-CHECK-001, REQ-CHECK-002, REQ-CHECK-003, REQ-CHECK-004: file and line, the violated rule, its own verdict."""
     project.break_(*ALL)
-    result = project.run(ALL, fail_fast=False, max_attempts=1)
+    result = await project.run(ALL, fail_fast=False, max_attempts=1)
     assert not result.passed
     assert [item.check for item in result.results] == ["typecheck", "lint", "test"]
     for item in result.results:
@@ -158,26 +156,28 @@ def test_each_fault_is_told_by_its_check_with_file_and_line(project: Project) ->
 
 
 @pytest.mark.parametrize("broken", ALL)
-def test_one_fault_leaves_the_other_checks_their_pass(calc: Project, broken: str) -> None:
+async def test_one_fault_leaves_the_other_checks_their_pass(calc: Project, broken: str) -> None:
     """REQ-CHECK-004: the whole fails, and only the check that failed is marked so."""
     calc.break_(broken)
-    done = command_line(calc, "--no-fail-fast", "--max-attempts", "1")
+    done = await command_line(calc, "--no-fail-fast", "--max-attempts", "1")
     result = json.loads(done.stdout)
     assert (done.returncode, result["passed"]) == (1, False)
     assert {item["check"]: item["passed"] for item in result["results"]} == {name: name != broken for name in ALL}
 
 
 @pytest.mark.parametrize("kind", ["pnpm", "pytest"])
-def test_the_first_fault_is_the_only_one_told(installed: Callable[[str], Project], kind: str) -> None:
+async def test_the_first_fault_is_the_only_one_told(installed: Callable[[str], Project], kind: str) -> None:
     """REQ-CHECK-005: no entry for what did not run."""
     project = installed(kind)
     project.break_(*ALL)
-    result = project.run(ALL, max_attempts=1)
+    result = await project.run(ALL, max_attempts=1)
     assert [(item.check, item.passed) for item in result.results] == [("typecheck", False)]
 
 
 @pytest.mark.parametrize("kind", ["npm", "pytest"])
-def test_a_fault_mended_between_attempts_passes_the_second(installed: Callable[[str], Project], kind: str) -> None:
+async def test_a_fault_mended_between_attempts_passes_the_second(
+    installed: Callable[[str], Project], kind: str
+) -> None:
     """REQ-CHECK-007: `attempt` 2, the first one's error kept with the check that failed, and not flaky."""
     project = installed(kind)
     project.break_("test")
@@ -187,7 +187,7 @@ def test_a_fault_mended_between_attempts_passes_the_second(installed: Callable[[
         seen.append(errors)
         project.reset()
 
-    result = project.run(["test"], before_retry=mend)
+    result = await project.run(["test"], before_retry=mend)
     assert (result.passed, result.attempt, result.max_retries_exceeded) == (True, 2, False)
     assert not result.results[0].flaky
     assert [(error.attempt, error.check) for error in result.previous_errors] == [(1, "test")]
@@ -211,14 +211,14 @@ COUNTING = {
 
 @pytest.mark.parametrize("kind", sorted(COUNTING))
 @pytest.mark.parametrize(("passes_at", "executions"), [(2, 2), (4, 3)])
-def test_a_test_is_never_executed_a_fourth_time(
+async def test_a_test_is_never_executed_a_fourth_time(
     installed: Callable[[str], Project], kind: str, passes_at: int, executions: int, tmp_path: Path
 ) -> None:
     """REQ-CHECK-007: three at most, flaky where the same tree passes later, `max_retries_exceeded` after the third."""
     project = installed(kind)
     path, text = COUNTING[kind]
     sources(project.tree, {path: text.format(tmp_path / "count", passes_at)})
-    result = project.run(["test", "lint"], mode="none")
+    result = await project.run(["test", "lint"], mode="none")
     assert (tmp_path / "count").read_text() == "x" * executions
     assert (result.passed, result.attempt) == (passes_at <= 3, executions)
     assert result.max_retries_exceeded == (passes_at > 3)
@@ -229,7 +229,7 @@ def test_a_test_is_never_executed_a_fourth_time(
     assert told == [(attempt, "test") for attempt in range(1, executions)]
 
 
-def test_previous_errors_name_the_check_that_failed_each_time(calc: Project) -> None:
+async def test_previous_errors_name_the_check_that_failed_each_time(calc: Project) -> None:
     """REQ-CHECK-007: a type error first, then a failing test, then success."""
     calc.break_("typecheck", "test")
     later = iter([("calc.py",), ("tests/test_calc.py",)])
@@ -237,23 +237,23 @@ def test_previous_errors_name_the_check_that_failed_each_time(calc: Project) -> 
     def mend_one(errors: tuple[PreviousError, ...]) -> None:
         sources(calc.tree, {name: PYTHON_SOURCES[name] for name in next(later)})
 
-    result = calc.run(ALL, before_retry=mend_one)
+    result = await calc.run(ALL, before_retry=mend_one)
     assert (result.passed, result.attempt) == (True, 3)
     assert [(error.attempt, error.check) for error in result.previous_errors] == [(1, "typecheck"), (2, "test")]
     assert all(error.timestamp.tzinfo is not None for error in result.previous_errors)
 
 
-def test_the_command_line_gives_up_after_three_attempts(calc: Project) -> None:
+async def test_the_command_line_gives_up_after_three_attempts(calc: Project) -> None:
     """REQ-CHECK-007, contract: exit 1 and one JSON document."""
     calc.break_("lint")
-    done = command_line(calc, "--check", "lint")
+    done = await command_line(calc, "--check", "lint")
     result = json.loads(done.stdout)
     assert (done.returncode, result["attempt"], result["max_retries_exceeded"]) == (1, 3, True)
     assert [error["attempt"] for error in result["previous_errors"]] == [1, 2]
 
 
 @pytest.mark.parametrize("kind", sorted(COUNTING))
-def test_a_hanging_test_is_ended_with_what_left_its_session(
+async def test_a_hanging_test_is_ended_with_what_left_its_session(
     installed: Callable[[str], Project], kind: str, tmp_path: Path
 ) -> None:
     """Spec A, Time limits: the whole tree dies, also who has a session of its own and holds the pipe."""
@@ -272,18 +272,18 @@ test("hangs", async () => {{
     }
     sources(project.tree, {COUNTING[kind][0]: hanging[kind]})
     limited = ChecksPolicy(test=CheckPolicy(timeout=3))
-    result = project.run(["test"], mode="none", policy=limited, max_attempts=1)
+    result = await project.run(["test"], mode="none", policy=limited, max_attempts=1)
     (item,) = result.results
     assert (item.passed, item.timed_out, item.classification) == (False, True, "runtime")
     assert item.duration_ms < 600_000
     assert not lives(int(pid.read_text()))
 
 
-def test_a_talkative_failure_is_cut_in_the_middle(calc: Project) -> None:
+async def test_a_talkative_failure_is_cut_in_the_middle(calc: Project) -> None:
     """Spec A, Output: at most 5,000 characters, head and tail kept, the cut marked, no ANSI."""
     noise = "    for number in range(200_000):\n        print(f'\\033[31mline {number} of the log\\033[0m')\n"
     sources(calc.tree, {"tests/test_calc.py": f"def test_add() -> None:\n{noise}    assert 4 == 5\n"})
-    (item,) = calc.run(["test"], max_attempts=1).results
+    (item,) = (await calc.run(["test"], max_attempts=1)).results
     assert len(item.output) <= 5_000
     assert "\033" not in item.output
     assert "test session starts" in item.output

@@ -25,10 +25,10 @@ def sandbox(request: pytest.FixtureRequest, _own_tools_on_path: None) -> Iterato
     yield asyncio.run(open_sandbox(request.param, ()))
 
 
-def test_passing_scripts_of_an_npm_project_pass(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_passing_scripts_of_an_npm_project_pass(tmp_path: Path, sandbox: Sandbox) -> None:
     """REQ-CHECK-001, REQ-CHECK-002, REQ-CHECK-003."""
     node_project(tmp_path, test="node -e \"console.log('3 passed')\"", lint="node -e 0", type_check="node -e 0")
-    result = check(tmp_path, ["test", "typecheck", "lint"], sandbox=sandbox)
+    result = await check(tmp_path, ["test", "typecheck", "lint"], sandbox=sandbox)
     assert result.passed, result
     assert [item.check for item in result.results] == ["typecheck", "lint", "test"]
     assert [item.command for item in result.results] == ["npm run type-check", "npm run lint", "npm test"]
@@ -38,11 +38,11 @@ def test_passing_scripts_of_an_npm_project_pass(tmp_path: Path, sandbox: Sandbox
     assert all(item.exit_code == 0 and item.classification is None for item in result.results)
 
 
-def test_a_failing_script_is_told_with_its_error(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_a_failing_script_is_told_with_its_error(tmp_path: Path, sandbox: Sandbox) -> None:
     """REQ-CHECK-001."""
     (tmp_path / "sum.test.js").write_text("throw new Error('sum is wrong');\n")
     node_project(tmp_path, test="node sum.test.js")
-    result = check(tmp_path, ["test"], sandbox=sandbox, max_attempts=1)
+    result = await check(tmp_path, ["test"], sandbox=sandbox, max_attempts=1)
     (item,) = result.results
     assert not result.passed
     assert not item.passed
@@ -53,13 +53,13 @@ def test_a_failing_script_is_told_with_its_error(tmp_path: Path, sandbox: Sandbo
     assert [(note.path, note.start_line) for note in item.annotations] == [("sum.test.js", 1)]
 
 
-def test_a_pytest_project_is_run_and_its_failure_placed(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_a_pytest_project_is_run_and_its_failure_placed(tmp_path: Path, sandbox: Sandbox) -> None:
     """REQ-CHECK-001."""
     (tmp_path / "calc.py").write_text("def add(a, b):\n    return a - b\n")
     (tmp_path / "tests").mkdir()
     test = "from calc import add\n\n\ndef test_add():\n    assert add(2, 2) == 4\n"
     (tmp_path / "tests" / "test_calc.py").write_text(test)
-    result = check(tmp_path, ["test"], sandbox=sandbox, max_attempts=1)
+    result = await check(tmp_path, ["test"], sandbox=sandbox, max_attempts=1)
     (item,) = result.results
     assert not result.passed
     assert (item.error or "").startswith("tests/test_calc.py::test_add — assert 0 == 4 (tests/test_calc.py:5)\n")
@@ -72,14 +72,14 @@ def test_a_pytest_project_is_run_and_its_failure_placed(tmp_path: Path, sandbox:
     before = (tmp_path / "calc.py").stat()
     (tmp_path / "calc.py").write_text("def add(a, b):\n    return a + b\n")
     os.utime(tmp_path / "calc.py", ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert check(tmp_path, ["test"], sandbox=sandbox).passed
+    assert (await check(tmp_path, ["test"], sandbox=sandbox)).passed
 
 
-def test_ruff_and_mypy_name_file_and_line(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_ruff_and_mypy_name_file_and_line(tmp_path: Path, sandbox: Sandbox) -> None:
     """REQ-CHECK-002, REQ-CHECK-003."""
     (tmp_path / "pyproject.toml").write_text("[tool.ruff]\n[tool.mypy]\n")
     (tmp_path / "app.py").write_text("import os\n\nx: int = 'text'\n")
-    result = check(tmp_path, ["lint", "typecheck"], sandbox=sandbox, fail_fast=False, max_attempts=1)
+    result = await check(tmp_path, ["lint", "typecheck"], sandbox=sandbox, fail_fast=False, max_attempts=1)
     types, lint = result.results
     assert (types.classification, lint.classification) == ("type", "lint")
     assert "app.py:3" in (types.error or "")
@@ -88,10 +88,10 @@ def test_ruff_and_mypy_name_file_and_line(tmp_path: Path, sandbox: Sandbox) -> N
     assert [(note.path, note.start_line, note.rule) for note in lint.annotations] == [("app.py", 1, "F401")]
 
 
-def test_each_check_keeps_its_own_verdict(tmp_path: Path) -> None:
+async def test_each_check_keeps_its_own_verdict(tmp_path: Path) -> None:
     """REQ-CHECK-004."""
     commands = policy(typecheck="true", lint="echo bad; exit 3", test="true")
-    result = check(tmp_path, ["typecheck", "lint", "test"], fail_fast=False, max_attempts=1, policy=commands)
+    result = await check(tmp_path, ["typecheck", "lint", "test"], fail_fast=False, max_attempts=1, policy=commands)
     assert not result.passed
     assert [(item.check, item.passed) for item in result.results] == [
         ("typecheck", True),
@@ -100,24 +100,24 @@ def test_each_check_keeps_its_own_verdict(tmp_path: Path) -> None:
     ]
 
 
-def test_the_first_failure_ends_an_attempt(tmp_path: Path) -> None:
+async def test_the_first_failure_ends_an_attempt(tmp_path: Path) -> None:
     """REQ-CHECK-005."""
     commands = policy(typecheck="false", lint="touch lint-ran", test="touch test-ran")
-    result = check(tmp_path, ["test", "lint", "typecheck"], max_attempts=1, policy=commands)
+    result = await check(tmp_path, ["test", "lint", "typecheck"], max_attempts=1, policy=commands)
     assert [item.check for item in result.results] == ["typecheck"]
     assert list(tmp_path.iterdir()) == []
 
 
-def test_duplicates_run_once_and_in_the_fixed_order(tmp_path: Path) -> None:
+async def test_duplicates_run_once_and_in_the_fixed_order(tmp_path: Path) -> None:
     """REQ-CHECK-004."""
     commands = policy(lint="echo lint >> ran", test="echo test >> ran")
-    assert check(tmp_path, ["test", "lint", "test", "lint"], policy=commands).passed
+    assert (await check(tmp_path, ["test", "lint", "test", "lint"], policy=commands)).passed
     assert (tmp_path / "ran").read_text().split() == ["lint", "test"]
 
 
-def test_a_missing_worktree_is_said(tmp_path: Path) -> None:
+async def test_a_missing_worktree_is_said(tmp_path: Path) -> None:
     """REQ-CHECK-006."""
-    result = check(tmp_path / "gone", ["test"])
+    result = await check(tmp_path / "gone", ["test"])
     assert not result.passed
     assert "Worktree not found" in (result.error or "")
     assert result.results == ()
@@ -140,20 +140,20 @@ def test_a_missing_worktree_is_said(tmp_path: Path) -> None:
         (".", ["test"], {"max_attempts": True}, "max_attempts"),
     ],
 )
-def test_bad_input_is_an_error_and_nothing_runs(
+async def test_bad_input_is_an_error_and_nothing_runs(
     tmp_path: Path, path: Any, names: Any, options: dict[str, Any], said: str
 ) -> None:
     """REQ-CHECK-006."""
     where = str(tmp_path) if path == "." else path
-    result = asyncio.run(run_checks(where, names, policy=policy(test="touch ran"), **options))
+    result = await run_checks(where, names, policy=policy(test="touch ran"), **options)
     assert not result.passed
     assert said in (result.error or "")
     assert result.results == ()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_check_without_a_command_says_what_was_looked_for(tmp_path: Path) -> None:
-    result = check(tmp_path, ["test"])
+async def test_a_check_without_a_command_says_what_was_looked_for(tmp_path: Path) -> None:
+    result = await check(tmp_path, ["test"])
     (item,) = result.results
     assert not result.passed
     assert result.error == item.error
@@ -161,10 +161,10 @@ def test_a_check_without_a_command_says_what_was_looked_for(tmp_path: Path) -> N
     assert (result.attempt, result.max_retries_exceeded) == (1, False)
 
 
-def test_three_failures_are_the_end(tmp_path: Path) -> None:
+async def test_three_failures_are_the_end(tmp_path: Path) -> None:
     """REQ-CHECK-007."""
     commands = policy(lint="echo fine >> ../fine", test="echo boom >> ../count; echo boom; exit 1")
-    result = check(tmp_path, ["lint", "test"], policy=commands)
+    result = await check(tmp_path, ["lint", "test"], policy=commands)
     assert (result.passed, result.attempt, result.max_retries_exceeded) == (False, 3, True)
     assert [(error.attempt, error.check) for error in result.previous_errors] == [(1, "test"), (2, "test")]
     assert all("boom" in error.error and error.timestamp.tzinfo is not None for error in result.previous_errors)
@@ -172,7 +172,7 @@ def test_three_failures_are_the_end(tmp_path: Path) -> None:
     assert (tmp_path.parent / "fine").read_text() == "fine\n", "what passed is not run again on the same tree"
 
 
-def test_what_the_step_between_attempts_mends_is_not_flaky(tmp_path: Path) -> None:
+async def test_what_the_step_between_attempts_mends_is_not_flaky(tmp_path: Path) -> None:
     """REQ-CHECK-007."""
     calls: list[tuple[PreviousError, ...]] = []
 
@@ -181,7 +181,7 @@ def test_what_the_step_between_attempts_mends_is_not_flaky(tmp_path: Path) -> No
         if len(calls) == 2:
             (tmp_path / "fixed").write_text("yes")
 
-    result = check(
+    result = await check(
         tmp_path, ["test"], policy=policy(test="test -e fixed || { echo not yet; exit 1; }"), before_retry=mend
     )
     assert (result.passed, result.attempt, result.results[0].flaky) == (True, 3, False)
@@ -189,36 +189,36 @@ def test_what_the_step_between_attempts_mends_is_not_flaky(tmp_path: Path) -> No
     assert [error.attempt for error in result.previous_errors] == [1, 2]
 
 
-def test_the_step_between_attempts_may_be_a_coroutine(tmp_path: Path) -> None:
+async def test_the_step_between_attempts_may_be_a_coroutine(tmp_path: Path) -> None:
     async def mend(errors: tuple[PreviousError, ...]) -> None:
         (tmp_path / "fixed").write_text("yes")
 
-    result = check(tmp_path, ["test"], policy=policy(test="test -e fixed"), before_retry=mend)
+    result = await check(tmp_path, ["test"], policy=policy(test="test -e fixed"), before_retry=mend)
     assert (result.passed, result.attempt, result.results[0].flaky) == (True, 2, False)
 
 
 @pytest.mark.parametrize("idle", [None, lambda errors: None])
-def test_a_pass_on_the_same_tree_is_flaky(tmp_path: Path, idle: Any) -> None:
+async def test_a_pass_on_the_same_tree_is_flaky(tmp_path: Path, idle: Any) -> None:
     """REQ-CHECK-007."""
     tree, counter = tmp_path / "tree", tmp_path / "counter"
     tree.mkdir()
     command = f"test -e {counter} || {{ touch {counter}; exit 1; }}"
-    result = check(tree, ["test"], policy=policy(test=command), before_retry=idle)
+    result = await check(tree, ["test"], policy=policy(test=command), before_retry=idle)
     assert (result.passed, result.attempt, result.results[0].flaky) == (True, 2, True)
 
 
-def test_writing_the_same_content_again_is_no_change(tmp_path: Path) -> None:
+async def test_writing_the_same_content_again_is_no_change(tmp_path: Path) -> None:
     tree, counter = tmp_path / "tree", tmp_path / "counter"
     tree.mkdir()
     (tree / "a.txt").write_text("a")
     command = f"test -e {counter} || {{ touch {counter}; exit 1; }}"
-    result = check(
+    result = await check(
         tree, ["test"], policy=policy(test=command), before_retry=lambda errors: (tree / "a.txt").write_text("a")
     )
     assert result.results[0].flaky
 
 
-def test_a_pass_after_a_change_and_a_failure_after_it_is_flaky(tmp_path: Path) -> None:
+async def test_a_pass_after_a_change_and_a_failure_after_it_is_flaky(tmp_path: Path) -> None:
     tree, counter = tmp_path / "tree", tmp_path / "counter"
     tree.mkdir()
     command = f"echo x >> {counter}; test $(wc -l < {counter}) -ge 3"
@@ -226,13 +226,13 @@ def test_a_pass_after_a_change_and_a_failure_after_it_is_flaky(tmp_path: Path) -
     def change_once(errors: tuple[PreviousError, ...]) -> None:
         (tree / "a.txt").write_text("a")
 
-    result = check(tree, ["test"], policy=policy(test=command), before_retry=change_once)
+    result = await check(tree, ["test"], policy=policy(test=command), before_retry=change_once)
     assert (result.attempt, result.results[0].flaky) == (3, True)
 
 
-def test_a_time_out_is_told_and_leaves_nobody(tmp_path: Path) -> None:
+async def test_a_time_out_is_told_and_leaves_nobody(tmp_path: Path) -> None:
     limited = ChecksPolicy(test=CheckPolicy(command="(setsid sleep 600 &) ; echo started; sleep 600", timeout=1.5))
-    result = check(tmp_path, ["test"], policy=limited, max_attempts=1)
+    result = await check(tmp_path, ["test"], policy=limited, max_attempts=1)
     (item,) = result.results
     assert (item.passed, item.timed_out, item.classification) == (False, True, "runtime")
     assert "timed out after 1.5 s" in (item.error or "")
@@ -240,12 +240,12 @@ def test_a_time_out_is_told_and_leaves_nobody(tmp_path: Path) -> None:
     assert item.duration_ms < 600_000
 
 
-def test_too_much_memory_is_told_with_the_limit_that_the_environment_sets(
+async def test_too_much_memory_is_told_with_the_limit_that_the_environment_sets(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MENDBOT_CHECK_MEMORY_MB", "1536")
     eat = f"{sys.executable} -I -S -c 'import time; held = b\"x\" * (2 << 30); time.sleep(600)'"
-    result = check(tmp_path, ["test"], policy=policy(test=f"echo started; {eat}"), max_attempts=1)
+    result = await check(tmp_path, ["test"], policy=policy(test=f"echo started; {eat}"), max_attempts=1)
     (item,) = result.results
     assert (item.passed, item.over_memory_mb, item.timed_out, item.classification) == (False, 1536, False, "runtime")
     assert "needed more than 1.5 GB of memory and was stopped" in (item.error or "")
@@ -253,16 +253,16 @@ def test_too_much_memory_is_told_with_the_limit_that_the_environment_sets(
 
 
 @pytest.mark.parametrize("command", [("no-such-program-here",), "no-such-program-here"])
-def test_a_missing_program_is_a_runtime_failure(
+async def test_a_missing_program_is_a_runtime_failure(
     tmp_path: Path, command: str | tuple[str, ...], sandbox: Sandbox
 ) -> None:
-    result = check(tmp_path, ["lint"], policy=policy(lint=command), max_attempts=1, sandbox=sandbox)
+    result = await check(tmp_path, ["lint"], policy=policy(lint=command), max_attempts=1, sandbox=sandbox)
     (item,) = result.results
     assert item.classification == "runtime"
     assert "no-such-program-here" in (item.error or "")
     assert "` could not run: " in (item.error or "") and item.could_not_run is not None
 
 
-def test_a_signal_is_a_runtime_failure(tmp_path: Path, sandbox: Sandbox) -> None:
-    result = check(tmp_path, ["test"], policy=policy(test="kill -SEGV $$"), max_attempts=1, sandbox=sandbox)
+async def test_a_signal_is_a_runtime_failure(tmp_path: Path, sandbox: Sandbox) -> None:
+    result = await check(tmp_path, ["test"], policy=policy(test="kill -SEGV $$"), max_attempts=1, sandbox=sandbox)
     assert result.results[0].classification == "runtime"

@@ -29,8 +29,8 @@ OTHERS = {"src/a.js": "1\n", "packages/a/index.js": "2\n", "README.md": "text\n"
 WORD = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
-def key(where: Path, wanted: SetupStep | None = None, env: dict[str, str] | None = None) -> str:
-    return key_of(wanted or step(reads=READS), where, Surroundings(sandbox(), env or {}))
+async def key(where: Path, wanted: SetupStep | None = None, env: dict[str, str] | None = None) -> str:
+    return key_of(wanted or step(reads=READS), where, Surroundings(await sandbox(), env or {}))
 
 
 @pytest.fixture
@@ -38,34 +38,36 @@ def where(tmp_path: Path) -> Path:
     return tree(tmp_path / "tree", FILES | OTHERS)
 
 
-def test_it_does_not_depend_on_where_the_tree_lies_or_on_other_files(tmp_path: Path, where: Path) -> None:
-    before = key(where)
+async def test_it_does_not_depend_on_where_the_tree_lies_or_on_other_files(tmp_path: Path, where: Path) -> None:
+    before = await key(where)
     for name in OTHERS:
         (where / name).write_text("changed\n")
-    assert key(where) == before
-    assert key(tree(tmp_path / "elsewhere", FILES)) == before
+    assert await key(where) == before
+    assert await key(tree(tmp_path / "elsewhere", FILES)) == before
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("change", [lambda p: p.write_text("!"), lambda p: p.unlink(), lambda p: p.chmod(0o755)])
-def test_it_changes_with_every_file_that_the_step_reads(where: Path, name: str, change: Callable[[Path], None]) -> None:
-    before = key(where)
+async def test_it_changes_with_every_file_that_the_step_reads(
+    where: Path, name: str, change: Callable[[Path], None]
+) -> None:
+    before = await key(where)
     change(where / name)
-    assert key(where) != before
+    assert await key(where) != before
 
 
 @pytest.mark.parametrize(
     "name", ["absent", "packages/c/package.json", "patches/x", "requirements.txt", ".yarn/plugins/b"]
 )
-def test_it_changes_with_a_file_that_comes(where: Path, name: str) -> None:
-    before = key(where)
+async def test_it_changes_with_a_file_that_comes(where: Path, name: str) -> None:
+    before = await key(where)
     (where / name).parent.mkdir(parents=True, exist_ok=True)
     (where / name).touch()
-    assert key(where) != before
+    assert await key(where) != before
 
 
 @given(first=st.tuples(WORD, WORD), second=st.tuples(WORD, WORD))
-def test_two_states_have_one_key_only_if_they_are_the_same(
+async def test_two_states_have_one_key_only_if_they_are_the_same(
     tmp_path_factory: pytest.TempPathFactory, first: tuple[str, str], second: tuple[str, str]
 ) -> None:
     where = tmp_path_factory.mktemp("tree")
@@ -73,12 +75,12 @@ def test_two_states_have_one_key_only_if_they_are_the_same(
     for texts in (first, second):
         for name, text in zip(("a", "b"), texts, strict=True):
             (where / name).write_bytes(text.encode())
-        keys.append(key(where, step(reads=("a", "b"))))
+        keys.append(await key(where, step(reads=("a", "b"))))
     assert (keys[0] == keys[1]) is (first == second)
     shutil.rmtree(where)
 
 
-def test_it_changes_with_the_step_its_programs_and_its_variables(where: Path) -> None:
+async def test_it_changes_with_the_step_its_programs_and_its_variables(where: Path) -> None:
     plain = step(reads=READS)
     others = [
         plain.model_copy(update={"run": "npm ci"}),
@@ -87,16 +89,16 @@ def test_it_changes_with_the_step_its_programs_and_its_variables(where: Path) ->
         plain.model_copy(update={"programs": (WantedProgram(name="pnpm", version="9.1.0"),)}),
         plain.model_copy(update={"programs": (WantedProgram(name="pnpm", version="10.0.0"),)}),
     ]
-    keys = [key(where, one) for one in (plain, *others)] + [key(where, plain, {"REGISTRY": "other"})]
+    keys = [await key(where, one) for one in (plain, *others)] + [await key(where, plain, {"REGISTRY": "other"})]
     assert len(set(keys)) == len(keys)
 
 
-def test_it_changes_with_a_program_that_the_command_names(tmp_path: Path, where: Path) -> None:
+async def test_it_changes_with_a_program_that_the_command_names(tmp_path: Path, where: Path) -> None:
     tool = tmp_path / "chain/bin/build-it"
     tool.parent.mkdir(parents=True)
     tool.write_text("#!/bin/sh\n")
     tool.chmod(0o755)
-    around = Surroundings(replace(sandbox(), toolchains=(tmp_path / "chain",)), {})
+    around = Surroundings(replace(await sandbox(), toolchains=(tmp_path / "chain",)), {})
     naming, other = step("build-it --all", reads=READS), step("true", reads=READS)
     before = [key_of(one, where, around) for one in (naming, other)]
     tool.write_text("#!/bin/sh\n# a newer one\n")
@@ -104,27 +106,27 @@ def test_it_changes_with_a_program_that_the_command_names(tmp_path: Path, where:
     assert [one == two for one, two in zip(before, after, strict=True)] == [False, True]
 
 
-def test_it_changes_with_each_nodejs_that_a_command_may_get(tmp_path: Path, where: Path) -> None:
+async def test_it_changes_with_each_nodejs_that_a_command_may_get(tmp_path: Path, where: Path) -> None:
     """The project decides between Mendbot's and the machine's, which stands behind it on the path."""
     node = tmp_path / "machine" / "node"
     node.parent.mkdir()
     node.write_text("#!/bin/sh\n")
     node.chmod(0o755)
-    around = Surroundings(replace(sandbox(), inherited={"PATH": str(node.parent)}), {})
+    around = Surroundings(replace(await sandbox(), inherited={"PATH": str(node.parent)}), {})
     before = key_of(step(reads=READS), where, around)
     node.write_text("#!/bin/sh\n# a newer one\n")
     assert key_of(step(reads=READS), where, around) != before
 
 
-def test_a_link_counts_as_what_it_leads_to(where: Path) -> None:
+async def test_a_link_counts_as_what_it_leads_to(where: Path) -> None:
     (where / "absent").symlink_to("README.md")
-    before = key(where)
+    before = await key(where)
     (where / "README.md").write_text("more\n")
-    assert key(where) != before
+    assert await key(where) != before
 
 
 @pytest.mark.parametrize("target", ["/etc/passwd", "../outside", "src"])
-def test_a_link_that_leads_elsewhere_leaves_it_unknown(where: Path, target: str) -> None:
+async def test_a_link_that_leads_elsewhere_leaves_it_unknown(where: Path, target: str) -> None:
     (where / "absent").symlink_to(target)
     with pytest.raises(Unknown):
-        key(where)
+        await key(where)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -23,11 +22,11 @@ FREE = 0
 FILES = 400
 
 
-def filled(home: Path, *names: str) -> list[Path]:
+async def filled(home: Path, *names: str) -> list[Path]:
     """An entry for each name, the first used longest ago."""
     found: list[Path] = []
     for number, name in enumerate(names):
-        set_up(tree(home / name, {"lock": name}), shelf(home))
+        await set_up(tree(home / name, {"lock": name}), shelf(home))
         (fresh,) = {path.parent for path in (home / "dependencies").rglob("manifest.json")} - set(found)
         used = time.time() - 86_400 + number
         os.utime(fresh / "manifest.json", (used, used))
@@ -43,59 +42,59 @@ def one_size(entry: Path) -> int:
     return sum(path.lstat().st_blocks * 512 for path in (entry / "0", *(entry / "0").rglob("*")))
 
 
-def test_what_was_used_least_recently_goes_first(tmp_path: Path) -> None:
-    entries = filled(tmp_path, "a", "b", "c")
+async def test_what_was_used_least_recently_goes_first(tmp_path: Path) -> None:
+    entries = await filled(tmp_path, "a", "b", "c")
     size = one_size(entries[0])
-    assert ran(set_up(tree(tmp_path / "again", {"lock": "a"}), shelf(tmp_path))) == [False]  # `a` is used again
-    assert asyncio.run(trim(tmp_path / "dependencies", budget=2 * size, free=FREE))
+    assert ran(await set_up(tree(tmp_path / "again", {"lock": "a"}), shelf(tmp_path))) == [False]  # `a` is used again
+    assert await trim(tmp_path / "dependencies", budget=2 * size, free=FREE)
     assert there(entries) == [True, False, True]
-    assert asyncio.run(trim(tmp_path / "dependencies", need=size, budget=2 * size, free=FREE))
+    assert await trim(tmp_path / "dependencies", need=size, budget=2 * size, free=FREE)
     assert there(entries) == [True, False, False]
-    assert not asyncio.run(trim(tmp_path / "dependencies", need=size + 1, budget=size, free=FREE))
+    assert not await trim(tmp_path / "dependencies", need=size + 1, budget=size, free=FREE)
     assert there(entries) == [False, False, False]
 
 
-def test_the_disk_keeps_its_room_and_what_nobody_uses_goes(tmp_path: Path) -> None:
-    entries = filled(tmp_path, "a", "b")
-    assert asyncio.run(trim(tmp_path / "dependencies", free=FREE))
+async def test_the_disk_keeps_its_room_and_what_nobody_uses_goes(tmp_path: Path) -> None:
+    entries = await filled(tmp_path, "a", "b")
+    assert await trim(tmp_path / "dependencies", free=FREE)
     assert there(entries) == [True, True]
     os.utime(entries[0] / "manifest.json", (1_000_000, 1_000_000))
-    assert asyncio.run(trim(tmp_path / "dependencies", free=FREE))
+    assert await trim(tmp_path / "dependencies", free=FREE)
     assert there(entries) == [False, True]
-    assert not asyncio.run(trim(tmp_path / "dependencies", free=1 << 60))
+    assert not await trim(tmp_path / "dependencies", free=1 << 60)
     assert there(entries) == [False, False]
 
 
-def test_nothing_in_use_goes(tmp_path: Path) -> None:
-    entries = filled(tmp_path, "a", "b")
+async def test_nothing_in_use_goes(tmp_path: Path) -> None:
+    entries = await filled(tmp_path, "a", "b")
 
     async def held() -> bool:
         async with turn(entries[0].parent, entries[0].name):
             return await trim(tmp_path / "dependencies", budget=0, free=FREE)
 
-    assert not asyncio.run(held())
+    assert not await held()
     assert there(entries) == [True, entries[0].name[:2] == entries[1].name[:2]]
 
 
-def test_a_directory_without_the_mark_is_not_touched(tmp_path: Path) -> None:
-    entries = filled(tmp_path, "a")
+async def test_a_directory_without_the_mark_is_not_touched(tmp_path: Path) -> None:
+    entries = await filled(tmp_path, "a")
     (tmp_path / "dependencies" / MARK).unlink()
     half = entries[0].with_name(f".{entries[0].name}.new-0a")
     half.mkdir()
-    asyncio.run(trim(tmp_path / "dependencies", budget=0, free=FREE))
-    assert asyncio.run(sweep_halves(tmp_path / "dependencies")) == 0
+    await trim(tmp_path / "dependencies", budget=0, free=FREE)
+    assert await sweep_halves(tmp_path / "dependencies") == 0
     assert there([*entries, half]) == [True, True]
 
 
-def test_a_heads_products_go_with_it(tmp_path: Path) -> None:
+async def test_a_heads_products_go_with_it(tmp_path: Path) -> None:
     for head in ("a" * 40, "b" * 40, ""):
-        set_up(tree(tmp_path / f"tree{head}", {"lock": head}), shelf(tmp_path, head))
-    asyncio.run(forget_head(shelf(tmp_path, "a" * 40)))
-    asyncio.run(forget_head(shelf(tmp_path, "a" * 40)))
-    asyncio.run(forget_head(shelf(tmp_path)))
-    assert ran(set_up(tree(tmp_path / "b2", {"lock": "b" * 40}), shelf(tmp_path, "b" * 40))) == [False]
-    assert ran(set_up(tree(tmp_path / "base2", {"lock": ""}), shelf(tmp_path))) == [False]
-    assert ran(set_up(tree(tmp_path / "a2", {"lock": "a" * 40}), shelf(tmp_path, "a" * 40))) == [True]
+        await set_up(tree(tmp_path / f"tree{head}", {"lock": head}), shelf(tmp_path, head))
+    await forget_head(shelf(tmp_path, "a" * 40))
+    await forget_head(shelf(tmp_path, "a" * 40))
+    await forget_head(shelf(tmp_path))
+    assert ran(await set_up(tree(tmp_path / "b2", {"lock": "b" * 40}), shelf(tmp_path, "b" * 40))) == [False]
+    assert ran(await set_up(tree(tmp_path / "base2", {"lock": ""}), shelf(tmp_path))) == [False]
+    assert ran(await set_up(tree(tmp_path / "a2", {"lock": "a" * 40}), shelf(tmp_path, "a" * 40))) == [True]
 
 
 INSTALL = """
@@ -109,10 +108,10 @@ MANY = step(f"mkdir -p made && for n in $(seq {FILES}); do echo $n > made/$n; do
 
 
 @pytest.mark.parametrize("moment", ["new", "half", "given"])
-def test_a_process_that_is_killed_leaves_nothing_half_that_another_is_given(tmp_path: Path, moment: str) -> None:
+async def test_a_process_that_is_killed_leaves_nothing_half_that_another_is_given(tmp_path: Path, moment: str) -> None:
     shelved, trees = shelf(tmp_path), iter(range(100))
     if moment == "given":
-        set_up(tree(tmp_path / "first"), shelved, MANY)
+        await set_up(tree(tmp_path / "first"), shelved, MANY)
     where = tree(tmp_path / f"killed{next(trees)}")
     killed = subprocess.Popen((sys.executable, "-c", INSTALL, str(tmp_path), str(where)), cwd=ROOT)
     deadline = time.monotonic() + PATIENCE_S
@@ -123,17 +122,17 @@ def test_a_process_that_is_killed_leaves_nothing_half_that_another_is_given(tmp_
             break
     killed.wait()
     for name in ("second", "third"):
-        done = set_up(tree(tmp_path / name), shelved, MANY)
+        done = await set_up(tree(tmp_path / name), shelved, MANY)
         assert len(list((tmp_path / name / MADE).iterdir())) == FILES
     assert ran(done) == [False]
     if killed.returncode == -signal.SIGKILL:
-        asyncio.run(sweep_halves(shelved.directory))
+        await sweep_halves(shelved.directory)
     assert not list((tmp_path / "dependencies").glob("*/*/.*.new-*"))
     assert not list((tmp_path / "dependencies").glob("*/*/.*.given-*"))
 
 
-def test_what_somebody_works_on_is_not_swept(tmp_path: Path) -> None:
-    (entry,) = filled(tmp_path, "a")
+async def test_what_somebody_works_on_is_not_swept(tmp_path: Path) -> None:
+    (entry,) = await filled(tmp_path, "a")
     half, trash = entry.with_name(f".{entry.name}.new-0a"), entry.with_name(f".{entry.name}.trash-0a")
     half.mkdir()
     trash.mkdir()
@@ -142,7 +141,7 @@ def test_what_somebody_works_on_is_not_swept(tmp_path: Path) -> None:
         async with turn(entry.parent, entry.name):
             return await sweep_halves(tmp_path / "dependencies")
 
-    assert asyncio.run(held()) == 0
+    assert await held() == 0
     assert there([half, trash]) == [True, True]
-    assert asyncio.run(sweep_halves(tmp_path / "dependencies")) == 2
+    assert await sweep_halves(tmp_path / "dependencies") == 2
     assert there([half, trash, entry]) == [False, False, True]

@@ -23,39 +23,39 @@ def holds(where: Path, text: str) -> list[str]:
     return found.stdout.split() + links
 
 
-def test_a_virtual_environment_works_in_another_tree_and_names_that_one_alone(tmp_path: Path) -> None:
+async def test_a_virtual_environment_works_in_another_tree_and_names_that_one_alone(tmp_path: Path) -> None:
     making = step(f"{PYTHON} -m venv .venv && .venv/bin/python -m compileall -q .venv/lib", products=(".venv",))
     one, other = tree(tmp_path / "one"), tree(tmp_path / "other-tree")
-    assert ran(set_up(one, shelf(tmp_path), making)) == [True]
+    assert ran(await set_up(one, shelf(tmp_path), making)) == [True]
     assert holds(one / ".venv", str(one))
-    assert ran(set_up(other, shelf(tmp_path), making)) == [False]
+    assert ran(await set_up(other, shelf(tmp_path), making)) == [False]
     assert holds(other / ".venv", f"{one}/") == []
     assert holds(other / ".venv", str(one)) == []
-    assert str(other / ".venv/lib") in passes(sandbox(), other, "pip --version")
+    assert str(other / ".venv/lib") in await passes(await sandbox(), other, "pip --version")
     shown = "import sys, pip, pip._internal as i; print(sys.prefix, i.main.__code__.co_filename)"
-    prefix, place = passes(sandbox(), other, ".venv/bin/python", "-c", shown).split()
+    prefix, place = (await passes(await sandbox(), other, ".venv/bin/python", "-c", shown)).split()
     assert prefix == str(other / ".venv")
     assert place.startswith(f"{other}/.venv/lib/")
 
 
-def test_compiled_python_stays_and_is_not_compiled_again(tmp_path: Path) -> None:
+async def test_compiled_python_stays_and_is_not_compiled_again(tmp_path: Path) -> None:
     making = step(
         f"{PYTHON} -m venv --without-pip .venv && cd .venv/lib/python3*/site-packages && echo 'def f(): 1/0' > some.py"
         f" && {PYTHON} -m compileall -q $PWD",
         products=(".venv",),
     )
     one, other = tree(tmp_path / "one"), tree(tmp_path / "a-longer-name")
-    set_up(one, shelf(tmp_path), making)
-    set_up(other, shelf(tmp_path), making)
+    await set_up(one, shelf(tmp_path), making)
+    await set_up(other, shelf(tmp_path), making)
     (compiled,) = other.rglob("some.*.pyc")
     before = compiled.read_bytes()
     run = "import traceback, some\ntry: some.f()\nexcept ZeroDivisionError: traceback.print_exc()"
-    shown = passes(sandbox(), other, ".venv/bin/python", "-c", run)
+    shown = await passes(await sandbox(), other, ".venv/bin/python", "-c", run)
     assert f'File "{other}/.venv/lib/' in shown
     assert compiled.read_bytes() == before
 
 
-def test_compiled_python_whose_source_names_the_tree_is_compiled_again(tmp_path: Path) -> None:
+async def test_compiled_python_whose_source_names_the_tree_is_compiled_again(tmp_path: Path) -> None:
     making = step(
         f"{PYTHON} -m venv --without-pip .venv && cd .venv/lib/python3*/site-packages"
         f" && echo \"PLACE = '$OLDPWD'\" > place.py && {PYTHON} -m compileall -q $PWD",
@@ -63,8 +63,11 @@ def test_compiled_python_whose_source_names_the_tree_is_compiled_again(tmp_path:
     )
     for name in ("one", "two"):
         where = tree(tmp_path / name)
-        set_up(where, shelf(tmp_path), making)
-        assert passes(sandbox(), where, ".venv/bin/python", "-c", "import place; print(place.PLACE)") == f"{where}\n"
+        await set_up(where, shelf(tmp_path), making)
+        assert (
+            await passes(await sandbox(), where, ".venv/bin/python", "-c", "import place; print(place.PLACE)")
+            == f"{where}\n"
+        )
 
 
 def test_scripts_and_links_are_made_to_lead_to_the_new_tree(tmp_path: Path) -> None:
@@ -85,16 +88,16 @@ def test_scripts_and_links_are_made_to_lead_to_the_new_tree(tmp_path: Path) -> N
     assert links == [f"{other}/made/script", "../source", PYTHON]
 
 
-def test_a_program_of_a_tree_with_a_long_path_still_starts(tmp_path: Path) -> None:
+async def test_a_program_of_a_tree_with_a_long_path_still_starts(tmp_path: Path) -> None:
     script = "'#!%s/.venv/bin/python3\\nimport sys\\nprint(sys.argv[1:])\\n'"
     making = step(
         f'{PYTHON} -m venv --without-pip .venv && cd .venv/bin && printf {script} "$OLDPWD" > say && chmod +x say',
         products=(".venv",),
     )
     other = tree(tmp_path / ("long" * 30) / ("longer" * 30))
-    set_up(tree(tmp_path / "one"), shelf(tmp_path), making)
-    assert ran(set_up(other, shelf(tmp_path), making)) == [False]
-    assert passes(sandbox(), other, "say", "a b") == "['a b']\n"
+    await set_up(tree(tmp_path / "one"), shelf(tmp_path), making)
+    assert ran(await set_up(other, shelf(tmp_path), making)) == [False]
+    assert await passes(await sandbox(), other, "say", "a b") == "['a b']\n"
 
 
 @pytest.mark.parametrize("leads_to", ["/etc/passwd", "../../outside", "/usr/../etc", "/"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -182,7 +181,7 @@ def test_the_top_is_the_nearest_directory_with_a_git_file_and_never_the_home(
 
 @pytest.mark.parametrize("mode", ["none", "auto"])
 @pytest.mark.parametrize("manager", ["npm", "env", "make"])
-def test_the_command_runs_in_the_directory_of_its_project(tmp_path: Path, mode: str, manager: str) -> None:
+async def test_the_command_runs_in_the_directory_of_its_project(tmp_path: Path, mode: str, manager: str) -> None:
     tree = tmp_path / "tree"
     make, tool = shutil.which("make"), "packages/web/node_modules/.bin/tsc"
     files = {
@@ -196,9 +195,6 @@ def test_the_command_runs_in_the_directory_of_its_project(tmp_path: Path, mode: 
     assert command.run[0] == manager
     assert make is not None
 
-    async def run() -> int | None:
-        sandbox = await open_sandbox("auto" if mode == "auto" else "none", ())
-        return (await sandbox.run(command, tree)).exit_code
-
-    assert asyncio.run(run()) == 0
+    sandbox = await open_sandbox("auto" if mode == "auto" else "none", ())
+    assert (await sandbox.run(command, tree)).exit_code == 0
     assert Path((tree / "packages/web/where").read_text().strip()) == Path(os.path.realpath(tree / "packages/web"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ from bot.errors import Transient
 from bot.workspace.files.system_command import copy, run_system_command
 
 
-def test_a_program_that_ends_well_has_no_reason(tmp_path: Path) -> None:
-    assert asyncio.run(run_system_command("touch", "--", str(tmp_path / "new"), timeout_s=10)) == ""
+async def test_a_program_that_ends_well_has_no_reason(tmp_path: Path) -> None:
+    assert await run_system_command("touch", "--", str(tmp_path / "new"), timeout_s=10) == ""
     assert (tmp_path / "new").exists()
 
 
@@ -25,11 +24,11 @@ def test_a_program_that_ends_well_has_no_reason(tmp_path: Path) -> None:
         (("sleep", "9"), "sleep did not end within 0 seconds"),
     ],
 )
-def test_the_reason_is_one_line(argv: tuple[str, ...], reason: str) -> None:
-    found = asyncio.run(run_system_command(*argv, timeout_s=0.2 if argv[0] == "sleep" else 10))
+async def test_the_reason_is_one_line(argv: tuple[str, ...], reason: str) -> None:
+    found = await run_system_command(*argv, timeout_s=0.2 if argv[0] == "sleep" else 10)
     assert found.startswith(reason) and "\n" not in found
 
 
-def test_what_cannot_be_copied_may_be_tried_later(tmp_path: Path) -> None:
+async def test_what_cannot_be_copied_may_be_tried_later(tmp_path: Path) -> None:
     with pytest.raises(Transient, match="cp failed"):
-        asyncio.run(copy(tmp_path / "missing", tmp_path / "to"))
+        await copy(tmp_path / "missing", tmp_path / "to")

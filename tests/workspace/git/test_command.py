@@ -23,13 +23,13 @@ def test_the_environment_holds_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) 
     assert env["GIT_TERMINAL_PROMPT"] == "0" and env["GIT_CONFIG_GLOBAL"] == "/dev/null" and env["LC_ALL"] == "C"
 
 
-def test_an_error_carries_gits_own_sentence(tmp_path: Path) -> None:
+async def test_an_error_carries_gits_own_sentence(tmp_path: Path) -> None:
     with pytest.raises(GitError, match=r"git rev-parse failed \(128\): Needed a single revision") as caught:
-        asyncio.run(git("rev-parse", "--verify", "nothing", git_dir=make_repo(tmp_path / "r") / ".git"))
+        await git("rev-parse", "--verify", "nothing", git_dir=make_repo(tmp_path / "r") / ".git")
     assert caught.value.exit_code == 128
 
 
-def test_a_worktree_that_is_just_being_made_by_another_is_no_reason_to_fail(tmp_path: Path) -> None:
+async def test_a_worktree_that_is_just_being_made_by_another_is_no_reason_to_fail(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "r")
     record = repo / ".git/worktrees/head"
     record.mkdir(parents=True)
@@ -41,10 +41,10 @@ def test_a_worktree_that_is_just_being_made_by_another_is_no_reason_to_fail(tmp_
         asyncio.get_running_loop().call_later(0.02, (record / "commondir").write_text, "../..\n")
         return await git("worktree", "list", "--porcelain", git_dir=repo / ".git")
 
-    assert f"worktree {tmp_path}/head\n".encode() in asyncio.run(look())
+    assert f"worktree {tmp_path}/head\n".encode() in await look()
 
 
-def test_hooks_fsmonitor_and_pagers_of_a_repository_never_run(tmp_path: Path) -> None:
+async def test_hooks_fsmonitor_and_pagers_of_a_repository_never_run(tmp_path: Path) -> None:
     repo, canary = make_repo(tmp_path / "r"), tmp_path / "canary"
     program = executable(tmp_path / "evil", canary)
     hooks = tmp_path / "hooks"
@@ -62,40 +62,37 @@ def test_hooks_fsmonitor_and_pagers_of_a_repository_never_run(tmp_path: Path) ->
     (repo / "a.txt").write_text("two\n")
     canary.unlink(missing_ok=True)
 
-    async def work() -> None:
-        git_dir = repo / ".git"
-        await git("status", "--porcelain", git_dir=git_dir, work_tree=repo)
-        await git("add", "-A", git_dir=git_dir, work_tree=repo)
-        await git("commit", "-q", "-m", "x", git_dir=git_dir, work_tree=repo)
-        await git("worktree", "add", "-q", "-b", "b", str(tmp_path / "w"), git_dir=git_dir)
-
-    asyncio.run(work())
+    git_dir = repo / ".git"
+    await git("status", "--porcelain", git_dir=git_dir, work_tree=repo)
+    await git("add", "-A", git_dir=git_dir, work_tree=repo)
+    await git("commit", "-q", "-m", "x", git_dir=git_dir, work_tree=repo)
+    await git("worktree", "add", "-q", "-b", "b", str(tmp_path / "w"), git_dir=git_dir)
     assert not canary.exists(), canary.read_text()
 
 
 @pytest.mark.parametrize(
     "url", ["ext::sh -c 'touch CANARY'", "file:///nowhere", "ssh://h/x", "git://h/x", "http://127.0.0.1:9/x"]
 )
-def test_no_transport_is_open_unless_a_caller_opens_it(tmp_path: Path, url: str) -> None:
+async def test_no_transport_is_open_unless_a_caller_opens_it(tmp_path: Path, url: str) -> None:
     repo = make_repo(tmp_path / "r")
     with pytest.raises(GitError, match=r"transport '.*' not allowed"):
-        asyncio.run(git("fetch", "--", url, git_dir=repo / ".git", cwd=tmp_path))
+        await git("fetch", "--", url, git_dir=repo / ".git", cwd=tmp_path)
     assert not (tmp_path / "CANARY").exists()
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
-def test_a_hostile_name_as_argument_runs_nothing(tmp_path: Path, name: str) -> None:
+async def test_a_hostile_name_as_argument_runs_nothing(tmp_path: Path, name: str) -> None:
     repo = make_repo(tmp_path / "r")
     for args in (("rev-parse", "--verify", "--quiet", name), ("show-ref", "--verify", "--", name)):
-        asyncio.run(git(*args, git_dir=repo / ".git", cwd=tmp_path, ok=range(256)))
+        await git(*args, git_dir=repo / ".git", cwd=tmp_path, ok=range(256))
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r"]
 
 
-def test_a_command_past_its_time_is_transient(tmp_path: Path) -> None:
+async def test_a_command_past_its_time_is_transient(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "r")
     plain("config", "alias.wait", "!sleep 600", cwd=repo)
     with pytest.raises(Transient, match="time limit"):
-        asyncio.run(git("wait", git_dir=repo / ".git", timeout_s=0.3))
+        await git("wait", git_dir=repo / ".git", timeout_s=0.3)
 
 
 def _plant(lock: Path, age_s: float) -> Path:
@@ -115,41 +112,38 @@ def _plant(lock: Path, age_s: float) -> Path:
         ("refs/heads/new.lock", ("update-ref", "refs/heads/new", "HEAD")),
     ],
 )
-def test_a_stale_lock_is_removed_and_the_command_done(tmp_path: Path, lock: str, args: tuple[str, ...]) -> None:
+async def test_a_stale_lock_is_removed_and_the_command_done(tmp_path: Path, lock: str, args: tuple[str, ...]) -> None:
     """REQ-GIT-001."""
     repo = make_repo(tmp_path / "r")
     (repo / "new.txt").write_text("x")
     planted = _plant(repo / ".git" / lock, age_s=3600)
-    asyncio.run(git(*args, git_dir=repo / ".git", work_tree=repo))
+    await git(*args, git_dir=repo / ".git", work_tree=repo)
     assert not planted.exists()
 
 
-def test_a_young_lock_is_left_alone_and_said_to_be_so(tmp_path: Path) -> None:
+async def test_a_young_lock_is_left_alone_and_said_to_be_so(tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "r")
     planted = _plant(repo / ".git/index.lock", age_s=0)
     with pytest.raises(Transient, match=r"index\.lock") as caught:
-        asyncio.run(git("add", "-A", git_dir=repo / ".git", work_tree=repo))
+        await git("add", "-A", git_dir=repo / ".git", work_tree=repo)
     assert planted.exists()
     assert caught.value.retry_after_s is not None and 1 <= caught.value.retry_after_s <= 61
 
 
-def test_a_young_lock_that_is_let_go_of_only_delays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_young_lock_that_is_let_go_of_only_delays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.workspace.git.command._LOCK_WAIT_S", PATIENCE_S)
     repo = make_repo(tmp_path / "r")
     planted = _plant(repo / ".git/index.lock", age_s=0)
 
-    async def work() -> None:
-        adding = asyncio.create_task(git("add", "-A", git_dir=repo / ".git", work_tree=repo))
-        await asyncio.sleep(0.2)
-        planted.unlink()
-        await adding
-
-    asyncio.run(work())
+    adding = asyncio.create_task(git("add", "-A", git_dir=repo / ".git", work_tree=repo))
+    await asyncio.sleep(0.2)
+    planted.unlink()
+    await adding
 
 
-def test_a_lock_outside_the_repository_is_never_deleted(tmp_path: Path) -> None:
+async def test_a_lock_outside_the_repository_is_never_deleted(tmp_path: Path) -> None:
     repo, foreign = make_repo(tmp_path / "r"), _plant(tmp_path / "precious.lock", age_s=3600)
     plain("config", "alias.lie", f"!echo \"Unable to create '{foreign}': File exists\" >&2; exit 1", cwd=repo)
     with pytest.raises(GitError):
-        asyncio.run(git("lie", git_dir=repo / ".git"))
+        await git("lie", git_dir=repo / ".git")
     assert foreign.exists()

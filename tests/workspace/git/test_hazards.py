@@ -34,34 +34,34 @@ def sparse(path: Path, size: int = 10 << 30) -> None:
         file.truncate(size)
 
 
-def snapshot(tree: Tree) -> str:
-    return asyncio.run(asyncio.wait_for(tree.snapshot(), PATIENCE_S))
+async def snapshot(tree: Tree) -> str:
+    return await asyncio.wait_for(tree.snapshot(), PATIENCE_S)
 
 
 @pytest.mark.parametrize(
     "name", [".gitignore", "src/.gitignore", "deep/er/.gitignore", ".gitattributes", "x/.git/HEAD"]
 )
-def test_a_pipe_that_git_would_wait_at_is_refused_by_name(tree: Tree, name: str) -> None:
-    before = snapshot(tree)
+async def test_a_pipe_that_git_would_wait_at_is_refused_by_name(tree: Tree, name: str) -> None:
+    before = await snapshot(tree)
     pipe(tree.path / name)
     (tree.path / name).with_name("beside.txt").write_text("new")
     (tree.path / "other.txt").write_text("new")
     for look in (tree.snapshot(), tree.restore(before)):
         with pytest.raises(Refused, match=f"cannot read this working tree: `{name}` is a named pipe") as caught:
-            asyncio.run(asyncio.wait_for(look, PATIENCE_S))
+            await asyncio.wait_for(look, PATIENCE_S)
         assert caught.value.reason == "unreadable_tree"
     (tree.path / name).unlink()
-    assert snapshot(tree) != before
+    assert await snapshot(tree) != before
 
 
-def test_a_file_of_rules_as_large_as_the_memory_is_refused(tree: Tree) -> None:
+async def test_a_file_of_rules_as_large_as_the_memory_is_refused(tree: Tree) -> None:
     sparse(tree.path / "sub/.gitignore")
     (tree.path / "sub/new.txt").write_text("new")
     with pytest.raises(Refused, match=r"`sub/\.gitignore` is larger than 10 MiB"):
-        snapshot(tree)
+        await snapshot(tree)
 
 
-def test_what_only_looks_dangerous_is_no_hindrance(tree: Tree) -> None:
+async def test_what_only_looks_dangerous_is_no_hindrance(tree: Tree) -> None:
     """Links are not followed by git, a directory holds no rules, and of other files it asks the kind first."""
     pipe(tree.path / "pipe")
     (tree.path / "linked").mkdir()
@@ -70,10 +70,10 @@ def test_what_only_looks_dangerous_is_no_hindrance(tree: Tree) -> None:
     (tree.path / "kept/.gitignore").mkdir(parents=True)
     (tree.path / "kept/.gitignore/file").write_text("x")
     assert find_hazard(tree.path) is None
-    assert "kept/.gitignore/file" in names(tree, snapshot(tree))
+    assert "kept/.gitignore/file" in await names(tree, await snapshot(tree))
 
 
-def test_a_pattern_that_takes_years_is_stopped_and_named(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_pattern_that_takes_years_is_stopped_and_named(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.workspace.git.command._LEAST_CPU_S", 1.0)
     monkeypatch.setattr("bot.workspace.git.command._CPU_PART", 0.0)
     deep = tree.path / "/".join("a" * 100)
@@ -82,7 +82,7 @@ def test_a_pattern_that_takes_years_is_stopped_and_named(tree: Tree, monkeypatch
     (tree.path / "src/.gitignore").write_text("*.log\n*.tmp\n")
     (tree.path / ".gitignore").write_text(f"*.log\n\n{SLOW}\n")
     with pytest.raises(Refused, match=r"computed too long .*`\.gitignore`, line 3") as caught:
-        snapshot(tree)
+        await snapshot(tree)
     assert caught.value.reason == "unreadable_tree"
 
 

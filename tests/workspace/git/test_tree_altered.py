@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 from collections.abc import Callable
@@ -65,56 +64,58 @@ def _ignored(path: Path) -> None:
         _hidden_by_attributes, _ignored,
     ],
 )  # fmt: skip
-def test_an_altered_file_is_restored_and_named(tree: Tree, harm: Callable[[Path], None]) -> None:
+async def test_an_altered_file_is_restored_and_named(tree: Tree, harm: Callable[[Path], None]) -> None:
     (tree.path / ".gitattributes").write_text("* -text\n")
-    before, held = asyncio.run(tree.snapshot()), content(tree.path)
+    before, held = await tree.snapshot(), content(tree.path)
     harm(tree.path)
     # where the attributes hide a change, they are what is named
-    assert {"a.txt", ".gitattributes"} & {*asyncio.run(tree.restore_altered(before))}
+    assert {"a.txt", ".gitattributes"} & {*await tree.restore_altered(before)}
     assert content(tree.path) == held
-    assert asyncio.run(tree.restore_altered(before)) == ()
-    assert asyncio.run(tree.snapshot()) == before
+    assert await tree.restore_altered(before) == ()
+    assert await tree.snapshot() == before
 
 
-def test_a_directory_that_became_a_link_is_restored_and_the_link_is_not_followed(tree: Tree, tmp_path: Path) -> None:
-    before = asyncio.run(tree.snapshot())
+async def test_a_directory_that_became_a_link_is_restored_and_the_link_is_not_followed(
+    tree: Tree, tmp_path: Path
+) -> None:
+    before = await tree.snapshot()
     shutil.copytree(tree.path / "src", tmp_path / "elsewhere")
     shutil.rmtree(tree.path / "src")
     (tree.path / "src").symlink_to(tmp_path / "elsewhere")
-    assert asyncio.run(tree.restore_altered(before)) == ("src/b.py",)
+    assert await tree.restore_altered(before) == ("src/b.py",)
     assert not (tree.path / "src").is_symlink() and (tree.path / "src/b.py").is_file()
     assert (tmp_path / "elsewhere/b.py").exists()
 
 
-def test_what_the_snapshot_does_not_have_stays(tree: Tree) -> None:
+async def test_what_the_snapshot_does_not_have_stays(tree: Tree) -> None:
     (tree.path / "proposed.py").write_text("new\n")
-    before = asyncio.run(tree.snapshot())
+    before = await tree.snapshot()
     (tree.path / "build").mkdir()
     (tree.path / "build/out").write_text("built")
     (tree.path / "x.log").write_text("ignored")
     (tree.path / "proposed.py").write_text("rewritten\n")
-    assert asyncio.run(tree.restore_altered(before)) == ("proposed.py",)
+    assert await tree.restore_altered(before) == ("proposed.py",)
     assert (tree.path / "proposed.py").read_text() == "new\n"
     assert (tree.path / "build/out").read_text() == "built" and (tree.path / "x.log").exists()
     (tree.path / "build/out").write_text("built again")
-    assert asyncio.run(tree.restore_altered(before)) == ()
+    assert await tree.restore_altered(before) == ()
 
 
-def test_a_file_that_was_only_written_again_is_not_named(tree: Tree) -> None:
-    before = asyncio.run(tree.snapshot())
+async def test_a_file_that_was_only_written_again_is_not_named(tree: Tree) -> None:
+    before = await tree.snapshot()
     (tree.path / "a.txt").write_text((tree.path / "a.txt").read_text())
-    assert asyncio.run(tree.restore_altered(before)) == ()
+    assert await tree.restore_altered(before) == ()
 
 
-def test_it_works_whatever_snapshot_was_looked_at_last(tree: Tree) -> None:
+async def test_it_works_whatever_snapshot_was_looked_at_last(tree: Tree) -> None:
     """A commit will do, too, and so will an index that is damaged or gone."""
-    first = asyncio.run(tree.snapshot())
+    first = await tree.snapshot()
     (tree.path / "a.txt").write_text("later\n")
-    later = asyncio.run(tree.snapshot())
-    assert asyncio.run(tree.restore_altered(later)) == ()
-    assert asyncio.run(tree.restore_altered(first)) == ("a.txt",)
+    later = await tree.snapshot()
+    assert await tree.restore_altered(later) == ()
+    assert await tree.restore_altered(first) == ("a.txt",)
     (tree.git_dir / "mendbot-index").write_bytes(b"DIRC garbage")
     (tree.path / "a.txt").write_text("again\n")
-    assert asyncio.run(tree.restore_altered("HEAD")) == ("a.txt",)
+    assert await tree.restore_altered("HEAD") == ("a.txt",)
     (tree.git_dir / "mendbot-index").unlink()
-    assert asyncio.run(tree.restore_altered(plain("rev-parse", "HEAD", cwd=tree.path))) == ()
+    assert await tree.restore_altered(plain("rev-parse", "HEAD", cwd=tree.path)) == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -27,8 +26,8 @@ def work(tmp_path: Path) -> Path:
     return work
 
 
-def found(work: Path, ours: str = "ours", theirs: str = "theirs") -> tuple[str, ...]:
-    return asyncio.run(conflicts(work / ".git", ours, theirs))
+async def found(work: Path, ours: str = "ours", theirs: str = "theirs") -> tuple[str, ...]:
+    return await conflicts(work / ".git", ours, theirs)
 
 
 def side(work: Path, name: str, act: Callable[[Path], None]) -> str:
@@ -88,45 +87,50 @@ def file_for_directory(work: Path) -> None:
         (write("--force", b"1\n"), write("--force", b"2\n"), ("--force",)),
     ],
 )
-def test_the_paths_that_conflict_are_named(
+async def test_the_paths_that_conflict_are_named(
     work: Path, ours: Callable[[Path], None], theirs: Callable[[Path], None], paths: tuple[str, ...]
 ) -> None:
     left, right = side(work, "ours", ours), side(work, "theirs", theirs)
     plain("checkout", "-q", "main", cwd=work)
-    assert found(work) == found(work, left, right) == paths
+    assert await found(work) == await found(work, left, right) == paths
     assert plain("status", "--porcelain", cwd=work) == "", "no work tree is touched"
     plain("reset", "-q", "--hard", "ours", cwd=work)
     merged = subprocess.run(["git", "merge", "-q", "theirs"], cwd=work, env=ENV, capture_output=True, check=False)
     assert (merged.returncode != 0) == bool(paths), "as git itself merges them"
 
 
-def test_what_contains_the_other_does_not_conflict(work: Path) -> None:
+async def test_what_contains_the_other_does_not_conflict(work: Path) -> None:
     side(work, "ours", edit("a.txt", "x"))
-    assert found(work, "main", "ours") == found(work, "ours", "main") == found(work, "ours", "ours") == ()
+    assert (
+        await found(work, "main", "ours")
+        == await found(work, "ours", "main")
+        == await found(work, "ours", "ours")
+        == ()
+    )
 
 
-def test_both_sides_of_more_than_one_file(work: Path) -> None:
+async def test_both_sides_of_more_than_one_file(work: Path) -> None:
     for name in ("ours", "theirs"):
         side(work, name, lambda work, name=name: [edit(f, name)(work) for f in ("a.txt", "b.txt", "c.txt")] and None)
-    assert found(work) == ("a.txt", "b.txt", "c.txt")
+    assert await found(work) == ("a.txt", "b.txt", "c.txt")
 
 
-def test_histories_without_a_common_commit_are_told(work: Path) -> None:
+async def test_histories_without_a_common_commit_are_told(work: Path) -> None:
     tree = plain("rev-parse", "main^{tree}", cwd=work)
     other = plain("commit-tree", tree, "-m", "another beginning", cwd=work)
     with pytest.raises(UserError, match="no common history"):
-        found(work, "main", other)
+        await found(work, "main", other)
 
 
 @pytest.mark.parametrize("name", ["nothing", "-x", "--upload-pack=touch${IFS}CANARY", "0" * 40, "main^{tree}", ""])
-def test_what_is_no_commit_is_told(work: Path, name: str) -> None:
+async def test_what_is_no_commit_is_told(work: Path, name: str) -> None:
     for pair in ((name, "main"), ("main", name)):
         with pytest.raises(UserError, match="names no commit"):
-            found(work, *pair)
+            await found(work, *pair)
     assert not list(work.rglob("CANARY"))
 
 
-def test_no_driver_hook_or_filter_runs(work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_driver_hook_or_filter_runs(work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """T18: attributes name drivers, but only a configuration says what they run, and none is read but ours."""
     canary = tmp_path / "CANARY"
     evil = executable(tmp_path / "evil", canary)
@@ -139,7 +143,7 @@ def test_no_driver_hook_or_filter_runs(work: Path, tmp_path: Path, monkeypatch: 
         side(work, name, edit("a.txt", name))
     (work / ".gitattributes").write_text("* merge=custom filter=custom\n")
     (work / ".git/info/attributes").write_text("* merge=custom filter=custom\n")
-    assert found(work) == ("a.txt",)
+    assert await found(work) == ("a.txt",)
     assert not canary.exists()
     with_it = {**ENV, "GIT_CONFIG_GLOBAL": str(tmp_path / ".gitconfig")}
     asked = ["git", "merge-tree", "--write-tree", "ours", "theirs"]

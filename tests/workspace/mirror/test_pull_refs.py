@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.server
 import os
 import subprocess
@@ -115,20 +114,18 @@ class Contribution:
     def head(self) -> str:
         return plain("rev-parse", f"refs/heads/{self.branch}", cwd=self.scene.bare)
 
-    def fetch(self, sha: str | None = None, remote: Remote | None = None) -> None:
-        asyncio.run(fetch_head(self.scene.mirror, 7, self.first if sha is None else sha, remote or self.scene.remote))
+    async def fetch(self, sha: str | None = None, remote: Remote | None = None) -> None:
+        await fetch_head(self.scene.mirror, 7, self.first if sha is None else sha, remote or self.scene.remote)
 
     def mended(self, on: str | None = None) -> str:
         """A commit on top of the head that only our mirror has."""
         parent = on or self.first
         return plain("commit-tree", f"{parent}^{{tree}}", "-p", parent, "-m", "mend", cwd=self.scene.mirror)
 
-    def push(self, sha: str, expected: str | None = None, forbidden: frozenset[str] = NONE) -> None:
+    async def push(self, sha: str, expected: str | None = None, forbidden: frozenset[str] = NONE) -> None:
         mirror, remote = self.scene.mirror, self.scene.remote
-        asyncio.run(
-            push_onto(
-                mirror, sha, self.branch, self.first if expected is None else expected, remote, forbidden=forbidden
-            )
+        await push_onto(
+            mirror, sha, self.branch, self.first if expected is None else expected, remote, forbidden=forbidden
         )
 
 
@@ -137,8 +134,8 @@ def pull(scene: Scene) -> Contribution:
     return Contribution(scene)
 
 
-def has(mirror: Path, sha: str) -> bool:
-    return asyncio.run(resolve(mirror, sha)) == sha
+async def has(mirror: Path, sha: str) -> bool:
+    return await resolve(mirror, sha) == sha
 
 
 def unnamed(mirror: Path) -> bool:
@@ -148,80 +145,82 @@ def unnamed(mirror: Path) -> bool:
     return plain("for-each-ref", "refs/mendbot", cwd=mirror) == ""
 
 
-def test_a_head_is_fetched_and_kept_until_it_is_dropped(scene: Scene, pull: Contribution) -> None:
+async def test_a_head_is_fetched_and_kept_until_it_is_dropped(scene: Scene, pull: Contribution) -> None:
     for _ in range(2):
-        pull.fetch()
+        await pull.fetch()
     pull.at(pull.commit("rewritten"))
-    asyncio.run(fetch(scene.mirror, scene.remote))
-    pull.fetch(pull.head())
-    asyncio.run(tidy(scene.mirror))
+    await fetch(scene.mirror, scene.remote)
+    await pull.fetch(pull.head())
+    await tidy(scene.mirror)
     assert not unnamed(scene.mirror)
-    assert has(scene.mirror, pull.first) and has(scene.mirror, pull.head())
+    assert await has(scene.mirror, pull.first) and await has(scene.mirror, pull.head())
     for sha in (pull.first, pull.first, pull.head(), "0" * 40):
-        asyncio.run(drop_head(scene.mirror, sha))
+        await drop_head(scene.mirror, sha)
     for number in (7, 7, 8):
-        asyncio.run(drop_pull(scene.mirror, number))
+        await drop_pull(scene.mirror, number)
     plain("update-ref", "-d", "refs/remotes/origin/feature", cwd=scene.mirror)
     assert unnamed(scene.mirror)
-    assert not has(scene.mirror, pull.first)
+    assert not await has(scene.mirror, pull.first)
 
 
-def test_fetching_it_again_asks_nobody(scene: Scene, pull: Contribution) -> None:
-    pull.fetch()
-    pull.fetch(remote=Remote("/nowhere/at/all"))
+async def test_fetching_it_again_asks_nobody(scene: Scene, pull: Contribution) -> None:
+    await pull.fetch()
+    await pull.fetch(remote=Remote("/nowhere/at/all"))
 
 
-def test_a_head_that_was_built_upon_is_there_with_what_followed(scene: Scene, pull: Contribution) -> None:
+async def test_a_head_that_was_built_upon_is_there_with_what_followed(scene: Scene, pull: Contribution) -> None:
     later = pull.commit("later", pull.first)
     pull.at(later)
-    pull.fetch()
-    assert has(scene.mirror, pull.first) and has(scene.mirror, later)
+    await pull.fetch()
+    assert await has(scene.mirror, pull.first) and await has(scene.mirror, later)
 
 
-def test_a_head_that_was_replaced_is_fetched_by_its_id(scene: Scene, pull: Contribution) -> None:
+async def test_a_head_that_was_replaced_is_fetched_by_its_id(scene: Scene, pull: Contribution) -> None:
     pull.at(pull.commit("rewritten"))
-    pull.fetch()
-    assert has(scene.mirror, pull.first)
+    await pull.fetch()
+    assert await has(scene.mirror, pull.first)
 
 
-def test_a_request_whose_ref_is_gone_is_fetched_by_its_id(scene: Scene, pull: Contribution) -> None:
+async def test_a_request_whose_ref_is_gone_is_fetched_by_its_id(scene: Scene, pull: Contribution) -> None:
     plain("update-ref", "-d", "refs/pull/7/head", cwd=scene.bare)
-    pull.fetch()
-    assert has(scene.mirror, pull.first)
+    await pull.fetch()
+    assert await has(scene.mirror, pull.first)
 
 
-def test_a_head_that_is_nowhere_is_stale_and_nothing_else_takes_its_place(scene: Scene, pull: Contribution) -> None:
+async def test_a_head_that_is_nowhere_is_stale_and_nothing_else_takes_its_place(
+    scene: Scene, pull: Contribution
+) -> None:
     """T11: the commit that was asked for or none, though the ref names another by now."""
     plain("config", "uploadpack.allowAnySHA1InWant", "false", cwd=scene.bare)
     for gone in ("1" * 40, plain("rev-parse", f"{pull.first}^{{tree}}", cwd=scene.bare)):
         with pytest.raises(Stale, match="the head moved on"):
-            pull.fetch(gone)
+            await pull.fetch(gone)
     assert "refs/mendbot/heads" not in plain("for-each-ref", cwd=scene.mirror)
 
 
-def test_only_whole_ids_and_numbers_are_fetched(scene: Scene, pull: Contribution) -> None:
+async def test_only_whole_ids_and_numbers_are_fetched(scene: Scene, pull: Contribution) -> None:
     for sha in ("main", pull.first[:12], f"{pull.first}\n", "-x", "+refs/heads/*:refs/heads/*", ""):
         with pytest.raises(ValueError, match="no commit's id"):
-            pull.fetch(sha)
+            await pull.fetch(sha)
         with pytest.raises(ValueError, match="no commit's id"):
-            asyncio.run(drop_head(scene.mirror, sha))
+            await drop_head(scene.mirror, sha)
     with pytest.raises(ValueError, match="no pull request's number"):
-        asyncio.run(fetch_head(scene.mirror, -1, pull.first, scene.remote))
+        await fetch_head(scene.mirror, -1, pull.first, scene.remote)
 
 
 @pytest.mark.parametrize(("status", "kind"), [(500, Transient), (403, AccessDenied), (404, AccessDenied)])
-def test_trouble_on_the_way_is_no_stale_head(
+async def test_trouble_on_the_way_is_no_stale_head(
     scene: Scene, pull: Contribution, status: int, kind: type[Exception]
 ) -> None:
     with server(status) as url:
         with pytest.raises(kind):
-            pull.fetch(remote=Remote(url))
-        pull.fetch()
+            await pull.fetch(remote=Remote(url))
+        await pull.fetch()
         with pytest.raises(kind):
-            asyncio.run(push_onto(scene.mirror, pull.mended(), "feature", pull.first, Remote(url), forbidden=NONE))
+            await push_onto(scene.mirror, pull.mended(), "feature", pull.first, Remote(url), forbidden=NONE)
 
 
-def test_all_of_it_over_http(scene: Scene, pull: Contribution) -> None:
+async def test_all_of_it_over_http(scene: Scene, pull: Contribution) -> None:
     """What git's own server says there: other words than over a path, and the same meaning."""
     plain("config", "http.receivepack", "true", cwd=scene.bare)
     replaced, later = pull.first, pull.commit("later")
@@ -229,132 +228,132 @@ def test_all_of_it_over_http(scene: Scene, pull: Contribution) -> None:
     with smart_http(scene.bare) as url:
         remote = Remote(url)
         for sha in (replaced, later):
-            pull.fetch(sha, remote)
-            assert has(scene.mirror, sha)
+            await pull.fetch(sha, remote)
+            assert await has(scene.mirror, sha)
         with pytest.raises(Stale, match="the head moved on"):
-            pull.fetch("1" * 40, remote)
+            await pull.fetch("1" * 40, remote)
         with pytest.raises(Stale, match="superseded"):
-            asyncio.run(push_onto(scene.mirror, pull.mended(), "feature", replaced, remote, forbidden=NONE))
+            await push_onto(scene.mirror, pull.mended(), "feature", replaced, remote, forbidden=NONE)
         mended = pull.mended(on=later)
-        asyncio.run(push_onto(scene.mirror, mended, "feature", later, remote, forbidden=NONE))
+        await push_onto(scene.mirror, mended, "feature", later, remote, forbidden=NONE)
         assert pull.head() == mended
         scene.hook("pre-receive", "echo no thanks >&2; exit 1")
         with pytest.raises(PushRejected, match="no thanks"):
             again = pull.mended(on=mended)
-            asyncio.run(push_onto(scene.mirror, again, "feature", mended, remote, forbidden=NONE))
+            await push_onto(scene.mirror, again, "feature", mended, remote, forbidden=NONE)
 
 
-def test_where_a_request_left_its_base(scene: Scene, pull: Contribution) -> None:
-    pull.fetch()
+async def test_where_a_request_left_its_base(scene: Scene, pull: Contribution) -> None:
+    await pull.fetch()
     tree = plain("rev-parse", f"{pull.base}^{{tree}}", cwd=scene.mirror)
     alone = plain("commit-tree", tree, "-m", "another beginning", cwd=scene.mirror)
     later = pull.mended(on=pull.base)
 
-    def of(left: str, right: str) -> str | None:
-        return asyncio.run(merge_base(scene.mirror, left, right))
+    async def of(left: str, right: str) -> str | None:
+        return await merge_base(scene.mirror, left, right)
 
-    assert of(later, pull.first) == of("main", pull.first) == pull.base
-    assert of(pull.first, pull.first) == pull.first
-    assert of(pull.first, alone) is None
+    assert await of(later, pull.first) == await of("main", pull.first) == pull.base
+    assert await of(pull.first, pull.first) == pull.first
+    assert await of(pull.first, alone) is None
     for unknown in ("0" * 40, "-x", "--all", "no such branch", ""):
         with pytest.raises(UserError, match="names no commit"):
-            of(unknown, pull.first)
+            await of(unknown, pull.first)
 
 
-def test_a_push_moves_the_branch_forward_and_repeats_harmlessly(pull: Contribution) -> None:
-    pull.fetch()
+async def test_a_push_moves_the_branch_forward_and_repeats_harmlessly(pull: Contribution) -> None:
+    await pull.fetch()
     mended = pull.mended()
     for _ in range(2):
-        pull.push(mended)
+        await pull.push(mended)
         assert pull.head() == mended
 
 
-def test_a_push_that_arrived_though_it_was_answered_otherwise_is_fine(scene: Scene, pull: Contribution) -> None:
-    pull.fetch()
+async def test_a_push_that_arrived_though_it_was_answered_otherwise_is_fine(scene: Scene, pull: Contribution) -> None:
+    await pull.fetch()
     scene.hook("update", 'git update-ref "$1" "$3"; exit 1')
     mended = pull.mended()
-    pull.push(mended)
+    await pull.push(mended)
     assert pull.head() == mended
 
 
 @pytest.mark.parametrize("name", VALID_NAMES)
-def test_a_hostile_branch_is_moved_and_nothing_is_run(
+async def test_a_hostile_branch_is_moved_and_nothing_is_run(
     scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """T17: all of these are names that git takes, so a fork may have them."""
     monkeypatch.chdir(tmp_path)
     pull = Contribution(scene, name)
-    pull.fetch()
+    await pull.fetch()
     refs = plain("for-each-ref", "--format=%(refname)", cwd=scene.bare)
     mended = pull.mended()
-    pull.push(mended)
+    await pull.push(mended)
     assert pull.head() == mended
     pull.at(pull.commit("by its author"))
     with pytest.raises(Stale, match="superseded"):
-        pull.push(mended)
+        await pull.push(mended)
     assert plain("for-each-ref", "--format=%(refname)", cwd=scene.bare) == refs
     assert plain("rev-parse", "main", cwd=scene.bare) == pull.base
     assert not list(tmp_path.rglob("CANARY"))
 
 
 @pytest.mark.parametrize("name", INVALID_NAMES)
-def test_a_name_that_git_does_not_take_is_refused(
+async def test_a_name_that_git_does_not_take_is_refused(
     scene: Scene, pull: Contribution, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    pull.fetch()
+    await pull.fetch()
     before = plain("for-each-ref", cwd=scene.bare)
     with pytest.raises(UserError, match="name that git does not take") as caught:
-        asyncio.run(push_onto(scene.mirror, pull.mended(), name, pull.first, scene.remote, forbidden=NONE))
+        await push_onto(scene.mirror, pull.mended(), name, pull.first, scene.remote, forbidden=NONE)
     assert not name or name not in str(caught.value)
     assert plain("for-each-ref", cwd=scene.bare) == before
     assert not list(tmp_path.rglob("CANARY"))
 
 
 @pytest.mark.parametrize("name", ["main", "Main", "release", "HEAD", "refs/heads/main", "refs/tags/v1", "tags/v1"])
-def test_a_branch_that_must_stay_is_never_pushed_to(scene: Scene, name: str) -> None:
+async def test_a_branch_that_must_stay_is_never_pushed_to(scene: Scene, name: str) -> None:
     pull = Contribution(scene)
-    pull.fetch()
+    await pull.fetch()
     with pytest.raises((Refused, UserError)) as caught:
         arguments = (scene.mirror, pull.mended(), name, pull.first, Remote("/nowhere"))
-        asyncio.run(push_onto(*arguments, forbidden=frozenset({"main", "release"})))
+        await push_onto(*arguments, forbidden=frozenset({"main", "release"}))
     assert isinstance(caught.value, Refused) and caught.value.reason == "protected_branch"
 
 
-def test_a_branch_that_moved_supersedes_the_push(pull: Contribution) -> None:
+async def test_a_branch_that_moved_supersedes_the_push(pull: Contribution) -> None:
     """T23: 0 pushes; neither what its author added nor what they replaced is lost."""
-    pull.fetch()
+    await pull.fetch()
     mended = pull.mended()
     for theirs in (pull.commit("added", pull.first), pull.commit("replaced"), pull.base):
         pull.at(theirs)
         with pytest.raises(Stale, match=rf"superseded.*at {theirs[:12]}, not at {pull.first[:12]}"):
-            pull.push(mended)
+            await pull.push(mended)
         assert pull.head() == theirs
 
 
-def test_a_branch_that_is_gone_is_not_made_again(scene: Scene, pull: Contribution) -> None:
-    pull.fetch()
+async def test_a_branch_that_is_gone_is_not_made_again(scene: Scene, pull: Contribution) -> None:
+    await pull.fetch()
     plain("update-ref", "-d", "refs/heads/feature", cwd=scene.bare)
     with pytest.raises(Stale, match=r"superseded.*gone"):
-        pull.push(pull.mended())
+        await pull.push(pull.mended())
     assert "feature" not in plain("for-each-ref", cwd=scene.bare)
 
 
-def test_what_does_not_follow_from_the_head_is_refused_before_anybody_is_asked(
+async def test_what_does_not_follow_from_the_head_is_refused_before_anybody_is_asked(
     scene: Scene, pull: Contribution
 ) -> None:
     """The lease alone would let it through, as the branch is where it is expected."""
-    pull.fetch()
+    await pull.fetch()
     for sha, expected in ((pull.mended(on=pull.base), pull.first), (pull.base, pull.first), (pull.first, "1" * 40)):
         with pytest.raises(Refused, match="does not follow") as caught:
-            pull.push(sha, expected)
+            await pull.push(sha, expected)
         assert caught.value.reason == "not_forward"
     with pytest.raises(UserError, match="names no commit"):
-        pull.push("1" * 40)
+        await pull.push("1" * 40)
     with pytest.raises(ValueError, match="no commit's id"):
-        pull.push("main")
+        await pull.push("main")
     with pytest.raises(ValueError, match="no commit's id"):
-        pull.push(pull.first, "")
+        await pull.push(pull.first, "")
     assert pull.head() == pull.first
 
 
@@ -365,31 +364,31 @@ def test_what_does_not_follow_from_the_head_is_refused_before_anybody_is_asked(
         ("update", "exit 1", "hook declined"),
     ],
 )
-def test_a_declined_push_tells_the_other_sides_reason(
+async def test_a_declined_push_tells_the_other_sides_reason(
     scene: Scene, pull: Contribution, hook: str, script: str, told: str
 ) -> None:
-    pull.fetch()
+    await pull.fetch()
     scene.hook(hook, script)
     with pytest.raises(PushRejected, match=told):
-        pull.push(pull.mended())
+        await pull.push(pull.mended())
     assert pull.head() == pull.first
 
 
-def test_hooks_of_ours_do_not_run(scene: Scene, pull: Contribution, tmp_path: Path) -> None:
-    pull.fetch()
+async def test_hooks_of_ours_do_not_run(scene: Scene, pull: Contribution, tmp_path: Path) -> None:
+    await pull.fetch()
     (scene.mirror / "hooks").mkdir(exist_ok=True)
     for name in ("pre-push", "reference-transaction"):
         (scene.mirror / "hooks" / name).write_text(f"#!/bin/sh\ntouch '{tmp_path}/CANARY'\n")
         (scene.mirror / "hooks" / name).chmod(0o755)
-    pull.push(pull.mended())
+    await pull.push(pull.mended())
     pull.at(pull.commit("another"))
-    pull.fetch(pull.head())
+    await pull.fetch(pull.head())
     assert not (tmp_path / "CANARY").exists()
 
 
-def test_the_token_is_on_no_command_line_while_it_travels(scene: Scene, pull: Contribution) -> None:
+async def test_the_token_is_on_no_command_line_while_it_travels(scene: Scene, pull: Contribution) -> None:
     """T24."""
-    pull.fetch()
+    await pull.fetch()
     token = "ghs_" + os.urandom(20).hex()
     lines: list[bytes] = []
 
@@ -401,9 +400,9 @@ def test_the_token_is_on_no_command_line_while_it_travels(scene: Scene, pull: Co
     with server(404, Spy()) as url:
         remote = Remote(url, SecretStr(token))
         with pytest.raises(AccessDenied):
-            asyncio.run(push_onto(scene.mirror, pull.mended(), "--exec=x", pull.first, remote, forbidden=NONE))
+            await push_onto(scene.mirror, pull.mended(), "--exec=x", pull.first, remote, forbidden=NONE)
         with pytest.raises(AccessDenied):
-            asyncio.run(fetch_head(scene.mirror, 8, "1" * 40, remote))
+            await fetch_head(scene.mirror, 8, "1" * 40, remote)
     joined = b"".join(lines)
     assert f"--force-with-lease=refs/heads/--exec=x:{pull.first}".encode() in joined and b"refs/pull/8/head" in joined
     assert token.encode() not in joined
@@ -411,16 +410,16 @@ def test_the_token_is_on_no_command_line_while_it_travels(scene: Scene, pull: Co
     assert token.encode() not in everything
 
 
-def test_a_branch_whose_name_ends_like_another_is_not_taken_for_it(scene: Scene, pull: Contribution) -> None:
+async def test_a_branch_whose_name_ends_like_another_is_not_taken_for_it(scene: Scene, pull: Contribution) -> None:
     decoy = pull.commit("decoy")
     pull.point("refs/heads/a/refs/heads/feature", decoy)
     pull.point("refs/heads/a/refs/heads/fix/issue-1", decoy)
-    assert asyncio.run(remote_sha(scene.mirror, "refs/heads/feature", scene.remote)) == pull.first
-    assert asyncio.run(remote_sha(scene.mirror, "refs/heads/none", scene.remote)) == ""
-    pull.fetch()
+    assert await remote_sha(scene.mirror, "refs/heads/feature", scene.remote) == pull.first
+    assert await remote_sha(scene.mirror, "refs/heads/none", scene.remote) == ""
+    await pull.fetch()
     scene.hook("pre-receive", "exit 1")
     with pytest.raises(PushRejected):
-        pull.push(pull.mended())
-    pull.fetch(decoy)
+        await pull.push(pull.mended())
+    await pull.fetch(decoy)
     with pytest.raises(PushRejected):
-        asyncio.run(push(scene.mirror, decoy, "fix/issue-1", scene.remote))
+        await push(scene.mirror, decoy, "fix/issue-1", scene.remote)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from tests.machine import PATIENCE_S
 ROOT = Path(bot.__file__).parent.parent
 
 
-def run(
+async def run(
     sandbox: Sandbox,
     tree: Path,
     *argv: str,
@@ -27,11 +26,11 @@ def run(
 ) -> ProcResult:
     """One argument is a line for the shell, several are an argv."""
     command = ShellCommand(run=argv[0] if len(argv) == 1 else argv, timeout_s=timeout_s)
-    return asyncio.run(sandbox.run(command, tree, grant=grant or SandboxGrant(), stdin=stdin))
+    return await sandbox.run(command, tree, grant=grant or SandboxGrant(), stdin=stdin)
 
 
-def passes(sandbox: Sandbox, tree: Path, *argv: str, grant: SandboxGrant | None = None) -> str:
-    result = run(sandbox, tree, *argv, grant=grant)
+async def passes(sandbox: Sandbox, tree: Path, *argv: str, grant: SandboxGrant | None = None) -> str:
+    result = await run(sandbox, tree, *argv, grant=grant)
     assert (result.exit_code, result.spawn_error) == (0, None), result.output.decode()
     return result.output.decode()
 

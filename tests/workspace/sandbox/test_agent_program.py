@@ -35,11 +35,11 @@ def program(path: Path, text: str = "#!/bin/sh\nexit 0\n", mode: int = 0o755) ->
     return path
 
 
-def problem(
+async def problem(
     sandbox: Sandbox, tree: Path, *argv: str, binds: tuple[Path, ...] = (), env: tuple[str, ...] = ()
 ) -> str | None:
     settings = Settings(agent_binds=binds, agent_env=env)
-    return asyncio.run(program_problem(argv, tree, sandbox, settings))
+    return await program_problem(argv, tree, sandbox, settings)
 
 
 def advised(said: str | None) -> tuple[tuple[Path, ...], tuple[str, ...]]:
@@ -50,94 +50,94 @@ def advised(said: str | None) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     return binds, tuple(found.get("MENDBOT_AGENT_ENV", "").split(",")) if "MENDBOT_AGENT_ENV" in found else ()
 
 
-def test_a_program_that_the_sandbox_shows_is_no_problem(sandbox: Sandbox, tree: Path) -> None:
+async def test_a_program_that_the_sandbox_shows_is_no_problem(sandbox: Sandbox, tree: Path) -> None:
     program(tree / "own")
     for argv in (("true",), ("/bin/sh", "-c", "x"), ("./own",), ("{worktree}/own",), (str(tree / "own"),)):
-        assert problem(sandbox, tree, *argv) is None
+        assert await problem(sandbox, tree, *argv) is None
 
 
 @pytest.mark.parametrize("name", ["no-such-agent", "./no-such-agent", "/opt/no/such/agent"])
-def test_a_program_that_is_nowhere_is_not_found(sandbox: Sandbox, tree: Path, name: str) -> None:
-    said = problem(sandbox, tree, name)
+async def test_a_program_that_is_nowhere_is_not_found(sandbox: Sandbox, tree: Path, name: str) -> None:
+    said = await problem(sandbox, tree, name)
     assert said == f"the agent's program `{name}` was not found: install it, or give its absolute path"
 
 
 @pytest.mark.parametrize("place", ["opt/x/bin/x", "home/.local/bin/x", "scripts/x"])
-def test_a_program_outside_is_named_with_the_setting_that_grants_it(
+async def test_a_program_outside_is_named_with_the_setting_that_grants_it(
     sandbox: Sandbox, tree: Path, tmp_path: Path, place: str
 ) -> None:
     path = program(tmp_path / place)
-    said = problem(sandbox, tree, str(path))
+    said = await problem(sandbox, tree, str(path))
     assert said is not None and f"exists at {path}, but the sandbox does not show it: set " in said
     binds, env = advised(said)
     assert env == ()
     assert all(path.is_relative_to(bind) and tmp_path in bind.parents for bind in binds)
-    assert problem(sandbox, tree, str(path), binds=binds) is None
+    assert await problem(sandbox, tree, str(path), binds=binds) is None
 
 
-def test_a_name_on_the_users_path_becomes_a_path(
+async def test_a_name_on_the_users_path_becomes_a_path(
     sandbox: Sandbox, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = program(tmp_path / ".local" / "bin" / "my-agent")
     monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
-    binds, _ = advised(problem(sandbox, tree, "my-agent"))
+    binds, _ = advised(await problem(sandbox, tree, "my-agent"))
     assert binds == (path.parent,)
-    assert problem(sandbox, tree, "my-agent", binds=binds) is None
+    assert await problem(sandbox, tree, "my-agent", binds=binds) is None
     assert own_argv(("my-agent", "-x"), sandbox) == (str(path), "-x")
     assert own_argv(("sh", "-x"), sandbox) == ("sh", "-x")
 
 
-def test_what_a_link_leads_to_is_granted_too(sandbox: Sandbox, tree: Path, tmp_path: Path) -> None:
+async def test_what_a_link_leads_to_is_granted_too(sandbox: Sandbox, tree: Path, tmp_path: Path) -> None:
     real = program(tmp_path / ".local" / "share" / "agent" / "versions" / "1.0")
     link = tmp_path / ".local" / "bin" / "agent"
     link.parent.mkdir(parents=True)
     link.symlink_to(real)
-    binds, _ = advised(problem(sandbox, tree, str(link), binds=(tree,)))
+    binds, _ = advised(await problem(sandbox, tree, str(link), binds=(tree,)))
     assert binds == (tree, link.parent, real.parent)
-    assert problem(sandbox, tree, str(link), binds=binds) is None
+    assert await problem(sandbox, tree, str(link), binds=binds) is None
 
 
-def test_a_script_whose_interpreter_is_not_shown(
+async def test_a_script_whose_interpreter_is_not_shown(
     sandbox: Sandbox, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node = program(tmp_path / "nvm" / "v1" / "bin" / "nod", "#!/bin/sh\nexit 0\n")
     monkeypatch.setenv("PATH", f"{node.parent}:{os.environ['PATH']}")
     for number, line in enumerate(("#!/usr/bin/env nod", "#!/usr/bin/env -S nod --x", f"#!{node}")):
         script = program(tmp_path / f"agents-{number}" / "agent", f"{line}\n")
-        said = problem(sandbox, tree, str(script), binds=(script.parent,))
+        said = await problem(sandbox, tree, str(script), binds=(script.parent,))
         assert said is not None and f"which runs `{script}`, exists at {node}" in said
         binds, env = advised(said)
         assert binds == (script.parent, node.parent.parent)
         assert env == (("PATH",) if number < 2 else ())
-        assert problem(sandbox, tree, str(script), binds=binds, env=env) is None
+        assert await problem(sandbox, tree, str(script), binds=binds, env=env) is None
 
 
-def test_a_script_that_is_given_to_an_interpreter(sandbox: Sandbox, tree: Path, tmp_path: Path) -> None:
+async def test_a_script_that_is_given_to_an_interpreter(sandbox: Sandbox, tree: Path, tmp_path: Path) -> None:
     script = program(tmp_path / "agents" / "agent.py", "print()\n", mode=0o644)
-    said = problem(sandbox, tree, "sh", "-e", str(script))
+    said = await problem(sandbox, tree, "sh", "-e", str(script))
     assert said is not None and said.startswith(f"`{script}` exists at ")
     binds, _ = advised(said)
-    assert problem(sandbox, tree, "sh", "-e", str(script), binds=binds) is None
+    assert await problem(sandbox, tree, "sh", "-e", str(script), binds=binds) is None
 
 
-def test_what_else_may_be_wrong_is_named(
+async def test_what_else_may_be_wrong_is_named(
     sandbox: Sandbox, tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = program(tree / "plain", mode=0o644)
-    assert f"run `chmod +x {plain}`" in str(problem(sandbox, tree, str(plain)))
+    assert f"run `chmod +x {plain}`" in str(await problem(sandbox, tree, str(plain)))
     program(tmp_path / "elsewhere" / "x")
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert f"but agents start in {tree}: give its absolute path" in str(problem(sandbox, tree, "./x"))
+    assert f"but agents start in {tree}: give its absolute path" in str(await problem(sandbox, tree, "./x"))
     gone = tmp_path / "gone"
-    assert problem(sandbox, tree, "true", binds=(gone,)) == (
+    assert await problem(sandbox, tree, "true", binds=(gone,)) == (
         f"MENDBOT_AGENT_BINDS: {gone} does not exist: correct or remove it"
     )
 
 
-def test_without_a_sandbox_only_what_is_nowhere_is_a_problem(tree: Path, tmp_path: Path) -> None:
-    bare = asyncio.run(open_sandbox("none", ()))
-    assert problem(bare, tree, str(program(tmp_path / "opt" / "x"))) is None
-    assert "was not found" in str(problem(bare, tree, "no-such-agent"))
+async def test_without_a_sandbox_only_what_is_nowhere_is_a_problem(tree: Path, tmp_path: Path) -> None:
+    bare = await open_sandbox("none", ())
+    assert await problem(bare, tree, str(program(tmp_path / "opt" / "x"))) is None
+    assert "was not found" in str(await problem(bare, tree, "no-such-agent"))
 
 
 def test_what_the_operator_lends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

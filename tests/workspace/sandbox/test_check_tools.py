@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -33,15 +32,12 @@ MAKE = "import asyncio, sys; from pathlib import Path; from bot.workspace.sandbo
 MAKE += "asyncio.run(make_tools(Path(sys.argv[1])))"
 
 
-def checked(tree: Path, mode: Any = "auto", *names: str) -> RunChecksResult:
-    async def go() -> RunChecksResult:
-        return await run_checks(tree, names or ["test"], max_attempts=1, sandbox=await open_sandbox(mode, ()))
-
-    return asyncio.run(go())
+async def checked(tree: Path, mode: Any = "auto", *names: str) -> RunChecksResult:
+    return await run_checks(tree, names or ["test"], max_attempts=1, sandbox=await open_sandbox(mode, ()))
 
 
 @pytest.mark.parametrize("mode", ["auto", "none"])
-def test_a_project_without_dependencies_is_tested_without_the_bots_packages(
+async def test_a_project_without_dependencies_is_tested_without_the_bots_packages(
     tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # as whoever has activated the bot's environment has it; the project's code is beside the tests
@@ -51,29 +47,29 @@ def test_a_project_without_dependencies_is_tested_without_the_bots_packages(
     refused += "    assert 'VIRTUAL_ENV' not in os.environ\n"
     refused += "    with pytest.raises(ImportError):\n        importlib.import_module(name)\n"
     sources(tmp_path, {**PLAIN, "test_plain.py": PASSES, "test_apart.py": refused})
-    (item,) = checked(tmp_path, mode).results
+    (item,) = (await checked(tmp_path, mode)).results
     assert item.passed, item.output
     assert f"{len(OURS) + 1} passed" in item.output
 
 
-def test_in_the_sandbox_the_bots_environment_is_not_there(tmp_path: Path) -> None:
+async def test_in_the_sandbox_the_bots_environment_is_not_there(tmp_path: Path) -> None:
     look = "import os, sys\n\n\ndef test_it():\n"
     look += f"    assert not os.path.exists({str(Path(sys.prefix) / 'pyvenv.cfg')!r})\n"
     look += f"    assert {sys.prefix + '/bin'!r} not in os.environ['PATH'].split(':')\n"
-    (item,) = checked(sources(tmp_path, {"test_look.py": look}), "bubblewrap").results
+    (item,) = (await checked(sources(tmp_path, {"test_look.py": look}), "bubblewrap")).results
     assert item.passed, item.output
 
 
 @pytest.mark.parametrize("name", ["click", "cachetools", "starlette"])
 @pytest.mark.parametrize("mode", ["auto", "none"])
-def test_a_src_layout_imports_its_own_code(tmp_path: Path, name: str, mode: str) -> None:
+async def test_a_src_layout_imports_its_own_code(tmp_path: Path, name: str, mode: str) -> None:
     files = {
         "pyproject.toml": f'[project]\nname = "{name}"\nversion = "1"\n',
         f"src/{name}/__init__.py": "OWN = True\n",
         "tests/helpers.py": "",
         "tests/test_own.py": f"import {name}\nimport tests.helpers\n\n\ndef test_own():\n    assert {name}.OWN\n",
     }
-    (item,) = checked(sources(tmp_path, files), mode).results
+    (item,) = (await checked(sources(tmp_path, files), mode)).results
     assert item.passed, item.output
     assert item.command == "pytest -o 'pythonpath=src .'"
 
@@ -199,7 +195,7 @@ def test_two_processes_make_the_tools_once(tmp_path: Path) -> None:
     assert [path.name for path in place.parent.iterdir() if path.is_dir()] == ["pins"]
 
 
-def test_what_a_killed_process_left_is_made_anew(tmp_path: Path) -> None:
+async def test_what_a_killed_process_left_is_made_anew(tmp_path: Path) -> None:
     place = tmp_path / "tools" / "pins"
     first = started(place)
     half = place.with_name(".pins.new") / "bin" / "python"
@@ -210,16 +206,16 @@ def test_what_a_killed_process_left_is_made_anew(tmp_path: Path) -> None:
     os.killpg(first.pid, signal.SIGKILL)
     ended(first)
     assert not place.exists()
-    asyncio.run(make_tools(place))
+    await make_tools(place)
     assert works(place)
     assert not half.parent.parent.exists()
 
 
-def test_the_tools_of_a_python_that_is_gone_are_made_anew(tmp_path: Path) -> None:
+async def test_the_tools_of_a_python_that_is_gone_are_made_anew(tmp_path: Path) -> None:
     place = tmp_path / "tools" / "pins"
     (place / "bin").mkdir(parents=True)
     (place / "bin" / "python").symlink_to(tmp_path / "gone")
-    asyncio.run(make_tools(place))
+    await make_tools(place)
     assert works(place)
 
 

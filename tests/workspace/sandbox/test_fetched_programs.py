@@ -36,13 +36,15 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("home")
 
 
-def opened(home: Path | None, mode: str = "bubblewrap", *, fetch: bool = True, chains: Sequence[Path] = ()) -> Sandbox:
-    return asyncio.run(open_sandbox(mode, chains, Tools(home=home, fetch=fetch)))  # type: ignore[arg-type]
+async def opened(
+    home: Path | None, mode: str = "bubblewrap", *, fetch: bool = True, chains: Sequence[Path] = ()
+) -> Sandbox:
+    return await open_sandbox(mode, chains, Tools(home=home, fetch=fetch))  # type: ignore[arg-type]
 
 
-def run(sandbox: Sandbox, tree: Path, line: str | tuple[str, ...], *programs: WantedProgram) -> ProcResult:
+async def run(sandbox: Sandbox, tree: Path, line: str | tuple[str, ...], *programs: WantedProgram) -> ProcResult:
     command = ShellCommand(run=line, timeout_s=PATIENCE_S, programs=programs)
-    return asyncio.run(sandbox.run(command, tree))
+    return await sandbox.run(command, tree)
 
 
 def said(result: ProcResult) -> str:
@@ -51,46 +53,46 @@ def said(result: ProcResult) -> str:
 
 
 @pytest.mark.parametrize("mode", ["bubblewrap", "none"])
-def test_the_pinned_pnpm_is_fetched_and_runs(home: Path, tmp_path: Path, mode: str) -> None:
+async def test_the_pinned_pnpm_is_fetched_and_runs(home: Path, tmp_path: Path, mode: str) -> None:
     sources(tmp_path, {"package.json": json.dumps({"scripts": {"test": "echo $((40 + 2))"}})})
-    sandbox = opened(home, mode)
-    assert said(run(sandbox, tmp_path, "pnpm --version", PNPM)) == "9.15.9"
-    assert said(run(sandbox, tmp_path, ("pnpm", "test"), PNPM)).endswith("42")
+    sandbox = await opened(home, mode)
+    assert said(await run(sandbox, tmp_path, "pnpm --version", PNPM)) == "9.15.9"
+    assert said(await run(sandbox, tmp_path, ("pnpm", "test"), PNPM)).endswith("42")
     assert (home / "programs" / "pnpm-9.15.9" / "bin" / "pnpm").exists()
 
 
-def test_just_comes_from_its_wheel_without_a_pinned_version(home: Path, tmp_path: Path) -> None:
+async def test_just_comes_from_its_wheel_without_a_pinned_version(home: Path, tmp_path: Path) -> None:
     sources(tmp_path, {"justfile": "test:\n\t@echo from the recipe\n"})
     command = detect(tmp_path, "test", ChecksPolicy())
     assert isinstance(command, ShellCommand)
     assert command.programs == (JUST,)
-    assert said(asyncio.run(opened(home).run(command, tmp_path))) == "from the recipe"
+    assert said(await (await opened(home)).run(command, tmp_path)) == "from the recipe"
 
 
-def test_a_program_in_python_runs_where_its_directory_was_moved(home: Path, tmp_path: Path) -> None:
-    assert said(run(opened(home), tmp_path, "nox --version", WantedProgram(name="nox"))) == "2026.10.20"
+async def test_a_program_in_python_runs_where_its_directory_was_moved(home: Path, tmp_path: Path) -> None:
+    assert said(await run(await opened(home), tmp_path, "nox --version", WantedProgram(name="nox"))) == "2026.10.20"
     with_python = home / "programs" / "nox-2026.10.20"
     assert [path.name for path in (with_python / "bin").iterdir()] == ["nox"], "no python before the project's own"
 
 
-def test_what_is_there_is_neither_fetched_again_nor_lost_without_the_network(
+async def test_what_is_there_is_neither_fetched_again_nor_lost_without_the_network(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert said(run(opened(home), tmp_path, "pnpm --version", PNPM)) == "9.15.9"
+    assert said(await run(await opened(home), tmp_path, "pnpm --version", PNPM)) == "9.15.9"
     made = (home / "programs" / "pnpm-9.15.9").stat()
     for name, value in NOWHERE.items():
         monkeypatch.setenv(name, value)
-    assert said(run(opened(home, fetch=False), tmp_path, "pnpm --version", PNPM)) == "9.15.9"
+    assert said(await run(await opened(home, fetch=False), tmp_path, "pnpm --version", PNPM)) == "9.15.9"
     again = (home / "programs" / "pnpm-9.15.9").stat()
     assert (again.st_ino, again.st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
 
 
 @pytest.mark.parametrize("line", ["pnpm test", ("pnpm", "test"), ("env", "-C", "sub", "pnpm", "test")])
-def test_where_fetching_is_forbidden_the_missing_program_is_named_with_the_remedy(
+async def test_where_fetching_is_forbidden_the_missing_program_is_named_with_the_remedy(
     tmp_path: Path, line: str | tuple[str, ...]
 ) -> None:
     (tmp_path / "tree" / "sub").mkdir(parents=True)
-    result = run(opened(tmp_path / "home", fetch=False), tmp_path / "tree", line, PNPM)
+    result = await run(await opened(tmp_path / "home", fetch=False), tmp_path / "tree", line, PNPM)
     assert result.exit_code is None
     assert result.spawn_error == (
         "pnpm is missing: MENDBOT_TOOLS=off forbids fetching it; install it, or name its directory in "
@@ -100,24 +102,24 @@ def test_where_fetching_is_forbidden_the_missing_program_is_named_with_the_remed
     assert unable is not None and unable.hindrance == "not_started"
 
 
-def test_a_fetch_that_fails_says_why_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_fetch_that_fails_says_why_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in NOWHERE.items():
         monkeypatch.setenv(name, value)
     home = tmp_path / "home"
     for wanted in (PNPM, JUST):
-        result = run(opened(home), tmp_path, (wanted.name, "test"), wanted)
+        result = await run(await opened(home), tmp_path, (wanted.name, "test"), wanted)
         assert result.exit_code is None
         assert f"{wanted.name} is missing: Mendbot could not fetch {wanted.name} " in (result.spawn_error or "")
         assert "name its directory in MENDBOT_TOOLCHAINS" in (result.spawn_error or "")
     assert [path.name for path in (home / "programs").iterdir() if not path.name.startswith(".")] == []
 
 
-def test_a_version_that_does_not_exist_is_named(home: Path, tmp_path: Path) -> None:
-    result = run(opened(home), tmp_path, "pnpm -v", WantedProgram(name="pnpm", version="9.15.999"))
+async def test_a_version_that_does_not_exist_is_named(home: Path, tmp_path: Path) -> None:
+    result = await run(await opened(home), tmp_path, "pnpm -v", WantedProgram(name="pnpm", version="9.15.999"))
     assert "could not fetch pnpm 9.15.999 (npm error" in (result.spawn_error or "")
 
 
-def test_a_package_with_another_digest_than_the_project_says_is_not_used(home: Path, tmp_path: Path) -> None:
+async def test_a_package_with_another_digest_than_the_project_says_is_not_used(home: Path, tmp_path: Path) -> None:
     packed = subprocess.run(
         [bundled()[0] / "bin" / "npm", "pack", "pnpm@9.15.9", "--silent"],
         cwd=tmp_path,
@@ -129,66 +131,65 @@ def test_a_package_with_another_digest_than_the_project_says_is_not_used(home: P
     )
     digest = hashlib.sha512((tmp_path / packed.stdout.strip()).read_bytes()).hexdigest()
     right = PNPM.model_copy(update={"digest": f"sha512.{digest}"})
-    assert said(run(opened(home), tmp_path, "pnpm --version", right)) == "9.15.9"
+    assert said(await run(await opened(home), tmp_path, "pnpm --version", right)) == "9.15.9"
     wrong = PNPM.model_copy(update={"digest": f"sha512.{digest[:-1]}{'1' if digest[-1] == '0' else '0'}"})
-    result = run(opened(home), tmp_path, "pnpm --version", wrong)
+    result = await run(await opened(home), tmp_path, "pnpm --version", wrong)
     assert "its sha512 is" in (result.spawn_error or "") and "`packageManager` says" in (result.spawn_error or "")
 
 
-def test_a_program_of_the_operator_is_used_unless_the_project_pins_a_version(home: Path, tmp_path: Path) -> None:
+async def test_a_program_of_the_operator_is_used_unless_the_project_pins_a_version(home: Path, tmp_path: Path) -> None:
     chain, tree = tmp_path / "chain", tmp_path / "tree"
     tree.mkdir()
     for name in ("pnpm", "just"):
         sources(chain, {f"bin/{name}": "#!/bin/sh\necho the operator\\'s\n"})
         (chain / "bin" / name).chmod(0o755)
-    sandbox = opened(home, chains=[chain])
-    assert said(run(sandbox, tree, "just", JUST)) == "the operator's"
-    assert said(run(sandbox, tree, "pnpm --version", WantedProgram(name="pnpm"))) == "the operator's"
-    assert said(run(sandbox, tree, "pnpm --version", PNPM)) == "9.15.9"
-    forbidden = opened(tmp_path / "other", fetch=False, chains=[chain])
-    assert said(run(forbidden, tree, "pnpm --version", PNPM)) == "the operator's", "better than none"
+    sandbox = await opened(home, chains=[chain])
+    assert said(await run(sandbox, tree, "just", JUST)) == "the operator's"
+    assert said(await run(sandbox, tree, "pnpm --version", WantedProgram(name="pnpm"))) == "the operator's"
+    assert said(await run(sandbox, tree, "pnpm --version", PNPM)) == "9.15.9"
+    forbidden = await opened(tmp_path / "other", fetch=False, chains=[chain])
+    assert said(await run(forbidden, tree, "pnpm --version", PNPM)) == "the operator's", "better than none"
 
 
-def test_a_stand_in_of_corepack_is_no_program(home: Path, tmp_path: Path) -> None:
+async def test_a_stand_in_of_corepack_is_no_program(home: Path, tmp_path: Path) -> None:
     chain, tree = tmp_path / "chain", tmp_path / "tree"
     tree.mkdir()
     sources(chain, {"lib/corepack/dist/pnpm.js": "#!/bin/sh\necho corepack\n"})
     (chain / "lib/corepack/dist/pnpm.js").chmod(0o755)
     (chain / "bin").mkdir()
     (chain / "bin" / "pnpm").symlink_to("../lib/corepack/dist/pnpm.js")
-    said_version = said(run(opened(home, chains=[chain]), tree, "pnpm --version", WantedProgram(name="pnpm")))
+    said_version = said(
+        await run(await opened(home, chains=[chain]), tree, "pnpm --version", WantedProgram(name="pnpm"))
+    )
     assert said_version == "10.34.9"
 
 
-def test_two_at_once_fetch_it_once(tmp_path: Path) -> None:
-    async def both() -> list[Path]:
-        made = [Programs(tmp_path, allowed=True), Programs(tmp_path, allowed=True)]
-        ready = await asyncio.gather(*(each.ready([JUST], lambda _: False) for each in made))
-        return [one for each in ready for one in each.directories]
-
-    first, second = asyncio.run(both())
+async def test_two_at_once_fetch_it_once(tmp_path: Path) -> None:
+    made = [Programs(tmp_path, allowed=True), Programs(tmp_path, allowed=True)]
+    ready = await asyncio.gather(*(each.ready([JUST], lambda _: False) for each in made))
+    first, second = [one for each in ready for one in each.directories]
     assert first == second
     assert [path.name for path in (tmp_path / "programs").iterdir() if path.is_dir()] == [first.name]
 
 
-def test_with_the_network_no_program_of_the_tree_is_found(tmp_path: Path) -> None:
+async def test_with_the_network_no_program_of_the_tree_is_found(tmp_path: Path) -> None:
     sources(tmp_path, {"venv/bin/npm": "#!/bin/sh\necho the tree\\'s\n"})
     (tmp_path / "venv/bin/npm").chmod(0o755)
-    sandbox = opened(None)
+    sandbox = await opened(None)
     own = ShellCommand(run="npm --version", timeout_s=PATIENCE_S)
-    assert said(asyncio.run(sandbox.run(own, tmp_path))) == "the tree's"
-    result = asyncio.run(sandbox.run(own, tmp_path, grant=SandboxGrant(network=True, tree_programs=False)))
+    assert said(await sandbox.run(own, tmp_path)) == "the tree's"
+    result = await sandbox.run(own, tmp_path, grant=SandboxGrant(network=True, tree_programs=False))
     assert said(result)[0].isdigit()
 
 
-def test_with_the_network_home_is_on_disk_and_gone_afterwards(tmp_path: Path) -> None:
+async def test_with_the_network_home_is_on_disk_and_gone_afterwards(tmp_path: Path) -> None:
     (tmp_path / "tree").mkdir()
-    sandbox = opened(tmp_path / "home")
+    sandbox = await opened(tmp_path / "home")
     fill = ShellCommand(
         run="mkdir -p ~/a && head -c 300M /dev/zero > ~/a/big && chmod 0 ~/a && echo done", timeout_s=60
     )
-    assert run(sandbox, tmp_path / "tree", fill.run).exit_code != 0, "the small one in memory is full"
-    assert said(asyncio.run(sandbox.run(fill, tmp_path / "tree", grant=SandboxGrant(network=True)))) == "done"
+    assert (await run(sandbox, tmp_path / "tree", fill.run)).exit_code != 0, "the small one in memory is full"
+    assert said(await sandbox.run(fill, tmp_path / "tree", grant=SandboxGrant(network=True))) == "done"
     assert list((tmp_path / "home" / "scratch").iterdir()) == []
 
 

@@ -33,14 +33,14 @@ time.sleep(float(sys.argv[1]))
 
 
 @pytest.mark.parametrize("lasts", ["0", "600"])
-def test_nothing_gets_out_of_the_box_alive(box: Sandbox, tree: Path, lasts: str) -> None:
+async def test_nothing_gets_out_of_the_box_alive(box: Sandbox, tree: Path, lasts: str) -> None:
     mark = f"600.{secrets.randbelow(10**9)}"  # the daemon has no environment left to be known by
     limit = 0.4 if lasts == "600" else PATIENCE_S
     for _ in range(20 if lasts == "0" else 8):
-        result = run(box, tree, "python", "-I", "-S", "-c", DAEMON, lasts, mark, timeout_s=limit)
+        result = await run(box, tree, "python", "-I", "-S", "-c", DAEMON, lasts, mark, timeout_s=limit)
         while not result.output and limit < PATIENCE_S / 2:  # it was stopped before it had a daemon
             limit *= 3
-            result = run(box, tree, "python", "-I", "-S", "-c", DAEMON, lasts, mark, timeout_s=limit)
+            result = await run(box, tree, "python", "-I", "-S", "-c", DAEMON, lasts, mark, timeout_s=limit)
         assert (result.output, result.timed_out) == (b"check ok\n", lasts == "600")
         assert (result.exit_code == 0) == (lasts == "0")
     assert sleepers(mark) == []
@@ -64,7 +64,7 @@ def test_the_box_dies_with_the_bot(box: Sandbox, tree: Path) -> None:
     until(lambda: sleepers(mark) == [])
 
 
-def test_a_fork_bomb_stays_in_its_box(box: Sandbox, tree: Path) -> None:
+async def test_a_fork_bomb_stays_in_its_box(box: Sandbox, tree: Path) -> None:
     bomb = (
         "import os, time\nmade = 0\n"
         "try:\n    for made in range(600):\n        if os.fork() == 0: time.sleep(600); os._exit(0)\n"
@@ -78,9 +78,9 @@ def test_a_fork_bomb_stays_in_its_box(box: Sandbox, tree: Path) -> None:
         one, other = await asyncio.gather(bombing, neighbour)
         return one, other
 
-    bombed, neighbour = asyncio.run(bomb_and_neighbour())
+    bombed, neighbour = await bomb_and_neighbour()
     assert neighbour.output == b"well\n"
-    assert "512" in passes(box, tree, "grep 'Max processes' /proc/self/limits")
+    assert "512" in await passes(box, tree, "grep 'Max processes' /proc/self/limits")
     if os.geteuid() == 0:  # the kernel does not hold root to it; everybody still dies with the box
         assert bombed.output == b"made 600\n"
     else:
@@ -89,43 +89,43 @@ def test_a_fork_bomb_stays_in_its_box(box: Sandbox, tree: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["bubblewrap", "none"])
-def test_eight_gigabytes_in_four_processes_are_killed_with_all_of_them(
+async def test_eight_gigabytes_in_four_processes_are_killed_with_all_of_them(
     box: Sandbox, tree: Path, mode: SandboxMode
 ) -> None:
     mark = f"600.{secrets.randbelow(10**9)}"
-    sandbox = box if mode == "bubblewrap" else asyncio.run(open_sandbox(mode, ()))
+    sandbox = box if mode == "bubblewrap" else await open_sandbox(mode, ())
     bounded = replace(sandbox, memory_mb=1024)
     eat = f"(setsid sleep {mark} &); for n in 1 2 3; do {PYTHON} -I -S -c '{EAT}' & done; {PYTHON} -I -S -c '{EAT}'"
-    result = run(bounded, tree, eat)
+    result = await run(bounded, tree, eat)
     assert (result.over_memory_mb, result.exit_code) == (1024, -9)
     assert sleepers(mark) == []
-    assert run(bounded, tree, "echo alive").output == b"alive\n"
+    assert (await run(bounded, tree, "echo alive")).output == b"alive\n"
 
 
-def test_a_program_may_reserve_far_more_than_it_uses(box: Sandbox, tree: Path) -> None:
+async def test_a_program_may_reserve_far_more_than_it_uses(box: Sandbox, tree: Path) -> None:
     reserve = "import mmap; mmap.mmap(-1, 16 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)[0] = 1; print('well')"
-    assert passes(box, tree, "python", "-I", "-S", "-c", reserve) == "well\n"
+    assert await passes(box, tree, "python", "-I", "-S", "-c", reserve) == "well\n"
 
 
-def test_the_kernel_takes_what_is_in_the_box_before_the_bot(box: Sandbox, tree: Path) -> None:
-    told = passes(box, tree, "sleep 1; cat /proc/self/oom_score_adj /proc/1/oom_score_adj")
+async def test_the_kernel_takes_what_is_in_the_box_before_the_bot(box: Sandbox, tree: Path) -> None:
+    told = await passes(box, tree, "sleep 1; cat /proc/self/oom_score_adj /proc/1/oom_score_adj")
     assert told.split() == ["1000", "1000"]
 
 
-def test_files_have_a_largest_size(box: Sandbox, tree: Path) -> None:
-    result = run(box, tree, "python", "-c", "open('big', 'wb').truncate((1 << 30) + 1)")
+async def test_files_have_a_largest_size(box: Sandbox, tree: Path) -> None:
+    result = await run(box, tree, "python", "-c", "open('big', 'wb').truncate((1 << 30) + 1)")
     assert b"File too large" in result.output
     assert (tree / "big").stat().st_size == 0
 
 
 @pytest.mark.parametrize(("place", "mebibytes"), [("/tmp", 1024), ("/home/bot", 256), ("/dev/shm", 256)])
-def test_scratch_space_has_an_end(box: Sandbox, tree: Path, place: str, mebibytes: int) -> None:
-    assert int(passes(box, tree, f"echo $(( $(stat -f -c '%b * %S' {place}) ))")) == mebibytes << 20
+async def test_scratch_space_has_an_end(box: Sandbox, tree: Path, place: str, mebibytes: int) -> None:
+    assert int(await passes(box, tree, f"echo $(( $(stat -f -c '%b * %S' {place}) ))")) == mebibytes << 20
     fill = f"for n in 1 2; do fallocate -l {mebibytes * 2 // 3}M {place}/$n || exit 5; done"
-    result = run(box, tree, fill)
+    result = await run(box, tree, fill)
     assert result.exit_code == 5 and b"No space left" in result.output
 
 
-def test_a_check_that_never_ends_is_stopped(box: Sandbox, tree: Path) -> None:
-    result = run(box, tree, "trap '' TERM; while :; do :; done", timeout_s=0.5)
+async def test_a_check_that_never_ends_is_stopped(box: Sandbox, tree: Path) -> None:
+    result = await run(box, tree, "trap '' TERM; while :; do :; done", timeout_s=0.5)
     assert result.timed_out

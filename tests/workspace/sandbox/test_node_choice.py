@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from pathlib import Path
@@ -27,11 +26,13 @@ def programs(place: Path, *names: str, version: str = MACHINES) -> Path:
     return place
 
 
-def node_in(tree: Path, *toolchains: Path, wanted: tuple[WantedProgram, ...] = (), home: Path | None = None) -> str:
+async def node_in(
+    tree: Path, *toolchains: Path, wanted: tuple[WantedProgram, ...] = (), home: Path | None = None
+) -> str:
     """What `node --version` says of a command in the tree."""
-    sandbox = asyncio.run(open_sandbox("none", toolchains, Tools(home=home)))
+    sandbox = await open_sandbox("none", toolchains, Tools(home=home))
     command = ShellCommand(run="node --version", timeout_s=PATIENCE_S, programs=wanted)
-    return asyncio.run(sandbox.run(command, tree)).output.decode().strip()
+    return (await sandbox.run(command, tree)).output.decode().strip()
 
 
 @pytest.fixture
@@ -56,8 +57,10 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         {".nvmrc": "lts/iron\n"},
     ],
 )
-def test_a_project_gets_the_machines_node_where_that_fits(tmp_path: Path, machine: Path, files: dict[str, str]) -> None:
-    assert node_in(sources(tmp_path / "tree", {"a": "", **files})) == MACHINES
+async def test_a_project_gets_the_machines_node_where_that_fits(
+    tmp_path: Path, machine: Path, files: dict[str, str]
+) -> None:
+    assert await node_in(sources(tmp_path / "tree", {"a": "", **files})) == MACHINES
 
 
 @pytest.mark.parametrize(
@@ -68,27 +71,29 @@ def test_a_project_gets_the_machines_node_where_that_fits(tmp_path: Path, machin
         {".node-version": "24.1.0\n"},
     ],
 )
-def test_a_project_that_needs_another_gets_mendbots(tmp_path: Path, machine: Path, files: dict[str, str]) -> None:
-    assert node_in(sources(tmp_path / "tree", files)).startswith("v24.")
+async def test_a_project_that_needs_another_gets_mendbots(tmp_path: Path, machine: Path, files: dict[str, str]) -> None:
+    assert (await node_in(sources(tmp_path / "tree", files))).startswith("v24.")
 
 
-def test_a_machine_without_npm_has_no_node_of_its_own(
+async def test_a_machine_without_npm_has_no_node_of_its_own(
     tmp_path: Path, machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (machine / "bin" / "npm").unlink()
     (machine / "bin" / "sh").symlink_to("/bin/sh")
     monkeypatch.setenv("PATH", str(machine / "bin"))
-    assert node_in(sources(tmp_path / "tree", {"a": ""})).startswith("v24.")
+    assert (await node_in(sources(tmp_path / "tree", {"a": ""}))).startswith("v24.")
 
 
-def test_the_operators_node_comes_before_all(tmp_path: Path, machine: Path) -> None:
+async def test_the_operators_node_comes_before_all(tmp_path: Path, machine: Path) -> None:
     chain = programs(tmp_path / "chain", "node", version="v8.0.0")
     tree = sources(tmp_path / "tree", {"package.json": json.dumps({"engines": {"node": ">=22"}})})
-    assert node_in(tree, chain) == "v8.0.0"
+    assert await node_in(tree, chain) == "v8.0.0"
 
 
-def test_a_fetched_program_that_needs_a_newer_node_gets_it(tmp_path: Path, machine: Path) -> None:
+async def test_a_fetched_program_that_needs_a_newer_node_gets_it(tmp_path: Path, machine: Path) -> None:
     place = programs(tmp_path / "home" / "programs" / "pnpm-12.0.0", "pnpm")
     sources(place, {"node_modules/pnpm/package.json": json.dumps({"engines": {"node": ">=22"}})})
     wanted = (WantedProgram(name="pnpm", version="12.0.0"),)
-    assert node_in(sources(tmp_path / "tree", {"a": ""}), wanted=wanted, home=tmp_path / "home").startswith("v24.")
+    assert (await node_in(sources(tmp_path / "tree", {"a": ""}), wanted=wanted, home=tmp_path / "home")).startswith(
+        "v24."
+    )

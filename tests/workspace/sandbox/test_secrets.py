@@ -99,84 +99,90 @@ def test_no_secret_of_the_bots_can_be_found(box: Sandbox, tree: Path, tmp_path: 
     assert done.stdout.strip() == "searched; found []"
 
 
-def test_nothing_of_the_machine_is_there_that_need_not_be(box: Sandbox, tree: Path) -> None:
-    said = passes(box, tree, "cat /etc/shadow /etc/ssl/private/* 2>&1; ls /run /var/lib /mnt /sys 2>&1; true")
+async def test_nothing_of_the_machine_is_there_that_need_not_be(box: Sandbox, tree: Path) -> None:
+    said = await passes(box, tree, "cat /etc/shadow /etc/ssl/private/* 2>&1; ls /run /var/lib /mnt /sys 2>&1; true")
     assert "root:" not in said and "PRIVATE KEY" not in said
     assert said.count("No such file or directory") >= 5
-    assert int(passes(box, tree, "ls /proc | grep -c '^[0-9]'")) <= 6
+    assert int(await passes(box, tree, "ls /proc | grep -c '^[0-9]'")) <= 6
     home = Path(pwd.getpwuid(os.geteuid()).pw_dir)
-    shown = passes(box, tree, f"ls -A {home} 2>/dev/null || true").split()
+    shown = (await passes(box, tree, f"ls -A {home} 2>/dev/null || true")).split()
     holders = (Path(sys.base_prefix), *Tools().now())
     assert set(shown) <= {path.relative_to(home).parts[0] for path in holders if path.is_relative_to(home)}
 
 
-def test_the_kernel_cannot_be_set_from_within(box: Sandbox, tree: Path) -> None:
+async def test_the_kernel_cannot_be_set_from_within(box: Sandbox, tree: Path) -> None:
     """As root the files of /proc/sys are the sandbox's own to write; sysrq-trigger would stop the machine."""
     before = Path("/proc/sys/kernel/printk").read_text()
     (tree / "look").write_text(KERNEL)
-    assert passes(box, tree, "python", "-I", "look") == "writable [] read []\n"
+    assert await passes(box, tree, "python", "-I", "look") == "writable [] read []\n"
     trigger = "for f in sys/kernel/printk sys/vm/drop_caches sysrq-trigger; do echo 7 > /proc/$f; done; true"
-    passes(box, tree, trigger)
+    await passes(box, tree, trigger)
     assert Path("/proc/sys/kernel/printk").read_text() == before
 
 
-def test_programs_work_with_a_read_only_proc(box: Sandbox, tree: Path) -> None:
+async def test_programs_work_with_a_read_only_proc(box: Sandbox, tree: Path) -> None:
     script = "echo out > /dev/stdout; echo err > /proc/self/fd/2; cat /proc/self/comm; exec 3> kept; echo x > /dev/fd/3"
-    assert passes(box, tree, script) == "out\nerr\ncat\n"
+    assert await passes(box, tree, script) == "out\nerr\ncat\n"
     assert (tree / "kept").read_text() == "x\n"
 
 
-def test_home_and_root_are_never_given(box: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_home_and_root_are_never_given(box: Sandbox, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tree.parent / "home"))
     (tree.parent / "home").mkdir()
     for path in (Path("/"), tree.parent, tree.parent / "home"):
         with pytest.raises(UserError, match="holds the home directory"):
-            run(box, path, "true")
+            await run(box, path, "true")
         with pytest.raises(UserError, match="holds the home directory"):
-            run(box, tree, "true", grant=SandboxGrant(read_only=(path,)))
+            await run(box, tree, "true", grant=SandboxGrant(read_only=(path,)))
     with pytest.raises(UserError, match="does not exist"):
-        run(box, tree, "true", grant=SandboxGrant(writable=(tree / "nothing",)))
+        await run(box, tree, "true", grant=SandboxGrant(writable=(tree / "nothing",)))
 
 
-def test_capabilities_and_namespaces_are_gone(box: Sandbox, tree: Path) -> None:
-    said = passes(box, tree, "grep CapEff /proc/self/status; unshare -Ur true 2>&1; mount -t tmpfs x /tmp 2>&1; true")
+async def test_capabilities_and_namespaces_are_gone(box: Sandbox, tree: Path) -> None:
+    said = await passes(
+        box, tree, "grep CapEff /proc/self/status; unshare -Ur true 2>&1; mount -t tmpfs x /tmp 2>&1; true"
+    )
     assert "CapEff:\t0000000000000000" in said
     assert "unshare" in said and "mount:" in said
 
 
-def test_a_git_directory_in_the_tree_is_read_only(box: Sandbox, tree: Path) -> None:
+async def test_a_git_directory_in_the_tree_is_read_only(box: Sandbox, tree: Path) -> None:
     subprocess.run(("git", "init", "-q", str(tree)), check=True)
     config = (tree / ".git" / "config").read_text()
     attack = "echo evil >> .git/config; touch .git/hooks/pre-commit; mv .git x; rm -rf .git; mkdir -p .git/x"
-    assert "Read-only file system" in run(box, tree, f"{attack}; git status").output.decode()
+    assert "Read-only file system" in (await run(box, tree, f"{attack}; git status")).output.decode()
     assert (tree / ".git" / "config").read_text() == config
     assert not (tree / ".git" / "hooks" / "pre-commit").exists()
 
 
-def test_a_worktrees_git_file_and_common_directory_are_read_only(box: Sandbox, tree: Path, tmp_path: Path) -> None:
+async def test_a_worktrees_git_file_and_common_directory_are_read_only(
+    box: Sandbox, tree: Path, tmp_path: Path
+) -> None:
     common = tmp_path / "mirror.git"
     subprocess.run(("git", "init", "-q", "--bare", str(common)), check=True)
     (tree / ".git").write_text(f"gitdir: {common}\n")
     attack = (
         f"git config core.hooksPath evil; echo x > {common}/config; echo gitdir: evil > .git; mv .git y; rm -f .git"
     )
-    said = run(box, tree, f"cat {common}/HEAD; {attack}", grant=SandboxGrant(read_only=(common,))).output.decode()
+    said = (
+        await run(box, tree, f"cat {common}/HEAD; {attack}", grant=SandboxGrant(read_only=(common,)))
+    ).output.decode()
     assert said.startswith("ref: refs/heads/")
     assert "evil" not in (common / "config").read_text()
     assert (tree / ".git").read_text() == f"gitdir: {common}\n"
 
 
-def test_a_git_link_made_by_a_check_shows_nothing_new(box: Sandbox, tree: Path, tmp_path: Path) -> None:
+async def test_a_git_link_made_by_a_check_shows_nothing_new(box: Sandbox, tree: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "key").write_text("canary")
     (tree / ".git").symlink_to(tmp_path / "secret")
-    said = passes(box, tree, "cat .git/key 2>&1; echo ran")
+    said = await passes(box, tree, "cat .git/key 2>&1; echo ran")
     assert "canary" not in said and said.endswith("ran\n")
 
 
-def test_granted_paths_are_readable_or_writable(box: Sandbox, tree: Path, tmp_path: Path) -> None:
+async def test_granted_paths_are_readable_or_writable(box: Sandbox, tree: Path, tmp_path: Path) -> None:
     for name in ("see", "write"):
         (tmp_path / name).mkdir()
     grant = SandboxGrant(read_only=(tmp_path / "see",), writable=(tmp_path / "write",))
-    passes(box, tree, f"! touch {tmp_path}/see/x 2>/dev/null && touch {tmp_path}/write/x", grant=grant)
+    await passes(box, tree, f"! touch {tmp_path}/see/x 2>/dev/null && touch {tmp_path}/write/x", grant=grant)
     assert (tmp_path / "write" / "x").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -173,8 +172,8 @@ def passes(program: str, place: Path, *around: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_full_disk_makes_work_wait_and_no_more(tmp_path: Path) -> None:
-    box = asyncio.run(open_sandbox("bubblewrap", ())).box
+async def test_a_full_disk_makes_work_wait_and_no_more(tmp_path: Path) -> None:
+    box = (await open_sandbox("bubblewrap", ())).box
     if box is None:
         pytest.skip("a small disk of our own takes bubblewrap, which does not work here")
     small = ("--dev-bind", "/", "/", "--size", str(6 << 20), "--tmpfs", str(tmp_path), "--chdir", str(ROOT), "--")

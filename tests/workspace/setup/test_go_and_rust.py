@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -72,12 +71,12 @@ def test_the_packages_of_rust_are_fetched_from_outside_the_tree(
     assert (step.network, step.shared, step.products) == (True, True, (CARGO_HOME,))
 
 
-def test_commands_find_what_was_downloaded_and_look_nowhere_else(tmp_path: Path) -> None:
+async def test_commands_find_what_was_downloaded_and_look_nowhere_else(tmp_path: Path) -> None:
     (tmp_path / GO_MODULES).mkdir(parents=True)
     (tmp_path / CARGO_HOME).mkdir(parents=True)
-    sandbox = asyncio.run(open_sandbox("bubblewrap", ()))
+    sandbox = await open_sandbox("bubblewrap", ())
     show = ShellCommand(run="echo $GOMODCACHE $CARGO_HOME $GOPROXY $CARGO_NET_OFFLINE", timeout_s=PATIENCE_S)
-    result = asyncio.run(sandbox.run(show, tmp_path))
+    result = await sandbox.run(show, tmp_path)
     assert result.output.decode().split() == [f"{tmp_path}/{GO_MODULES}", f"{tmp_path}/{CARGO_HOME}", "off", "true"]
-    result = asyncio.run(sandbox.run(show, tmp_path, grant=SandboxGrant(network=True)))
+    result = await sandbox.run(show, tmp_path, grant=SandboxGrant(network=True))
     assert result.output.decode().split() == [f"{tmp_path}/{GO_MODULES}", f"{tmp_path}/{CARGO_HOME}"]

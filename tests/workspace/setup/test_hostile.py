@@ -41,9 +41,9 @@ def steps(tree: Path, files: Mapping[str, str], *near: str) -> tuple[SetupStep, 
     return plan_setup(sources(tree, files), near).steps
 
 
-def set_up(tree: Path, sandbox: Sandbox) -> str:
+async def set_up(tree: Path, sandbox: Sandbox) -> str:
     """What the steps printed."""
-    done = asyncio.run(install(plan_setup(tree), tree, sandbox, grant=SandboxGrant(), shelf=None, mask=str))
+    done = await install(plan_setup(tree), tree, sandbox, grant=SandboxGrant(), shelf=None, mask=str)
     return "\n".join(each.result.output.decode() for each in done.steps if each.result is not None)
 
 
@@ -63,11 +63,11 @@ def wheel(name: str, **files: str) -> bytes:
     return made.getvalue()
 
 
-def test_npm_does_not_start_the_program_that_a_project_names_as_git(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_npm_does_not_start_the_program_that_a_project_names_as_git(tmp_path: Path, sandbox: Sandbox) -> None:
     files = {"package.json": package(dependencies={"x": "git+https://example.invalid/x.git"})}
     tree = sources(tmp_path, {**files, ".npmrc": "git=./evil.sh\n", "evil.sh": "#!/bin/sh\ntouch ran\n"})
     (tree / "evil.sh").chmod(0o755)
-    assert "evil.sh is not started during installation" in set_up(tree, sandbox)
+    assert "evil.sh is not started during installation" in await set_up(tree, sandbox)
     assert not (tree / "ran").exists()
 
 
@@ -140,7 +140,7 @@ def test_a_requirement_names_no_file_of_the_tree_and_is_one_line(entry: str, acc
     assert is_requirement(entry) is accepted
 
 
-def test_uv_builds_nothing_editable_with_the_network(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_uv_builds_nothing_editable_with_the_network(tmp_path: Path, sandbox: Sandbox) -> None:
     ran = str(tmp_path / "tree/ran")
     build = f"{WRITE.format(ran)}def build_editable(*a, **k): raise SystemExit(1)\n"
     system = '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
@@ -154,11 +154,13 @@ def test_uv_builds_nothing_editable_with_the_network(tmp_path: Path, sandbox: Sa
             "dep/b.py": build,
         },
     )
-    set_up(tree, sandbox)
+    await set_up(tree, sandbox)
     assert set((tree / "ran").read_text().split()) == {"False"}
 
 
-def test_uv_does_not_start_the_environment_with_what_packages_left_there(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_uv_does_not_start_the_environment_with_what_packages_left_there(
+    tmp_path: Path, sandbox: Sandbox
+) -> None:
     made = wheel("dep", **{"dep.pth": f"import os; {WRITE.format(str(tmp_path / 'tree/ran'))}"})
     file = "dep-1.0-py3-none-any.whl"
     hashed = f'wheels = [{{ filename = "{file}", hash = "sha256:{hashlib.sha256(made).hexdigest()}" }}]\n'
@@ -166,7 +168,7 @@ def test_uv_does_not_start_the_environment_with_what_packages_left_there(tmp_pat
     files = {"pyproject.toml": own, "uv.lock": LOCK.format(source=f'path = "{file}"', more=hashed)}
     tree = sources(tmp_path / "tree", {**TEST, **files})
     (tree / file).write_bytes(made)
-    assert "dep==1.0" in set_up(tree, sandbox)
+    assert "dep==1.0" in await set_up(tree, sandbox)
     assert not (tree / "ran").exists()
 
 
@@ -192,7 +194,7 @@ source = {{ {source} }}
 {more}"""
 
 
-def test_what_a_failed_attempt_installed_is_gone_before_the_next(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_what_a_failed_attempt_installed_is_gone_before_the_next(tmp_path: Path, sandbox: Sandbox) -> None:
     assert sandbox.box is not None
     links = sources(tmp_path / "links", {})
     links.mkdir(exist_ok=True)
@@ -205,6 +207,6 @@ def test_what_a_failed_attempt_installed_is_gone_before_the_next(tmp_path: Path,
     packages = Packages({**known.env, "PIP_FIND_LINKS": str(links)}, (*known.paths, links))
     declared = '[project]\nname = "x"\nversion = "1"\ndependencies = ["aaa"]\n\n[dependency-groups]\ntest = ["zzz"]\n'
     tree = sources(tmp_path / "tree", {**TEST, "pyproject.toml": declared})
-    said = set_up(tree, replace(sandbox, box=replace(sandbox.box, packages=packages)))
+    said = await set_up(tree, replace(sandbox, box=replace(sandbox.box, packages=packages)))
     assert "Installing collected packages: zzz, aaa" in said and "Once more without" in said
     assert not ran.exists()

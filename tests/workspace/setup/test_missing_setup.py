@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import shutil
 import subprocess
@@ -30,12 +29,11 @@ TRACE = "open('ran', 'w').write('ran')\n\n\ndef test_it():\n    import cachetool
 PIP = "python3 -m venv .venv && .venv/bin/python -m pip install"
 
 
-def checked(tree: Path, *checks: CheckName, mode: Any = "auto", policy: ChecksPolicy | None = None) -> CheckResult:
-    async def go() -> CheckResult:
-        sandbox = await open_sandbox(mode, ())
-        return (await run_checks(tree, checks or ("test",), sandbox=sandbox, policy=policy)).results[0]
-
-    return asyncio.run(go())
+async def checked(
+    tree: Path, *checks: CheckName, mode: Any = "auto", policy: ChecksPolicy | None = None
+) -> CheckResult:
+    sandbox = await open_sandbox(mode, ())
+    return (await run_checks(tree, checks or ("test",), sandbox=sandbox, policy=policy)).results[0]
 
 
 def needs(tree: Path, check: CheckName = "test", near: tuple[str, ...] = ()) -> NeededSetup | None:
@@ -54,9 +52,11 @@ def command_for(tree: Path, check: CheckName = "test") -> str:
 
 
 @pytest.mark.parametrize("mode", ["auto", "none"])
-def test_declared_dependencies_that_are_not_installed_are_named_and_nothing_runs(tmp_path: Path, mode: str) -> None:
+async def test_declared_dependencies_that_are_not_installed_are_named_and_nothing_runs(
+    tmp_path: Path, mode: str
+) -> None:
     sources(tmp_path, {"pyproject.toml": DEPENDS, "test_app.py": TRACE})
-    item = checked(tmp_path, mode=mode)
+    item = await checked(tmp_path, mode=mode)
     setup = f"{PIP} -e '.[test]'"
     assert (item.passed, item.exit_code, item.classification) == (False, None, "runtime")
     assert lacking(item) == NeededSetup(because="dependencies", what="pyproject.toml", command=setup)
@@ -83,7 +83,7 @@ def test_the_command_line_names_the_setup_once_and_fails(tmp_path: Path) -> None
             assert done.stdout.startswith("✗ test: did not run\n`pyproject.toml` declares dependencies")
 
 
-def test_lint_needs_no_dependencies(tmp_path: Path) -> None:
+async def test_lint_needs_no_dependencies(tmp_path: Path) -> None:
     sources(
         tmp_path,
         {
@@ -91,13 +91,13 @@ def test_lint_needs_no_dependencies(tmp_path: Path) -> None:
             "app.py": "import cachetools\n\nprint(cachetools)\n",
         },
     )
-    assert checked(tmp_path, "lint").passed
-    assert lacking(checked(tmp_path, "typecheck")) is not None
+    assert (await checked(tmp_path, "lint")).passed
+    assert lacking(await checked(tmp_path, "typecheck")) is not None
 
 
-def test_a_command_of_the_repositorys_own_is_run_as_it_says(tmp_path: Path) -> None:
+async def test_a_command_of_the_repositorys_own_is_run_as_it_says(tmp_path: Path) -> None:
     sources(tmp_path, {"pyproject.toml": DEPENDS, "test_app.py": TRACE})
-    assert checked(tmp_path, policy=ChecksPolicy(test=CheckPolicy(command="echo mine"))).passed
+    assert (await checked(tmp_path, policy=ChecksPolicy(test=CheckPolicy(command="echo mine")))).passed
 
 
 @pytest.mark.parametrize(
@@ -199,20 +199,20 @@ def environment(tree: Path, name: str = ".venv", *, tools: bool = True) -> Path:
 
 
 @pytest.mark.parametrize("name", [".venv", "venv"])
-def test_its_own_environment_is_used(tmp_path: Path, name: str) -> None:
+async def test_its_own_environment_is_used(tmp_path: Path, name: str) -> None:
     test = f"import cachetools\nimport sys\n\n\ndef test_it():\n    assert '/{name}/' in cachetools.WHERE\n"
     test += f"    assert sys.prefix.endswith('/{name}')\n"
     sources(tmp_path, {"pyproject.toml": DEPENDS, "test_app.py": test})
     environment(tmp_path, name)
-    item = checked(tmp_path)
+    item = await checked(tmp_path)
     assert item.passed, item.output
     assert item.command == "python -m pytest"
 
 
-def test_an_environment_without_the_tool_is_named(tmp_path: Path) -> None:
+async def test_an_environment_without_the_tool_is_named(tmp_path: Path) -> None:
     sources(tmp_path, {"pyproject.toml": DEPENDS, "test_app.py": TRACE})
     environment(tmp_path, tools=False)
-    item = checked(tmp_path)
+    item = await checked(tmp_path)
     assert lacking(item) == NeededSetup(because="tool", what="pytest", place=".venv", command=f"{PIP} -e '.[test]'")
     assert (item.error or "").startswith("could not run: The environment `.venv` has no `pytest`. Run `")
     assert not (tmp_path / "ran").exists()
@@ -253,20 +253,22 @@ DEV = {"devDependencies": {"vitest": "^4"}}
         ({"bun.lock": ""}, "bun install --frozen-lockfile"),
     ],
 )
-def test_packages_of_node_that_are_not_installed_are_named_and_nothing_runs(
+async def test_packages_of_node_that_are_not_installed_are_named_and_nothing_runs(
     tmp_path: Path, files: dict[str, str], command: str
 ) -> None:
     sources(tmp_path, {"package.json": package(**DEV), **files})
-    item = checked(tmp_path)
+    item = await checked(tmp_path)
     assert lacking(item) == NeededSetup(because="dependencies", what="package.json", command=command)
     assert f"Run `{command}`" in (item.error or "")
     assert not (tmp_path / "ran").exists()
     assert needs(tmp_path, "lint") == lacking(item)
 
 
-def test_node_without_dependencies_or_with_its_packages_runs(tmp_path: Path) -> None:
-    assert checked(sources(tmp_path / "plain", {"package.json": package()})).passed
-    assert checked(sources(tmp_path / "set-up", {"package.json": package(**DEV), "node_modules/.keep": ""})).passed
+async def test_node_without_dependencies_or_with_its_packages_runs(tmp_path: Path) -> None:
+    assert (await checked(sources(tmp_path / "plain", {"package.json": package()}))).passed
+    assert (
+        await checked(sources(tmp_path / "set-up", {"package.json": package(**DEV), "node_modules/.keep": ""}))
+    ).passed
     assert needs(sources(tmp_path / "pnp", {"package.json": package(**DEV), ".pnp.cjs": ""})) is None
 
 

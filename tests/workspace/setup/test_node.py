@@ -59,19 +59,19 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return asyncio.run(open_sandbox("bubblewrap", (), Tools(home=tmp_path_factory.mktemp("home"), fetch=True)))
 
 
-def carried_out(plan: SetupPlan, tree: Path, sandbox: Sandbox) -> Installed:
-    return asyncio.run(install(plan, tree, sandbox, grant=SandboxGrant(), shelf=None, mask=lambda text: text))
+async def carried_out(plan: SetupPlan, tree: Path, sandbox: Sandbox) -> Installed:
+    return await install(plan, tree, sandbox, grant=SandboxGrant(), shelf=None, mask=lambda text: text)
 
 
-def set_up(tree: Path, sandbox: Sandbox) -> None:
-    done = carried_out(plan_setup(tree), tree, sandbox)
+async def set_up(tree: Path, sandbox: Sandbox) -> None:
+    done = await carried_out(plan_setup(tree), tree, sandbox)
     assert done.failed is None, done.failed
 
 
-def passes_its_tests(tree: Path, sandbox: Sandbox) -> str:
+async def passes_its_tests(tree: Path, sandbox: Sandbox) -> str:
     command = detect(tree, "test", ChecksPolicy())
     assert isinstance(command, ShellCommand), command
-    step, log = asyncio.run(run_step("test", command, tree, sandbox, grant=SandboxGrant(), mask=lambda text: text))
+    step, log = await run_step("test", command, tree, sandbox, grant=SandboxGrant(), mask=lambda text: text)
     assert step.passed, log.decode()
     return command.text
 
@@ -80,7 +80,7 @@ def steps(tree: Path, files: Mapping[str, str], *near: str) -> tuple[SetupStep, 
     return plan_setup(sources(tree, files), near).steps
 
 
-def test_npm_installs_first_and_runs_scripts_only_without_the_network(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_npm_installs_first_and_runs_scripts_only_without_the_network(tmp_path: Path, sandbox: Sandbox) -> None:
     tree = sources(
         tmp_path / "tree",
         {"package.json": package(dependencies={"dep": "file:dep.tgz"}, scripts={"test": TEST, "prepare": MARK})},
@@ -98,27 +98,29 @@ def test_npm_installs_first_and_runs_scripts_only_without_the_network(tmp_path: 
         ("npm run prepare", False, False, True),
     ]
     lock = (tree / "package-lock.json").read_bytes()
-    assert carried_out(plan.model_copy(update={"steps": (first,)}), tree, sandbox).failed is None
+    assert (await carried_out(plan.model_copy(update={"steps": (first,)}), tree, sandbox)).failed is None
     assert not (tree / "ran").exists(), "a script ran while the network was there"
-    assert carried_out(plan.model_copy(update={"steps": plan.steps[1:]}), tree, sandbox).failed is None
+    assert (await carried_out(plan.model_copy(update={"steps": plan.steps[1:]}), tree, sandbox)).failed is None
     assert sorted((tree / "ran").read_text().split()) == ["postinstall", "prepare"]
-    assert passes_its_tests(tree, sandbox) == "npm test"
+    assert await passes_its_tests(tree, sandbox) == "npm test"
     assert (tree / "package-lock.json").read_bytes() == lock
     assert plan_setup(tree).steps == (), "what is set up needs no setup"
 
 
-def test_a_lock_file_that_is_older_than_the_manifest_installs_all_the_same(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_a_lock_file_that_is_older_than_the_manifest_installs_all_the_same(
+    tmp_path: Path, sandbox: Sandbox
+) -> None:
     tree = sources(tmp_path / "tree", {"package.json": package(scripts={"test": TEST})})
     packed(tree)
     npm(tree, "install", "--package-lock-only", "--ignore-scripts")
     lock = (tree / "package-lock.json").read_bytes()
     sources(tree, {"package.json": package(dependencies={"dep": "file:dep.tgz"}, scripts={"test": TEST})})
-    set_up(tree, sandbox)
-    passes_its_tests(tree, sandbox)
+    await set_up(tree, sandbox)
+    await passes_its_tests(tree, sandbox)
     assert (tree / "package-lock.json").read_bytes() == lock
 
 
-def test_a_workspace_is_installed_where_it_begins(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_a_workspace_is_installed_where_it_begins(tmp_path: Path, sandbox: Sandbox) -> None:
     files = {
         "package.json": package(workspaces=["packages/*"]),
         "packages/a/package.json": json.dumps({"name": "dep", "version": "1.0.0"}),
@@ -132,15 +134,15 @@ def test_a_workspace_is_installed_where_it_begins(tmp_path: Path, sandbox: Sandb
     assert first.run == "npm install --ignore-scripts --no-audit --no-fund --no-package-lock"
     assert set(first.products) == {"node_modules", "packages/a/node_modules", "packages/b/node_modules"}
     plan = plan_setup(tmp_path, ["packages/b/index.js"])
-    assert carried_out(plan, tmp_path, sandbox).failed is None
+    assert (await carried_out(plan, tmp_path, sandbox)).failed is None
     command = detect(tmp_path, "test", ChecksPolicy(), ["packages/b/index.js"])
     assert isinstance(command, ShellCommand) and command.text == "npm --prefix packages/b test"
-    step, log = asyncio.run(run_step("test", command, tmp_path, sandbox, grant=SandboxGrant(), mask=lambda text: text))
+    step, log = await run_step("test", command, tmp_path, sandbox, grant=SandboxGrant(), mask=lambda text: text)
     assert step.passed, log.decode()
     assert not (tmp_path / "package-lock.json").exists()
 
 
-def test_pnpm_is_fetched_installs_a_workspace_and_runs_its_tests(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_pnpm_is_fetched_installs_a_workspace_and_runs_its_tests(tmp_path: Path, sandbox: Sandbox) -> None:
     hook = "require('fs').writeFileSync(__dirname + '/hooked', ''); module.exports = {}\n"
     files = {
         "package.json": package(scripts={"test": "pnpm -r test", "prepare": "husky || true"}),
@@ -160,9 +162,9 @@ def test_pnpm_is_fetched_installs_a_workspace_and_runs_its_tests(tmp_path: Path,
     assert [(each.name, each.version) for each in only.programs] == [("pnpm", "10.34.9")]
     assert ".pnpmfile.cjs" in only.reads
     assert set(only.products) == {"node_modules", "packages/a/node_modules", "packages/b/node_modules"}
-    set_up(tree, sandbox)
+    await set_up(tree, sandbox)
     assert not (tree / "hooked").exists(), "the project's hook ran while the network was there"
-    assert passes_its_tests(tree, sandbox) == "pnpm test"
+    assert await passes_its_tests(tree, sandbox) == "pnpm test"
     assert (tree / "pnpm-lock.yaml").read_text() == PNPM_LOCK
 
 
@@ -317,7 +319,7 @@ BUILT = {"main": "./dist/index.js", "exports": {".": {"default": "./dist/index.j
 USES_ITSELF = "require('assert').equal(require('app'), 42)\n"
 
 
-def test_a_project_whose_tests_load_what_it_builds_is_built(tmp_path: Path, sandbox: Sandbox) -> None:
+async def test_a_project_whose_tests_load_what_it_builds_is_built(tmp_path: Path, sandbox: Sandbox) -> None:
     scripts = {"build": BUILD, "test": "node test/it.js"}
     files = {
         "package.json": package(**BUILT, scripts=scripts, devDependencies={"dep": "file:dep.tgz"}),
@@ -328,8 +330,8 @@ def test_a_project_whose_tests_load_what_it_builds_is_built(tmp_path: Path, sand
     packed(tree)
     (*_, last) = plan_setup(tree).steps
     assert (last.run, last.network, last.shared, last.optional) == ("npm run build", False, False, True)
-    set_up(tree, sandbox)
-    assert passes_its_tests(tree, sandbox) == "npm test"
+    await set_up(tree, sandbox)
+    assert await passes_its_tests(tree, sandbox) == "npm test"
 
 
 @pytest.mark.parametrize(

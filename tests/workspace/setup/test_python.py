@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import subprocess
 import sys
@@ -43,31 +42,25 @@ def words(tree: Path, files: dict[str, str]) -> str:
     )
 
 
-def carried_out(tree: Path, toolchains: tuple[Path, ...] = ()) -> Installed:
-    async def go() -> Installed:
-        sandbox = await open_sandbox("auto", toolchains)
-        return await install(plan_setup(tree), tree, sandbox, grant=SandboxGrant(), shelf=None, mask=lambda text: text)
-
-    return asyncio.run(go())
+async def carried_out(tree: Path, toolchains: tuple[Path, ...] = ()) -> Installed:
+    sandbox = await open_sandbox("auto", toolchains)
+    return await install(plan_setup(tree), tree, sandbox, grant=SandboxGrant(), shelf=None, mask=lambda text: text)
 
 
 def said(installed: Installed) -> str:
     return "\n".join(done.result.output.decode() for done in installed.steps if done.result is not None)
 
 
-def passes(tree: Path, check: CheckName = "test") -> str:
+async def passes(tree: Path, check: CheckName = "test") -> str:
     """The command of the check, which has to pass in the sandbox."""
 
-    async def go() -> str:
-        command = detect(tree, check, ChecksPolicy())
-        assert isinstance(command, ShellCommand), command
-        step, log = await run_step(
-            check, command, tree, await open_sandbox("auto", ()), grant=SandboxGrant(), mask=lambda text: text
-        )
-        assert step.passed, log.decode()
-        return command.text
-
-    return asyncio.run(go())
+    command = detect(tree, check, ChecksPolicy())
+    assert isinstance(command, ShellCommand), command
+    step, log = await run_step(
+        check, command, tree, await open_sandbox("auto", ()), grant=SandboxGrant(), mask=lambda text: text
+    )
+    assert step.passed, log.decode()
+    return command.text
 
 
 DEPENDS = f'{PROJECT}dependencies = ["iniconfig"]\n'
@@ -173,16 +166,16 @@ def test_an_environment_that_is_there_is_left_as_it_is(tmp_path: Path, name: str
     assert plan(tmp_path, {}) == SetupPlan()
 
 
-def test_a_lock_file_of_poetry_pins_what_is_installed(tmp_path: Path) -> None:
+async def test_a_lock_file_of_poetry_pins_what_is_installed(tmp_path: Path) -> None:
     lock = '[[package]]\nname = "iniconfig"\nversion = "2.0.0"\n'
     poetry = '[tool.poetry.dependencies]\niniconfig = "*"\n'
     sources(tmp_path, {"test_app.py": USES, "pyproject.toml": poetry, "poetry.lock": lock})
-    assert carried_out(tmp_path).failed is None
+    assert (await carried_out(tmp_path)).failed is None
     assert list(tmp_path.glob(".venv/lib/python*/site-packages/iniconfig-2.0.0.dist-info"))
-    assert passes(tmp_path) == "python -m pytest"
+    assert await passes(tmp_path) == "python -m pytest"
 
 
-def test_a_project_of_pip_is_installed_itself_and_its_code_has_no_network(tmp_path: Path) -> None:
+async def test_a_project_of_pip_is_installed_itself_and_its_code_has_no_network(tmp_path: Path) -> None:
     """The package's own build backend runs; it looks for the network and says what it found."""
     backend = (
         "import os, socket\nfrom flit_core.buildapi import *\nfrom flit_core import buildapi\n\n"
@@ -206,42 +199,42 @@ def test_a_project_of_pip_is_installed_itself_and_its_code_has_no_network(tmp_pa
             "pip.py": "open('ran', 'w')\n",
         },
     )
-    done = carried_out(tmp_path)
+    done = await carried_out(tmp_path)
     assert all(step.passed for step in done.steps), said(done)
     assert (tmp_path / "network").read_text() == "['lo']"
     assert not (tmp_path / "ran").exists(), "modules of the tree are not the installer's"
-    assert passes(tmp_path) == "python -m pytest"
+    assert await passes(tmp_path) == "python -m pytest"
     assert not any(str(tmp_path).encode() in path.read_bytes() for path in tmp_path.glob(".venv/lib/**/pip/**/*.pyc"))
 
 
-def test_what_exists_only_as_source_fails_with_its_name_and_the_remedy(tmp_path: Path) -> None:
+async def test_what_exists_only_as_source_fails_with_its_name_and_the_remedy(tmp_path: Path) -> None:
     sources(tmp_path, {"test_app.py": USES, "requirements.txt": "docopt==0.6.2\n"})
-    done = carried_out(tmp_path)
+    done = await carried_out(tmp_path)
     assert done.failed is not None
     output = said(done)
     assert "docopt==0.6.2" in output
     assert "set `setup` in .github/mendbot.yml, for example to `python3 -m venv .venv &&" in output
 
 
-def test_what_only_the_tests_use_does_not_sink_the_rest(tmp_path: Path) -> None:
+async def test_what_only_the_tests_use_does_not_sink_the_rest(tmp_path: Path) -> None:
     lists = {"requirements.txt": "iniconfig\n", "requirements-test.txt": "docopt==0.6.2\nmock\n"}
     sources(tmp_path, {"test_app.py": f"import mock\n{USES}", **lists})
-    done = carried_out(tmp_path)
+    done = await carried_out(tmp_path)
     assert done.failed is None, said(done)
     assert "Left out, as no wheel of it fits: docopt==0.6.2" in said(done)
-    assert passes(tmp_path) == "python -m pytest"
+    assert await passes(tmp_path) == "python -m pytest"
 
 
-def test_a_python_that_is_too_old_is_named(tmp_path: Path) -> None:
+async def test_a_python_that_is_too_old_is_named(tmp_path: Path) -> None:
     sources(tmp_path, {"test_app.py": USES, "pyproject.toml": f'{EXTRAS}requires-python = ">=3.19"\n'})
     text = (tmp_path / "pyproject.toml").read_text().replace("[project.optional-dependencies]\n", "")
     (tmp_path / "pyproject.toml").write_text(text)
-    done = carried_out(tmp_path)
+    done = await carried_out(tmp_path)
     assert done.failed is not None
     assert "This project needs Python >=3.19, and there is none here. Install one" in said(done)
 
 
-def test_a_version_that_git_would_say_is_guessed_where_git_is_not_there(tmp_path: Path) -> None:
+async def test_a_version_that_git_would_say_is_guessed_where_git_is_not_there(tmp_path: Path) -> None:
     build = HATCH.replace('"hatchling"', '"hatchling", "hatch-vcs"', 1) + "[tool.hatch.version]\n"
     test = "from importlib.metadata import version\n\ndef test_it():\n    assert version('app') == '24.3.1'\n"
     files = {
@@ -251,21 +244,21 @@ def test_a_version_that_git_would_say_is_guessed_where_git_is_not_there(tmp_path
         "tests/test_app.py": test,
     }
     sources(tmp_path, files)
-    done = carried_out(tmp_path)
+    done = await carried_out(tmp_path)
     assert all(step.passed for step in done.steps), said(done)
-    assert passes(tmp_path) == "python -m pytest"
+    assert await passes(tmp_path) == "python -m pytest"
 
 
-def test_several_directories_at_the_top_are_found_where_they_stand(tmp_path: Path) -> None:
+async def test_several_directories_at_the_top_are_found_where_they_stand(tmp_path: Path) -> None:
     """setuptools refuses such a project."""
     pyproject = f'{PROJECT}dependencies = ["iniconfig"]\n'
     sources(tmp_path, {"pyproject.toml": pyproject, "app/a.py": "import iniconfig\n", "other/b.py": ""})
     sources(tmp_path, {"tests/test_app.py": "import app.a\n\ndef test_it():\n    pass\n"})
     (step,) = plan_setup(tmp_path).steps
     assert step.shared
-    done = carried_out(tmp_path)
+    done = await carried_out(tmp_path)
     assert done.failed is None, said(done)
-    passes(tmp_path)
+    await passes(tmp_path)
 
 
 @pytest.fixture(scope="session")
@@ -280,7 +273,7 @@ def uv(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_a_lock_file_of_uv_is_installed_by_uv(tmp_path: Path, uv: Path) -> None:
+async def test_a_lock_file_of_uv_is_installed_by_uv(tmp_path: Path, uv: Path) -> None:
     pyproject = (
         f'{PROJECT}requires-python = ">=3.9"\ndependencies = ["iniconfig", "lib"]\n{BACKEND}'
         '[dependency-groups]\ntest = ["mock"]\n[tool.uv.workspace]\nmembers = ["libs/*"]\n'
@@ -301,9 +294,9 @@ def test_a_lock_file_of_uv_is_installed_by_uv(tmp_path: Path, uv: Path) -> None:
     wheels, itself = plan_setup(tmp_path).steps
     assert [program.name for program in (*wheels.programs, *itself.programs)] == ["uv", "uv"]
     assert {"uv.lock", "pyproject.toml", "libs/lib/pyproject.toml"} <= set(wheels.reads)
-    done = carried_out(tmp_path, (uv,))
+    done = await carried_out(tmp_path, (uv,))
     assert all(step.passed for step in done.steps), said(done)
-    assert passes(tmp_path) == "python -m pytest"
+    assert await passes(tmp_path) == "python -m pytest"
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ from bot.model import ManageWorktreeResult
 from tests.workspace.git_scene import everything, executable, make_repo, manage, plain
 
 
-def test_cleanup_deletes_the_directory_and_keeps_the_branch(repo: Path) -> None:
+async def test_cleanup_deletes_the_directory_and_keeps_the_branch(repo: Path) -> None:
     """REQ-GIT-002."""
-    path = Path(manage("create", [1, 2], repo=repo).worktree_path or "")
+    path = Path((await manage("create", [1, 2], repo=repo)).worktree_path or "")
     (path / "build.log").write_text("ignored files go with it")
     for _ in range(2):
-        result = manage("cleanup", [2, 1], repo=repo)
+        result = await manage("cleanup", [2, 1], repo=repo)
         assert result == ManageWorktreeResult(action="cleanup", success=True, branch="fix/issue-1-2")
         assert not path.exists()
     assert plain("branch", "--list", "fix/*", cwd=repo) == "fix/issue-1-2"
@@ -24,9 +24,9 @@ def test_cleanup_deletes_the_directory_and_keeps_the_branch(repo: Path) -> None:
     assert not list(path.parent.iterdir())
 
 
-def test_cleanup_finds_a_worktree_under_another_base(repo: Path, tmp_path: Path) -> None:
-    path = Path(manage("create", [1], "own/name", repo=repo, base=tmp_path / "x").worktree_path or "")
-    assert manage("cleanup", [1], repo=repo).branch == "own/name"
+async def test_cleanup_finds_a_worktree_under_another_base(repo: Path, tmp_path: Path) -> None:
+    path = Path((await manage("create", [1], "own/name", repo=repo, base=tmp_path / "x")).worktree_path or "")
+    assert (await manage("cleanup", [1], repo=repo)).branch == "own/name"
     assert not path.exists()
 
 
@@ -70,18 +70,18 @@ def _locked(path: Path) -> str:
 
 
 @pytest.mark.parametrize("soil", [_modified, _new, _staged_only, _gone, _nested, _commit_on_no_branch, _locked])
-def test_cleanup_never_loses_anything(repo: Path, soil: Callable[[Path], str]) -> None:
+async def test_cleanup_never_loses_anything(repo: Path, soil: Callable[[Path], str]) -> None:
     """REQ-GIT-002."""
-    path = Path(manage("create", [1], repo=repo).worktree_path or "")
+    path = Path((await manage("create", [1], repo=repo)).worktree_path or "")
     told = soil(path)
     before = everything(path)
-    result = manage("cleanup", [1], repo=repo)
+    result = await manage("cleanup", [1], repo=repo)
     assert not result.success and told in (result.error or "")
     assert everything(path) == before
 
 
-def test_cleanup_runs_nothing_that_the_tree_brought(repo: Path, tmp_path: Path) -> None:
-    path = Path(manage("create", [1], repo=repo).worktree_path or "")
+async def test_cleanup_runs_nothing_that_the_tree_brought(repo: Path, tmp_path: Path) -> None:
+    path = Path((await manage("create", [1], repo=repo)).worktree_path or "")
     canary = tmp_path / "canary"
     program = executable(tmp_path / "evil", canary)
     nested = make_repo(path / "nested", {"a": "a", ".gitattributes": "* filter=x\n"})
@@ -89,33 +89,33 @@ def test_cleanup_runs_nothing_that_the_tree_brought(repo: Path, tmp_path: Path) 
     plain("config", "core.fsmonitor", str(program), cwd=nested)
     (nested / "a").write_text("changed")
     (path / ".git").write_text(f"gitdir: {nested}/.git\n")
-    assert not manage("cleanup", [1], repo=repo).success
+    assert not (await manage("cleanup", [1], repo=repo)).success
     assert not canary.exists()
 
 
-def test_cleanup_of_what_was_never_there_is_success(repo: Path) -> None:
+async def test_cleanup_of_what_was_never_there_is_success(repo: Path) -> None:
     """REQ-GIT-002: an absent worktree is what was asked for; nothing else is touched."""
-    other = Path(manage("create", [2], repo=repo).worktree_path or "")
+    other = Path((await manage("create", [2], repo=repo)).worktree_path or "")
     before = everything(repo.parent)
     for issues in ([1], [1, 2], [22]):
-        result = manage("cleanup", issues, repo=repo)
+        result = await manage("cleanup", issues, repo=repo)
         assert (result.success, result.error) == (True, None)
         assert result.branch == f"fix/issue-{'-'.join(map(str, issues))}"
     assert everything(repo.parent) == before
     assert plain("status", "--porcelain", cwd=other) == ""
 
 
-def test_a_refused_cleanup_lists_every_file(repo: Path) -> None:
+async def test_a_refused_cleanup_lists_every_file(repo: Path) -> None:
     """REQ-GIT-002: there is no force; whoever wants it gone is told what to commit or discard."""
-    path = Path(manage("create", [1], repo=repo).worktree_path or "")
+    path = Path((await manage("create", [1], repo=repo)).worktree_path or "")
     told = {soil(path) for soil in (_new, _gone)} | {_staged_only(path)}
-    error = manage("cleanup", [1], repo=repo).error or ""
+    error = (await manage("cleanup", [1], repo=repo)).error or ""
     listed = error.partition("not committed: ")[2].partition("; commit or discard them first")[0]
     assert set(listed.split(", ")) == told
     for number in range(30):
         (path / f"n{number:02}").write_text("n")
-    error = manage("cleanup", [1], repo=repo).error or ""
+    error = (await manage("cleanup", [1], repo=repo)).error or ""
     assert "a.txt, src/b.py, n00, n01, " in error
     assert " and 13 more; commit or discard them first" in error
     plain("stash", "-u", cwd=path)
-    assert manage("cleanup", [1], repo=repo).success
+    assert (await manage("cleanup", [1], repo=repo)).success

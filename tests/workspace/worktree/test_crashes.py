@@ -61,40 +61,42 @@ def _kill_while_creating(mirror: Path, path: Path, delay_s: float, *, orphan_git
     racer.communicate()
 
 
-def _survives(mirror: Path, path: Path, delays: Sequence[float]) -> None:
+async def _survives(mirror: Path, path: Path, delays: Sequence[float]) -> None:
     for number, delay_s in enumerate(delays):
         _kill_while_creating(mirror, path, delay_s, orphan_git=number % 3 == 2)
-        tree = ensure(mirror, path)
+        tree = await ensure(mirror, path)
         assert plain("status", "--porcelain", cwd=path) == "", delay_s
         assert [p.name for p in path.parent.iterdir()] == ["fix-issue-1"]
         assert list((mirror / "worktrees").iterdir()) == [tree.git_dir]
-        asyncio.run(remove_worktree(mirror, path))
+        await remove_worktree(mirror, path)
         assert not list(path.parent.iterdir()) and not list((mirror / "worktrees").glob("*"))
         assert not (mirror / "mendbot-creating.json").exists()
         plain("update-ref", "-d", "refs/heads/fix/issue-1", cwd=mirror)
 
 
-def test_killed_while_creating_the_next_call_succeeds(large_mirror: Path, tmp_path: Path) -> None:
-    _survives(large_mirror, tmp_path / "runs/7/fix-issue-1", (0.02, 0.06, 0.1))
+async def test_killed_while_creating_the_next_call_succeeds(large_mirror: Path, tmp_path: Path) -> None:
+    await _survives(large_mirror, tmp_path / "runs/7/fix-issue-1", (0.02, 0.06, 0.1))
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-def test_killed_at_fifty_points_the_next_call_succeeds(large_mirror: Path, tmp_path: Path) -> None:
-    _survives(large_mirror, tmp_path / "runs/7/fix-issue-1", [n * 0.006 for n in range(50)])
+async def test_killed_at_fifty_points_the_next_call_succeeds(large_mirror: Path, tmp_path: Path) -> None:
+    await _survives(large_mirror, tmp_path / "runs/7/fix-issue-1", [n * 0.006 for n in range(50)])
 
 
-def test_a_person_killed_while_creating_can_create_again(repo: Path) -> None:
+async def test_a_person_killed_while_creating_can_create_again(repo: Path) -> None:
     """REQ-GIT-001."""
     for delay_s in (0.1, 0.2, 0.25, 0.3):
         racer = python(CREATE, repo, 1)
         time.sleep(delay_s)
         os.killpg(racer.pid, signal.SIGKILL)
         racer.communicate()
-        result = manage("create", [1], repo=repo)
+        result = await manage("create", [1], repo=repo)
         if not result.success:  # it had come through
-            assert "already exists" in (result.error or "") and len(manage("list", repo=repo).worktrees or ()) == 1
-        assert manage("cleanup", [1], repo=repo).success
+            assert (
+                "already exists" in (result.error or "") and len((await manage("list", repo=repo)).worktrees or ()) == 1
+            )
+        assert (await manage("cleanup", [1], repo=repo)).success
         plain("branch", "-D", "fix/issue-1", cwd=repo)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import signal
@@ -22,8 +21,8 @@ from bot.workspace.worktree.run_worktree import remove_worktree
 from tests.workspace.git_scene import Scene, content, ensure, make_repo, plain, python
 
 
-def detached(mirror: Path, path: Path, sha: str) -> Tree:
-    return asyncio.run(ensure_detached(mirror, path, sha))
+async def detached(mirror: Path, path: Path, sha: str) -> Tree:
+    return await ensure_detached(mirror, path, sha)
 
 
 @pytest.fixture
@@ -43,43 +42,45 @@ def state(path: Path) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize("name", ["head", "Odd_name"])
-def test_it_holds_the_commit_on_no_branch_and_makes_none(mirror: Path, tmp_path: Path, sha: str, name: str) -> None:
+async def test_it_holds_the_commit_on_no_branch_and_makes_none(
+    mirror: Path, tmp_path: Path, sha: str, name: str
+) -> None:
     path = tmp_path / "runs/7" / name
-    tree = detached(mirror, path, sha)
-    assert detached(mirror, path, sha) == tree
+    tree = await detached(mirror, path, sha)
+    assert await detached(mirror, path, sha) == tree
     assert state(path) == (sha, "HEAD", "")
     assert (path / "a.txt").read_text() == "one\n"
     assert plain("for-each-ref", "refs/heads", cwd=mirror) == ""
 
 
-def test_it_takes_no_slot_and_shares_its_commit(mirror: Path, tmp_path: Path, sha: str) -> None:
+async def test_it_takes_no_slot_and_shares_its_commit(mirror: Path, tmp_path: Path, sha: str) -> None:
     """Spec G.6: pull-request and base trees are detached checkouts and take no slot. G-6."""
     for number in range(3):
-        detached(mirror, tmp_path / f"runs/{number}/head", sha)
-    ensure(mirror, tmp_path / "runs/9/fix-issue-1", limit=1)
-    detached(mirror, tmp_path / "runs/9/base", sha)
+        await detached(mirror, tmp_path / f"runs/{number}/head", sha)
+    await ensure(mirror, tmp_path / "runs/9/fix-issue-1", limit=1)
+    await detached(mirror, tmp_path / "runs/9/base", sha)
 
 
-def test_removing_it_leaves_nothing(mirror: Path, path: Path, sha: str) -> None:
-    detached(mirror, path, sha)
+async def test_removing_it_leaves_nothing(mirror: Path, path: Path, sha: str) -> None:
+    await detached(mirror, path, sha)
     for _ in range(2):
-        asyncio.run(remove_worktree(mirror, path))
+        await remove_worktree(mirror, path)
         assert not list(path.parent.iterdir()) and not list((mirror / "worktrees").glob("*"))
 
 
-def test_what_is_no_commit_of_the_repository_is_refused(mirror: Path, path: Path, sha: str) -> None:
+async def test_what_is_no_commit_of_the_repository_is_refused(mirror: Path, path: Path, sha: str) -> None:
     """T11: exactly the commit that was approved, and nothing that merely leads to one."""
     plain("tag", "-a", "-m", "x", "v1", sha, cwd=mirror)
     tag, tree = plain("rev-parse", "v1", cwd=mirror), plain("rev-parse", f"{sha}^{{tree}}", cwd=mirror)
     with pytest.raises(Refused, match="not a commit itself") as caught:
-        detached(mirror, path, tag)
+        await detached(mirror, path, tag)
     assert caught.value.reason == "wrong_commit"
     for unknown in ("0" * 40, tree):
         with pytest.raises(UserError, match="no commit"):
-            detached(mirror, path, unknown)
+            await detached(mirror, path, unknown)
     for name in ("main", sha[:12], sha.upper(), "-x", "--upload-pack=touch${IFS}x", f"{sha}\n", ""):
         with pytest.raises(ValueError, match="no commit's id"):
-            detached(mirror, path, name)
+            await detached(mirror, path, name)
     assert not path.exists()
 
 
@@ -189,14 +190,14 @@ HARM = [
 
 
 @pytest.mark.parametrize("harm", HARM)
-def test_whatever_a_check_did_the_commits_files_are_back(
+async def test_whatever_a_check_did_the_commits_files_are_back(
     mirror: Path, path: Path, sha: str, harm: Callable[[Path, Path], None]
 ) -> None:
-    tree = detached(mirror, path, sha)
+    tree = await detached(mirror, path, sha)
     wanted = content(path)
-    asyncio.run(tree.snapshot())
+    await tree.snapshot()
     harm(path, mirror)
-    again = detached(mirror, path, sha)
+    again = await detached(mirror, path, sha)
     assert content(path) == wanted
     assert not (path / "src").is_symlink() and (path / "a.txt").is_file()
     assert state(path) == (sha, "HEAD", "")
@@ -204,67 +205,67 @@ def test_whatever_a_check_did_the_commits_files_are_back(
     assert list((mirror / "worktrees").iterdir()) == [again.git_dir]
 
 
-def test_what_is_ignored_stays_and_what_is_not_goes(mirror: Path, path: Path, sha: str) -> None:
+async def test_what_is_ignored_stays_and_what_is_not_goes(mirror: Path, path: Path, sha: str) -> None:
     """The set-up is done once for a run, and its `node_modules` serves every check."""
-    detached(mirror, path, sha)
+    await detached(mirror, path, sha)
     (path / "deps.log").write_text("installed")
     (path / "left").write_text("by a check")
-    detached(mirror, path, sha)
+    await detached(mirror, path, sha)
     assert (path / "deps.log").read_text() == "installed" and not (path / "left").exists()
 
 
-def test_edits_commits_and_a_lost_link_are_undone(mirror: Path, path: Path, sha: str) -> None:
-    detached(mirror, path, sha)
+async def test_edits_commits_and_a_lost_link_are_undone(mirror: Path, path: Path, sha: str) -> None:
+    await detached(mirror, path, sha)
     _edited(path, mirror)
     (path / ".git").unlink()
-    detached(mirror, path, sha)
+    await detached(mirror, path, sha)
     assert state(path) == (sha, "HEAD", "")
     _committed(path, mirror)
-    detached(mirror, path, sha)
+    await detached(mirror, path, sha)
     assert state(path) == (sha, "HEAD", "")
 
 
-def test_once_checks_have_begun_what_they_made_stays_and_what_they_altered_does_not(
+async def test_once_checks_have_begun_what_they_made_stays_and_what_they_altered_does_not(
     mirror: Path, path: Path, sha: str
 ) -> None:
-    tree = detached(mirror, path, sha)
+    tree = await detached(mirror, path, sha)
     (path / "made.txt").write_text("by setup")
     (path / ".venv").mkdir()
     (path / ".venv/tool").write_text("by setup")
     (path / "a.txt").write_text("by setup")
-    begun, restored = asyncio.run(tree.after_setup(sha))
+    begun, restored = await tree.after_setup(sha)
     assert restored == ("a.txt",) and (path / "a.txt").read_text() == "one\n"
     begin_with(tree, begun)
     _edited(path, mirror)
     (path / "made.txt").unlink()
-    assert begun_with(detached(mirror, path, sha)) == begun
+    assert begun_with(await detached(mirror, path, sha)) == begun
     assert (path / "a.txt").read_text() == "one\n" and (path / "src/b.py").exists()
     assert (path / "made.txt").read_text() == "by setup" and (path / ".venv/tool").exists()
     assert (path / "new/deep/file").read_text() == "n"
     # setup was run for this commit alone
     plain("commit", "-q", "--allow-empty", "-m", "by a check", cwd=path)
-    assert begun_with(detached(mirror, path, sha)) is None
+    assert begun_with(await detached(mirror, path, sha)) is None
     assert state(path) == (sha, "HEAD", "") and not (path / ".venv").exists()
 
 
 @pytest.mark.parametrize("name", ["node_modules", "packages/[web] *?/node_modules", "my env", "sp\\ecial/.venv"])
-def test_directories_that_only_tools_fill_are_in_no_snapshot_whatever_their_name(
+async def test_directories_that_only_tools_fill_are_in_no_snapshot_whatever_their_name(
     mirror: Path, path: Path, sha: str, name: str
 ) -> None:
-    tree = detached(mirror, path, sha)
+    tree = await detached(mirror, path, sha)
     (path / name / "lib").mkdir(parents=True)
     (path / name / "pyvenv.cfg").touch()
     (path / name / "lib/one.js").touch()
-    begun, _ = asyncio.run(tree.after_setup(sha))
+    begun, _ = await tree.after_setup(sha)
     (path / name / "lib/two.js").touch()
     (path / "beside.txt").touch()
-    changes = asyncio.run(tree.changed(begun, asyncio.run(tree.snapshot())))
+    changes = await tree.changed(begun, await tree.snapshot())
     assert [change.path for change in changes] == ["beside.txt"]
-    asyncio.run(tree.restore(sha))
+    await tree.restore(sha)
     assert (path / name / "lib/two.js").exists() and not (path / "beside.txt").exists()
 
 
-def test_the_same_place_for_another_commit_holds_that_one(scene: Scene, tmp_path: Path) -> None:
+async def test_the_same_place_for_another_commit_holds_that_one(scene: Scene, tmp_path: Path) -> None:
     path = tmp_path / "runs/7/head"
     first = plain("rev-parse", "HEAD", cwd=scene.work)
     (scene.work / "b.txt").write_text("b")
@@ -272,25 +273,25 @@ def test_the_same_place_for_another_commit_holds_that_one(scene: Scene, tmp_path
     plain("add", "-A", cwd=scene.work)
     plain("commit", "-q", "-m", "second", cwd=scene.work)
     plain("push", "-q", "origin", "main", cwd=scene.work)
-    asyncio.run(fetch(scene.mirror, scene.remote))
+    await fetch(scene.mirror, scene.remote)
     second = plain("rev-parse", "HEAD", cwd=scene.work)
     for sha, names in ((first, {"a.txt"}), (second, {"b.txt"}), (first, {"a.txt"})):
-        detached(scene.mirror, path, sha)
+        await detached(scene.mirror, path, sha)
         assert state(path) == (sha, "HEAD", "")
         assert {file.name for file in path.glob("*.txt")} == names
 
 
-def test_hooks_and_drivers_of_the_commit_do_not_run(tmp_path: Path) -> None:
+async def test_hooks_and_drivers_of_the_commit_do_not_run(tmp_path: Path) -> None:
     """T18: checking a stranger's commit out is no reason to run anything of it."""
     hook = "#!/bin/sh\ntouch CANARY\n"
     source = make_repo(tmp_path / "r", {"hooks/post-checkout": hook, ".gitattributes": "* filter=evil\n", "a": "1"})
     mirror, canary = tmp_path / "mirrors/r.git", tmp_path / "CANARY"
-    asyncio.run(ensure_mirror(mirror))
-    asyncio.run(fetch(mirror, Remote(str(source))))
+    await ensure_mirror(mirror)
+    await fetch(mirror, Remote(str(source)))
     (mirror / "hooks").mkdir(exist_ok=True)
     (mirror / "hooks/post-checkout").write_text(f"#!/bin/sh\ntouch '{canary}'\n")
     (mirror / "hooks/post-checkout").chmod(0o755)
-    detached(mirror, tmp_path / "runs/1/head", plain("rev-parse", "HEAD", cwd=source))
+    await detached(mirror, tmp_path / "runs/1/head", plain("rev-parse", "HEAD", cwd=source))
     assert not list(tmp_path.rglob("CANARY"))
 
 
@@ -313,21 +314,21 @@ def _kill_while(mirror: Path, path: Path, sha: str, delay_s: float) -> None:
 
 
 @pytest.mark.parametrize("anew", [True, False])
-def test_killed_at_any_moment_the_next_call_succeeds(tmp_path: Path, anew: bool) -> None:
+async def test_killed_at_any_moment_the_next_call_succeeds(tmp_path: Path, anew: bool) -> None:
     repo = make_repo(tmp_path / "large", {f"d{n % 40}/f{n}": f"{n}\n" * 20 for n in range(800)})
     mirror, path = tmp_path / "mirrors/large.git", tmp_path / "runs/7/head"
-    asyncio.run(ensure_mirror(mirror))
-    asyncio.run(fetch(mirror, Remote(str(repo))))
+    await ensure_mirror(mirror)
+    await fetch(mirror, Remote(str(repo)))
     sha = plain("rev-parse", "HEAD", cwd=repo)
     for delay_s in (0.03, 0.08):
         if not anew:
-            detached(mirror, path, sha)
+            await detached(mirror, path, sha)
             subprocess.run(["rm", "-rf", *(str(path / f"d{n}") for n in range(20))], check=True)
             plain("checkout", "-q", "--orphan", "elsewhere", cwd=path)
         _kill_while(mirror, path, sha, delay_s)
-        tree = detached(mirror, path, sha)
+        tree = await detached(mirror, path, sha)
         assert state(path) == (sha, "HEAD", ""), delay_s
         assert [entry.name for entry in path.parent.iterdir()] == ["head"]
         assert list((mirror / "worktrees").iterdir()) == [tree.git_dir]
-        asyncio.run(remove_worktree(mirror, path))
+        await remove_worktree(mirror, path)
         assert not list(path.parent.iterdir()) and not (mirror / "mendbot-creating.json").exists()

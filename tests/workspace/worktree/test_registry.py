@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import subprocess
 import sys
@@ -32,18 +31,18 @@ def _of_every_kind(repo: Path, root: Path) -> None:
     (repo / ".git/worktrees/begun").mkdir()
 
 
-def test_the_records_say_what_git_lists(repo: Path, tmp_path: Path) -> None:
+async def test_the_records_say_what_git_lists(repo: Path, tmp_path: Path) -> None:
     """REQ-GIT-003: it reads git, not memory."""
-    assert asyncio.run(registry.entries(repo / ".git")) == ()
+    assert await registry.entries(repo / ".git") == ()
     _of_every_kind(repo, tmp_path)
-    read = asyncio.run(registry.entries(repo / ".git"))
-    told = asyncio.run(registry._listed(repo / ".git"))
+    read = await registry.entries(repo / ".git")
+    told = await registry._listed(repo / ".git")
     assert len(read) == 8
     assert {(e.path, e.branch, e.locked) for e in read} == {(e.path, e.branch, e.locked) for e in told}
 
 
-def test_git_finds_nothing_amiss_in_what_was_made_without_it(mirror: Path, tmp_path: Path) -> None:
-    tree = ensure(mirror, tmp_path / "runs/1/fix-issue-1")
+async def test_git_finds_nothing_amiss_in_what_was_made_without_it(mirror: Path, tmp_path: Path) -> None:
+    tree = await ensure(mirror, tmp_path / "runs/1/fix-issue-1")
     plain("worktree", "add", "-q", "-b", "plain", str(tmp_path / "plain"), "refs/remotes/origin/main", cwd=mirror)
     ours = {name.name for name in tree.git_dir.iterdir()} - {"logs"}
     assert ours == {name.name for name in (mirror / "worktrees/plain").iterdir()} - {"logs", "ORIG_HEAD", "refs"}
@@ -60,13 +59,13 @@ def test_git_finds_nothing_amiss_in_what_was_made_without_it(mirror: Path, tmp_p
     plain("worktree", "remove", str(tmp_path / "elsewhere"), cwd=mirror)
 
 
-def test_a_name_that_another_worktree_has_is_numbered(repo: Path, tmp_path: Path) -> None:
+async def test_a_name_that_another_worktree_has_is_numbered(repo: Path, tmp_path: Path) -> None:
     for number, place in enumerate("ab"):
         plain("worktree", "add", "-q", "-b", f"b{number}", str(tmp_path / place / "fix-issue-1"), cwd=repo)
-    result = manage("create", [1], repo=repo)
+    result = await manage("create", [1], repo=repo)
     assert result.success, result.error
     assert plain("rev-parse", "--git-dir", cwd=Path(result.worktree_path or "")).endswith("worktrees/fix-issue-12")
-    assert {info.branch for info in manage("list", repo=repo).worktrees or ()} == {"b0", "b1", "fix/issue-1"}
+    assert {info.branch for info in (await manage("list", repo=repo)).worktrees or ()} == {"b0", "b1", "fix/issue-1"}
 
 
 @pytest.mark.parametrize(
@@ -79,14 +78,14 @@ def test_a_name_that_another_worktree_has_is_numbered(repo: Path, tmp_path: Path
         ("include.path", "nowhere"),
     ],
 )
-def test_a_repository_with_settings_of_its_own_gets_what_git_makes(repo: Path, settings: tuple[str, str]) -> None:
+async def test_a_repository_with_settings_of_its_own_gets_what_git_makes(repo: Path, settings: tuple[str, str]) -> None:
     if settings[0] != "core.bare":
         plain("config", "core.repositoryFormatVersion", "1", cwd=repo)
     plain("config", *settings, cwd=repo)
     (repo / ".git/info").mkdir(exist_ok=True)
     (repo / ".git/info/sparse-checkout").write_text("/src/\n")
     plain("worktree", "add", "-q", "-b", "plain", str(repo.parent / "plain"), cwd=repo)
-    result = manage("create", [1], repo=repo)
+    result = await manage("create", [1], repo=repo)
     assert result.success, result.error
     path = Path(result.worktree_path or "")
     assert path == repo.parent / "worktrees/fix-issue-1"
@@ -99,32 +98,32 @@ def test_a_repository_with_settings_of_its_own_gets_what_git_makes(repo: Path, s
         assert told == plain(*command, cwd=repo.parent / "plain", check=False)
 
 
-def test_a_repository_of_other_hashes_works_alike(tmp_path: Path) -> None:
+async def test_a_repository_of_other_hashes_works_alike(tmp_path: Path) -> None:
     repo = tmp_path / "home/repo"
     repo.mkdir(parents=True)
     plain("init", "-q", "--object-format=sha256", cwd=repo)
     plain("commit", "-q", "--allow-empty", "-m", "first", cwd=repo)
-    assert manage("create", [1], repo=repo).success
-    assert [info.branch for info in manage("list", repo=repo).worktrees or ()] == ["fix/issue-1"]
+    assert (await manage("create", [1], repo=repo)).success
+    assert [info.branch for info in (await manage("list", repo=repo)).worktrees or ()] == ["fix/issue-1"]
 
 
-def test_a_branch_that_appears_in_between_is_not_moved(repo: Path, tmp_path: Path) -> None:
+async def test_a_branch_that_appears_in_between_is_not_moved(repo: Path, tmp_path: Path) -> None:
     """REQ-GIT-001: an existing branch is refused, also one that somebody makes after we looked."""
     plain("branch", "mine", cwd=repo)
     plain("commit", "-q", "--allow-empty", "-m", "second", cwd=repo)
     head, mine = (plain("rev-parse", name, cwd=repo) for name in ("HEAD", "mine"))
     with pytest.raises(Exception, match="already exists"):
-        asyncio.run(registry.add(repo / ".git", tmp_path / "w", "mine", head, fresh=True))
+        await registry.add(repo / ".git", tmp_path / "w", "mine", head, fresh=True)
     assert plain("rev-parse", "mine", cwd=repo) == mine
     assert not (tmp_path / "w").exists()
     assert not list((repo / ".git/worktrees").iterdir())
 
 
-def test_what_lies_at_the_place_is_neither_taken_nor_deleted(repo: Path, tmp_path: Path) -> None:
+async def test_what_lies_at_the_place_is_neither_taken_nor_deleted(repo: Path, tmp_path: Path) -> None:
     mine = make_repo(tmp_path / "mine")
     head = plain("rev-parse", "HEAD", cwd=repo)
     with pytest.raises(Exception, match="exists already"):
-        asyncio.run(registry.add(repo / ".git", mine, "fresh", head, fresh=True))
+        await registry.add(repo / ".git", mine, "fresh", head, fresh=True)
     assert plain("branch", "--list", "fresh", cwd=repo) == ""
     assert (mine / "a.txt").read_text() == "one\n"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 from collections.abc import Callable
@@ -20,63 +19,63 @@ from tests.workspace.git_scene import (
 )
 
 
-def test_ensuring_twice_gives_the_same_tree(mirror: Path, tmp_path: Path) -> None:
+async def test_ensuring_twice_gives_the_same_tree(mirror: Path, tmp_path: Path) -> None:
     path = tmp_path / "runs/7/fix-issue-1"
-    tree = ensure(mirror, path)
+    tree = await ensure(mirror, path)
     (path / "new").write_text("work in progress")
-    assert ensure(mirror, path) == tree == asyncio.run(reopen_worktree(mirror, path))
+    assert await ensure(mirror, path) == tree == await reopen_worktree(mirror, path)
     assert (path / "new").exists()
     assert plain("rev-parse", "--abbrev-ref", "HEAD", cwd=path) == "fix/issue-1"
 
 
-def test_a_removed_tree_comes_back_on_its_branch_with_its_commits(mirror: Path, tmp_path: Path) -> None:
+async def test_a_removed_tree_comes_back_on_its_branch_with_its_commits(mirror: Path, tmp_path: Path) -> None:
     path = tmp_path / "runs/7/fix-issue-1"
-    tree = ensure(mirror, path)
+    tree = await ensure(mirror, path)
     (path / "new").write_text("n")
-    commit = asyncio.run(tree.commit(asyncio.run(tree.snapshot()), "fix", "A <a@example.org>"))
+    commit = await tree.commit(await tree.snapshot(), "fix", "A <a@example.org>")
     for _ in range(2):
-        asyncio.run(remove_worktree(mirror, path))
-        assert not path.exists() and asyncio.run(reopen_worktree(mirror, path)) is None
-    assert asyncio.run(ensure(mirror, path).head()) == commit
+        await remove_worktree(mirror, path)
+        assert not path.exists() and await reopen_worktree(mirror, path) is None
+    assert await (await ensure(mirror, path)).head() == commit
     assert (path / "new").read_text() == "n"
 
 
-def test_the_limit_holds_and_the_same_run_is_not_counted_twice(mirror: Path, tmp_path: Path) -> None:
+async def test_the_limit_holds_and_the_same_run_is_not_counted_twice(mirror: Path, tmp_path: Path) -> None:
     """REQ-GIT-004: the bot's own call raises what makes its run wait."""
     paths = [tmp_path / f"runs/{n}/fix-issue-{n}" for n in range(1, 5)]
     for number, path in enumerate(paths[:3], 1):
-        ensure(mirror, path, f"fix/issue-{number}")
+        await ensure(mirror, path, f"fix/issue-{number}")
     with pytest.raises(SlotsFull):
-        ensure(mirror, paths[3], "fix/issue-4")
+        await ensure(mirror, paths[3], "fix/issue-4")
     assert not paths[3].exists()
-    ensure(mirror, paths[0], "fix/issue-1")
-    asyncio.run(remove_worktree(mirror, paths[0]))
-    ensure(mirror, paths[3], "fix/issue-4")
+    await ensure(mirror, paths[0], "fix/issue-1")
+    await remove_worktree(mirror, paths[0])
+    await ensure(mirror, paths[3], "fix/issue-4")
 
 
-def test_a_branch_that_another_run_holds_is_waited_for(mirror: Path, tmp_path: Path) -> None:
-    ensure(mirror, tmp_path / "runs/1/fix-issue-1")
+async def test_a_branch_that_another_run_holds_is_waited_for(mirror: Path, tmp_path: Path) -> None:
+    await ensure(mirror, tmp_path / "runs/1/fix-issue-1")
     with pytest.raises(Transient, match="is checked out at"):
-        ensure(mirror, tmp_path / "runs/2/fix-issue-1")
+        await ensure(mirror, tmp_path / "runs/2/fix-issue-1")
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE_NAMES if name != "refs/../x"])
-def test_hostile_names_are_refused_by_the_bots_own_calls(
+async def test_hostile_names_are_refused_by_the_bots_own_calls(
     mirror: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for branch, start in ((name, "main"), ("fix/issue-1", name)):
         with pytest.raises(UserError):
-            ensure(mirror, tmp_path / "runs/1/w", branch, start)
+            await ensure(mirror, tmp_path / "runs/1/w", branch, start)
     assert not (tmp_path / "runs/1/w").exists() and not list(tmp_path.rglob("CANARY"))
 
 
-def test_a_tree_that_something_switched_is_told(mirror: Path, tmp_path: Path) -> None:
+async def test_a_tree_that_something_switched_is_told(mirror: Path, tmp_path: Path) -> None:
     path = tmp_path / "runs/7/fix-issue-1"
-    ensure(mirror, path)
+    await ensure(mirror, path)
     plain("checkout", "-q", "-b", "other", cwd=path)
     with pytest.raises(UserError, match="on `other`, not on `fix/issue-1`"):
-        ensure(mirror, path)
+        await ensure(mirror, path)
 
 
 def _no_git_file(path: Path, _: Path) -> None:
@@ -103,14 +102,14 @@ def _git_fifo(path: Path, _: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [_no_git_file, _foreign_git_file, _git_directory, _git_link, _git_fifo])
-def test_work_survives_whatever_was_done_to_the_git_file(
+async def test_work_survives_whatever_was_done_to_the_git_file(
     mirror: Path, tmp_path: Path, harm: Callable[[Path, Path], None]
 ) -> None:
     path = tmp_path / "runs/7/fix-issue-1"
-    tree = ensure(mirror, path)
+    tree = await ensure(mirror, path)
     (path / "new").write_text("work in progress")
     harm(path, mirror)
-    assert ensure(mirror, path) == tree
+    assert await ensure(mirror, path) == tree
     assert plain("status", "--porcelain", cwd=path) == "?? new"
     assert sorted(entry.name for entry in path.parent.iterdir()) == ["fix-issue-1"]
 
@@ -148,36 +147,36 @@ def _a_file_there(path: Path, _: Path) -> None:
 @pytest.mark.parametrize(
     "harm", [_directory_deleted, _record_deleted, _half_made, _record_begun, _record_emptied, _a_file_there]
 )
-def test_what_is_broken_is_made_again(mirror: Path, tmp_path: Path, harm: Callable[[Path, Path], None]) -> None:
+async def test_what_is_broken_is_made_again(mirror: Path, tmp_path: Path, harm: Callable[[Path, Path], None]) -> None:
     """REQ-GIT-003: half made, deleted by hand, forgotten by git: the next call heals it, and it takes one slot."""
     path = tmp_path / "runs/7/fix-issue-1"
-    ensure(mirror, path)
+    await ensure(mirror, path)
     harm(path, mirror)
-    tree = ensure(mirror, path, limit=1)
+    tree = await ensure(mirror, path, limit=1)
     assert (path / "a.txt").read_text() == "one\n"
     assert plain("status", "--porcelain", cwd=path) == ""
     assert list((mirror / "worktrees").iterdir()) == [tree.git_dir]
     harm(path, mirror)
-    asyncio.run(remove_worktree(mirror, path))
+    await remove_worktree(mirror, path)
     assert not list(path.parent.iterdir()) and not list((mirror / "worktrees").glob("*"))
 
 
-def test_leftovers_are_salvaged_and_nothing_else(mirror: Path, tmp_path: Path) -> None:
+async def test_leftovers_are_salvaged_and_nothing_else(mirror: Path, tmp_path: Path) -> None:
     """REQ-GIT-002: nothing that was written is lost when the bot removes a tree."""
     path = tmp_path / "runs/7/fix-issue-1"
-    tree = ensure(mirror, path)
+    tree = await ensure(mirror, path)
     (path / "x.log").write_text("ignored")
-    assert asyncio.run(salvage(tree, "refs/mendbot/salvage/7")) is None
+    assert await salvage(tree, "refs/mendbot/salvage/7") is None
     (path / "new").write_text("never committed")
-    assert asyncio.run(salvage(tree, "7")) == "refs/mendbot/salvage/7"
-    asyncio.run(remove_worktree(mirror, path))
+    assert await salvage(tree, "7") == "refs/mendbot/salvage/7"
+    await remove_worktree(mirror, path)
     assert plain("show", "refs/mendbot/salvage/7:new", cwd=mirror) == "never committed"
-    assert asyncio.run(salvage(tree, "refs/mendbot/salvage/7")) is None
+    assert await salvage(tree, "refs/mendbot/salvage/7") is None
 
 
-def test_deep_and_forbidden_directories_are_removed(mirror: Path, tmp_path: Path) -> None:
+async def test_deep_and_forbidden_directories_are_removed(mirror: Path, tmp_path: Path) -> None:
     path = tmp_path / "runs/7/fix-issue-1"
-    ensure(mirror, path)
+    await ensure(mirror, path)
     home = os.getcwd()
     os.chdir(path)
     try:
@@ -187,9 +186,9 @@ def test_deep_and_forbidden_directories_are_removed(mirror: Path, tmp_path: Path
     finally:
         os.chdir(home)
     (path / "src").chmod(0)
-    asyncio.run(remove_worktree(mirror, path))
+    await remove_worktree(mirror, path)
     assert not list(path.parent.iterdir())
-    ensure(mirror, path)
+    await ensure(mirror, path)
 
 
 def test_branches_are_named_by_their_issues() -> None:

@@ -21,8 +21,8 @@ from tests.workspace.git_scene import ROOT, ensure, plain
 REF = "refs/mendbot/salvage/1"
 
 
-def clear(mirror: Path, path: Path) -> Loss | None:
-    return asyncio.run(asyncio.wait_for(clear_tree(mirror, path, REF), PATIENCE_S))
+async def clear(mirror: Path, path: Path) -> Loss | None:
+    return await asyncio.wait_for(clear_tree(mirror, path, REF), PATIENCE_S)
 
 
 def kept(mirror: Path) -> set[str]:
@@ -48,26 +48,26 @@ def _no_rights(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [_bad_encoding, _unknown_encoding, _pipe, _no_rights])
-def test_a_tree_that_git_cannot_read_is_kept_as_it_is(
+async def test_a_tree_that_git_cannot_read_is_kept_as_it_is(
     mirror: Path, tmp_path: Path, spoil: Callable[[Path], None]
 ) -> None:
     path = tmp_path / "runs/1/fix-issue-1"
-    ensure(mirror, path, limit=1)
+    await ensure(mirror, path, limit=1)
     (path / "sub").mkdir()
     (path / "sub/new.txt").write_text("never committed")
     (path / "a.txt").write_text("changed")
     (path / "src/b.py").unlink()
     spoil(path)
-    assert clear(mirror, path) is None
+    assert await clear(mirror, path) is None
     assert kept(mirror) >= {"a.txt", "sub/new.txt"}
     assert plain("show", f"{REF}:sub/new.txt", cwd=mirror) == "never committed"
-    assert asyncio.run(entries(mirror)) == () and not path.parent.exists()
-    ensure(mirror, tmp_path / "runs/2/fix-issue-2", "fix/issue-2", limit=1)
+    assert await entries(mirror) == () and not path.parent.exists()
+    await ensure(mirror, tmp_path / "runs/2/fix-issue-2", "fix/issue-2", limit=1)
 
 
-def test_what_cannot_be_kept_is_named(mirror: Path, tmp_path: Path) -> None:
+async def test_what_cannot_be_kept_is_named(mirror: Path, tmp_path: Path) -> None:
     path = tmp_path / "runs/1/fix-issue-1"
-    ensure(mirror, path, limit=1)
+    await ensure(mirror, path, limit=1)
     (path / "sub").mkdir()
     _pipe(path)
     (path / "new.txt").write_text("kept")
@@ -76,23 +76,23 @@ def test_what_cannot_be_kept_is_named(mirror: Path, tmp_path: Path) -> None:
     (path / "run.sh").chmod(0o755)
     with (path / "huge\n`x`.bin").open("wb") as file:
         file.truncate(100 << 20)
-    loss = clear(mirror, path)
+    loss = await clear(mirror, path)
     assert loss is not None and loss.files == (r"huge\n`x`.bin",) and loss.more == 0
     assert "`sub/.gitignore` is a named pipe" in loss.because
     listed = plain("ls-tree", "-r", REF, cwd=mirror)
     assert "120000" in listed and "100755" in listed
     assert plain("show", f"{REF}:link", cwd=mirror) == "/etc/shadow"
-    assert asyncio.run(entries(mirror)) == ()
+    assert await entries(mirror) == ()
 
 
-def test_the_number_of_lost_files_is_told_and_not_all_names(mirror: Path, tmp_path: Path) -> None:
+async def test_the_number_of_lost_files_is_told_and_not_all_names(mirror: Path, tmp_path: Path) -> None:
     path = tmp_path / "runs/1/fix-issue-1"
-    ensure(mirror, path)
+    await ensure(mirror, path)
     (path / "sub").mkdir()
     _pipe(path)
     for number in range(530):
         (path / f"n{number:03}.txt").write_text(str(number))
-    loss = clear(mirror, path)
+    loss = await clear(mirror, path)
     assert loss is not None and (len(loss.files), loss.more) == (20, 10)
     assert len(kept(mirror)) == 500 + 3
 

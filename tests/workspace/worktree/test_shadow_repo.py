@@ -3,7 +3,6 @@ is the same to the byte afterwards."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import stat
 from hashlib import sha256
@@ -31,31 +30,28 @@ def state_of(directory: Path) -> dict[str, tuple[int, str]]:
     return found
 
 
-def opened(path: Path, tmp_path: Path) -> Tree:
-    return asyncio.run(open_shadow(path, tmp_path / "shadow/git"))
+async def opened(path: Path, tmp_path: Path) -> Tree:
+    return await open_shadow(path, tmp_path / "shadow/git")
 
 
-def names(tree: Tree) -> set[str]:
+async def names(tree: Tree) -> set[str]:
     empty = plain("mktree", cwd=tree.git_dir, stdin="").strip()
-    changes = asyncio.run(tree.changed(empty, asyncio.run(tree.snapshot())))
+    changes = await tree.changed(empty, await tree.snapshot())
     return {change.path for change in changes}
 
 
-def lived(path: Path, tmp_path: Path) -> set[str]:
+async def lived(path: Path, tmp_path: Path) -> set[str]:
     """What a session sees in a tree, after it has written and gone back there."""
-    tree = opened(path, tmp_path)
+    tree = await opened(path, tmp_path)
 
-    async def session() -> None:
-        start = await tree.snapshot()
-        (path / "made.txt").write_text("by an agent\n")
-        after = await tree.snapshot()
-        assert [change.path for change in await tree.changed(start, after)] == ["made.txt"]
-        await tree.restore(start)
-        assert not (path / "made.txt").exists()
-        assert await tree.snapshot() == start
-
-    asyncio.run(session())
-    return names(tree)
+    start = await tree.snapshot()
+    (path / "made.txt").write_text("by an agent\n")
+    after = await tree.snapshot()
+    assert [change.path for change in await tree.changed(start, after)] == ["made.txt"]
+    await tree.restore(start)
+    assert not (path / "made.txt").exists()
+    assert await tree.snapshot() == start
+    return await names(tree)
 
 
 @pytest.fixture
@@ -77,93 +73,93 @@ def repo(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_trees_own_repository_is_the_same_to_the_byte(repo: Path, tmp_path: Path) -> None:
+async def test_the_trees_own_repository_is_the_same_to_the_byte(repo: Path, tmp_path: Path) -> None:
     before = state_of(repo / ".git")
-    seen = lived(repo, tmp_path)
+    seen = await lived(repo, tmp_path)
     assert state_of(repo / ".git") == before
     assert {"kept.log", "staged.txt", ".gitignore"} <= seen
     assert not any(name.startswith(("build", ".git/")) for name in seen)
 
 
-def test_uncommitted_work_is_what_a_session_starts_from_and_goes_back_to(repo: Path, tmp_path: Path) -> None:
-    tree = opened(repo, tmp_path)
-    start = asyncio.run(tree.snapshot())
-    assert start == asyncio.run(tree._id("HEAD^{tree}"))
+async def test_uncommitted_work_is_what_a_session_starts_from_and_goes_back_to(repo: Path, tmp_path: Path) -> None:
+    tree = await opened(repo, tmp_path)
+    start = await tree.snapshot()
+    assert start == await tree._id("HEAD^{tree}")
     for name in ("kept.log", "staged.txt"):
         (repo / name).write_text("ruined\n")
     (repo / "kept.log").unlink()
-    asyncio.run(tree.restore(start))
+    await tree.restore(start)
     assert (repo / "kept.log").read_text() == "edited\n"
     assert (repo / "staged.txt").read_text() == "staged and edited\n"
     assert (repo / "build/out").read_text() == "ignored\n"
 
 
-def test_what_a_session_began_with_is_taken_down_once(repo: Path, tmp_path: Path) -> None:
-    head = asyncio.run(opened(repo, tmp_path).head())
+async def test_what_a_session_began_with_is_taken_down_once(repo: Path, tmp_path: Path) -> None:
+    head = await (await opened(repo, tmp_path)).head()
     (repo / "later.txt").write_text("x\n")
-    assert asyncio.run(opened(repo, tmp_path).head()) == head
+    assert await (await opened(repo, tmp_path)).head() == head
 
 
-def test_a_crash_while_the_first_look_was_taken_harms_nothing(repo: Path, tmp_path: Path) -> None:
-    tree = opened(repo, tmp_path)
+async def test_a_crash_while_the_first_look_was_taken_harms_nothing(repo: Path, tmp_path: Path) -> None:
+    tree = await opened(repo, tmp_path)
     (tree.git_dir / "refs/heads/main").unlink()
     (tree.git_dir / "mendbot-first-index").write_bytes(b"half an index")
-    assert {"kept.log", "staged.txt"} <= names(opened(repo, tmp_path))
+    assert {"kept.log", "staged.txt"} <= await names(await opened(repo, tmp_path))
 
 
-def test_a_part_of_a_repository_is_a_tree_too(repo: Path, tmp_path: Path) -> None:
+async def test_a_part_of_a_repository_is_a_tree_too(repo: Path, tmp_path: Path) -> None:
     part = repo / "packages/one"
     part.mkdir(parents=True)
     (part / "a.log").write_text("x\n")
     plain("add", "-f", "packages/one/a.log", cwd=repo)
     before = state_of(repo / ".git")
-    assert lived(part, tmp_path) == {"a.log"}
+    assert await lived(part, tmp_path) == {"a.log"}
     assert state_of(repo / ".git") == before
 
 
-def test_a_tree_without_a_repository_is_one_too(tmp_path: Path) -> None:
+async def test_a_tree_without_a_repository_is_one_too(tmp_path: Path) -> None:
     path = tmp_path / "plain"
     path.mkdir()
     (path / "a.txt").write_text("x\n")
-    assert lived(path, tmp_path) == {"a.txt"}
+    assert await lived(path, tmp_path) == {"a.txt"}
     assert not (path / ".git").exists()
 
 
-def test_an_empty_tree_is_one_too(tmp_path: Path) -> None:
+async def test_an_empty_tree_is_one_too(tmp_path: Path) -> None:
     path = tmp_path / "plain"
     path.mkdir()
-    assert lived(path, tmp_path) == set()
+    assert await lived(path, tmp_path) == set()
 
 
-def test_nested_repositories_stay_as_they_are_and_are_nobodys_change(repo: Path, tmp_path: Path) -> None:
+async def test_nested_repositories_stay_as_they_are_and_are_nobodys_change(repo: Path, tmp_path: Path) -> None:
     nested = make_repo(repo / "vendor/nested")
     (nested / "edited.txt").write_text("x\n")
     plain("add", "vendor/nested", cwd=repo)  # a submodule to the repository around it
     before = state_of(nested), state_of(repo / ".git")
-    seen = lived(repo, tmp_path)
+    seen = await lived(repo, tmp_path)
     assert not any(name.startswith("vendor") for name in seen)
     assert (state_of(nested), state_of(repo / ".git")) == before
 
 
-def test_a_read_only_repository_is_enough(repo: Path, tmp_path: Path) -> None:
+async def test_a_read_only_repository_is_enough(repo: Path, tmp_path: Path) -> None:
     for path in [*(repo / ".git").rglob("*"), repo / ".git"]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     before = state_of(repo / ".git")
     try:
-        assert "kept.log" in lived(repo, tmp_path)
+        assert "kept.log" in await lived(repo, tmp_path)
         assert state_of(repo / ".git") == before
     finally:
         for path in [repo / ".git", *(repo / ".git").rglob("*")]:
             path.chmod(0o755)
 
 
-def test_a_broken_repository_is_as_none(repo: Path, tmp_path: Path) -> None:
+async def test_a_broken_repository_is_as_none(repo: Path, tmp_path: Path) -> None:
     (repo / ".git/HEAD").write_text("broken")
-    seen = lived(repo, tmp_path)
+    seen = await lived(repo, tmp_path)
     assert "staged.txt" in seen and "kept.log" not in seen
 
 
-def test_links_are_links_and_nothing_behind_them_is_touched(repo: Path, tmp_path: Path) -> None:
+async def test_links_are_links_and_nothing_behind_them_is_touched(repo: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret.txt").write_text("keep me\n")
@@ -171,27 +167,27 @@ def test_links_are_links_and_nothing_behind_them_is_touched(repo: Path, tmp_path
     (repo / "loop").symlink_to("loop")
     (repo / "gone").symlink_to("/nowhere")
     before = state_of(outside)
-    seen = lived(repo, tmp_path)
+    seen = await lived(repo, tmp_path)
     assert {"dir", "loop", "gone"} <= seen and not any("secret" in name for name in seen)
     assert state_of(outside) == before
     assert (repo / "dir").is_symlink()
 
 
-def test_a_tracked_file_that_lies_behind_a_link_now_is_not_followed(repo: Path, tmp_path: Path) -> None:
+async def test_a_tracked_file_that_lies_behind_a_link_now_is_not_followed(repo: Path, tmp_path: Path) -> None:
     (repo / "d").mkdir()
     (repo / "d/a.log").write_text("x\n")
     plain("add", "-f", "d/a.log", cwd=repo)
     (repo / "d").rename(tmp_path / "away")
     (repo / "d").symlink_to(tmp_path / "away")
-    assert {"d"} == {name for name in lived(repo, tmp_path) if name.startswith("d")}
+    assert {"d"} == {name for name in await lived(repo, tmp_path) if name.startswith("d")}
 
 
 @pytest.mark.parametrize("tracked", [False, True])
-def test_names_of_any_bytes_are_kept(repo: Path, tmp_path: Path, tracked: bool) -> None:
+async def test_names_of_any_bytes_are_kept(repo: Path, tmp_path: Path, tracked: bool) -> None:
     for name in ODD:
         Path(os.fsdecode(os.path.join(os.fsencode(repo), name))).write_text("x\n")
     if tracked:
         plain("add", "-A", cwd=repo)
     before = state_of(repo / ".git")
-    assert {os.fsdecode(name) for name in ODD} <= lived(repo, tmp_path)
+    assert {os.fsdecode(name) for name in ODD} <= await lived(repo, tmp_path)
     assert state_of(repo / ".git") == before
