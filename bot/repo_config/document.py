@@ -50,7 +50,7 @@ class SourcePosition:
 class Document:
     """The mapping that a text holds, and where each of its values stands."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, object]
     places: Mapping[Path, SourcePosition]
     lines: LineIndex
     problems: tuple[PolicyProblem, ...] = ()
@@ -145,14 +145,14 @@ class _Builder:
     problems: list[PolicyProblem] = field(default_factory=list)
     left: int = MAX_VALUES
 
-    def mapping(self, node: MappingNode, path: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    def mapping(self, node: MappingNode, path: Path) -> dict[str, object]:
+        found: dict[str, object] = {}
         for name, place in self._entries(node, path).items():
             self.places[(*path, name)] = place
             found[name] = self._value(place.value, (*path, name))
         return found
 
-    def _value(self, node: Node, path: Path) -> Any:
+    def _value(self, node: Node, path: Path) -> object:
         self._count(node, len(path))
         if isinstance(node, MappingNode) and node.tag == f"{TAG}map":
             return self.mapping(node, path)
@@ -166,7 +166,7 @@ class _Builder:
             return self._scalar(node)
         return object()
 
-    def _scalar(self, node: ScalarNode) -> Any:
+    def _scalar(self, node: ScalarNode) -> object:
         kind = node.tag.removeprefix(TAG)
         if kind == "str":
             if (unfit := _UNFIT_IN_A_VALUE.search(node.value)) is not None:

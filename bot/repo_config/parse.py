@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+from yaml.nodes import Node
 
 from bot.repo_config.describe import LONGEST, got, is_null, is_plain, is_quoted_number, is_quoted_truth, is_text
 from bot.repo_config.document import Document, Path, parse_document
 from bot.repo_config.keys import FIRST_PROBLEMS, Policy, PolicyProblem
-from bot.repo_config.schema import below, choices, either, keys_of, phrase, policy_schema, sections
+from bot.repo_config.schema import Schema, below, choices, either, keys_of, phrase, policy_schema, sections
 
 LONGEST_BYTES = 64 * 1024
 _SHORTEST = 3
@@ -58,10 +59,10 @@ def parse_policy(text: str) -> Policy | tuple[PolicyProblem, ...]:
     return tuple(found)
 
 
-def _problems(document: Document, errors: Iterable[Any]) -> list[PolicyProblem]:
+def _problems(document: Document, errors: Iterable[ErrorDetails]) -> list[PolicyProblem]:
     """One problem for each value: of a key that takes text or a list, pydantic reports once why it is no text and once
     why it is no list. What is wrong within a list or a mapping is reported, and not that the whole is wrong for it."""
-    by_path: dict[Path, Any] = {}
+    by_path: dict[Path, ErrorDetails] = {}
     for error in errors:
         path = _path(document, error["loc"])
         if path not in by_path or by_path[path]["type"].endswith("_type"):
@@ -84,11 +85,11 @@ def _path(document: Document, loc: tuple[str | int, ...]) -> Path:
     return path
 
 
-def _is_about_the_key(error: Any) -> bool:
+def _is_about_the_key(error: ErrorDetails) -> bool:
     return bool(error["type"] == "extra_forbidden" or error["loc"][-1] == "[key]")
 
 
-def _place(document: Document, path: Path, error: Any) -> tuple[int, int]:
+def _place(document: Document, path: Path, error: ErrorDetails) -> tuple[int, int]:
     """The line and the column of what is wrong."""
     place = document.places.get(path)
     if place is None:  # a default that does not go with what is there
@@ -96,12 +97,12 @@ def _place(document: Document, path: Path, error: Any) -> tuple[int, int]:
     return document.lines.of_node(place.key if _is_about_the_key(error) and place.key is not None else place.value)
 
 
-def _problem(document: Document, path: Path, error: Any) -> PolicyProblem:
+def _problem(document: Document, path: Path, error: ErrorDetails) -> PolicyProblem:
     message = _unknown(path) if error["type"] == "extra_forbidden" else _wrong(document, path, error)
     return document.lines.problem(message, _place(document, path, error), path)
 
 
-def _wrong(document: Document, path: Path, error: Any) -> str:
+def _wrong(document: Document, path: Path, error: ErrorDetails) -> str:
     match error["type"]:
         case "value_error":
             return str(error["ctx"]["error"])
@@ -113,7 +114,7 @@ def _wrong(document: Document, path: Path, error: Any) -> str:
     return f"must be {phrase(schema)}, got {got(node)}{_hint(schema, node, path)}"
 
 
-def _hint(schema: Any, node: Any, path: Path) -> str:
+def _hint(schema: Schema, node: Node, path: Path) -> str:
     """How to correct a common mistake; empty where the sentence before is enough."""
     kinds = {kind.get("type") for kind in choices(schema)}
     if is_null(node):
@@ -132,8 +133,8 @@ def _hint(schema: Any, node: Any, path: Path) -> str:
     return ": write `{ command: … }`" if "command" in keys_of(schema) else ""
 
 
-def _schema_at(path: Path) -> Any:
-    schema: Any = policy_schema()
+def _schema_at(path: Path) -> Schema:
+    schema = policy_schema()
     for part in path:
         schema = below(schema, part) or {}
     return schema

@@ -9,10 +9,9 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from bot.errors import Refused
 from bot.rules.setup.manifests import PackageJson, Pyproject
@@ -102,11 +101,11 @@ class Project:
             self._pyproject = Pyproject.model_validate(self.toml("pyproject.toml"))
         return self._pyproject
 
-    def json(self, path: str) -> Mapping[str, Any]:
+    def json(self, path: str) -> Mapping[str, object]:
         """The file's JSON object; empty where it is missing, broken or no object."""
         return self._parsed(path, json.loads)
 
-    def toml(self, path: str) -> Mapping[str, Any]:
+    def toml(self, path: str) -> Mapping[str, object]:
         """The file's TOML; empty where it is missing or broken."""
         return self._parsed(path, read_toml)
 
@@ -155,7 +154,7 @@ class Project:
             return None
         return None if state is None else state.content.decode("utf-8-sig", "replace")
 
-    def _parsed(self, path: str, parse: Any) -> Mapping[str, Any]:
+    def _parsed(self, path: str, parse: Callable[[str], object]) -> Mapping[str, object]:
         text = self.text(path)
         if text is None:
             return {}
@@ -170,9 +169,9 @@ class Project:
         return value
 
 
-def section(data: Mapping[str, Any], *keys: str) -> Mapping[str, Any] | None:
+def section(data: Mapping[str, object], *keys: str) -> Mapping[str, object] | None:
     """The mapping at `keys`, or None where there is none."""
-    value: Any = data
+    value: object = data
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, Mapping) else None
