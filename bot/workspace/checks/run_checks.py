@@ -125,22 +125,8 @@ class _CheckRun:
         self.watch(begun)
         step, _ = await run_step(check, command, self.tree, self.sandbox, grant=SandboxGrant(), mask=self.mask)
         error = None if step.passed else _error(step)
-        result = CheckResult(
-            check=check,
-            passed=step.passed,
-            output=step.output,
-            error=error,
-            duration_ms=step.duration_ms,
-            command=step.command,
-            exit_code=step.exit_code,
-            timed_out=step.timed_out,
-            over_memory_mb=step.over_memory_mb,
-            classification=step.classification,
-            annotations=step.annotations,
-            could_not_run=step.could_not_run,
-            failures=step.failures,
-            failure_count=step.failure_count,
-        )
+        shared = CheckResult.model_fields.keys() & ValidationStep.model_fields.keys()
+        result = CheckResult(check=check, error=error, **{name: getattr(step, name) for name in shared})
         self.watch(begun.model_copy(update={"result": result}))
         return result
 
