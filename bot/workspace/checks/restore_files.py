@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from bot.errors import Transient, UserError
 from bot.workspace.files.remove_tree import remove_directory
-from bot.workspace.files.tree_digest import file_names
+from bot.workspace.files.tree_digest import Walk
 from bot.workspace.git.command import GitError, git
 
 _MAX_FILES = 100_000
@@ -219,7 +219,7 @@ async def _listed(tree: Path) -> Iterable[str]:
     try:
         listed = await git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=tree)
     except GitError:
-        return islice(file_names(tree), _MAX_FILES)
+        return Walk(tree, _MAX_FILES)
     # a name that ends with a slash is a nested repository
     found = (os.fsdecode(name) for name in listed.split(b"\0") if name and not name.endswith(b"/"))
     return islice(dict.fromkeys(found), _MAX_FILES)

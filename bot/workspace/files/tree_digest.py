@@ -59,15 +59,10 @@ class Walk:
             waiting += [prefix + name for name, below in reversed(entries) if below and name not in MADE_BY_TOOLS]
 
 
-def file_names(tree: Path) -> Iterator[str]:
-    """All of `Walk`."""
-    return iter(Walk(tree))
-
-
 def tree_digest(tree: Path) -> str:
     """One digest of names, kinds, permission to execute and contents; of a link its target, which isn't followed."""
     total = hashlib.sha256()
-    for name in file_names(tree):
+    for name in Walk(tree):
         total.update(name.encode("utf-8", "surrogateescape") + b"\0" + _identity(tree / name) + b"\0")
     return total.hexdigest()
 

@@ -7,7 +7,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import Refused
@@ -24,32 +23,24 @@ _RUN = re.compile(rb"\*+")
 _KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 
 
-@dataclass(frozen=True, slots=True)
-class Hazard:
-    """A file that git should not read: its path, relative and printable, and what is wrong with it."""
-
-    path: str
-    why: str
-
-
 def refuse_hazards(tree: Path) -> None:
     """Raises Refused (`unreadable_tree`) that names a file of `tree` at which git would hang or run out of memory."""
-    found = find_hazard(tree)
-    if found is not None:
-        raise Refused("unreadable_tree", f"git cannot read this working tree: {found.path} {found.why}; remove it")
+    if (hazard := find_hazard(tree)) is not None:
+        raise Refused("unreadable_tree", f"git cannot read this working tree: {hazard}; remove it")
 
 
-def find_hazard(tree: Path) -> Hazard | None:
-    """The first such file; looks at a million names at most, follows no link and opens none of the files."""
+def find_hazard(tree: Path) -> str | None:
+    """The first such file, with what is wrong with it. Looks at a million names at most, follows no link and opens none
+    of the files."""
     for name, entry in _candidates(tree):
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError:  # gone meanwhile
             continue
         if (kind := _KINDS.get(stat.S_IFMT(status.st_mode))) is not None:
-            return Hazard(printable(name), f"is {kind}, not a file")
+            return f"{printable(name)} is {kind}, not a file"
         if stat.S_ISREG(status.st_mode) and status.st_size > MAX_RULES_BYTES:
-            return Hazard(printable(name), f"is larger than {MAX_RULES_BYTES >> 20} MiB")
+            return f"{printable(name)} is larger than {MAX_RULES_BYTES >> 20} MiB"
     return None
 
 
