@@ -11,7 +11,7 @@ from bot.model import KnownError, Phase, Resolution
 from bot.model.phase_events import ImplementationFailed, PhaseFailed, PhaseSkipped, PhaseStarted, ValidationFailed
 from bot.model.pull_check_events import PULL_CHECK_EVENTS
 from bot.model.run_events import AgentStarted, AttemptStarted, ChangesApplied, Paused, SessionFinished
-from bot.store.runs.run_rows import event_fields, event_row
+from bot.store.runs.rows import event_fields, event_row
 from tests.run_events import pull_check_event, run_event
 
 RUN_KINDS = [

@@ -172,7 +172,6 @@ pull_runs = sa.Table(
     sa.Column("head_sha", sa.Text, nullable=False),
     sa.Column("status", sa.Text, nullable=False),
     sa.Column("spec", sa.JSON, nullable=False),
-    sa.Column("waiting_for", sa.Text),
     sa.Column("cancel_because", sa.Text),
     sa.Column("created_at", sa.BigInteger, nullable=False),
     sa.Column("ended_at", sa.BigInteger),

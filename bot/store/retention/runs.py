@@ -13,7 +13,7 @@ from bot.model import Model
 from bot.store.database.database import Database
 from bot.store.database.tables import artifacts, events, pull_heads, pull_runs, reports, run_issues, runs
 from bot.store.retention.rows import MOST_ROWS, Drops, packed
-from bot.store.runs.runs import OPEN
+from bot.store.runs.rows import OPEN
 
 _NUMBERS = 500
 """Pull requests that are looked at in one read, by their numbers."""

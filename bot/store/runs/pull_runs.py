@@ -1,38 +1,54 @@
-"""The runs of checks of pull requests' heads, and their events: an event is appended once, as for `runs`.
+"""Pull checks: the runs of checks of pull requests' heads.
 
 An index of the table lets one run alone work on a head, so that nobody who asks for a second gets one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from bot.model import Repo
-from bot.model.pull_check_events import PULL_CHECK_EVENTS, PullCheckEvent
+from bot.model.pull_check_events import PULL_CHECK_EVENTS, PullCheckEvent, PullFinished, PullStarted
+from bot.model.pulls import PullStatus
 from bot.rules.pulls.spec import PullCheckSpec
 from bot.rules.pulls.state import PullCheckState, pull_check_state
-from bot.store.database.database import Database, now_ms
-from bot.store.database.notify import Changes
-from bot.store.database.tables import events
+from bot.store.database.database import now_ms
 from bot.store.database.tables import pull_runs as table
 from bot.store.history.resolutions import insert
-from bot.store.runs.pull_rows import OPEN, PullCheckRow, pull_values, read_pull
-from bot.store.runs.run_rows import HELD, event_fields, event_row
-
-__all__ = ["PullCheckRow", "PullRuns"]
+from bot.store.runs.job_runs import JobRuns
+from bot.store.runs.rows import OPEN, JobRow
 
 
-class PullRuns:
-    """The runs of checks in this database. Each change raises a run's `version`; `reported` follows when GitHub was
-    told."""
+class PullCheckRow(JobRow):
+    """A pull check's row."""
 
-    def __init__(self, database: Database, changes: Changes | None = None) -> None:
-        self._database = database
-        self.changes = changes or Changes()
-        """Notified of what this object writes."""
+    spec: PullCheckSpec
+    status: PullStatus
+
+
+class PullRuns(JobRuns[PullCheckRow, PullCheckEvent, PullCheckState]):
+    """The pull checks of this database. `pull_started` sets a queued one going, `pull_finished` ends it."""
+
+    table = table
+    adapter = PULL_CHECK_EVENTS
+
+    def read_row(self, row: Mapping[str, Any]) -> PullCheckRow:
+        return PullCheckRow.model_validate({name: row[name] for name in PullCheckRow.model_fields})
+
+    def fold(self, events: Iterable[PullCheckEvent]) -> PullCheckState:
+        return pull_check_state(events)
+
+    def changed_by(self, new: Sequence[PullCheckEvent], status: str) -> Mapping[str, Any]:
+        values: dict[str, Any] = {}
+        for event in new:
+            if isinstance(event, PullStarted) and status == "queued":
+                status = values["status"] = "running"
+            elif isinstance(event, PullFinished) and status in OPEN:
+                status = values["status"] = event.status
+                values["ended_at"] = now_ms()
+        return values
 
     async def create(self, run_id: str, spec: PullCheckSpec) -> bool:
         """Make a run of checks. False, and nothing written, if that id exists, or if an open run of the same head of
@@ -55,10 +71,6 @@ class PullRuns:
 
         return await self._database.write(work)
 
-    async def get(self, run_id: str) -> PullCheckRow | None:
-        found = await self._rows(sa.select(table).where(table.c.id == run_id))
-        return found[0] if found else None
-
     async def open_of(self, repo: Repo, number: int) -> tuple[PullCheckRow, ...]:
         """The runs of a pull request that are not final, oldest first; also those that were asked to stop."""
         query = sa.select(table).where(_of(repo, number), table.c.status.in_(OPEN))
@@ -75,70 +87,7 @@ class PullRuns:
         query = sa.select(sa.func.count()).select_from(table).where(_of(repo, number, head_sha))
         return await self._database.read(lambda connection: connection.execute(query).scalar_one())
 
-    async def unfinished(self) -> tuple[PullCheckRow, ...]:
-        """Runs that are not final, oldest first."""
-        query = sa.select(table).where(table.c.status.in_(OPEN))
-        return await self._rows(query.order_by(table.c.created_at, table.c.id))
-
-    async def unreported(self) -> tuple[str, ...]:
-        """Runs of which GitHub has not heard the latest, oldest first."""
-        query = sa.select(table.c.id).where(table.c.reported < table.c.version).order_by(table.c.created_at)
-        return tuple(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
-
-    async def reported(self, run_id: str, version: int) -> None:
-        query = sa.update(table).where((table.c.id == run_id) & (table.c.reported < version)).values(reported=version)
-        await self._database.write(lambda connection: connection.execute(query) and None)
-
-    async def hold_reports(self, run_id: str) -> None:
-        """Nothing more is told of this run: the App may no longer speak where it was."""
-        await self.reported(run_id, HELD)
-
-    async def request_cancel(self, run_id: str, because: str) -> bool:
-        """Ask a run to stop; False if it had ended or was asked before."""
-        query = sa.update(table).where(table.c.id == run_id, table.c.status.in_(OPEN), table.c.cancel_because.is_(None))
-        values = {"cancel_because": because, "version": table.c.version + 1}
-        asked = await self._database.write(lambda connection: connection.execute(query.values(values)).rowcount > 0)
-        self.changes.notify()
-        return asked
-
-    async def append(self, run_id: str, fresh: Sequence[PullCheckEvent]) -> None:
-        """Append events in one commit; those whose key is known are left as they were.
-
-        `pull_started` sets a queued run going, `pull_finished` ends it."""
-
-        def work(connection: sa.Connection) -> None:
-            held = sa.select(table.c.repo, table.c.status).where(table.c.id == run_id).with_for_update()
-            row = connection.execute(held).one()
-            ts = datetime.now(UTC).isoformat(timespec="milliseconds")
-            new = [event for event in fresh if _added(connection, event_row(run_id, row.repo, ts, event))]
-            if new:
-                values = pull_values(new, row.status)
-                connection.execute(sa.update(table).where(table.c.id == run_id).values(values))
-
-        await self._database.write(work)
-        self.changes.notify()
-
-    async def events(self, run_id: str) -> tuple[PullCheckEvent, ...]:
-        """A run's events in order."""
-        own = (events.c.session_id == run_id, events.c.key.is_not(None))
-        query = sa.select(events).where(*own).order_by(events.c.id)
-        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(PULL_CHECK_EVENTS.validate_python(event_fields(row)) for row in rows)
-
-    async def state(self, run_id: str) -> PullCheckState:
-        """The state of a run, from its events."""
-        return pull_check_state(await self.events(run_id))
-
-    async def _rows(self, query: sa.Select[Any]) -> tuple[PullCheckRow, ...]:
-        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(read_pull(row) for row in rows)
-
 
 def _of(repo: Repo, number: int, head_sha: str | None = None) -> sa.ColumnElement[bool]:
     pull = (table.c.repo == repo.full_name) & (table.c.number == number)
     return pull if head_sha is None else pull & (table.c.head_sha == head_sha)
-
-
-def _added(connection: sa.Connection, row: dict[str, Any]) -> bool:
-    query = insert(connection, events).values(row).on_conflict_do_nothing(index_elements=["session_id", "key"])
-    return connection.execute(query.returning(events.c.id)).first() is not None

@@ -12,7 +12,7 @@ from bot.model import Model, Repo
 from bot.store.database.database import Database
 from bot.store.database.tables import pull_runs, run_issues, runs
 from bot.store.database.tables import reports as table
-from bot.store.runs.run_rows import HELD
+from bot.store.runs.rows import HELD
 
 
 class Published(Model):

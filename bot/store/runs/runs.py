@@ -1,45 +1,53 @@
-"""Runs, their events and their artifacts. An event is appended once: its key says what it is about, so that doing
-a step again after a crash adds nothing."""
+"""Fix runs: the issues that they hold, their branches, what they wait for, and their artifacts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
 from bot.model import Artifact, Phase, Repo, RunEvent, Status
-from bot.model.run_events import RUN_EVENTS
+from bot.model.run_events import RUN_EVENTS, SessionFinished
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
-from bot.store.database.database import Database, now_ms
-from bot.store.database.notify import Changes
-from bot.store.database.tables import artifacts, candidates, events, run_issues, runs
-from bot.store.runs.run_rows import (
-    HELD,
-    RunRow,
-    event_fields,
-    event_row,
-    member_values,
-    put_artifact,
-    read_artifact,
-    read_row,
-    run_values,
-)
-
-__all__ = ["RunRow", "Runs"]
-
-OPEN = (Status.QUEUED, Status.RUNNING)
+from bot.store.database.database import now_ms
+from bot.store.database.tables import artifacts, candidates, run_issues, runs
+from bot.store.runs.job_runs import JobRuns
+from bot.store.runs.rows import HELD, OPEN, JobRow, read_artifact
 
 
-class Runs:
-    """The runs of this database. Each change raises a run's `version`; `reported` follows when GitHub was told."""
+class RunRow(JobRow):
+    """A fix run's row."""
 
-    def __init__(self, database: Database, changes: Changes | None = None) -> None:
-        self._database = database
-        self.changes = changes or Changes()
-        """Notified of what this object writes."""
+    spec: RunSpec
+    status: Status
+    branch: str | None
+    waiting_for: str | None
+
+
+class Runs(JobRuns[RunRow, RunEvent, RunState]):
+    """The fix runs of this database."""
+
+    table = runs
+    adapter = RUN_EVENTS
+
+    def read_row(self, row: Mapping[str, Any]) -> RunRow:
+        return RunRow.model_validate({name: row[name] for name in RunRow.model_fields})
+
+    def fold(self, events: Iterable[RunEvent]) -> RunState:
+        return run_state(events)
+
+    def changed_by(self, new: Sequence[RunEvent], status: str) -> Mapping[str, Any]:
+        values: dict[str, Any] = {"waiting_for": None}
+        if status == Status.QUEUED:
+            values["status"] = Status.RUNNING
+        for event in new:
+            if isinstance(event, SessionFinished):
+                values |= {"status": event.status, "ended_at": now_ms()}
+        return values
 
     async def create(self, run_id: str, spec: RunSpec) -> bool:
         """Make a run and take its issues out of the candidates, in one commit.
@@ -67,7 +75,7 @@ class Runs:
                 return True
             waited = (candidates.c.repo == repo) & candidates.c.issue.in_(numbers)
             rows = {row.issue: row for row in connection.execute(sa.select(candidates).where(waited))}
-            connection.execute(sa.insert(run_issues), [member_values(run_id, spec, n, rows.get(n)) for n in numbers])
+            connection.execute(sa.insert(run_issues), [_member_values(run_id, spec, n, rows.get(n)) for n in numbers])
             connection.execute(sa.delete(candidates).where(waited))
             return True
 
@@ -111,8 +119,7 @@ class Runs:
         query = sa.select(runs).join(run_issues, run_issues.c.run_id == runs.c.id)
         query = query.where(run_issues.c.repo == repo.full_name, run_issues.c.issue == number)
         ordered = query.order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(most)
-        rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
-        return tuple(read_row(row) for row in reversed(rows))
+        return (await self._rows(ordered))[::-1]
 
     async def asked_by(self, run_id: str) -> tuple[str, ...]:
         """The logins of those who asked for a run, by its issues' numbers, each once."""
@@ -120,49 +127,22 @@ class Runs:
         found = await self._database.read(lambda connection: connection.execute(query).scalars().all())
         return tuple(dict.fromkeys(login for login in found if login))
 
-    async def get(self, run_id: str) -> RunRow | None:
-        query = sa.select(runs).where(runs.c.id == run_id)
-        row = await self._database.read(lambda connection: connection.execute(query).mappings().first())
-        return read_row(row) if row else None
-
-    async def unfinished(self) -> tuple[RunRow, ...]:
-        """Runs that are not final, oldest first."""
-        query = sa.select(runs).where(runs.c.status.in_(OPEN)).order_by(runs.c.created_at)
-        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(read_row(row) for row in rows)
-
     async def all(self, limit: int = 1000, offset: int = 0) -> tuple[RunRow, ...]:
         """The newest runs but the first `offset`, oldest of them first."""
         query = sa.select(runs).order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(limit).offset(offset)
-        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(read_row(row) for row in reversed(rows))
+        return (await self._rows(query))[::-1]
 
     async def open_in(self, place: str) -> tuple[RunRow, ...]:
         """The runs of a place (RunSpec) that are not final, oldest first."""
         query = sa.select(runs).where(runs.c.repo == place, runs.c.status.in_(OPEN))
         ordered = query.order_by(runs.c.created_at, runs.c.id)
-        rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
-        return tuple(read_row(row) for row in rows)
+        return await self._rows(ordered)
 
     async def ended_in(self, place: str, status: Status, *, most: int) -> tuple[RunRow, ...]:
         """The newest runs of a place that ended with that status, newest first."""
         query = sa.select(runs).where(runs.c.repo == place, runs.c.status == status)
         ordered = query.order_by(runs.c.created_at.desc(), runs.c.id).limit(most)
-        rows = await self._database.read(lambda connection: connection.execute(ordered).mappings().all())
-        return tuple(read_row(row) for row in rows)
-
-    async def unreported(self) -> tuple[str, ...]:
-        """Runs of which GitHub has not heard the latest."""
-        query = sa.select(runs.c.id).where(runs.c.reported < runs.c.version).order_by(runs.c.created_at)
-        return tuple(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
-
-    async def hold_reports(self, run_id: str) -> None:
-        """Nothing more is told of this run, until `Reports.release`: the App may not speak where it was."""
-        await self.reported(run_id, HELD)
-
-    async def reported(self, run_id: str, version: int) -> None:
-        query = sa.update(runs).where((runs.c.id == run_id) & (runs.c.reported < version)).values(reported=version)
-        await self._database.write(lambda connection: connection.execute(query) and None)
+        return await self._rows(ordered)
 
     async def claim_branch(self, run_id: str, repo: str, names: Sequence[str]) -> str | None:
         """Give the run the first of `names` that no other run of the repository has; the same again if it has one.
@@ -193,11 +173,9 @@ class Runs:
     ) -> bool:
         """Ask a run to stop; False if it had ended or was asked before. From the same commit on, those of its issues
         that are `released` wait for another run."""
-        query = sa.update(runs).where(runs.c.id == run_id, runs.c.status.in_(OPEN), runs.c.cancel_because.is_(None))
-        values = {"cancel_because": because, "version": runs.c.version + 1}
 
         def work(connection: sa.Connection) -> bool:
-            if not connection.execute(query.values(values)).rowcount:
+            if not self._ask_to_stop(connection, run_id, because):
                 return False
             _release(connection, run_id, because, released, quiet_ms)
             return True
@@ -205,37 +183,6 @@ class Runs:
         asked = await self._database.write(work)
         self.changes.notify()
         return asked
-
-    async def append(self, run_id: str, fresh: Sequence[RunEvent], made: Sequence[Artifact] = ()) -> None:
-        """Append events (and artifacts) in one commit; those whose key is known are left as they were."""
-
-        def work(connection: sa.Connection) -> None:
-            keys = [event.key for event in fresh]
-            query = sa.select(events.c.key).where(events.c.session_id == run_id, events.c.key.in_(keys))
-            known = set(connection.execute(query).scalars())
-            row = connection.execute(sa.select(runs.c.repo, runs.c.status).where(runs.c.id == run_id)).one()
-            ts = datetime.now(UTC).isoformat(timespec="milliseconds")
-            new = [event for event in fresh if event.key not in known]
-            for event in new:
-                connection.execute(sa.insert(events).values(event_row(run_id, row.repo, ts, event)))
-            for artifact in made:
-                put_artifact(connection, artifact)
-            if new:
-                connection.execute(sa.update(runs).where(runs.c.id == run_id).values(run_values(new, row.status)))
-
-        await self._database.write(work)
-        self.changes.notify()
-
-    async def events(self, run_id: str, after: int = 0) -> tuple[RunEvent, ...]:
-        """A run's events in order, those with a larger id than `after`."""
-        own = (events.c.session_id == run_id, events.c.key.is_not(None), events.c.id > after)
-        query = sa.select(events).where(*own).order_by(events.c.id)  # an agent's tool errors have no key
-        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(RUN_EVENTS.validate_python(event_fields(row)) for row in rows)
-
-    async def state(self, run_id: str) -> RunState:
-        """The state of a run, from its events."""
-        return run_state(await self.events(run_id))
 
     async def artifacts(self, run_id: str) -> tuple[Artifact, ...]:
         """A run's artifacts, oldest first; those of one moment in the order of their phases."""
@@ -259,3 +206,10 @@ def _release(connection: sa.Connection, run_id: str, because: str, numbers: Sequ
         values = {"labeled_by": because, "first_at": now, "last_at": now, "quiet_ms": quiet_ms, "since": row.since}
         values["asked_by"] = row.asked_by
         connection.execute(sa.insert(candidates).values(**key, **values, installation_id=row.installation_id))
+
+
+def _member_values(run_id: str, spec: RunSpec, number: int, candidate: Any | None) -> dict[str, Any]:
+    """An issue's row in `run_issues`, with what its row in `candidates` says, where it has one."""
+    asked_by = spec.asked_by or (candidate.asked_by if candidate is not None else None)
+    since = candidate.since if candidate is not None else None
+    return {"repo": spec.place, "issue": number, "run_id": run_id, "since": since, "asked_by": asked_by}

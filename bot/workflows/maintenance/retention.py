@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.errors import MendbotError
 from bot.logs import get_logger
 from bot.model import Repo
-from bot.store.runs.pull_rows import OPEN
+from bot.store.runs.rows import OPEN
 from bot.workflows.context import Context
 from bot.workspace.dependencies.cache import settle
 from bot.workspace.dependencies.disk_budget import sweep_halves, trim

@@ -25,7 +25,7 @@ from tests.store.databases import plans, together
 
 T = TypeVar("T")
 REPO = Repo(owner="Octo", name="pocket", installation_id=7)
-STARTED = PullStarted(base_sha="b" * 40, sandbox="none", stages=())
+STARTED = PullStarted(base_sha="b" * 40, sandbox="none", stages=(), to_set_up=False)
 
 
 def spec(head: str = "aaa", number: int = 5, repo: Repo = REPO) -> PullCheckSpec:

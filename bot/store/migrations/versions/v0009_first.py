@@ -91,6 +91,7 @@ def _runs() -> None:
     op.create_table(
         "runs",
         *(_text("id"), _text("repo"), _big("installation_id"), _text("status"), _text("branch", nullable=True)),
+        _text("waiting_for", nullable=True),
         *_progress(),
         _key("id"),
         sa.UniqueConstraint("repo", "branch"),
@@ -111,7 +112,6 @@ def _progress() -> list[sa.Column[Any]]:
     """What runs of every kind have."""
     return [
         _json("spec"),
-        _text("waiting_for", nullable=True),
         _text("cancel_because", nullable=True),
         _big("created_at"),
         _big("ended_at", nullable=True),

@@ -1,49 +1,35 @@
-"""A run's row, its events and its artifacts as the tables hold them, and how they are written there."""
+"""Runs, their events and their artifacts as the tables hold them, and how they are written there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 
-from bot.model import Artifact, Model, Phase, RunEvent, Status
+from bot.model import Artifact, Model, Phase
 from bot.model.events import Event
-from bot.model.run_events import SessionFinished
-from bot.rules.runs.spec import RunSpec
-from bot.store.database.database import now_ms
-from bot.store.database.tables import artifacts, runs
+from bot.store.database.tables import artifacts
 
+OPEN = ("queued", "running")
 HELD = 2**62
 """The `reported` of a row of which nothing more is told: it is silenced, or GitHub refused its last word."""
 
 
-class RunRow(Model):
-    """A run's row: what it was asked, and what the outside wants of it."""
+class JobRow(Model):
+    """A run's row, of either kind: what the outside wants of it. Times are epoch milliseconds."""
 
     id: str
-    spec: RunSpec
-    status: Status
-    branch: str | None
-    waiting_for: str | None
+    status: str
     cancel_because: str | None
     created_at: int
+    ended_at: int | None = None
     version: int
     reported: int
 
-
-def read_row(row: Any) -> RunRow:
-    spec = RunSpec.model_validate(row["spec"])
-    names = ("id", "status", "branch", "waiting_for", "cancel_because", "created_at", "version", "reported")
-    return RunRow(spec=spec, **{name: row[name] for name in names})
-
-
-def member_values(run_id: str, spec: RunSpec, number: int, candidate: Any | None) -> dict[str, Any]:
-    """An issue's row in `run_issues`, with what its row in `candidates` says, where it has one."""
-    asked_by = spec.asked_by or (candidate.asked_by if candidate is not None else None)
-    since = candidate.since if candidate is not None else None
-    return {"repo": spec.place, "issue": number, "run_id": run_id, "since": since, "asked_by": asked_by}
+    @property
+    def final(self) -> bool:
+        return self.status not in OPEN
 
 
 def event_row(run_id: str, repo: str, ts: str, event: Event) -> dict[str, Any]:
@@ -57,16 +43,6 @@ def event_fields(row: Any) -> dict[str, Any]:
     """What a row of `events` holds, as the type of its event reads it."""
     kept = dict(row["data"])
     return {"id": row["id"], "type": row["type"], "ts": row["ts"], **kept.pop("data"), **kept}
-
-
-def run_values(fresh: Sequence[RunEvent], status: str) -> dict[str, Any]:
-    values: dict[str, Any] = {"version": runs.c.version + 1, "waiting_for": None}
-    if status == Status.QUEUED:
-        values["status"] = Status.RUNNING
-    for event in fresh:
-        if isinstance(event, SessionFinished):
-            values |= {"status": event.status, "ended_at": now_ms()}
-    return values
 
 
 def put_artifact(connection: sa.Connection, artifact: Artifact) -> None:
