@@ -5,26 +5,32 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from tests.forked_bot import run_bot
 from tests.machine import PATIENCE_S
 
 SECRET = "home-secret-0123456789-abcdefghij"
 
 
-def mendbot(*args: str, home: Path, **more: str) -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True, slots=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def mendbot(*args: str, home: Path, **more: str) -> Done:
     env = {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPATH") if name in os.environ}
     env |= {"MENDBOT_HOME": str(home), "MENDBOT_ALLOW_ROOT": "1", **more}
-    return subprocess.run(
-        [sys.executable, "-m", "bot", *args], env=env, capture_output=True, text=True, timeout=PATIENCE_S
-    )
+    done = run_bot(*args, env=env, timeout=PATIENCE_S)
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.forked_bot import run_bot
 from tests.machine import PATIENCE_S, PYTHON
 
 ROOT = Path(__file__).parents[2]
@@ -34,9 +35,12 @@ class Done:
 
 def mendbot(*args: str, stdin: bytes = b"", cwd: Path = ROOT, **env: str) -> Done:
     base = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": str(ROOT), "MENDBOT_SANDBOX": "none"}
-    command = [sys.executable, "-m", "bot", *args]
     start = time.monotonic()
-    done = subprocess.run(command, input=stdin, capture_output=True, env={**base, **env}, cwd=cwd, timeout=120)
+    if any(name.startswith("PYTHON") for name in env):  # which an interpreter reads when it starts
+        command = [sys.executable, "-m", "bot", *args]
+        done = subprocess.run(command, input=stdin, capture_output=True, env={**base, **env}, cwd=cwd, timeout=120)
+    else:
+        done = run_bot(*args, stdin=stdin, env={**base, **env}, cwd=cwd, timeout=120)
     out, err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
     return Done(done.returncode, out, err, time.monotonic() - start)
 

@@ -6,8 +6,6 @@ import http.client
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -16,11 +14,12 @@ from pathlib import Path
 from demo.bot_process import bot_environment
 from demo.standin.server import StandIn
 from demo.standin.webhooks import signature
+from tests.forked_bot import ForkedBot
 from tests.machine import PATIENCE_S, kept_port
 
 
 class Server:
-    """`python -m bot serve`; `kill` is SIGKILL, `stop` SIGTERM. `start` may be called again after either."""
+    """`mendbot serve`; `kill` is SIGKILL, `stop` SIGTERM. `start` may be called again after either."""
 
     def __init__(self, github: StandIn, root: Path, **variables: str) -> None:
         self.home = root / "home"
@@ -29,14 +28,12 @@ class Server:
         self.url = f"http://127.0.0.1:{self.port}"
         defaults = {"MENDBOT_QUIET_SECONDS": "0.3", "MENDBOT_WRITE_SPACING_SECONDS": "0"}
         self.env = bot_environment(github, self.home, self.port, **{**defaults, **variables})
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ForkedBot | None = None
         github.world.set_webhook_url(f"{self.url}/api/github/webhooks")
 
     def start(self) -> Server:
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "bot", "serve"], env=self.env, stdout=log, stderr=log, start_new_session=True
-            )
+        with self.log.open("ab") as log, Path(os.devnull).open("rb") as nothing:
+            self._process = ForkedBot(["serve"], env=self.env, files=(nothing.fileno(), log.fileno(), log.fileno()))
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             if self._process.poll() is not None:

@@ -15,6 +15,7 @@ from typing import Any
 from tests.e2e.processes import arguments
 from tests.e2e.server import Server
 from tests.e2e.session_projects import LONG, Doc
+from tests.forked_bot import run_bot
 from tests.machine import PATIENCE_S
 
 TOKEN = "an-admin-token-of-the-tests"
@@ -148,7 +149,9 @@ def start_fix(asked: Doc, home: Path, *more: str) -> subprocess.Popen[str]:
 
 def fix(asked: Doc, home: Path) -> tuple[int, Doc]:
     """`mendbot fix --json`: its exit code and its one document."""
-    return ended(start_fix(asked, home, "--json"))
+    done = run_bot(*fix_argv(asked, "--json")[3:], env=environment(home), timeout=PATIENCE_S)
+    assert (done.returncode in (0, 1), done.stderr) == (True, b"")
+    return done.returncode, json.loads(done.stdout)
 
 
 def ended(process: subprocess.Popen[str], said: str = "") -> tuple[int, Doc]:
@@ -161,9 +164,7 @@ def ended(process: subprocess.Popen[str], said: str = "") -> tuple[int, Doc]:
 
 def refused(asked: Mapping[str, Any], home: Path) -> str:
     """What `mendbot fix` says of a request that it refuses with exit code 2."""
-    done = subprocess.run(
-        fix_argv(dict(asked)), env=environment(home), capture_output=True, text=True, timeout=PATIENCE_S
-    )
-    assert (done.returncode, done.stdout) == (2, ""), done
-    assert done.stderr.count("\n") == 1
-    return done.stderr
+    done = run_bot(*fix_argv(dict(asked))[3:], env=environment(home), timeout=PATIENCE_S)
+    assert (done.returncode, done.stdout) == (2, b""), done
+    assert done.stderr.count(b"\n") == 1
+    return done.stderr.decode()

@@ -1,0 +1,131 @@
+"""The bot as processes that start at once: a process that has imported it forks for each.
+
+Importing the bot takes most of a start. The forked process has its own environment, directory and output, and can be
+killed like any other; `python -m bot` itself is started by `tests/cli/test_cli.py`, the demo and others."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = Path(__file__).parents[1]
+LARGEST = 1 << 20
+"""Bytes of a request: arguments and environment."""
+_ASKING = threading.Lock()
+
+
+class ForkedBot:
+    """One process, with what `subprocess.Popen` offers for a process without pipes."""
+
+    def __init__(self, args: Sequence[str], *, env: Mapping[str, str], cwd: Path = ROOT, files: Sequence[int]) -> None:
+        """`files` are the descriptors of its input, output and errors."""
+        self.pid = _ask({"args": list(args), "env": dict(env), "cwd": str(cwd)}, files)
+        self._handle = os.pidfd_open(self.pid)
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit code, or None while it runs."""
+        return self._ended(0)
+
+    def wait(self, timeout: float) -> int:
+        """The exit code, once it has ended."""
+        code = self._ended(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired("bot", timeout)
+        return code
+
+    def _ended(self, seconds: float) -> int | None:
+        if self.returncode is None and select.select([self._handle], [], [], seconds)[0]:
+            os.close(self._handle)
+            self.returncode = _ask({"ended": self.pid})
+        return self.returncode
+
+
+def run_bot(
+    *args: str, env: Mapping[str, str], cwd: Path = ROOT, stdin: bytes = b"", timeout: float
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a command of the bot to its end, as `subprocess.run` does."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(stdin)
+        given.seek(0)
+        bot = ForkedBot(args, env=env, cwd=cwd, files=(given.fileno(), out.fileno(), err.fileno()))
+        try:
+            code = bot.wait(timeout)
+        except subprocess.TimeoutExpired:
+            os.kill(bot.pid, signal.SIGKILL)
+            raise
+        return subprocess.CompletedProcess(args, code, _content(out), _content(err))
+
+
+def _content(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
+
+
+def _ask(request: Mapping[str, Any], files: Sequence[int] = ()) -> int:
+    with _ASKING:
+        parent = _parent()
+        socket.send_fds(parent, [json.dumps(request).encode()], list(files))
+        return int(json.loads(parent.recv(LARGEST)))
+
+
+@functools.cache
+def _parent() -> socket.socket:
+    """The socket of the process that forks; it ends with the test process, when the socket is closed."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    subprocess.Popen(
+        [sys.executable, __file__, str(theirs.fileno())], pass_fds=[theirs.fileno()], cwd=ROOT, start_new_session=True
+    )
+    theirs.close()
+    return ours
+
+
+def _fork_on_request(door: socket.socket) -> None:
+    """Answer requests for ever. Returns in each forked process."""
+    while True:
+        data, files, _, _ = socket.recv_fds(door, LARGEST, 3)
+        if not data:
+            os._exit(0)
+        request = json.loads(data)
+        if "ended" in request:
+            _, status = os.waitpid(request["ended"], 0)
+            door.send(json.dumps(os.waitstatus_to_exitcode(status)).encode())
+            continue
+        pid = os.fork()
+        if pid == 0:
+            door.close()
+            _become(request, files)
+            return
+        for file in files:
+            os.close(file)
+        door.send(json.dumps(pid).encode())
+
+
+def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
+    os.setsid()
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    sys.argv[:] = [str(ROOT / "bot" / "__main__.py"), *request["args"]]
+
+
+if __name__ == "__main__":
+    sys.path[0] = str(ROOT)
+    from bot.__main__ import main
+
+    _fork_on_request(socket.socket(fileno=int(sys.argv[1])))
+    main()
