@@ -1,0 +1,187 @@
+"""A module with public functions is tested by the file of its name: `bot/rules/stop/limits.py` by
+`tests/rules/stop/test_limits.py`. The exceptions are tested through the module that uses them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TESTED_BY: dict[str, tuple[str, ...]] = {
+    "agent/test_replay.py": ("rules/patches/document_files",),
+    "app/test_server.py": ("web/worktrees",),
+    "cli/test_cli.py": ("__main__", "cli/hook", "cli/output", "cli/sessions"),
+    "cli/test_config.py": ("repo_config/schema",),
+    "cli/test_local.py": ("reports/terminal/checks", "workspace/detect/local_policy"),
+    "e2e/test_groups.py": ("workflows/runs/request",),
+    "e2e/test_leftovers.py": ("workspace/git/repo_lock",),
+    "e2e/test_main_job.py": ("app/build",),
+    "e2e/test_sessions_library.py": (
+        "app/local_session",
+        "app/summary",
+        "workflows/runs/begin_local",
+        "workflows/runs/local_tree",
+        "workflows/runs/sessions",
+    ),
+    "github/test_auth.py": ("github/clock",),
+    "model/test_run_events.py": ("store/runs/rows",),
+    "proc/test_proc.py": ("proc/bounds", "proc/memory"),
+    "repo_config/test_parse.py": ("config", "repo_config/agents", "repo_config/describe", "repo_config/document"),
+    "reports/commands/test_answers.py": ("reports/commands/pull_answers",),
+    "reports/runs/test_failures.py": ("reports/runs/check_output", "reports/runs/outcome", "reports/runs/unproven_fix"),
+    "reports/runs/test_issue_comment.py": (
+        "reports/runs/attempts",
+        "reports/runs/diff",
+        "reports/runs/existing_failures",
+        "reports/runs/group",
+        "reports/runs/setup_lines",
+    ),
+    "reports/runs/test_missing_setup.py": ("reports/runs/validation",),
+    "reports/test_messages.py": ("reports/runs/pull_request",),
+    "rules/commands/test_parser.py": ("rules/commands/markdown_lines", "rules/commands/verbs"),
+    "rules/commands/test_parser_property.py": ("rules/commands/tokens",),
+    "rules/events/test_parse.py": ("rules/events/installation", "rules/events/merge_queue"),
+    "rules/excerpts/test_excerpts.py": (
+        "rules/excerpts/error_lines",
+        "rules/excerpts/expected_received",
+        "rules/excerpts/installer_errors",
+    ),
+    "rules/failures/test_annotations.py": (
+        "rules/failures/findings",
+        "rules/failures/log_lines",
+        "rules/failures/problem_matchers",
+        "rules/failures/stack_frames",
+    ),
+    "rules/failures/test_errors.py": ("rules/failures/junit_in_logs",),
+    "rules/grouping/test_similarity.py": ("rules/grouping/references",),
+    "rules/patches/test_fuzzy_apply.py": (
+        "rules/patches/hunk_lines",
+        "rules/patches/hunk_placement",
+        "rules/patches/indentation",
+    ),
+    "rules/runs/test_next_action.py": (
+        "rules/runs/existing_failures",
+        "rules/runs/fold",
+        "rules/runs/validation_outcome",
+    ),
+    "rules/runs/test_proof.py": ("rules/patches/style_findings", "rules/runs/changes", "rules/runs/fixable_files"),
+    "rules/tampering/test_source.py": (
+        "rules/tampering/case_tables",
+        "rules/tampering/early_exits",
+        "rules/tampering/test_source",
+    ),
+    "rules/tampering/test_weakened_tests.py": (
+        "rules/tampering/check_config",
+        "rules/tampering/forced_passes",
+        "rules/tampering/lost_cases",
+    ),
+    "rules/test_rejection_reasons.py": ("reports/locale/reasons",),
+    "rules/test_results/test_comparison.py": (
+        "rules/test_results/listed_tests",
+        "rules/test_results/printed_tests",
+        "rules/test_results/suite_result",
+    ),
+    "rules/test_runners/test_failed_tests.py": (
+        "rules/test_runners/go_rust_tap",
+        "rules/test_runners/javascript",
+        "rules/test_runners/numbered",
+        "rules/test_runners/python",
+        "rules/test_runners/sections",
+    ),
+    "rules/triage/test_issues.py": ("rules/triage/decisions", "rules/triage/reinstatement"),
+    "store/database/test_database.py": ("store/migrations/versions/v0009_first",),
+    "store/database/test_postgres.py": ("late_psycopg",),
+    "store/history/test_visibility.py": ("store/database/open",),
+    "test_http.py": ("errors",),
+    "web/test_history.py": ("web/server",),
+    "workflows/commands/test_accept.py": ("workflows/commands/types",),
+    "workflows/commands/test_crash.py": ("workflows/commands/once",),
+    "workflows/commands/test_state.py": ("workflows/commands/group", "workflows/commands/pause"),
+    "workflows/commands/test_verbs.py": (
+        "workflows/commands/eligibility",
+        "workflows/commands/execute",
+        "workflows/commands/fix",
+        "workflows/commands/info",
+    ),
+    "workflows/deliveries/test_pump.py": ("workflows/deliveries/dispatch", "workflows/deliveries/gather_facts"),
+    "workflows/history/test_learn_from_runs.py": ("workflows/runs/abandoned",),
+    "workflows/maintenance/test_retention.py": ("workflows/maintenance/janitor", "workspace/checks/logs"),
+    "workflows/pulls/test_forks.py": ("workflows/pulls/await_approval",),
+    "workflows/pulls/test_reruns.py": ("workflows/pulls/buttons",),
+    "workflows/pulls/test_start_fix.py": ("workflows/pushes/push", "workflows/pushes/push_limits"),
+    "workflows/pulls/test_sync.py": ("workflows/pulls/start_stop",),
+    "workflows/pulls/test_verdicts.py": (
+        "workflows/pulls/checkouts",
+        "workflows/pulls/loop",
+        "workflows/pulls/publish_checks",
+        "workflows/pulls/record_verdict",
+    ),
+    "workflows/reporting/test_publish_run.py": ("workflows/reporting/publish_fix",),
+    "workflows/reporting/test_resume.py": ("workflows/reporting/localize", "workflows/reporting/publisher"),
+    "workflows/runs/test_begin.py": ("workflows/git_transfer",),
+    "workflows/runs/test_finish.py": ("workflows/runs/loop", "workflows/runs/plan", "workflows/runs/validate"),
+    "workflows/runs/test_package.py": ("workflows/agents/ask_agents", "workflows/runs/implement"),
+    "workflows/runs/test_setup.py": ("workflows/checks/setup",),
+    "workspace/checks/test_named_tests.py": ("workspace/checks/listener/mendbot_test_names",),
+    "workspace/checks/test_run_checks.py": ("workspace/checks/restore_files",),
+    "workspace/detect/test_detect.py": (
+        "workspace/detect/command_finders",
+        "workspace/detect/package_managers",
+        "workspace/detect/python_finders",
+        "workspace/detect/target_finders",
+        "workspace/files/project_files",
+    ),
+    "workspace/git/test_diff.py": ("workspace/git/objects",),
+    "workspace/git/test_tree.py": ("workspace/files/setup_products", "workspace/git/index"),
+    "workspace/sandbox/test_check_tools.py": ("workspace/sandbox/package_registry",),
+    "workspace/sandbox/test_sandbox.py": ("workspace/sandbox/bubblewrap", "workspace/sandbox/disk_home"),
+    "workspace/setup/test_hostile.py": ("rules/setup/requirement_files",),
+    "workspace/setup/test_missing_setup.py": ("workspace/setup/python_needs",),
+    "workspace/setup/test_node.py": (
+        "rules/setup/node_install",
+        "rules/setup/setup_command",
+        "workspace/setup/install",
+        "workspace/setup/node_build",
+        "workspace/setup/plan",
+    ),
+    "workspace/setup/test_python.py": (
+        "rules/setup/python_dependencies",
+        "rules/setup/python_install",
+        "rules/setup/python_test_installs",
+        "workspace/setup/python_project",
+    ),
+    "workspace/test_deep_trees.py": ("workspace/files/remove_tree", "workspace/files/tree_digest"),
+    "workspace/worktree/test_registry.py": ("workspace/worktree/orphan_processes",),
+    "workspace/worktree/test_run_worktree.py": ("workspace/git/branch_names",),
+}
+"""Test files, and the modules without a test file of their own that they test through a module that calls those."""
+
+
+def functional() -> Iterator[Path]:
+    """The modules with a public function, as paths below `bot`."""
+    for path in sorted((ROOT / "bot").rglob("*.py")):
+        found = [
+            node
+            for node in ast.parse(path.read_text()).body
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
+        if any(not function.name.startswith("_") for function in found):
+            yield path.relative_to(ROOT / "bot")
+
+
+def mirror(module: Path) -> Path:
+    name = module.parent.name if module.name == "__init__.py" else module.stem
+    return ROOT / "tests" / module.parent / f"test_{name}.py"
+
+
+def test_each_module_has_its_test_file_or_is_listed_with_the_one_that_tests_it() -> None:
+    without = {module.with_suffix("").as_posix() for module in functional() if not mirror(module).is_file()}
+    listed = [module for modules in TESTED_BY.values() for module in modules]
+    assert without - set(listed) == set(), "write the test file, or list the one that tests the module"
+    assert set(listed) - without == set(), "these have a test file by now, or are no modules with functions"
+    assert len(listed) == len(set(listed))
+
+
+def test_the_files_that_are_listed_exist() -> None:
+    assert [name for name in TESTED_BY if not (ROOT / "tests" / name).is_file()] == []
