@@ -17,7 +17,7 @@ from statistics import median
 from benchmarks.result import Result, Row, ratio_row
 from bot.model.setups import SetupPlan, SetupStep
 from bot.proc import base_python
-from bot.workspace.dependencies.cache import Shelf
+from bot.workspace.dependencies.cache import DependencyCache
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 from bot.workspace.setup.install import install
@@ -103,19 +103,19 @@ async def _rounds(
     found: tuple[list[float], list[float], list[float]] = ([], [], [])
     for number in range(rounds):
         place = root / f"{project.name}-{number}"
-        shelf = Shelf(place / "dependencies", "bench/project")
-        for times, name, shelved in zip(found, ("bare", "first", "second"), (None, shelf, shelf), strict=True):
-            times.append(await _timed(place / name, project, sandbox, shelved))
+        cache = DependencyCache(place / "dependencies", "bench/project")
+        for times, name, given in zip(found, ("bare", "first", "second"), (None, cache, cache), strict=True):
+            times.append(await _timed(place / name, project, sandbox, given))
         shutil.rmtree(place)
     return found
 
 
-async def _timed(tree: Path, project: _Project, sandbox: Sandbox, shelf: Shelf | None) -> float:
+async def _timed(tree: Path, project: _Project, sandbox: Sandbox, cache: DependencyCache | None) -> float:
     tree.mkdir(parents=True)
     for name, text in project.files.items():
         (tree / name).write_text(text)
     began = time.perf_counter()
-    done = await install(SetupPlan(steps=(project.step,)), tree, sandbox, grant=SandboxGrant(), shelf=shelf, mask=str)
+    done = await install(SetupPlan(steps=(project.step,)), tree, sandbox, grant=SandboxGrant(), cache=cache, mask=str)
     took = time.perf_counter() - began
     if done.failed is not None and done.failed.result is not None:
         said = done.failed.result.spawn_error or done.failed.result.output.decode(errors="replace")

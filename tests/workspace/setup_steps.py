@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bot.model.setups import SetupPlan, SetupStep
-from bot.workspace.dependencies.cache import Shelf
+from bot.workspace.dependencies.cache import DependencyCache
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 from bot.workspace.setup.install import Installed, install
@@ -24,8 +24,8 @@ def step(run: str = RANDOM, *, reads: tuple[str, ...] = ("lock",), products: tup
     return SetupStep(run=run, because="lock", shared=True, reads=reads, products=products)
 
 
-def shelf(home: Path, head: str = "", repo: str = "octo/tiny") -> Shelf:
-    return Shelf(home / "dependencies", repo, head)
+def cache(home: Path, head: str = "", repo: str = "octo/tiny") -> DependencyCache:
+    return DependencyCache(home / "dependencies", repo, head)
 
 
 async def sandbox(level: str = "none") -> Sandbox:
@@ -49,13 +49,13 @@ def worktrees(root: Path, *names: str, files: Mapping[str, str] | None = None) -
     return [root / name for name in names]
 
 
-async def set_up(where: Path, shelved: Shelf | None, *steps: SetupStep, configured: bool = False) -> Installed:
+async def set_up(where: Path, given: DependencyCache | None, *steps: SetupStep, configured: bool = False) -> Installed:
     plan = SetupPlan(steps=steps or (step(),), configured=configured)
-    return await carry_out(plan, where, await sandbox(), shelved)
+    return await carry_out(plan, where, await sandbox(), given)
 
 
-async def carry_out(plan: SetupPlan, where: Path, inside: Sandbox, shelved: Shelf | None) -> Installed:
-    done = await install(plan, where, inside, grant=SandboxGrant(), shelf=shelved, mask=str)
+async def carry_out(plan: SetupPlan, where: Path, inside: Sandbox, given: DependencyCache | None) -> Installed:
+    done = await install(plan, where, inside, grant=SandboxGrant(), cache=given, mask=str)
     assert done.failed is None, done.failed
     return done
 

@@ -14,7 +14,7 @@ from bot.rules.reasons import make_reason
 from bot.rules.setup.unable_to_run import could_not_run
 from bot.workflows.checks.altered_files import with_restored
 from bot.workflows.context import Context
-from bot.workspace.dependencies.cache import Shelf
+from bot.workspace.dependencies.cache import DependencyCache
 from bot.workspace.git.tree import Tree
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.setup.install import Installed, StepDone, install
@@ -40,11 +40,11 @@ class CarriedOut:
         return sum(step.duration_ms for step in self.steps)
 
 
-async def get_shelf(context: Context, repo: Repo, branch: str | None, head: str) -> Shelf:
+async def get_cache(context: Context, repo: Repo, branch: str | None, head: str) -> DependencyCache:
     """Where the products of a tree are kept: with those of the default branch where its commit lies on that `branch`,
     else with those of the commit `head` alone (T31). None is a branch that need not be asked for."""
     shared = branch is not None and branch == await context.github.repository(repo).default_branch()
-    return Shelf(context.settings.home / "dependencies", repo.full_name, "" if shared else head)
+    return DependencyCache(context.settings.home / "dependencies", repo.full_name, "" if shared else head)
 
 
 async def carry_out(
@@ -54,11 +54,11 @@ async def carry_out(
     base: str,
     *,
     grant: SandboxGrant,
-    shelf: Shelf | None,
+    cache: DependencyCache | None,
     before_restoring: Callable[[], Awaitable[None]] | None = None,
 ) -> CarriedOut:
     """Carry out the plan in the tree of the commit `base`, whose files are restored where setup changed them."""
-    installed = await install(plan, tree.path, context.sandbox, grant=grant, shelf=shelf, mask=context.mask)
+    installed = await install(plan, tree.path, context.sandbox, grant=grant, cache=cache, mask=context.mask)
     if before_restoring is not None:
         await before_restoring()
     snapshot, restored = await tree.after_setup(base)

@@ -19,7 +19,7 @@ from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import place_hash
 from bot.workflows.tampering import loosened
-from bot.workspace.dependencies.cache import Shelf, forget_head
+from bot.workspace.dependencies.cache import DependencyCache, drop_head_entries
 from bot.workspace.git.command import GitError
 from bot.workspace.git.diff import changed, diff
 from bot.workspace.mirror import mirror as mirrors
@@ -95,7 +95,7 @@ async def forget_heads(context: Context, repo: Repo, number: int) -> None:
         return
     for sha in await context.stores.approvals.all_heads(repo, number):
         await drop_head(mirror, sha)
-        await forget_head(Shelf(context.settings.home / "dependencies", repo.full_name, sha))
+        await drop_head_entries(DependencyCache(context.settings.home / "dependencies", repo.full_name, sha))
     await drop_pull(mirror, number)
 
 

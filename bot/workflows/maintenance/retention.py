@@ -15,8 +15,8 @@ from bot.logs import get_logger
 from bot.model import Repo
 from bot.store.runs.rows import OPEN
 from bot.workflows.context import Context
-from bot.workspace.dependencies.cache import settle
-from bot.workspace.dependencies.disk_budget import sweep_halves, trim
+from bot.workspace.dependencies.cache import flush_entries
+from bot.workspace.dependencies.disk_budget import remove_unfinished, trim
 from bot.workspace.files.home_directories import is_marked, own_entries
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.git.command import GitError
@@ -90,9 +90,9 @@ async def tidy_dependencies(context: Context) -> None:
     if not is_marked(directory):
         return
     try:
-        await sweep_halves(directory)
+        await remove_unfinished(directory)
         await trim(directory)
-        await settle(directory)
+        await flush_entries(directory)
     except (MendbotError, OSError) as error:
         log.warning("dependencies_left", path=str(directory), because=str(error))
 

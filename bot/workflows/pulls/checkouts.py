@@ -13,7 +13,7 @@ from bot.errors import Refused
 from bot.model import SetupDone, SetupPlan
 from bot.rules.pulls.state import PullCheckState
 from bot.store.runs.pull_runs import PullCheckRow
-from bot.workflows.checks.setup import CarriedOut, carry_out, get_shelf
+from bot.workflows.checks.setup import CarriedOut, carry_out, get_cache
 from bot.workflows.context import Context
 from bot.workspace.checks.logs import write_log
 from bot.workspace.git.tree import Tree
@@ -101,8 +101,8 @@ async def _set_up(
     plan = await asyncio.to_thread(plan_of_tree, row, tree.path, state.near)
     if not plan.steps:
         return sha, ()
-    shelf = await get_shelf(context, spec.repo, spec.base_ref if base else None, sha)
-    done = await carry_out(context, plan, tree, sha, grant=grant_for_head(context, row), shelf=shelf)
+    cache = await get_cache(context, spec.repo, spec.base_ref if base else None, sha)
+    done = await carry_out(context, plan, tree, sha, grant=grant_for_head(context, row), cache=cache)
     write_log(context.settings.home, row.id, f"{which}-setup.log", done.log.encode())
     if done.failed is not None:
         raise SetupFailed(done)

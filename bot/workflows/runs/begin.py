@@ -17,7 +17,7 @@ from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.checks.altered_files import MOST_RESTORED
 from bot.workflows.checks.checks_to_run import built_first, get_stages
-from bot.workflows.checks.setup import CarriedOut, carry_out, get_shelf, plan_text, planned_steps
+from bot.workflows.checks.setup import CarriedOut, carry_out, get_cache, plan_text, planned_steps
 from bot.workflows.context import Context
 from bot.workflows.git_transfer import transfer
 from bot.workflows.runs.local_tree import open_local
@@ -216,5 +216,5 @@ async def _carried_out(context: Context, row: RunRow, state: RunState, tree: Tre
     if spec.repo is None:
         return await set_up_in_place(context, row, state, tree, plan)
     head = spec.pull.head_sha if spec.pull is not None else base
-    shelf = await get_shelf(context, spec.repo, None if spec.pull is not None else spec.base_branch, head)
-    return await carry_out(context, plan, tree, base, grant=grant, shelf=shelf)
+    cache = await get_cache(context, spec.repo, None if spec.pull is not None else spec.base_branch, head)
+    return await carry_out(context, plan, tree, base, grant=grant, cache=cache)

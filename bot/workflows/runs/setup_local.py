@@ -51,7 +51,7 @@ async def set_up_in_place(context: Context, row: RunRow, state: RunState, tree: 
     succeeded = False
     try:
         done = await carry_out(
-            context, plan, tree, state.base_sha, grant=SandboxGrant(), shelf=None, before_restoring=keep_edits
+            context, plan, tree, state.base_sha, grant=SandboxGrant(), cache=None, before_restoring=keep_edits
         )
         succeeded = done.failed is None
         await asyncio.to_thread(hide_products, tree.path, tree.git_dir)

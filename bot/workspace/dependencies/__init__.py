@@ -1,1 +1,1 @@
-"""Installed dependencies that are kept, copied and made to fit another tree."""
+"""Installed dependencies that are cached, copied and made to fit another tree."""

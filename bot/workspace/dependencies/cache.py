@@ -1,4 +1,4 @@
-"""What setup steps installed, kept outside of every sandbox and given to other trees as copies.
+"""What setup steps installed, cached outside of every sandbox and given to other trees as copies.
 What the default branch made serves every tree of the repository; what a pull request's head made serves that head
 alone (T31). An entry is there whole or not at all; whoever makes one holds its lock."""
 
@@ -30,7 +30,7 @@ from bot.workspace.files.walk import walk
 from bot.workspace.git.repo_lock import exclusive
 
 MANIFEST = "manifest.json"
-SETTLED = "settled"
+FLUSHED = "flushed"
 """A file in an entry that is on the disk for certain, whatever becomes of this machine."""
 _DEFAULT = "default"
 _HEAD = "head-"
@@ -45,15 +45,15 @@ Room = Callable[[int], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
-    """Where the products of `repo`'s trees are kept. `head` is "" for a tree of the default branch, whose products all
-    trees get; else the commit of a pull request's head, and what is made there serves that head alone (T31)."""
+class DependencyCache:
+    """Where the products of `repo`'s trees are cached. `head` is "" for a tree of the default branch, whose products
+    all trees get; else the commit of a pull request's head, and what is made there serves that head alone (T31)."""
 
     directory: Path
     repo: str
     head: str = ""
 
-    def spaces(self) -> tuple[Path, ...]:
+    def directories(self) -> tuple[Path, ...]:
         """The directories of entries that a tree may be given of, its own last."""
         place = self.directory / f"@{quote(self.repo, safe='')}"
         own = (place / f"{_HEAD}{quote(self.head, safe='')}",) if self.head else ()
@@ -70,7 +70,7 @@ class Product(Model):
 class Manifest(Model):
     """What an entry holds: `products`, each under its number, as made in the tree at `tree`; `size` in bytes.
 
-    `boot` names the start of this machine since which it is there: a later one may find less, unless it is settled."""
+    `boot` names the start of this machine since which it is there: a later one may find less, unless it is flushed."""
 
     boot: str
     tree: str
@@ -78,22 +78,22 @@ class Manifest(Model):
     size: int
 
 
-def ready(shelf: Shelf) -> bool:
-    """Make the shelf's directory if it is missing; False where it is somebody else's or cannot be used."""
+def prepare_directory(cache: DependencyCache) -> bool:
+    """Make the cache's directory if it is missing; False where it is somebody else's or cannot be used."""
     try:
-        if not is_marked(shelf.directory):
-            shelf.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if any(shelf.directory.iterdir()) and not is_marked(shelf.directory):  # another process may just have
+        if not is_marked(cache.directory):
+            cache.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if any(cache.directory.iterdir()) and not is_marked(cache.directory):  # another process may just have
                 return False
-            mark(shelf.directory)
-        shelf.spaces()[-1].mkdir(mode=0o700, parents=True, exist_ok=True)
+            mark(cache.directory)
+        cache.directories()[-1].mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         return False
     return True
 
 
 @asynccontextmanager
-async def turn(space: Path, key: str, timeout_s: float = _WAIT_S) -> AsyncIterator[Path]:
+async def entry_lock(space: Path, key: str, timeout_s: float = _WAIT_S) -> AsyncIterator[Path]:
     """Hold the lock of the key's entry in `space`, and have its path; who comes second waits for the first.
 
     Keys that begin alike share a lock, so that locks do not grow in number. Raises Transient after `timeout_s`."""
@@ -139,11 +139,11 @@ def made_since(before: Listing, after: Listing) -> tuple[str, ...]:
     return tuple(fresh)
 
 
-async def give(entry: Path, tree: Path) -> tuple[str, ...] | None:
+async def give_entry(entry: Path, tree: Path) -> tuple[str, ...] | None:
     """Give the tree copies of what the entry holds, in place of what stands there, and return their names; None where
     there is no entry. Each comes in one step. Raises OSError, Transient or Refused; then the tree has none of them."""
     manifest = read_manifest(entry)
-    if manifest is None or not (manifest.boot == boot() or (entry / SETTLED).is_file()):
+    if manifest is None or not (manifest.boot == boot() or (entry / FLUSHED).is_file()):
         return None
     names = tuple(product.name for product in manifest.products)
     fresh = entry.with_name(f".{entry.name}.given-{uuid.uuid4().hex}")
@@ -165,9 +165,9 @@ async def give(entry: Path, tree: Path) -> tuple[str, ...] | None:
     return names
 
 
-async def keep(entry: Path, tree: Path, names: tuple[str, ...], places: tuple[str, ...], room: Room) -> Manifest:
-    """Keep what lies at `names` in the tree as the entry, in one step and in place of a damaged one. `places` are those
-    of programs that links may lead to; `room` is asked whether so many bytes may come.
+async def store_entry(entry: Path, tree: Path, names: tuple[str, ...], places: tuple[str, ...], room: Room) -> Manifest:
+    """Store what lies at `names` in the tree as the entry, in one step and in place of a damaged one. `places` are
+    those of programs that links may lead to; `room` is asked whether so many bytes may come.
 
     Raises Unmovable where it may not or cannot serve another tree; OSError, Transient, Refused."""
     size = 0
@@ -193,16 +193,16 @@ async def keep(entry: Path, tree: Path, names: tuple[str, ...], places: tuple[st
     return manifest
 
 
-async def settle(directory: Path) -> None:
+async def flush_entries(directory: Path) -> None:
     """Have all entries on the disk, so that they are there after a power failure, too. Raises OSError, Transient.
 
-    It is not done where an entry is kept: on a busy disk it takes minutes, for which a run would wait."""
+    It is not done where an entry is stored: on a busy disk it takes minutes, for which a run would wait."""
     fresh = [path.parent for path in own_entries(directory.parent, directory.name, f"*/*/*/{MANIFEST}")]
-    if fresh := [entry for entry in fresh if not (entry / SETTLED).exists()]:
+    if fresh := [entry for entry in fresh if not (entry / FLUSHED).exists()]:
         await flush(directory)
         for entry in fresh:
             with suppress(FileNotFoundError):
-                (entry / SETTLED).touch()
+                (entry / FLUSHED).touch()
 
 
 @functools.cache
@@ -221,10 +221,10 @@ def _as_json(manifest: Manifest) -> str:
         raise Unmovable("it holds names that are no UTF-8") from error
 
 
-async def forget_head(shelf: Shelf) -> None:
+async def drop_head_entries(cache: DependencyCache) -> None:
     """Let go of what a pull request's head made. Raises OSError, Transient."""
-    if shelf.head and is_marked(shelf.directory):
-        await remove_directory(shelf.spaces()[-1])
+    if cache.head and is_marked(cache.directory):
+        await remove_directory(cache.directories()[-1])
 
 
 async def _put(source: Path, tree: Path, name: str) -> None:

@@ -1,5 +1,5 @@
 """When two trees may have the same installed dependencies: one hash over all that a setup step can read.
-Where something cannot be read for certain there is no key, and the step runs as if nothing were ever kept."""
+Where something cannot be read for certain there is no key, and the step runs as if nothing were ever cached."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import stat
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -26,7 +25,7 @@ from bot.workspace.files.walk import walk
 from bot.workspace.sandbox.sandbox import Sandbox
 
 _SCHEMA = "2"
-"""Another number makes every kept product unknown: for another layout of the cache, or another way to install."""
+"""Another number makes every cached product unknown: for another layout of the cache, or another way to install."""
 _MAX_NAMES = 100_000
 _MAX_BYTES = 500_000_000
 _GLOB = re.compile(r"[*?\[]")
@@ -38,16 +37,17 @@ class Unknown(Exception):
     """What a step can read is not known for certain, and why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a step has beside its tree: the sandbox and the variables that its command gets."""
-
-    sandbox: Sandbox
-    env: Mapping[str, str]
-
-
-def key_of(step: SetupStep, tree: Path, around: Surroundings, *, earlier: Sequence[str] = (), commit: str = "") -> str:
-    """The key of a step in `tree` (absolute): a hash in hexadecimal. `earlier` are the keys of the steps before it.
+def key_of(
+    step: SetupStep,
+    tree: Path,
+    sandbox: Sandbox,
+    env: Mapping[str, str],
+    *,
+    earlier: Sequence[str] = (),
+    commit: str = "",
+) -> str:
+    """The key of a step in `tree` (absolute): a hash in hexadecimal. Its command gets `env`; `earlier` are the keys of
+    the steps before it.
 
     A name in `reads` is a file, a directory with all below it, or, with `*`, `?` or `[`, a glob as in
     `protected_paths`; all are relative to the tree, and what is absent counts as absent. With a `commit` the step may
@@ -57,7 +57,7 @@ def key_of(step: SetupStep, tree: Path, around: Surroundings, *, earlier: Sequen
     run = step.run if isinstance(step.run, str) else "\0".join(step.run)
     parts = [_SCHEMA, run, str(step.network), commit, *earlier, "programs"]
     parts += [f"{one.name} {one.version} {one.digest}" for one in step.programs]
-    parts += ["products", *step.products, "machine", *_machine(around), *_programs(run, around.sandbox)]
+    parts += ["products", *step.products, "machine", *_machine(sandbox, env), *_programs(run, sandbox)]
     for part in parts:
         _add(digest, part.encode("utf-8", "surrogateescape"))
     for name in sorted(set(_everything(tree) if commit else _named(tree, step.reads))):
@@ -69,12 +69,12 @@ def _add(digest: hashlib._Hash, part: bytes) -> None:
     digest.update(len(part).to_bytes(8, "big") + part)
 
 
-def _machine(around: Surroundings) -> Iterator[str]:
-    box = around.sandbox.box
+def _machine(sandbox: Sandbox, env: Mapping[str, str]) -> Iterator[str]:
+    packages = sandbox.box.packages.env if sandbox.box is not None else {}
     yield from (sysconfig.get_platform(), " ".join(platform.libc_ver()), _system(), str(os.geteuid()))
-    yield from (sys.version, str(proc.base_python()), around.sandbox.level, *around.sandbox.search_path())
-    for env in (around.env, box.packages.env if box is not None else {}):
-        yield from (f"{name}={value}" for name, value in sorted(env.items()))
+    yield from (sys.version, str(proc.base_python()), sandbox.level, *sandbox.search_path())
+    for variables in (env, packages):
+        yield from (f"{name}={value}" for name, value in sorted(variables.items()))
 
 
 def _system() -> str:

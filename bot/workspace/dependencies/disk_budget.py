@@ -1,4 +1,4 @@
-"""How much the kept dependencies may take of the disk. What was used least recently goes first, nothing in use goes,
+"""How much the cached dependencies may take of the disk. What was used least recently goes first, nothing in use goes,
 and what a crash left half made is swept. Only a directory with Mendbot's mark is touched."""
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from bot.errors import Transient
 from bot.logs import get_logger
-from bot.workspace.dependencies.cache import MANIFEST, read_manifest, turn
+from bot.workspace.dependencies.cache import MANIFEST, entry_lock, read_manifest
 from bot.workspace.files.home_directories import own_entries
 from bot.workspace.files.remove_tree import remove_directory
 
 BUDGET_BYTES = 10_000_000_000
-"""What all repositories' kept dependencies may take together."""
+"""What all repositories' cached dependencies may take together."""
 FREE_BYTES = 2_000_000_000
 """What they leave free on the disk in any case."""
 UNUSED_S = 30 * 24 * 3600.0
@@ -32,7 +32,7 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Something kept: `used` is when it was last given, in seconds since the epoch; `size` is in bytes."""
+    """A cached entry: `used` is when it was last given, in seconds since the epoch; `size` is in bytes."""
 
     path: Path
     used: float
@@ -42,7 +42,7 @@ class _Entry:
 async def trim(
     directory: Path, *, need: int = 0, budget: int = BUDGET_BYTES, free: int = FREE_BYTES, unused_s: float = UNUSED_S
 ) -> bool:
-    """Remove entries until `need` bytes more keep within the budget and leave `free` bytes of the disk; whether they
+    """Remove entries until `need` bytes more fit the budget and leave `free` bytes of the disk; whether they
     do. Entries that were not used for `unused_s` seconds go in any case. Raises OSError."""
     entries = sorted(_entries(directory), key=lambda entry: entry.used)
     total = sum(entry.size for entry in entries)
@@ -55,7 +55,7 @@ async def trim(
     return total + need <= budget and _free(directory) - need >= free
 
 
-async def sweep_halves(directory: Path) -> int:
+async def remove_unfinished(directory: Path) -> int:
     """Remove what a crash left half made or half removed; how much of it went. What somebody works on stays.
 
     Raises Transient for what resists."""
@@ -84,7 +84,7 @@ def _entries(directory: Path) -> list[_Entry]:
 async def _removed(path: Path, key: str) -> bool:
     """Whether the entry could be removed: not while somebody makes it or is given of it."""
     try:
-        async with turn(path.parent, key, timeout_s=0):
+        async with entry_lock(path.parent, key, timeout_s=0):
             await remove_directory(path)
     except Transient as error:
         log.info("dependencies_left", path=str(path), because=str(error))

@@ -1,4 +1,4 @@
-"""Carries out a setup plan in a tree: what was kept is given, the rest is run, and what may be shared is kept."""
+"""Carries out a setup plan in a tree: what was cached is given, the rest is run, and what may be shared is cached."""
 
 from __future__ import annotations
 
@@ -16,8 +16,17 @@ from bot.logs import get_logger
 from bot.model import ShellCommand
 from bot.model.setups import SetupPlan, SetupStep
 from bot.proc import ProcResult
-from bot.workspace.dependencies.cache import Listing, Shelf, give, keep, listing, made_since, ready, turn
-from bot.workspace.dependencies.cache_key import Surroundings, Unknown, key_of
+from bot.workspace.dependencies.cache import (
+    DependencyCache,
+    Listing,
+    entry_lock,
+    give_entry,
+    listing,
+    made_since,
+    prepare_directory,
+    store_entry,
+)
+from bot.workspace.dependencies.cache_key import Unknown, key_of
 from bot.workspace.dependencies.disk_budget import trim
 from bot.workspace.dependencies.relocation import Unmovable, is_plain
 from bot.workspace.files.tree_digest import MADE_BY_TOOLS
@@ -38,7 +47,7 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class StepDone:
-    """A step that has ended; without a result its products had been kept, and it was not run."""
+    """A step that has ended; without a result its products had been cached, and it was not run."""
 
     step: SetupStep
     result: ProcResult | None
@@ -65,14 +74,14 @@ async def install(
     sandbox: Sandbox,
     *,
     grant: SandboxGrant,
-    shelf: Shelf | None,
+    cache: DependencyCache | None,
     mask: Callable[[str], str],
 ) -> Installed:
     """Carry out the plan in `tree` (absolute), step by step, up to the first that fails and is not optional.
 
-    What trouble the kept products make is logged, and the step is run as if there were none. Raises what running a
+    What trouble the cached products make is logged, and the step is run as if there were none. Raises what running a
     command in the sandbox raises."""
-    work = _Work(plan, tree, sandbox, grant, shelf if shelf is not None and ready(shelf) else None, mask)
+    work = _Work(plan, tree, sandbox, grant, cache if cache is not None and prepare_directory(cache) else None, mask)
     done: list[StepDone] = []
     for step in plan.steps:
         done.append(await work.carry_out(step))
@@ -83,33 +92,33 @@ async def install(
 
 @dataclass(slots=True)
 class _Work:
-    """One setup. `own` are the products that stand in the tree by what was kept or may be, each with its step's key."""
+    """One setup. `own` are the products in the tree that were cached or may be, each with its step's key."""
 
     plan: SetupPlan
     tree: Path
     sandbox: Sandbox
     grant: SandboxGrant
-    shelf: Shelf | None
+    cache: DependencyCache | None
     mask: Callable[[str], str]
     own: dict[str, str] = field(default_factory=dict)
 
     async def carry_out(self, step: SetupStep) -> StepDone:
         key = await self._key(step)
-        if key is None or self.shelf is None:
+        if key is None or self.cache is None:
             self.own.clear()  # it may have written to anything
             return StepDone(step, await self._run(step))
-        *others, own = self.shelf.spaces()
+        *others, own = self.cache.directories()
         for space in filter(Path.is_dir, others):
-            async with self._turn(space, key) as entry:
-                if await self._given(entry, step):
+            async with self._entry(space, key) as entry:
+                if await self._is_given(entry, step):
                     return StepDone(step, None)
-        async with self._turn(own, key) as entry:
-            if await self._given(entry, step):
+        async with self._entry(own, key) as entry:
+            if await self._is_given(entry, step):
                 return StepDone(step, None)
             before = await self._listing()
             result = await self._run(step)
             if result.exit_code == 0 and entry is not None and before is not None:
-                await self._keep(entry, step, before)
+                await self._store(entry, step, before)
             else:
                 self.own.clear()
             return StepDone(step, result)
@@ -124,16 +133,17 @@ class _Work:
         return await self.sandbox.run(command, self.tree, grant=granted)
 
     async def _key(self, step: SetupStep) -> str | None:
-        """The key of what the step will make; None where it must run, whatever is kept."""
-        if self.shelf is None or not (step.shared or self.plan.configured) or not is_plain(self.tree):
+        """The key of what the step will make; None where it must run, whatever is cached."""
+        if self.cache is None or not (step.shared or self.plan.configured) or not is_plain(self.tree):
             return None
         earlier = sorted({self.own[name] for name in step.products if name in self.own})
-        around = Surroundings(self.sandbox, self.grant.env)
         try:
             if any(name not in self.own and os.path.lexists(self.tree / name) for name in step.products):
                 return None  # of whom that is, and what a step makes of it, nobody knows
             commit = await self._commit() if self.plan.configured else ""
-            return await asyncio.to_thread(key_of, step, self.tree, around, earlier=earlier, commit=commit)
+            return await asyncio.to_thread(
+                key_of, step, self.tree, self.sandbox, self.grant.env, earlier=earlier, commit=commit
+            )
         except (Unknown, OSError, GitError, MendbotError) as error:
             self._log_trouble("dependencies_not_known", step, error)
             return None
@@ -147,19 +157,19 @@ class _Work:
         return (await git("rev-parse", "HEAD", cwd=self.tree)).decode().strip()
 
     @asynccontextmanager
-    async def _turn(self, space: Path, key: str) -> AsyncIterator[Path | None]:
-        """The key's entry with its lock held; None where the lock can't be had, and nothing is given or kept."""
+    async def _entry(self, space: Path, key: str) -> AsyncIterator[Path | None]:
+        """The key's entry with its lock held; None where the lock can't be had, and nothing is given or cached."""
         async with AsyncExitStack() as held:
             try:
-                entry = await held.enter_async_context(turn(space, key))
+                entry = await held.enter_async_context(entry_lock(space, key))
             except Transient as error:
                 log.warning("dependencies_not_locked", because=str(error))
                 entry = None
             yield entry
 
-    async def _given(self, entry: Path | None, step: SetupStep) -> bool:
+    async def _is_given(self, entry: Path | None, step: SetupStep) -> bool:
         try:
-            names = None if entry is None else await give(entry, self.tree)
+            names = None if entry is None else await give_entry(entry, self.tree)
         except (OSError, MendbotError) as error:
             self._log_trouble("dependencies_not_given", step, error)
             return False
@@ -177,9 +187,9 @@ class _Work:
         mine = tuple(f"{name}/" for name in self.own)
         return None if found is None else {name: at for name, at in found.items() if not f"{name}/".startswith(mine)}
 
-    async def _keep(self, entry: Path, step: SetupStep, before: Listing) -> None:
-        assert self.shelf is not None
-        directory = self.shelf.directory
+    async def _store(self, entry: Path, step: SetupStep, before: Listing) -> None:
+        assert self.cache is not None
+        directory = self.cache.directory
         try:
             after = await self._listing()
             if after is None:
@@ -188,7 +198,7 @@ class _Work:
             names = _outermost({*made_since(before, after), *there})
             if not names:
                 raise Unmovable("setup made nothing")
-            await keep(entry, self.tree, names, self._places(), lambda size: trim(directory, need=size))
+            await store_entry(entry, self.tree, names, self._places(), lambda size: trim(directory, need=size))
         except (Unmovable, OSError, MendbotError) as error:
             self.own.clear()
             self._log_trouble("dependencies_not_kept", step, error)
@@ -197,8 +207,8 @@ class _Work:
 
     def _places(self) -> tuple[str, ...]:
         """Where programs lie that are there for every tree."""
-        assert self.shelf is not None
-        home = self.shelf.directory.parent
+        assert self.cache is not None
+        home = self.cache.directory.parent
         found = {*_SYSTEM, sys.base_prefix, str(home / "tools"), str(home / "programs")}
         found |= {os.path.dirname(place) for place in self.sandbox.search_path()}  # noqa: PTH120
         found |= {str(proc.base_python().parent.parent)}

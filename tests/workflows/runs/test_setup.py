@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.config import Policy
 from bot.model import Status
-from bot.workflows.checks.setup import get_shelf
+from bot.workflows.checks.setup import get_cache
 from bot.workflows.runs.begin import begin_run, open_tree, set_up
 from tests.workflows.conftest import NAME, Harness
 from tests.workflows.npm_projects import npm_files
@@ -118,9 +118,9 @@ def test_a_setup_that_lacks_a_program_names_it_and_the_remedy(at_desk: AtDesk) -
 
 def test_products_of_the_default_branch_are_shared_and_others_serve_their_commit_alone(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> None:
-        main = await get_shelf(at.context, at.repo, "main", "a" * 40)
-        other = await get_shelf(at.context, at.repo, "develop", "a" * 40)
-        head = await get_shelf(at.context, at.repo, None, "b" * 40)
+        main = await get_cache(at.context, at.repo, "main", "a" * 40)
+        other = await get_cache(at.context, at.repo, "develop", "a" * 40)
+        head = await get_cache(at.context, at.repo, None, "b" * 40)
         assert [main.head, other.head, head.head] == ["", "a" * 40, "b" * 40]
         assert main.repo == NAME and main.directory == at.context.settings.home / "dependencies"
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model.setups import SetupStep, WantedProgram
-from bot.workspace.dependencies.cache_key import Surroundings, Unknown, key_of
+from bot.workspace.dependencies.cache_key import Unknown, key_of
 from tests.workspace.setup_steps import sandbox, step, tree
 
 READS = ("package.json", "packages/*/package.json", "patches", "requirements*.txt", ".yarn/plugins", "absent")
@@ -30,7 +30,7 @@ WORD = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
 async def key(where: Path, wanted: SetupStep | None = None, env: dict[str, str] | None = None) -> str:
-    return key_of(wanted or step(reads=READS), where, Surroundings(await sandbox(), env or {}))
+    return key_of(wanted or step(reads=READS), where, await sandbox(), env or {})
 
 
 @pytest.fixture
@@ -98,11 +98,11 @@ async def test_it_changes_with_a_program_that_the_command_names(tmp_path: Path, 
     tool.parent.mkdir(parents=True)
     tool.write_text("#!/bin/sh\n")
     tool.chmod(0o755)
-    around = Surroundings(replace(await sandbox(), toolchains=(tmp_path / "chain",)), {})
+    box = replace(await sandbox(), toolchains=(tmp_path / "chain",))
     naming, other = step("build-it --all", reads=READS), step("true", reads=READS)
-    before = [key_of(one, where, around) for one in (naming, other)]
+    before = [key_of(one, where, box, {}) for one in (naming, other)]
     tool.write_text("#!/bin/sh\n# a newer one\n")
-    after = [key_of(one, where, around) for one in (naming, other)]
+    after = [key_of(one, where, box, {}) for one in (naming, other)]
     assert [one == two for one, two in zip(before, after, strict=True)] == [False, True]
 
 
@@ -112,10 +112,10 @@ async def test_it_changes_with_each_nodejs_that_a_command_may_get(tmp_path: Path
     node.parent.mkdir()
     node.write_text("#!/bin/sh\n")
     node.chmod(0o755)
-    around = Surroundings(replace(await sandbox(), inherited={"PATH": str(node.parent)}), {})
-    before = key_of(step(reads=READS), where, around)
+    box = replace(await sandbox(), inherited={"PATH": str(node.parent)})
+    before = key_of(step(reads=READS), where, box, {})
     node.write_text("#!/bin/sh\n# a newer one\n")
-    assert key_of(step(reads=READS), where, around) != before
+    assert key_of(step(reads=READS), where, box, {}) != before
 
 
 async def test_a_link_counts_as_what_it_leads_to(where: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from bot.workspace.dependencies.relocation import Unmovable, is_plain, move, prepare, survey
 from tests.machine import PYTHON
 from tests.workspace.sandbox.sandboxed_commands import passes
-from tests.workspace.setup_steps import ran, sandbox, set_up, shelf, step, tree
+from tests.workspace.setup_steps import cache, ran, sandbox, set_up, step, tree
 
 PLACES = (sys.base_prefix, "/usr")
 
@@ -26,9 +26,9 @@ def holds(where: Path, text: str) -> list[str]:
 async def test_a_virtual_environment_works_in_another_tree_and_names_that_one_alone(tmp_path: Path) -> None:
     making = step(f"{PYTHON} -m venv .venv && .venv/bin/python -m compileall -q .venv/lib", products=(".venv",))
     one, other = tree(tmp_path / "one"), tree(tmp_path / "other-tree")
-    assert ran(await set_up(one, shelf(tmp_path), making)) == [True]
+    assert ran(await set_up(one, cache(tmp_path), making)) == [True]
     assert holds(one / ".venv", str(one))
-    assert ran(await set_up(other, shelf(tmp_path), making)) == [False]
+    assert ran(await set_up(other, cache(tmp_path), making)) == [False]
     assert holds(other / ".venv", f"{one}/") == []
     assert holds(other / ".venv", str(one)) == []
     assert str(other / ".venv/lib") in await passes(await sandbox(), other, "pip --version")
@@ -45,8 +45,8 @@ async def test_compiled_python_stays_and_is_not_compiled_again(tmp_path: Path) -
         products=(".venv",),
     )
     one, other = tree(tmp_path / "one"), tree(tmp_path / "a-longer-name")
-    await set_up(one, shelf(tmp_path), making)
-    await set_up(other, shelf(tmp_path), making)
+    await set_up(one, cache(tmp_path), making)
+    await set_up(other, cache(tmp_path), making)
     (compiled,) = other.rglob("some.*.pyc")
     before = compiled.read_bytes()
     run = "import traceback, some\ntry: some.f()\nexcept ZeroDivisionError: traceback.print_exc()"
@@ -63,7 +63,7 @@ async def test_compiled_python_whose_source_names_the_tree_is_compiled_again(tmp
     )
     for name in ("one", "two"):
         where = tree(tmp_path / name)
-        await set_up(where, shelf(tmp_path), making)
+        await set_up(where, cache(tmp_path), making)
         assert (
             await passes(await sandbox(), where, ".venv/bin/python", "-c", "import place; print(place.PLACE)")
             == f"{where}\n"
@@ -95,8 +95,8 @@ async def test_a_program_of_a_tree_with_a_long_path_still_starts(tmp_path: Path)
         products=(".venv",),
     )
     other = tree(tmp_path / ("long" * 30) / ("longer" * 30))
-    await set_up(tree(tmp_path / "one"), shelf(tmp_path), making)
-    assert ran(await set_up(other, shelf(tmp_path), making)) == [False]
+    await set_up(tree(tmp_path / "one"), cache(tmp_path), making)
+    assert ran(await set_up(other, cache(tmp_path), making)) == [False]
     assert await passes(await sandbox(), other, "say", "a b") == "['a b']\n"
 
 

@@ -43,7 +43,7 @@ def steps(tree: Path, files: Mapping[str, str], *near: str) -> tuple[SetupStep, 
 
 async def set_up(tree: Path, sandbox: Sandbox) -> str:
     """What the steps printed."""
-    done = await install(plan_setup(tree), tree, sandbox, grant=SandboxGrant(), shelf=None, mask=str)
+    done = await install(plan_setup(tree), tree, sandbox, grant=SandboxGrant(), cache=None, mask=str)
     return "\n".join(each.result.output.decode() for each in done.steps if each.result is not None)
 
 

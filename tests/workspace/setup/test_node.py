@@ -60,7 +60,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 
 
 async def carried_out(plan: SetupPlan, tree: Path, sandbox: Sandbox) -> Installed:
-    return await install(plan, tree, sandbox, grant=SandboxGrant(), shelf=None, mask=lambda text: text)
+    return await install(plan, tree, sandbox, grant=SandboxGrant(), cache=None, mask=lambda text: text)
 
 
 async def set_up(tree: Path, sandbox: Sandbox) -> None:

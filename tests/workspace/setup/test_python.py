@@ -44,7 +44,7 @@ def words(tree: Path, files: dict[str, str]) -> str:
 
 async def carried_out(tree: Path, toolchains: tuple[Path, ...] = ()) -> Installed:
     sandbox = await open_sandbox("auto", toolchains)
-    return await install(plan_setup(tree), tree, sandbox, grant=SandboxGrant(), shelf=None, mask=lambda text: text)
+    return await install(plan_setup(tree), tree, sandbox, grant=SandboxGrant(), cache=None, mask=lambda text: text)
 
 
 def said(installed: Installed) -> str:
