@@ -15,7 +15,7 @@ from bot.cli.local import Flag, GivenPath
 from bot.cli.output import print_json, say
 from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy_file, policy_schema
 from bot.errors import UserError
-from bot.repo_config.parse import LONGEST_BYTES
+from bot.repo_config.parse import MAX_FILE_BYTES
 from bot.reports.format.truncate import one_line
 
 _ELSEWHERE = (".github/mendbot.yaml", "mendbot.yml", "mendbot.yaml", ".mendbot.yml", ".mendbot.yaml")
@@ -74,7 +74,7 @@ def _complain_of_another_place(usual: Path) -> None:
 def _bytes(where: Path) -> bytes:
     try:
         with where.expanduser().open("rb") as file:
-            return file.read(LONGEST_BYTES + 1)
+            return file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
         raise UserError(f"{where}: no such file; name one, or make it: without it the defaults are in force") from None
     except (OSError, ValueError, RuntimeError) as error:  # a NUL in the name, `~nobody`

@@ -8,13 +8,13 @@ import re
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-LONGEST = 60
+MAX_SHOWN = 60
 
 
 def brief(text: str) -> str:
     """The text in at most 60 characters, what does not print as an escape, its end marked where it was cut."""
-    escaped = repr(text[: LONGEST + 1])[1:-1]
-    return escaped if len(escaped) <= LONGEST else escaped[: LONGEST - 1] + "…"
+    escaped = repr(text[: MAX_SHOWN + 1])[1:-1]
+    return escaped if len(escaped) <= MAX_SHOWN else escaped[: MAX_SHOWN - 1] + "…"
 
 
 def shown(text: str) -> str:

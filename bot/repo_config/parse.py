@@ -10,23 +10,23 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from yaml.nodes import Node
 
-from bot.repo_config.describe import LONGEST, got, is_null, is_plain, is_quoted_number, is_quoted_truth, is_text
+from bot.repo_config.describe import MAX_SHOWN, got, is_null, is_plain, is_quoted_number, is_quoted_truth, is_text
 from bot.repo_config.document import Document, Path, parse_document
 from bot.repo_config.keys import FIRST_PROBLEMS, Policy, PolicyProblem
 from bot.repo_config.schema import Schema, below, choices, either, keys_of, phrase, policy_schema, sections
 
-LONGEST_BYTES = 64 * 1024
-_SHORTEST = 3
+MAX_FILE_BYTES = 64 * 1024
+_MIN_LETTERS = 3
 """So many letters are enough to know which key they begin."""
 
 _TOO_LARGE = PolicyProblem(
-    key="", message=f"is larger than {LONGEST_BYTES // 1024} KiB: no configuration needs that much; shorten it"
+    key="", message=f"is larger than {MAX_FILE_BYTES // 1024} KiB: no configuration needs that much; shorten it"
 )
 
 
 def parse_policy_file(data: bytes) -> Policy | tuple[PolicyProblem, ...]:
     """As `parse_policy`, for a file's bytes; of a larger file the first 64 KiB and a byte are enough."""
-    if len(data) > LONGEST_BYTES:
+    if len(data) > MAX_FILE_BYTES:
         return (_TOO_LARGE,)
     try:
         text = data.decode("utf-8")
@@ -39,7 +39,7 @@ def parse_policy_file(data: bytes) -> Policy | tuple[PolicyProblem, ...]:
 def parse_policy(text: str) -> Policy | tuple[PolicyProblem, ...]:
     """The policy a YAML text describes, or the problems it has in the order of their lines (the first 20 of them); an
     empty text is the default policy."""
-    if len(text) > LONGEST_BYTES or len(text.encode("utf-8", "surrogatepass")) > LONGEST_BYTES:
+    if len(text) > MAX_FILE_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_FILE_BYTES:
         return (_TOO_LARGE,)
     document = parse_document(text)
     if isinstance(document, PolicyProblem):
@@ -126,7 +126,7 @@ def _hint(schema: Schema, node: Node, path: Path) -> str:
     if not is_text(node):
         return ""
     words = tuple(word for kind in choices(schema) for word in kind.get("enum", ()))
-    if (nearest := _nearest(node.value[:LONGEST], words)) is not None:
+    if (nearest := _nearest(node.value[:MAX_SHOWN], words)) is not None:
         return f"; did you mean `{nearest}`?"
     if kinds == {"array"}:
         return ": put it in brackets"
@@ -143,7 +143,7 @@ def _schema_at(path: Path) -> Schema:
 def _unknown(path: Path) -> str:
     """What was meant by a key that is none: one with nearly this name here, or this very name elsewhere."""
     known = keys_of(_schema_at(path[:-1]))
-    name = str(path[-1])[:LONGEST]
+    name = str(path[-1])[:MAX_SHOWN]
     homes = [home for home, schema in sections() if name in keys_of(schema)]
     if homes:
         return f"unknown key here; `{name}` belongs {_under(homes)}"
@@ -167,6 +167,6 @@ def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     plain = {key.replace("_", "").replace("-", ""): key for key in known}
     word = name.lower().replace("_", "").replace("-", "")
     nearest = difflib.get_close_matches(word, list(plain), n=1, cutoff=0.7)
-    longer = [key for key in plain if key.startswith(word)] if len(word) >= _SHORTEST else []
+    longer = [key for key in plain if key.startswith(word)] if len(word) >= _MIN_LETTERS else []
     found = nearest or (longer if len(longer) == 1 else [])
     return plain[found[0]] if found else None

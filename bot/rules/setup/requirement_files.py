@@ -22,7 +22,7 @@ _ARCHIVE = re.compile(
 )
 """The end of a name or version by which pip takes the whole for a file, where there is one of that name."""
 _OWN = re.compile(r"(?:file://)?(?:\.|\{toxinidir\}|\{tox_root\})/?(?:\[(?P<extras>[\w., -]*)\])?")
-_LONGEST = 300
+_MAX_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def merged(parts: Iterable[Asked]) -> Asked:
 def is_requirement(entry: str) -> bool:
     """Whether the entry names something in a package index, and nothing that pip would take for an option."""
     entry = entry.strip()
-    return len(entry) <= _LONGEST and _REQUIREMENT.fullmatch(entry) is not None and _ARCHIVE.search(entry) is None
+    return len(entry) <= _MAX_LENGTH and _REQUIREMENT.fullmatch(entry) is not None and _ARCHIVE.search(entry) is None
 
 
 def name_of(requirement: str) -> str:
@@ -87,7 +87,7 @@ def _asked_by_line(line: str) -> Asked:
     own = _OWN.fullmatch(entry)
     if own:
         return Asked(extras=_extras(own["extras"]))
-    return Asked(requirements=(entry,)) if is_requirement(entry) else Asked(left_out=(entry[:_LONGEST],))
+    return Asked(requirements=(entry,)) if is_requirement(entry) else Asked(left_out=(entry[:_MAX_LENGTH],))
 
 
 def _asked_by_option(option: str, value: str) -> Asked:
@@ -100,7 +100,7 @@ def _asked_by_option(option: str, value: str) -> Asked:
         names = tuple(name for name in value.split(",") if name)
         return Asked(groups=names) if option == "--group" else Asked(extras=names)
     own = _OWN.fullmatch(value)
-    return Asked(extras=_extras(own["extras"])) if own else Asked(left_out=(f"-e {value}"[:_LONGEST],))
+    return Asked(extras=_extras(own["extras"])) if own else Asked(left_out=(f"-e {value}"[:_MAX_LENGTH],))
 
 
 def _extras(listed: str | None) -> tuple[str, ...]:

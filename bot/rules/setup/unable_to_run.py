@@ -14,7 +14,7 @@ from bot.model.unable_to_run import Hindrance
 from bot.rules.failures.log_lines import log_lines
 
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
-_LONGEST = 200
+_MAX_LENGTH = 200
 _LOOKED_AT = 20_000
 """Characters of each end of a log: what could not run has printed little."""
 
@@ -76,7 +76,7 @@ def could_not_run(
     if spawn_error is not None:
         missing = _NO_PROGRAM.fullmatch(spawn_error)
         hindrance: Hindrance = "not_found" if missing else "not_started"
-        return CouldNotRun(hindrance=hindrance, what=(missing[1] if missing else spawn_error)[:_LONGEST])
+        return CouldNotRun(hindrance=hindrance, what=(missing[1] if missing else spawn_error)[:_MAX_LENGTH])
     if exit_code is None or exit_code <= 0:
         return None
     text = log if len(log) <= 2 * _LOOKED_AT else f"{log[:_LOOKED_AT]}\n{log[-_LOOKED_AT:]}"
@@ -99,7 +99,7 @@ def _by_shell(log: _Log) -> CouldNotRun | None:
         return None
     hindrance: Hindrance = "not_found" if code == _NOT_FOUND else "not_executable"
     named = (match["what"] for line in reversed(log.lines) for shell in _SHELL if (match := shell.match(line)))
-    return CouldNotRun(hindrance=hindrance, what=next(named, log.command)[:_LONGEST])
+    return CouldNotRun(hindrance=hindrance, what=next(named, log.command)[:_MAX_LENGTH])
 
 
 def _by_python(log: _Log) -> CouldNotRun | None:
@@ -124,7 +124,7 @@ def _by_node(log: _Log) -> CouldNotRun | None:
     file = match["what"].rpartition("/")[2]
     if not any(re.search(rf"\bnode\b.*{re.escape(file)}", shown) for shown in (log.command, *log.lines)):
         return None
-    return CouldNotRun(hindrance="no_file", what=match["what"][-_LONGEST:])
+    return CouldNotRun(hindrance="no_file", what=match["what"][-_MAX_LENGTH:])
 
 
 def _by_environment(log: _Log) -> CouldNotRun | None:
@@ -140,5 +140,5 @@ def _by_own_words(log: _Log) -> CouldNotRun | None:
     for line in log.last:
         for hindrance, words in _OWN_WORDS:
             if match := words.match(line.strip() if hindrance == "no_script" else line):
-                return CouldNotRun(hindrance=hindrance, what=match["what"][:_LONGEST])
+                return CouldNotRun(hindrance=hindrance, what=match["what"][:_MAX_LENGTH])
     return None

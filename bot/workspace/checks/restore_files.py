@@ -20,7 +20,7 @@ from bot.workspace.git.command import GitError, git
 
 _MAX_FILES = 100_000
 _MAX_BYTES = 1 << 30
-_LARGEST = 50_000_000
+_MAX_FILE_BYTES = 50_000_000
 """Files, bytes of all of them and of one, of which a copy is made; the others are only watched."""
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -95,7 +95,7 @@ class SavedFiles:
         file = self.files[name] = _File(_stamp(status), mode=stat.S_IMODE(status.st_mode), mtime_ns=status.st_mtime_ns)
         if stat.S_ISLNK(status.st_mode):
             file.link = str(path.readlink())
-        elif stat.S_ISREG(status.st_mode) and status.st_size <= min(_LARGEST, self.room):
+        elif stat.S_ISREG(status.st_mode) and status.st_size <= min(_MAX_FILE_BYTES, self.room):
             content = _content(path)
             if content is not None:
                 file.at, file.size = self.copies.seek(0, os.SEEK_END), len(content)
@@ -246,6 +246,6 @@ def _content(path: Path) -> bytes | None:
         if not stat.S_ISREG(os.fstat(opened).st_mode):
             return None
         with os.fdopen(opened, "rb", closefd=False) as file:
-            return file.read(_LARGEST + 1)
+            return file.read(_MAX_FILE_BYTES + 1)
     finally:
         os.close(opened)

@@ -19,7 +19,7 @@ MAX_BYTES = 4_000_000_000
 _END = rb"(?![\w.+@~-])"
 """What follows a path where it ends: `/tmp/tree` is no part of `/tmp/tree-2`."""
 _HEAD = re.compile(rb"\A#!(\S*/python[\w.]*)\n")
-_LONGEST_HEAD = 127
+_MAX_HEAD_BYTES = 127
 """Bytes of a `#!` line that every kernel reads (pip goes by the same number)."""
 _SHELL_HEAD = b"#!/bin/sh\n'''exec' \"%s\" \"$0\" \"$@\"\n' '''\n"
 
@@ -149,4 +149,4 @@ def _make_placeless(path: Path, sources: set[str], wanted: re.Pattern[bytes]) ->
 
 def _readable_head(found: re.Match[bytes]) -> bytes:
     """The script's first line; the shell's way round, as pip writes it, where the kernel cannot read it."""
-    return found[0] if len(found[0]) <= _LONGEST_HEAD else _SHELL_HEAD % found[1]
+    return found[0] if len(found[0]) <= _MAX_HEAD_BYTES else _SHELL_HEAD % found[1]

@@ -19,7 +19,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 MAX_FILE_BYTES = 50_000_000
-_DEEPEST = 200
+_MAX_DEPTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,8 @@ def _open_root(root: Path, held: ExitStack) -> int:
 def _open_parent(top: int, path: str, held: ExitStack, undo: ExitStack | None = None) -> tuple[int, str]:
     """The directory that holds the path's last part, and that part; with `undo` it makes what is missing."""
     *parents, name = path.split("/")
-    if undo is not None and len(parents) > _DEEPEST:
-        raise Refused("tree_too_deep", f"{path[:200]}…: more than {_DEEPEST} directories in each other; use fewer")
+    if undo is not None and len(parents) > _MAX_DEPTH:
+        raise Refused("tree_too_deep", f"{path[:200]}…: more than {_MAX_DEPTH} directories in each other; use fewer")
     at = top
     passed = held.enter_context(ExitStack())
     for part in parents:

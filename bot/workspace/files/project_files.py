@@ -18,7 +18,7 @@ from bot.rules.setup.manifests import PackageJson, Pyproject
 from bot.rules.toml_reader import read_toml
 from bot.workspace.files.nofollow import read_state
 
-_LARGEST = 1_000_000
+_MAX_BYTES = 1_000_000
 _ENTRIES = 5_000
 _DEPTH = 4
 NOT_OURS = frozenset({"node_modules", "venv", "env", "build", "dist", "target", "vendor", "__pycache__"})
@@ -147,7 +147,7 @@ class Project:
 
     def _read(self, path: str) -> str | None:
         try:
-            state = read_state(self.tree, self.within(path), limit=_LARGEST)
+            state = read_state(self.tree, self.within(path), limit=_MAX_BYTES)
         except (OSError, Refused) as error:
             large = isinstance(error, OSError) and error.errno == errno.EFBIG
             self.missing(f"{path} is too large to read" if large else f"{path} cannot be read: {_first_line(error)}")

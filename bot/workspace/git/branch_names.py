@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _ALLOWED = re.compile(r"[a-z0-9/-]+")
-_LONGEST = 200
+_MAX_LENGTH = 200
 _DIRECTORY = re.compile(r"fix-issue-(\d+(?:-\d+)*)")
 _BRANCH = re.compile(r"(?:^|/)issue-(\d+(?:-\d+)*)(?![0-9])")
 
@@ -31,8 +31,8 @@ def branch_problem(name: object) -> str | None:
         return f"Invalid branch name {name!r}: it must not start with '-'"
     if "//" in name or name.startswith("/") or name.endswith("/"):
         return f"Invalid branch name {name!r}: it must not start or end with '/' or contain '//'"
-    if len(name) > _LONGEST:
-        return f"Invalid branch name of {len(name)} characters: at most {_LONGEST} are allowed"
+    if len(name) > _MAX_LENGTH:
+        return f"Invalid branch name of {len(name)} characters: at most {_MAX_LENGTH} are allowed"
     return None
 
 

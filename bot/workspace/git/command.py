@@ -32,7 +32,7 @@ _LOCK_TRIES = 4
 _LOOK_AGAIN_S = 0.05
 _LONG_S = 1.0
 """After this time a command in a working tree is looked after: it may wait at a pipe for ever."""
-_LEAST_CPU_S = 60.0
+_MIN_CPU_S = 60.0
 _CPU_PART = 0.2
 """Of its time limit a command in a working tree may compute a fifth, a minute at least: large repositories need
 seconds, and a pattern of 26 wildcards years."""
@@ -65,7 +65,7 @@ _ERRNO = {
 _LACKING = re.compile("|".join(sorted(map(re.escape, _ERRNO), key=len, reverse=True)))
 _NOT_WRITTEN = re.compile(r"(?:[Uu]nable|failed|could not) to (?:write|append|create)|could not write|write error")
 """git does not always report why."""
-_LEAST_FREE = 1 << 16
+_MIN_FREE_BYTES = 1 << 16
 _UNREAD = b"could not open directory"
 _OF_THE_TREE = re.compile(r"(?:failed to encode|failed to decode|BOM is (?:required|prohibited) in) '[^\n]*")
 _COMING_OR_GOING = re.compile(
@@ -182,7 +182,7 @@ async def _run(
     left = max(0.1, deadline - time.monotonic())
     bounds = proc.Bounds(with_parent=True)
     if work_tree is not None:
-        bounds = replace(bounds, cpu_s=max(_LEAST_CPU_S, _CPU_PART * left), memory=_MEMORY)
+        bounds = replace(bounds, cpu_s=max(_MIN_CPU_S, _CPU_PART * left), memory=_MEMORY)
     running = proc.run(
         argv, cwd=cwd, env=env, timeout_s=left, stdin=stdin, limit=limit, merge_stderr=False, bounds=bounds
     )
@@ -286,7 +286,7 @@ def _is_full(directory: Path) -> bool:
         left = os.statvfs(directory)
     except OSError:
         return False
-    return left.f_bavail * left.f_frsize < _LEAST_FREE or (left.f_files > 0 and left.f_favail == 0)
+    return left.f_bavail * left.f_frsize < _MIN_FREE_BYTES or (left.f_files > 0 and left.f_favail == 0)
 
 
 def _verb(argv: tuple[str, ...]) -> str:

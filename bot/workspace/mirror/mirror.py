@@ -19,7 +19,7 @@ _TRACKING = "refs/remotes/origin/"
 _LOCAL = "refs/heads/"
 _ABBREVIATED = re.compile(r"[0-9a-f]{7,64}")
 _UNUSABLE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|^-|//|/$|^$")  # git-check-ref-format(1)
-_LARGEST_FILE = 4 << 20
+_MAX_FILE_BYTES = 4 << 20
 _PROGRESS = re.compile(r"(?:Resolving|Counting|Compressing|Writing|Total|Processing)\b")
 
 
@@ -78,8 +78,8 @@ async def read_file(mirror: Path, rev: str, path: str) -> str | None:
     if name != path or not meta.startswith("100"):  # a link or a directory is no file
         return None
     _, _, blob, size = meta.split()
-    if int(size) > _LARGEST_FILE:
-        raise UserError(f"{path} has {size} bytes; at most {_LARGEST_FILE >> 20} MiB are read")
+    if int(size) > _MAX_FILE_BYTES:
+        raise UserError(f"{path} has {size} bytes; at most {_MAX_FILE_BYTES >> 20} MiB are read")
     return (await git("cat-file", "blob", blob, git_dir=mirror)).decode("utf-8", "replace")
 
 

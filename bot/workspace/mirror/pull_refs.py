@@ -19,7 +19,7 @@ _HEADS = "refs/mendbot/heads/"
 _BRANCHES = "refs/heads/"
 _FETCH_FLAGS = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--end-of-options")
 _UNFIT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
-_LONGEST_BRANCH = 1000
+_MAX_BRANCH_LENGTH = 1000
 _ABSENT = re.compile(r"couldn't find remote ref|not our ref|unadvertised object|no such remote ref", re.I)
 
 
@@ -119,7 +119,7 @@ async def _check_branch(branch: str, forbidden: frozenset[str]) -> None:
 
 async def _takes(branch: str) -> bool:
     """Whether git takes the name for a branch; what can't even stand in argv is not put there."""
-    if not 0 < len(branch) <= _LONGEST_BRANCH or _UNFIT.search(branch):
+    if not 0 < len(branch) <= _MAX_BRANCH_LENGTH or _UNFIT.search(branch):
         return False
     try:
         await git("check-ref-format", _BRANCHES + branch)

@@ -15,7 +15,7 @@ from bot import proc
 from bot.workspace.files.project_files import Project
 
 _ASK_S = 20.0
-_LONGEST_RANGE = 200
+_MAX_RANGE_LENGTH = 200
 """Characters: reading a longer one, which anybody may write, would hold up the event loop."""
 _PINNED = re.compile(r"\s*v?(\d+(?:\.\d+){0,2})\s*")
 _versions: dict[tuple[str, int], Version | None] = {}
@@ -48,7 +48,7 @@ def _declared(project: Project, programs: Sequence[Path]) -> Iterator[str]:
                 yield pinned[1].partition(".")[0]
     manifests = (each for place in programs for each in sorted((place / "node_modules").glob("*/package.json")))
     ranges = (each.package().engines.node for each in (*pins, *(Project(each.parent) for each in manifests)))
-    yield from (wanted for wanted in ranges if 0 < len(wanted) <= _LONGEST_RANGE)
+    yield from (wanted for wanted in ranges if 0 < len(wanted) <= _MAX_RANGE_LENGTH)
 
 
 def _fits(version: Version, declared: Sequence[str]) -> bool:

@@ -14,8 +14,8 @@ _ASIDE = re.compile(r"(?:^|/)(?:bench|benchmarks?|docs?|examples?|playgrounds?|w
 """What uses the package as its users do, and is no part of its tests."""
 _BUILDS = re.compile(r"\bbuild\b")
 _MAX_FILES = 500
-_DEEPEST = 8
-_DEEPEST_CHAIN = 100
+_MAX_DEPTH = 8
+_MAX_CHAIN = 100
 
 
 def directories_to_build(
@@ -51,7 +51,7 @@ def _used_by(roots: Sequence[Project], workspace: Mapping[str, Project]) -> list
 
     def enter(project: Project, depth: int) -> None:
         for name in project.package().installed:
-            if name not in workspace or name in entered or depth > _DEEPEST_CHAIN:
+            if name not in workspace or name in entered or depth > _MAX_CHAIN:
                 continue
             entered.add(name)
             enter(workspace[name], depth + 1)
@@ -82,7 +82,7 @@ def _is_unbuilt(project: Project) -> bool:
 def _files(entry: object, depth: int) -> Iterator[str]:
     if isinstance(entry, str):
         yield entry
-    elif isinstance(entry, Mapping) and depth < _DEEPEST:
+    elif isinstance(entry, Mapping) and depth < _MAX_DEPTH:
         for value in entry.values():
             yield from _files(value, depth + 1)
 

@@ -28,7 +28,7 @@ _TIMEOUT_S = 900.0
 _INITIALIZING = "initializing"
 _PLAIN = re.compile(r"[a-z0-9][a-z0-9-]*")
 _OTHERWISE_KEPT = "refs/heads/.invalid"
-_LONGEST_RECORD = 1 << 13
+_MAX_RECORD_BYTES = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +268,7 @@ def _record(admin: str, name: str) -> str | None:
             raise  # else the record of a worktree would be taken for an empty one, and be removed
         return None
     try:
-        return os.fsdecode(os.read(file, _LONGEST_RECORD)).rstrip("\n")
+        return os.fsdecode(os.read(file, _MAX_RECORD_BYTES)).rstrip("\n")
     finally:
         os.close(file)
 
