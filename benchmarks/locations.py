@@ -10,7 +10,8 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.result import Result, Row
-from bot.rules.failures.annotations import annotations
+from bot.rules.failures.annotations import find_annotations
+from bot.rules.failures.log import read_log
 from bot.rules.failures.log_lines import plain
 
 _LOGS = Path(__file__).parents[1] / "fixtures" / "logs"
@@ -74,7 +75,7 @@ def _mixed(text: str, passing: int) -> str:
 
 
 def _ours(text: str) -> set[_Place]:
-    return {(note.path, note.start_line) for note in annotations(text, "test", _TREE, _ALL)}
+    return {(note.path, note.start_line) for note in find_annotations(read_log(text, _TREE), "test", _ALL)}
 
 
 def _reference(text: str) -> set[_Place]:

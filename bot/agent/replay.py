@@ -10,7 +10,6 @@ from hashlib import sha256
 from pathlib import Path
 
 from bot.model import AgentTask, Change, KnownError, Proposal, Resolution
-from bot.rules.failures.errors import fingerprints
 from bot.rules.history.known_errors import weight
 from bot.rules.patches.diff_parser import FileDiff, parse_diff
 from bot.rules.patches.document_files import is_document
@@ -44,7 +43,7 @@ class HistoryDeveloper:
     name: str = "history"
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
-        errors = task.fingerprints or failing(task)
+        errors = task.fingerprints
         if not errors:
             return self._nothing("no error is known that could be looked up", untouched=True)
         proven = [known for known in await self.look_up(errors) if known.resolution.patch]
@@ -112,14 +111,6 @@ class HistoryDeveloper:
 
     def _nothing(self, note: str, *, untouched: bool = False) -> Proposal:
         return Proposal(agent=self.name, offered=False, note=note, untouched=untouched)
-
-
-def failing(task: AgentTask) -> tuple[str, ...]:
-    """The fingerprints of what fails now: after the last attempt, else before any change."""
-    latest = task.previous[-1] if task.previous else task.baseline
-    steps = latest.steps if latest is not None else ()
-    found = (mark for step in steps if not step.passed and not step.skipped for mark in fingerprints(step.output))
-    return tuple(dict.fromkeys(found))
 
 
 def patch_hash(patch: str) -> str:

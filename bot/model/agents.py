@@ -49,8 +49,7 @@ class AgentTask(Model):
     style: StyleFindings = StyleFindings()
     """What mechanical fixers may work on (`rules.patches.style_findings`)."""
     fingerprints: tuple[str, ...] = ()
-    """The failures to fix, as `rules.failures.errors` names them; empty lets an agent read them off the
-    validations."""
+    """The failures to fix, as `rules.failures.errors` names them."""
 
 
 class Proposal(Model):

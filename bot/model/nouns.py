@@ -208,6 +208,19 @@ class StopReason(Model):
     details: str
 
 
+class SuiteCounts(Model):
+    """How many tests a runner says there were."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    @property
+    def ran(self) -> int:
+        """Those that came to a verdict of their own."""
+        return self.passed + self.failed
+
+
 class ValidationStep(CamelModel):
     """One command of one validation; `stage` is typecheck, lint, test or custom."""
 
@@ -234,6 +247,10 @@ class ValidationStep(CamelModel):
     failures: tuple[ShownFailure, ...] = ()
     """The failures that the whole log shows, in its order; the first ones of `failure_count`."""
     failure_count: int = 0
+    listed_files: tuple[str, ...] = ()
+    """Of a check that failed: files that its log names alone on a line, as `gofmt -l` does."""
+    test_counts: SuiteCounts = SuiteCounts()
+    """The test runner's own figures, of the check `test`."""
 
     @property
     def cut_short(self) -> bool:

@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from bot.agent.replay import Fits, HistoryDeveloper, gist, patch_hash, split_patch
 from bot.errors import UserError
-from bot.model import AgentTask, Change, KnownError, Proposal, Resolution, Validation, ValidationStep
+from bot.model import AgentTask, Change, KnownError, Proposal, Resolution
 from bot.rules.patches.document_files import is_document
 from bot.workspace.patch import apply_changes
 from tests.agent.git_tree import files_of, git, make_tree
 
 ERROR = "<PATH>/a.c:<POS>: error: boom"
-OUTPUT = "src/a.c:3:4: error: boom\n1 error\n"
 PATCH = """\
 diff --git a/a.c b/a.c
 index 1111111..2222222 100644
@@ -30,14 +29,8 @@ index 1111111..2222222 100644
 """
 
 
-def failed(output: str = OUTPUT) -> Validation:
-    step = ValidationStep(command="make", stage="test", passed=False, output=output)
-    passed = ValidationStep(command="lint", stage="lint", passed=True, output="x.c:1:1: error: not this one")
-    return Validation(passed=False, summary="test failed", steps=(passed, step))
-
-
 def task(**fields: object) -> AgentTask:
-    given = {"run_id": "r1", "attempt": 1, "max_attempts": 3, "task": "mend", "baseline": failed(), **fields}
+    given = {"run_id": "r1", "attempt": 1, "max_attempts": 3, "task": "fix", "fingerprints": (ERROR,), **fields}
     return AgentTask.model_validate(given)
 
 
@@ -81,14 +74,12 @@ async def test_it_repeats_a_proven_patch_and_says_whose() -> None:
     )
 
 
-async def test_it_looks_for_what_it_was_told_else_for_what_the_last_attempt_left() -> None:
+async def test_it_looks_up_the_errors_of_its_task_and_nothing_without_any() -> None:
     memory = Memory()
-    await memory.propose(task(fingerprints=("told",), previous=(failed(),)))
-    assert memory.asked == ("told",)
-    await memory.propose(task(previous=(failed("b.c:1:1: error: first"), failed("b.c:1:1: error: last"))))
-    assert memory.asked == ("b.c:<POS>: error: last",)
+    await memory.propose(task(fingerprints=("boom",)))
+    assert memory.asked == ("boom",)
     memory.asked = ()
-    proposal = await memory.propose(task(baseline=None))
+    proposal = await memory.propose(task(fingerprints=()))
     assert not proposal.offered and proposal.untouched
     assert memory.asked == ()
 

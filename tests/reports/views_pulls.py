@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.model import Language, RunView, Status, StopReason
+from bot.model import Language, RunView, Status, StopReason, SuiteCounts
 from bot.model.pulls import CheckStatus, Failure, FailureHistory, PullCheckReport, Rate
 from bot.rules.reasons import make_reason
 from bot.workflows.reporting.localize import spoken
@@ -62,7 +62,14 @@ def _ended(reason: str, details: str) -> dict[str, Any]:
 
 
 _TIMED_OUT = RED_TEST.model_copy(
-    update={"timed_out": True, "exit_code": -9, "duration_ms": 300_000, "output": "", "annotations": ()}
+    update={
+        "timed_out": True,
+        "exit_code": -9,
+        "duration_ms": 300_000,
+        "output": "",
+        "annotations": (),
+        "test_counts": SuiteCounts(),
+    }
 )
 _LONG = RED_TEST.model_copy(update={"output": "\n".join([*(f"step {n}" for n in range(60)), RED_TEST.output])})
 _KEPT = (
@@ -74,7 +81,7 @@ _SETUP = LINT_FAILED.model_copy(
     update={"command": "npm ci", "output": "npm error code ENOTFOUND", "duration_ms": 3_200, "annotations": ()}
 )
 _WAITS = CheckStatus(name="test")
-_SILENT = RED_TEST.model_copy(update={"output": "", "annotations": ()})
+_SILENT = RED_TEST.model_copy(update={"output": "", "annotations": (), "test_counts": SuiteCounts()})
 _PASSED_AGAIN = TEST.model_copy(update={"flaky": True})
 _ELSEWHERE = NO_TYPES.model_copy(update={"stage": "typecheck"})
 

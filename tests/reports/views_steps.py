@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.model import Annotation, Validation, ValidationStep
+from bot.model import Annotation, SuiteCounts, Validation, ValidationStep
+from bot.rules.parsed_output import parse_output
 
 PYTEST_LOG = """\
 F..........                                                              [100%]
@@ -22,6 +23,10 @@ FAILED tests/test_cart.py::test_total_of_none - assert None == 0
 1 failed, 11 passed in 0.31s"""
 
 
+def counted(output: str) -> SuiteCounts:
+    return parse_output(output, "test").tests.counts
+
+
 def annotation(line: int, level: Any = "failure") -> Annotation:
     return Annotation(
         path="shop/cart.py", start_line=line, end_line=line, level=level, message="line too long", rule="E501"
@@ -31,7 +36,13 @@ def annotation(line: int, level: Any = "failure") -> Annotation:
 LINT = ValidationStep(command="ruff check .", stage="lint", passed=True, exit_code=0, duration_ms=84)
 TYPES = ValidationStep(command="mypy shop", stage="typecheck", passed=True, exit_code=0, duration_ms=3210)
 TEST = ValidationStep(
-    command="pytest -q", stage="test", passed=True, exit_code=0, duration_ms=12_400, output="12 passed in 0.31s"
+    command="pytest -q",
+    stage="test",
+    passed=True,
+    exit_code=0,
+    duration_ms=12_400,
+    output="12 passed in 0.31s",
+    test_counts=counted("12 passed in 0.31s"),
 )
 NO_TYPES = ValidationStep(command="", stage="typecheck", passed=False, skipped=True)
 TEST_FAILED = TEST.model_copy(
@@ -39,6 +50,7 @@ TEST_FAILED = TEST.model_copy(
         "passed": False,
         "exit_code": 1,
         "output": PYTEST_LOG,
+        "test_counts": counted(PYTEST_LOG),
         "classification": "test",
         "annotations": (annotation(12),),
     }

@@ -24,7 +24,7 @@ from bot.reports.runs.check_output import check_output
 from bot.reports.runs.missing_setup import setup_sentence
 from bot.reports.runs.setup_lines import set_up_by
 from bot.reports.runs.validation import evidence as error_block
-from bot.reports.runs.validation import how_it_ended, only_warned, restored_note, stopped_title, tests_counted
+from bot.reports.runs.validation import how_it_ended, only_warned, restored_note, stopped_title
 
 __all__ = [
     "awaiting_output",
@@ -218,7 +218,7 @@ def _title(view: PullCheckReport, check: CheckStatus, step: ValidationStep, lang
     if check.failures:
         return counts
     if step.passed:
-        passed = tests_counted("passed", step)
+        passed = step.test_counts.passed
         if step.flaky:
             return t(language, "check.flaky")
         return t(language, "check.tests", count=passed) if passed else t(language, "check.passed", time=time)
@@ -235,7 +235,7 @@ def _counts(view: PullCheckReport, check: CheckStatus, language: Language) -> st
     if verdicts == ["flaky"]:
         return t(language, "pull_check.title.passed_again")
     unnamed = len(verdicts) == 1 and not any(one.failure.test for one in counted)
-    tests = tests_counted("failed", check.step) if check.step and unnamed else 0
+    tests = check.step.test_counts.failed if check.step and unnamed else 0
     words = {
         verdict: t(language, f"pull_check.title.{verdict}", count=tests or numbers[verdict]) for verdict in verdicts
     }

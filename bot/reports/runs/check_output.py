@@ -26,7 +26,6 @@ from bot.reports.runs.validation import (
     only_warned,
     restored_note,
     stopped_title,
-    tests_counted,
 )
 
 MAX_ANNOTATIONS = 200
@@ -141,13 +140,13 @@ def _title(step: ValidationStep, time: str, language: Language) -> str:
     if step.could_not_run is not None:
         return t(language, "check.unable")
     if step.passed:
-        passed = tests_counted("passed", step)
+        passed = step.test_counts.passed
         if step.flaky or step.tolerated:
             return t(language, "check.tolerated" if step.tolerated else "check.flaky")
         return t(language, "check.tests", count=passed) if passed else t(language, "check.passed", time=time)
     if step.cut_short:
         return stopped_title(step, time, language)
-    failed = tests_counted("failed", step)
+    failed = step.test_counts.failed
     if failed:
         return t(language, "check.failed_tests", count=failed)
     if step.annotations:

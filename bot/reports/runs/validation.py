@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Mapping
 from typing import Literal
@@ -22,8 +21,6 @@ _ROWS = 20
 _RESTORED = 5
 _ERROR_CHARS = 160
 _KINDS: tuple[Literal["introduced", "remaining", "fixed"], ...] = ("introduced", "remaining", "fixed")
-_COUNTS = {"passed": re.compile(r"\b(\d{1,9}) passed\b"), "failed": re.compile(r"\b(\d{1,9}) failed\b")}
-"""As pytest, jest, vitest and cargo print them; the last one in a log is the total."""
 
 
 def latest(view: RunView) -> Validation | None:
@@ -66,9 +63,8 @@ def verdict(step: ValidationStep, language: Language) -> str:
         return t(language, "result.timed_out")
     if step.over_memory_mb:
         return t(language, "result.over_memory")
-    failed = tests_counted("failed", step)
-    if failed:
-        return t(language, "result.tests", count=failed)
+    if step.test_counts.failed:
+        return t(language, "result.tests", count=step.test_counts.failed)
     if step.annotations:
         return t(language, "result.findings", count=len(step.annotations))
     return t(language, "result.failed")
@@ -85,12 +81,6 @@ def stopped_title(step: ValidationStep, time: str, language: Language) -> str:
     if step.timed_out:
         return t(language, "check.timed_out", time=time)
     return t(language, "check.over_memory", time=time, memory=gigabytes(step.over_memory_mb))
-
-
-def tests_counted(word: Literal["passed", "failed"], step: ValidationStep) -> int:
-    """How many tests the last summary in a test's output counts under that word; 0 where it tells none."""
-    found = _COUNTS[word].findall(step.output) if step.stage == "test" else []
-    return int(found[-1]) if found else 0
 
 
 def is_flaky(validation: Validation | None) -> bool:

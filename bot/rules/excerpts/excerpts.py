@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -13,13 +13,10 @@ from bot.model import ShownFailure, ValidationStep
 from bot.rules.excerpts.error_lines import MOST_CHARS, MOST_LINES, block
 from bot.rules.excerpts.expected_received import Compared, compared
 from bot.rules.excerpts.installer_errors import stopped_installer
-from bot.rules.failures.annotations import named_places
 from bot.rules.failures.errors import first_error_paragraph, printed_errors
 from bot.rules.failures.findings import Finding, heads_rows
-from bot.rules.failures.junit_in_logs import PRINTED_JUNIT
-from bot.rules.failures.log_lines import log_lines
+from bot.rules.failures.log import Log
 from bot.rules.failures.stack_frames import placed_findings
-from bot.rules.test_runners.failed_tests import FailedTests, failed_tests
 
 MOST_FAILURES = 200
 """Failures read of one log."""
@@ -33,7 +30,6 @@ _END_LINES = 10
 _HIGHEST = 8
 """Lines above an arrow among which its message stands."""
 
-_Named = tuple[int, Finding, str | None]
 _NO_PLACE = Finding("", 0, 0, "failure", "")
 
 
@@ -49,22 +45,18 @@ class _Piece:
     head: str = ""
 
 
-def shown_failures(output: str, tree: str = "") -> tuple[ShownFailure, ...]:
+def shown_failures(log: Log) -> tuple[ShownFailure, ...]:
     """The failures that a log shows, in its order, at most 200; one for a log of an unknown tool, none for no text.
 
-    `tree` is the absolute path that absolute paths of the log are made relative to. The first ten have a block, with
-    at most 9,000 characters in all."""
-    lines = log_lines(output)
-    tests = failed_tests(lines, PRINTED_JUNIT)
-    named = list(named_places(lines, tree))
-    pieces = [*_of_tests(tests, named, lines), *_of_findings(tests, named, lines)]
+    The first ten have a block, with at most 9,000 characters in all."""
+    pieces = [*_of_tests(log), *_of_findings(log)]
     if not pieces:
-        return _unread(output, lines, named)
+        return _unread(log)
     pieces.sort(key=lambda piece: piece.start)
     shown: list[ShownFailure] = []
     room = _BLOCKS_CHARS
     for piece in pieces[:MOST_FAILURES]:
-        own = lines[piece.lines.start : piece.lines.stop]
+        own = log.lines[piece.lines.start : piece.lines.stop]
         text = block(own, piece.message, piece.head) if len(shown) < _BLOCKS else ""
         text = text if len(text) <= room else ""
         room -= len(text)
@@ -72,17 +64,10 @@ def shown_failures(output: str, tree: str = "") -> tuple[ShownFailure, ...]:
     return tuple(shown)
 
 
-def first_error_block(output: str, tree: str = "") -> str:
-    """The lines of the first failure of a log, at most 40 lines and 3,000 characters; empty for an empty log."""
-    return next((failure.block for failure in shown_failures(output, tree)), "")
-
-
 def evidence_of(step: ValidationStep, tests: Collection[str] = ()) -> str:
-    """The lines of a failed step's first failure; of the first one of `tests`, where its lines are known. Steps of
-    older records know no failures: then their output is read."""
+    """The lines of a failed step's first failure; of the first one of `tests`, where its lines are known."""
     own = (failure.block for failure in step.failures if failure.block and failure.name in tests)
-    first = step.failures[0].block if step.failures else first_error_block(step.output)
-    return next(own, first)
+    return next(own, step.failures[0].block if step.failures else "")
 
 
 def _shown(piece: _Piece, values: Compared, text: str) -> ShownFailure:
@@ -102,15 +87,16 @@ def _one_line(text: str) -> str:
     return line if len(line) <= _MESSAGE else f"{line[: _MESSAGE - 1]}…"
 
 
-def _of_tests(tests: FailedTests, named: Sequence[_Named], lines: list[str]) -> Iterator[_Piece]:
-    at = [index for index, _, _ in named]
-    crashes = _crashes(named, tests) if tests.tests else {}
-    for test in islice(tests.tests, MOST_FAILURES):
+def _of_tests(log: Log) -> Iterator[_Piece]:
+    places, tests = log.places, log.tests.tests
+    at = [place.at for place in places]
+    crashes = _crashes(log) if tests else {}
+    for test in islice(tests, MOST_FAILURES):
         own = max(test.lines, key=len)
         crash = crashes.get((test.name.partition("::")[0], test.said)) or crashes.get(("", test.said), _NO_PLACE)
-        parts = (named[bisect_left(at, part.start) : bisect_left(at, part.stop)] for part in (own, *test.lines))
+        parts = (places[bisect_left(at, part.start) : bisect_left(at, part.stop)] for part in (own, *test.lines))
         # each part by itself: a place that another test names too is no less this one's
-        found = (one for part in parts for one in placed_findings(part, lines) if not one.whole)
+        found = (one for part in parts for one in placed_findings(part, log.lines) if not one.whole)
         place = next(found, crash)
         place = place if place.path else place._replace(path=_file_of(test.name))
         yield _Piece(test.lines[0].start, test.name, test.said, place, own)
@@ -125,13 +111,13 @@ def _file_of(name: str) -> str:
     return found["path"] if found is not None else ""
 
 
-def _crashes(named: Iterable[_Named], tests: FailedTests) -> Mapping[tuple[str, str], Finding]:
+def _crashes(log: Log) -> Mapping[tuple[str, str], Finding]:
     """By file and message, and by a message that stands at one place alone: the lines of pytest's `--tb=line`, which
     stand apart from their tests."""
-    said = {test.said for test in tests.tests}
+    said = {test.said for test in log.tests.tests}
     found: dict[tuple[str, str], Finding] = {}
     elsewhere: dict[str, set[tuple[str, int]]] = {}
-    for _, finding, path in named:
+    for _, finding, path in log.places:
         message = _first(finding.message)
         if path is not None and not finding.whole and message in said:
             place = finding._replace(path=path)
@@ -141,17 +127,22 @@ def _crashes(named: Iterable[_Named], tests: FailedTests) -> Mapping[tuple[str, 
     return {key: place for key, place in found.items() if key[0] or len(elsewhere[key[1]]) == 1}
 
 
-def _of_findings(tests: FailedTests, named: Sequence[_Named], lines: Sequence[str]) -> Iterator[_Piece]:
+def _of_findings(log: Log) -> Iterator[_Piece]:
     """What a compiler, a type checker or a linter found. Where tests failed too, only what has a rule, or stands below
     the name of a Go package: a place beside tests may be anything that they printed."""
-    own = [one for one in named if one[2] is not None and not one[1].frame and one[0] not in tests.covered]
-    failed = [one for one in own if one[1].level == "failure"]
+    tests, lines = log.tests, log.lines
+    own = [
+        place
+        for place in log.places
+        if place.path is not None and not place.finding.frame and place.at not in tests.covered
+    ]
+    failed = [place for place in own if place.finding.level == "failure"]
     if tests.tests:
-        failed = [one for one in failed if one[1].rule or _below_package(lines, one[0])]
+        failed = [place for place in failed if place.finding.rule or _below_package(lines, place.at)]
     chosen = failed or ([] if tests.tests else own)
     located = {path for _, finding, path in chosen if not finding.whole}
     listed: set[tuple[str | None, int, str]] = set()
-    at_places = frozenset(index for index, _, _ in named)
+    at_places = frozenset(place.at for place in log.places)
     for index, finding, path in chosen:
         key = (path, finding.line, finding.message)
         if key in listed or (finding.whole and path in located) or len(listed) >= MOST_FAILURES:
@@ -242,17 +233,17 @@ def _head_of(lines: Sequence[str], index: int) -> str:
     return ""
 
 
-def _unread(output: str, lines: list[str], named: Sequence[_Named]) -> tuple[ShownFailure, ...]:
+def _unread(log: Log) -> tuple[ShownFailure, ...]:
     """What stopped an installer; else the first lines that look like an error, and the end of the log."""
-    stopped = stopped_installer(lines)
+    stopped = stopped_installer(log.lines)
     if stopped is not None:
-        text = block(lines[stopped.lines.start : stopped.lines.stop], stopped.message)
+        text = block(log.lines[stopped.lines.start : stopped.lines.stop], stopped.message)
         return (ShownFailure(message=_one_line(stopped.message), block=text),)
-    first = next(iter(printed_errors(output).values()), None)
-    text = _with_end(first_error_paragraph(output), lines)
+    first = next(iter(printed_errors(log).values()), None)
+    text = _with_end(first_error_paragraph(log), log.lines)
     if not text:
         return ()
-    place = next(iter(placed_findings(named, lines)), _NO_PLACE)
+    place = next(iter(placed_findings(log.places, log.lines)), _NO_PLACE)
     message = first.text if first is not None else ""
     return (ShownFailure(message=_one_line(message), path=place.path, line=place.line, block=text),)
 

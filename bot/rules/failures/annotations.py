@@ -1,17 +1,16 @@
 """Places named in tool output, as annotations of files in the tree: what a check run shows beside the code.
 Nothing outside the tree is named and no more than a check run can carry (T40)."""
 
-# `from __future__ import annotations` would take the name of the function below
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Iterator
 
 from bot.model import Annotation
-from bot.rules.failures.findings import Finding, Here
-from bot.rules.failures.log_lines import log_lines
-from bot.rules.failures.problem_matchers import FLUSH, INDENTED, hinting_lines
+from bot.rules.failures.findings import Finding
+from bot.rules.failures.junit_in_logs import BEGINS
+from bot.rules.failures.log import Log
+from bot.rules.failures.places import Place
 from bot.rules.failures.stack_frames import placed_findings
-from bot.rules.test_runners.failed_tests import FailedTest, failed_tests
 
 MOST = 1_000
 """Annotations of one output: more than a check run shows (200, T40), so that the gravest are among them and the others
@@ -20,32 +19,15 @@ counted."""
 NO_MESSAGE = "problem reported here"
 """Of a place beside which the tool wrote nothing."""
 
-_FOREIGN = frozenset({".git", "node_modules", "site-packages", "dist-packages", ".venv", ".tox", ".nox", "__pycache__"})
-_CONTROL = re.compile(r"[\x00-\x1f\ud800-\udfff]")
-_WINDOWS = re.compile(r"^[A-Za-z]:/")
-_ALONE = re.compile(r"(?:FILE: |== \[?)?(?P<path>[^\s:\[\]|]{1,400})(?:\]? (?:==|FAIL))?:?$")
-"""A line that names a file for the rows below it."""
 
-_BEFORE_A_NAME = ("FILE: ", "== ")
-_LIKE_A_FILE = re.compile(r"[./]\w")
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A report that gives no annotations; `because` completes the sentence "… could not be read: …"."""
-
-    because: str
-
-
-def annotations(output: str, stage: str, tree: str, limit: int = MOST) -> tuple[Annotation, ...]:
+def find_annotations(log: Log, stage: str, limit: int = MOST) -> tuple[Annotation, ...]:
     """The findings in a tool's output, first come first, each once, at most `limit`.
 
-    `tree` is the absolute path of the work tree; places outside it, and in what was installed into it, are dropped.
-    Paths are relative with `/`, lines count from 1. `stage` titles what brings no title of its own."""
-    lines = log_lines(output)
+    Places outside the tree, and in what was installed into it, are dropped. Paths are relative with `/`, lines count
+    from 1. `stage` titles what brings no title of its own."""
     seen: dict[tuple[str, int, str], Finding] = {}
     whole_files: dict[tuple[str, int, str], Finding] = {}
-    for finding in placed_findings(within_tests(named_places(lines, tree), failed_tests(lines).tests), lines):
+    for finding in placed_findings(_within_tests(log), log.lines):
         place = whole_files if finding.whole else seen
         place.setdefault((finding.path, finding.line, finding.message), finding)
         if len(seen) >= limit or len(whole_files) >= limit:
@@ -57,57 +39,14 @@ def annotations(output: str, stage: str, tree: str, limit: int = MOST) -> tuple[
     return tuple(_annotation(finding, stage) for finding in seen.values())[:limit]
 
 
-def within_tests(
-    found: Iterable[tuple[int, Finding, str | None]], failed: Iterable[FailedTest]
-) -> Iterator[tuple[int, Finding, str | None]]:
-    """The findings, each with the failed test in whose part of the log it stands."""
-    tests = {at: test.name for test in failed for part in test.lines for at in part}
-    for index, finding, path in found:
-        yield index, finding._replace(test=tests[index]) if index in tests else finding, path
-
-
-def relative_path(path: str, tree: str) -> str | None:
-    """The path relative to the tree, with `/` and without `.` and `..`; None for what lies outside or isn't ours."""
-    path = path.removeprefix("file://").replace("\\", "/")
-    root = tree.replace("\\", "/").rstrip("/")
-    if path.startswith("/") or _WINDOWS.match(path):
-        if not root or not path.startswith(root + "/"):
-            return None
-        path = path[len(root) + 1 :]
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            if not parts:
-                return None
-            parts.pop()
-        elif part not in ("", "."):
-            parts.append(part)
-    if not parts or not _FOREIGN.isdisjoint(parts) or _CONTROL.search(path) or path.startswith("<"):
-        return None
-    return "/".join(parts)
-
-
-def named_places(lines: list[str], tree: str) -> Iterator[tuple[int, Finding, str | None]]:
-    """Every line that names a place: its index, what it says, and the path relative to the tree where it's in it."""
-    header = named = ""
-    read = 0  # lines looked at for headers
-    paths: dict[str, str | None] = {}
-    for index in hinting_lines(lines):
-        for above in lines[read : index + 1]:
-            if above and above[0] not in " \t":
-                header = above
-                alone = _ALONE.match(above) if " " not in above or above.startswith(_BEFORE_A_NAME) else None
-                named = alone["path"] if alone is not None and _LIKE_A_FILE.search(alone["path"]) else named
-        read = index + 1
-        line = lines[index]
-        for guard, pattern, reader in INDENTED if line[0] in " \t" else FLUSH:
-            match = pattern.match(line) if guard in line else None
-            finding = reader(match, Here(lines, index, header, named)) if match is not None else None
-            if finding is not None:
-                if finding.path not in paths:
-                    paths[finding.path] = relative_path(finding.path, tree)
-                yield index, finding, paths[finding.path]
-                break
+def _within_tests(log: Log) -> Iterator[Place]:
+    """The places, each with the failed test in whose part of the log it stands. A printed JUnit report is one part for
+    all its tests, so it is left out."""
+    parts = ((part, test.name) for test in log.tests.tests for part in test.lines)
+    tests = {at: name for part, name in parts if not BEGINS.match(log.lines[part.start]) for at in part}
+    for place in log.places:
+        test = tests.get(place.at)
+        yield place if test is None else place._replace(finding=place.finding._replace(test=test))
 
 
 def _annotation(finding: Finding, stage: str) -> Annotation:

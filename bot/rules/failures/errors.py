@@ -1,32 +1,22 @@
 """What a failed check says: its kind, the errors it shows as fingerprints, and the block to read first.
 All of it is read from the exit and the log alone, so a stored log can be judged again (REQ-RUN-005, REQ-RA-310)."""
 
-# `from __future__ import annotations` would take a name that this module gives on
+from __future__ import annotations
+
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from bot.model import Classification
-from bot.rules.failures.annotations import annotations
 from bot.rules.failures.echoed_source import Echoes, is_framed
 from bot.rules.failures.findings import heads_rows
-from bot.rules.failures.junit_in_logs import PRINTED_JUNIT
-from bot.rules.failures.log_lines import log_lines, plain
-from bot.rules.failures.normalize import loose_key, normalize_error, test_error
+from bot.rules.failures.log import Log, read_log
+from bot.rules.failures.log_lines import plain
+from bot.rules.failures.normalize import normalize_error, test_error
 from bot.rules.failures.problem_matchers import hints_at_place
 from bot.rules.failures.warning_lines import graded
-from bot.rules.test_runners.failed_tests import FailedTest, failed_tests
-
-__all__ = [
-    "annotations",
-    "classify",
-    "fingerprints",
-    "first_error_paragraph",
-    "loose_key",
-    "normalize_error",
-    "raw_errors",
-]
+from bot.rules.test_runners.failed_tests import FailedTest
 
 MOST_FINGERPRINTS = 200
 _MOST_LINES = 2_000
@@ -112,16 +102,6 @@ _BULLETS = frozenset("✗✘✖×❌●✕⚠E0123456789")
 _NUMBERED = re.compile(r"^(?:(not ok) \d+(?: -)?|\d{1,5}\))\s")
 
 
-def fingerprints(output: str) -> tuple[str, ...]:
-    """The errors of a log, normalised, in order, each once, at most 200; empty where nothing looks like an error.
-
-    A failed test is one of them, `FAILED name - what is wrong`, however often and in however many lines its runner
-    tells of it. Summaries (`3 failed, 5 passed`), what wraps a failed command (`npm error …`) and source code are left
-    out: they say nothing of which error it was, and would seem to survive every attempt. Warnings are no errors; only
-    where a check names nothing else, those of a tool that judges code are what made it fail."""
-    return tuple(raw_errors(output))
-
-
 class Printed(NamedTuple):
     """An error in the tool's own words, at most one line, and the failed test that it is of; empty for none."""
 
@@ -133,20 +113,25 @@ class Printed(NamedTuple):
         return f"{self.test}: {self.text}" if self.test and self.text else self.test or self.text
 
 
-def raw_errors(output: str) -> dict[str, str]:
-    """The fingerprints of a log, each with what the tool said in its own words: a line, or a test with its message."""
-    return {error: printed.whole for error, printed in printed_errors(output).items()}
+def fingerprints(output: str) -> tuple[str, ...]:
+    """The errors of an output that is read for nothing else (`printed_errors`)."""
+    return tuple(printed_errors(read_log(output)))
 
 
-def printed_errors(output: str) -> dict[str, Printed]:
-    """The fingerprints of a log, each with the words that it was made of."""
-    lines = log_lines(output)
-    found = failed_tests(lines, PRINTED_JUNIT)
+def printed_errors(log: Log) -> dict[str, Printed]:
+    """The errors of a log, normalised, in order, each once, at most 200, each with the words that it was made of; empty
+    where nothing looks like an error.
+
+    A failed test is one of them, `FAILED name - what is wrong`, however often and in however many lines its runner
+    reports it. Summaries (`3 failed, 5 passed`), what wraps a failed command (`npm error …`) and source code are left
+    out: they do not show which error it was, and would seem to survive every attempt. Warnings are no errors; only
+    where a check names nothing else, those of a tool that judges code are what made it fail."""
+    found = log.tests
     tests = _by_error(found.tests)
     said = {normalize_error(test.said) for test in found.tests if test.said}
     errors = [(test.lines[0].start, mark, Printed(test.said, test.name)) for mark, test in tests.items()]
     warnings: list[tuple[int, str, Printed]] = []
-    for count, (index, line) in enumerate(_error_lines(lines)):
+    for count, (index, line) in enumerate(_error_lines(log.lines)):
         if count >= _MOST_LINES or len(errors) >= MOST_FINGERPRINTS + len(tests):
             break
         grade = graded(line)
@@ -163,7 +148,7 @@ def printed_errors(output: str) -> dict[str, Printed]:
     return dict(list(marks.items())[:MOST_FINGERPRINTS])
 
 
-def _by_error(tests: tuple[FailedTest, ...]) -> dict[str, FailedTest]:
+def _by_error(tests: Iterable[FailedTest]) -> dict[str, FailedTest]:
     """Each test by its error; where two have the same, as names are cut, the later ones are counted on."""
     found: dict[str, FailedTest] = {}
     for test in tests:
@@ -175,11 +160,11 @@ def _by_error(tests: tuple[FailedTest, ...]) -> dict[str, FailedTest]:
     return found
 
 
-def first_error_paragraph(output: str, max_lines: int = 40) -> str:
+def first_error_paragraph(log: Log, max_lines: int = 40) -> str:
     """The first lines a person should read: from the paragraph of the first error to the end of its section.
 
     At most `max_lines` lines of at most 400 characters; the end of the log where nothing in it looks like an error."""
-    lines = [line if len(line) <= 400 else line[:399] + "…" for line in log_lines(output)]
+    lines = [line if len(line) <= 400 else line[:399] + "…" for line in log.lines]
     found = [(index, graded(line)) for index, line in islice(_error_lines(lines), _MOST_LINES)]
     first = next((index for grade in ("error", "warning", "spoken") for index, own in found if own == grade), None)
     if first is None:
@@ -196,7 +181,7 @@ def first_error_paragraph(output: str, max_lines: int = 40) -> str:
 _SECTION = re.compile(r"^(?:={4,}|_{4,}|-{10,})|^npm (?:ERR!|error)|^Test Suites?:|^failures:$|^[Ff]ound \d+ ")
 
 
-def _error_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
+def _error_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """(index, text) of the lines that name an error; a row gets its file's name in front, an arrow its message."""
     header = ""
     waiting: tuple[int, str] | None = None  # an error that may get its place from an arrow in the next lines
@@ -237,7 +222,7 @@ def _mark(row: re.Match[str]) -> str:
     return {"⚠": "warning  ", "✖": "error  ", "×": "error  "}.get(row[0].strip()[0], "")
 
 
-def _asserted(lines: list[str], first: int) -> tuple[int, str]:
+def _asserted(lines: Sequence[str], first: int) -> tuple[int, str]:
     """What the `E` lines say that begin there: the first of them, but for a traceback the error at its end."""
     if _ASSERTED.match(lines[first]):
         for index in range(first + 1, min(len(lines), first + _MOST_ASSERTED)):

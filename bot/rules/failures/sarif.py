@@ -10,7 +10,9 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from bot.model import Annotation, AnnotationLevel
-from bot.rules.failures.annotations import MOST, Unreadable, relative_path
+from bot.rules.failures.annotations import MOST
+from bot.rules.failures.junit import Unreadable
+from bot.rules.failures.places import relative_path
 
 _LEVELS: Final[Mapping[str, AnnotationLevel]] = {"error": "failure", "warning": "warning", "note": "notice"}
 _LAST_LINE = 10_000_000

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.rules.failures.findings import NEAR, Finding
+from bot.rules.failures.places import Place
 
 _GAPS = {"javascript": 1, "go": 2, "vitest": 12}
 """Lines from one frame of a stack to the next; Go writes a call above each, Vitest some code below."""
@@ -19,12 +20,10 @@ _SAID = re.compile(r"^\s*(?:E\s+|Uncaught\s)?[\w.]*(?:Error|Exception|Failure|Ex
 _CODE = re.compile(r"\s*(?:\d+ *)?\|")
 
 
-def placed_findings(found: Iterable[tuple[int, Finding, str | None]], lines: Sequence[str]) -> Iterator[Finding]:
-    """The findings of a log in order, with paths in the tree, each stack as one finding with the error's message.
-
-    `found` has the line's index, the finding and its path relative to the tree, None for what lies outside."""
+def placed_findings(places: Iterable[Place], lines: Sequence[str]) -> Iterator[Finding]:
+    """The findings of a log in order, with paths in the tree, each stack as one finding with the error's message."""
     log = _Stacks(lines)
-    for index, finding, path in found:
+    for index, finding, path in places:
         yield from log.ended(index, finding, path)
         here = None if path is None else finding if path == finding.path else finding._replace(path=path)
         if finding.frame in ("python", "pytest"):

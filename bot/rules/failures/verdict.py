@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bot.model.pulls import CheckStatus, Failure, Verdict
-from bot.rules.failures.errors import fingerprints
 from bot.rules.failures.normalize import test_of
 
 WHOLE = ""
@@ -16,10 +15,10 @@ NOT_RUN = "(could not run)"
 """Stands for a check that never ran, where errors are listed that a fix need not clear; no error is spelt like it."""
 
 
-def shown(passed: bool, output: str) -> tuple[str, ...]:
-    """What `judge_failures` is given of one run: nothing of one that passed, else its errors, `WHOLE` where it shows
-    none."""
-    return () if passed else fingerprints(output) or (WHOLE,)
+def shown(passed: bool, errors: Iterable[str]) -> tuple[str, ...]:
+    """What `judge_failures` is given of one run: nothing of one that passed, else its errors (`errors.printed_errors`),
+    `WHOLE` where it shows none."""
+    return () if passed else tuple(errors) or (WHOLE,)
 
 
 def judge_failures(

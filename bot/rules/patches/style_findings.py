@@ -22,7 +22,6 @@ _FORMAT_CHECK = re.compile(
     r"|\bgofmt\b.*\s-(?:l|d)\b|\bformat[:-]check\b"
 )
 _UNFORMATTED = re.compile(r"\bunformatted\b|not (?:properly )?formatted|would (?:be )?reformat|Imports are incorrectly")
-_BARE_PATH = re.compile(r"[^\s:()\"'`]{1,400}\.\w{1,10}")
 _ABOUT_LINT = re.compile(
     r"\b(?:lint\w*|code ?style|style guide|coding style|unused (?:import|variable|local)\w*|ruff|eslint"
     r"|flake8|pylint|prettier|isort|gofmt|rustfmt|clippy|stylelint)\b|린트|린터|코드 ?스타일|사용하지 않는 임포트",
@@ -58,7 +57,7 @@ def style_findings(validation: Validation | None) -> StyleFindings:
             # of `ruff check . && ruff format --check .` the second half has not run where the first failed
             unformatted |= lint
             # `gofmt -l` and `prettier -l` print nothing but the names
-            unformatted |= dict.fromkeys(line for line in step.output.splitlines() if _BARE_PATH.fullmatch(line))
+            unformatted |= dict.fromkeys(step.listed_files)
     return StyleFindings(lint=tuple(filter(may_fix, lint)), unformatted=tuple(filter(may_fix, unformatted)))
 
 

@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from bot.model import SuiteCounts
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
 from bot.rules.tampering.test_source import Case, is_snapshot, is_test, parse_tests
 from bot.rules.tampering.weakened_tests import FileTexts
-from bot.rules.test_results.suite_result import SuiteCounts, SuiteResult
-
-__all__ = ["Judgement", "brought_along", "judge_tests", "may_be_tests_only"]
+from bot.rules.test_results.suite_result import SuiteResult
 
 _NAMED = 5
 _NAME_CHARS = 120

@@ -4,12 +4,11 @@ Names count as the whole list only where the runner's own figures agree: other t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-from bot.rules.failures.log_lines import log_lines
-from bot.rules.test_results.suite_result import CaseOutcome, SuiteCounts, SuiteResult, by_id, by_order, joined
-
-__all__ = ["read_printed"]
+from bot.model import SuiteCounts
+from bot.rules.test_results.suite_result import CaseOutcome, SuiteResult, by_id, by_order, joined
 
 _Found = tuple[str, CaseOutcome]
 
@@ -20,12 +19,42 @@ _WORDS: dict[str, CaseOutcome] = {
 }
 
 
-def read_printed(output: str, *, listened: bool = False) -> SuiteResult | None:
-    """What a log tells of the tests that ran; None where it names none and counts none. `listened` leaves out
-    pytest, whose tests are known from elsewhere."""
-    lines = log_lines(output)
-    readers: Sequence[Callable[[list[str]], SuiteResult]] = (_unittest, _go, _cargo, _tap, _ticked)
-    return joined(reader(lines) for reader in (readers if listened else (_pytest, *readers)))
+@dataclass(frozen=True, slots=True)
+class PrintedTests:
+    """The tests that a log names or counts. Those of pytest stand apart: they may be known from elsewhere."""
+
+    pytest: SuiteResult = field(default_factory=SuiteResult)
+    others: tuple[SuiteResult, ...] = ()
+    figures: SuiteCounts = field(default_factory=SuiteCounts)
+    """The last `3 passed` and `1 failed` of the log, for a runner that has no reader here."""
+
+    def result(self, *, without_pytest: bool = False) -> SuiteResult | None:
+        """None where the log names none and counts none."""
+        return joined(self.others if without_pytest else (self.pytest, *self.others))
+
+    @property
+    def counts(self) -> SuiteCounts:
+        """The runner's own figures, for people."""
+        found = self.result()
+        return found.counts if found is not None and found.counts is not None else self.figures
+
+
+def printed_tests(lines: Sequence[str]) -> PrintedTests:
+    """The tests that ran, of a log (`log_lines.log_lines`)."""
+    readers = (_unittest, _go, _cargo, _tap, _ticked)
+    return PrintedTests(_pytest(lines), tuple(reader(lines) for reader in readers), _figures(lines))
+
+
+_PASSED = re.compile(r"\b(\d{1,9}) passed\b")
+_FAILED = re.compile(r"\b(\d{1,9}) failed\b")
+
+
+def _figures(lines: Sequence[str]) -> SuiteCounts:
+    last = [
+        next((found[-1] for line in reversed(lines) if word in line and (found := pattern.findall(line))), None)
+        for word, pattern in ((" passed", _PASSED), (" failed", _FAILED))
+    ]
+    return SuiteCounts(passed=int(last[0] or 0), failed=int(last[1] or 0))
 
 
 _PYTEST = re.compile(
@@ -36,7 +65,7 @@ _PYTEST_SUM = re.compile(r"^(?:=+ )?(?P<sums>(?:\d+ [a-z]+,? ?(?:in )?)+)[\d.]+s
 _SUM = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed)\b")
 
 
-def _pytest(lines: list[str]) -> SuiteResult:
+def _pytest(lines: Sequence[str]) -> SuiteResult:
     found: list[_Found] = []
     sums: list[tuple[int, str]] = []
     for line in lines:
@@ -58,7 +87,7 @@ _UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in ")
 _UNITTEST_END = re.compile(r"^(?:OK|FAILED)(?: \((?P<sums>[^)]*)\))?$")
 
 
-def _unittest(lines: list[str]) -> SuiteResult:
+def _unittest(lines: Sequence[str]) -> SuiteResult:
     found: list[_Found] = []
     ran = bad = skipped = 0
     for line in lines:
@@ -80,7 +109,7 @@ def _unittest(lines: list[str]) -> SuiteResult:
 _GO = re.compile(r"^\s*--- (?P<how>PASS|FAIL|SKIP): (?P<name>\S.*) \(\d[\d.]*s\)$")
 
 
-def _go(lines: list[str]) -> SuiteResult:
+def _go(lines: Sequence[str]) -> SuiteResult:
     found = [(match["name"], _WORDS[match["how"]]) for match in map(_GO.match, lines) if match is not None]
     # without -v it names what failed and nothing else
     verbose = any(outcome == "passed" for _, outcome in found)
@@ -91,7 +120,7 @@ _CARGO = re.compile(r"^test (?P<name>\S.*?)(?: - should panic)? \.\.\. (?P<how>o
 _CARGO_SUM = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;")
 
 
-def _cargo(lines: list[str]) -> SuiteResult:
+def _cargo(lines: Sequence[str]) -> SuiteResult:
     found = [(match["name"], _WORDS[match["how"]]) for match in map(_CARGO.match, lines) if match is not None]
     sums = [tuple(map(int, match.groups())) for match in map(_CARGO_SUM.match, lines) if match is not None]
     words = ("passed", "failed", "ignored")
@@ -105,7 +134,7 @@ _TAP_START = re.compile(r"^TAP version \d+|^1\.\.\d+$")
 _TAP_SUM = re.compile(r"^# (tests|pass|fail|ok|skipped|cancelled|todo) +(\d+)$")
 
 
-def _tap(lines: list[str]) -> SuiteResult:
+def _tap(lines: Sequence[str]) -> SuiteResult:
     if not any(_TAP_START.match(line) for line in lines):
         return SuiteResult()
     found: list[_Found] = []
@@ -178,7 +207,7 @@ _TICKED: dict[str, CaseOutcome] = {
 _NODE = {"pass": "passed", "fail": "failed"}
 
 
-def _ticked(lines: list[str]) -> SuiteResult:
+def _ticked(lines: Sequence[str]) -> SuiteResult:
     """Mocha, Jest, Vitest, AVA and node's own runner: a tick or a cross before each name."""
     sums = list(_tick_sums(lines))
     counts = _summed(sums)
@@ -204,7 +233,7 @@ def _ticked(lines: list[str]) -> SuiteResult:
     return _with_counts(SuiteResult(outcomes=by_order(found)), counts, groups=groups)
 
 
-def _tick_sums(lines: list[str]) -> Iterator[tuple[int, str]]:
+def _tick_sums(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     for line in lines:
         match = _TICK_SUM.match(line)
         if match is None:

@@ -9,11 +9,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from bot.model import Model
+from bot.model import Model, SuiteCounts
 from bot.model.pipeline import SuiteSummary
 from bot.rules.failures.log_lines import plain
-
-__all__ = ["MOST_TESTS", "CaseOutcome", "SuiteCounts", "SuiteResult", "by_id", "by_order", "joined"]
 
 CaseOutcome = Literal["passed", "failed", "skipped"]
 
@@ -23,19 +21,6 @@ MOST_TESTS = 20_000
 _NAME_CHARS = 300
 _SHOWN_FAILING = 50
 _WORST: Mapping[CaseOutcome, int] = {"skipped": 0, "passed": 1, "failed": 2}
-
-
-class SuiteCounts(Model):
-    """How many tests a runner says there were."""
-
-    passed: int = 0
-    failed: int = 0
-    skipped: int = 0
-
-    @property
-    def ran(self) -> int:
-        """Those that came to a verdict of their own."""
-        return self.passed + self.failed
 
 
 class SuiteResult(Model):

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from bot.rules.test_runners.sections import MOST_TESTS, Section, last_before, matching, single, told, until
+from bot.rules.test_runners.sections import MOST_TESTS, Section, last_before, matching, single, summary_line, until
 
 _GO = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<name>\S+) \([\d.]+s\)$")
 _GO_PACKAGE = re.compile(r"FAIL\t(?P<package>\S+)\t[\d.]+s$")
@@ -65,8 +65,10 @@ def _go_said(lines: Sequence[str]) -> str:
     if panics:
         return panics[0].removesuffix(" [recovered]")
     starts = [at for at, line in enumerate(lines) if _GO_PLACE.match(line)]
-    said = (told([_GO_PLACE.sub("", lines[at], count=1), *lines[at + 1 : end]]) for at, end in _parts(starts, lines))
-    return "; ".join(dict.fromkeys(filter(None, said))) if starts else told(lines)
+    said = (
+        summary_line([_GO_PLACE.sub("", lines[at], count=1), *lines[at + 1 : end]]) for at, end in _parts(starts, lines)
+    )
+    return "; ".join(dict.fromkeys(filter(None, said))) if starts else summary_line(lines)
 
 
 def _parts(starts: Sequence[int], lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -107,8 +109,8 @@ def _cargo_said(lines: Sequence[str]) -> str:
     for at, line in enumerate(lines):
         panicked = _PANICKED.match(line)
         if panicked is not None:
-            return panicked["said"] or told(below for below in lines[at + 1 :] if not _CARGO_NOISE.match(below))
-    return told(line for line in lines if not _CARGO_NOISE.match(line))
+            return panicked["said"] or summary_line(below for below in lines[at + 1 :] if not _CARGO_NOISE.match(below))
+    return summary_line(line for line in lines if not _CARGO_NOISE.match(line))
 
 
 _TAP = re.compile(r"(?P<indent> *)not ok \d+(?: -)? ?(?P<name>.*?)(?P<directive> # .*)?$")
@@ -175,5 +177,5 @@ def _tap_said(lines: Sequence[str]) -> str:
         deep = len(line) - len(line.lstrip())
         below = lines[at + 1 :]
         stop = next((n for n, text in enumerate(below) if text and len(text) - len(text.lstrip()) <= deep), len(below))
-        return told(below[:stop])
-    return "" if lines and lines[0].strip() == "---" else told(lines)
+        return summary_line(below[:stop])
+    return "" if lines and lines[0].strip() == "---" else summary_line(lines)

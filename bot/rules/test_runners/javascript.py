@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from bot.rules.test_runners.sections import MOST_TESTS, Section, last_before, matching, single, told, until
+from bot.rules.test_runners.sections import MOST_TESTS, Section, last_before, matching, single, summary_line, until
 
 _TOOK = r"(?: \(?[\d.]+ ?m?s\)?)?"
 
@@ -29,7 +29,7 @@ def read_jest(lines: Sequence[str]) -> Iterator[Section]:
         file = files.get(last_before(head, above) or 0, "")
         end = until(lines, head, _JEST_END)
         whole = file if name == _NO_SUITE and file else f"{file} › {name}" if file else name
-        yield Section(whole, told(lines[head + 1 : end]), range(head, end))
+        yield Section(whole, summary_line(lines[head + 1 : end]), range(head, end))
     if heads:
         for at, _ in matching(lines, _JEST_CONSOLE, "● "):
             yield Section("", "", range(at, until(lines, at, _JEST_END)))
@@ -54,7 +54,7 @@ def read_vitest(lines: Sequence[str]) -> Iterator[Section]:
         if at + 1 in heads:
             continue
         end = until(lines, at, _VITEST_END)
-        said = told(lines[at + 1 : end])
+        said = summary_line(lines[at + 1 : end])
         for head, name in waiting:
             yield Section(name, said, range(head, end))
         waiting = []
@@ -100,7 +100,7 @@ _UVU_END = re.compile(r"   FAIL  |  Total: ")
 def read_uvu(lines: Sequence[str]) -> Iterator[Section]:
     for at, found in matching(lines, _UVU, "   FAIL  "):
         end = until(lines, at, _UVU_END)
-        yield Section(found["name"].replace('"', ""), told(lines[at + 1 : end]), range(at, end))
+        yield Section(found["name"].replace('"', ""), summary_line(lines[at + 1 : end]), range(at, end))
 
 
 _NODE_LIST = re.compile(r"(?:✖ failing tests:|Failed tests:)$")
@@ -121,7 +121,7 @@ def read_node(lines: Sequence[str]) -> Iterator[Section]:
         head = at + start + 1
         end = until(lines, head, _NODE_NEXT)
         place = _NODE_AT.match(lines[head - 1])
-        said = told(lines[head + 1 : end])
+        said = summary_line(lines[head + 1 : end])
         if _NODE_HOLDS.match(said):
             yield Section("", "", range(head, end))
             continue
@@ -152,7 +152,7 @@ def read_bun(lines: Sequence[str]) -> Iterator[Section]:
         elif found is not None:
             said = next((below for below in range(start, at) if _BUN_SAID.match(lines[below])), at)
             name = f"{file} › {found['name']}" if file else found["name"]
-            yield Section(name, told(lines[said:at]).removeprefix("error: "), range(start, at + 1))
+            yield Section(name, summary_line(lines[said:at]).removeprefix("error: "), range(start, at + 1))
         if ran is not None:
             start, file = at + 1, ran["file"] or file
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from bot.rules.test_runners.sections import Section, matching, single, told, until
+from bot.rules.test_runners.sections import Section, matching, single, summary_line, until
 
 _NUMBERED = re.compile(r" {0,4}\d+\) ")
 
@@ -55,7 +55,7 @@ def read_numbered(lines: Sequence[str]) -> Iterator[Section]:
             end = until(lines, at, listing.end)
             row = found.groupdict().get("row")
             name = f"{found['name']} with data set {row}" if row else found["name"]
-            yield Section(name, told(_own_words(lines[at + 1 : end])), range(at, end))
+            yield Section(name, summary_line(_own_words(lines[at + 1 : end])), range(at, end))
     for at, line in enumerate(lines):
         if line.startswith("rspec ") or "(FAILED - " in line:
             yield single(at)
@@ -85,7 +85,7 @@ def read_mocha(lines: Sequence[str]) -> Iterator[Section]:
         while not titles[-1].endswith(":") and body < end and lines[body].startswith("       "):
             titles.append(lines[body].strip())
             body += 1
-        yield Section(" ".join(titles).removesuffix(":"), told(lines[body:end]), range(at, end))
+        yield Section(" ".join(titles).removesuffix(":"), summary_line(lines[body:end]), range(at, end))
 
 
 def _end_of_last(lines: Sequence[str], at: int) -> int:
@@ -102,7 +102,7 @@ def read_minitest(lines: Sequence[str]) -> Iterator[Section]:
         named = _MINITEST_TEST.match(lines[at + 1]) if at + 1 < len(lines) else None
         if named is not None:
             end = until(lines, at, _MINITEST_END)
-            yield Section(named["name"], told(lines[at + 2 : end]), range(at, end))
+            yield Section(named["name"], summary_line(lines[at + 2 : end]), range(at, end))
 
 
 _PLAYWRIGHT = re.compile(r"  \d+\) (?P<name>(?:\[[^\]]*\] › )?\S+?)(?::\d+:\d+) › (?P<title>.+?)[ ─]*$")
@@ -116,7 +116,7 @@ def read_playwright(lines: Sequence[str]) -> Iterator[Section]:
     for at, found in matching(lines, _PLAYWRIGHT, " › "):
         found_any = True
         end = until(lines, at, _PLAYWRIGHT_END)
-        yield Section(f"{found['name']} › {found['title']}", told(lines[at + 1 : end]), range(at, end))
+        yield Section(f"{found['name']} › {found['title']}", summary_line(lines[at + 1 : end]), range(at, end))
     if found_any:
         yield from (single(at) for at, _ in matching(lines, _PLAYWRIGHT_LIST, " › "))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from bot.rules.test_runners.sections import MOST_TESTS, Section, matching, single, told, until
+from bot.rules.test_runners.sections import MOST_TESTS, Section, matching, single, summary_line, until
 
 _HEADING = re.compile(r"=+ (?P<title>.+?) =+$")
 _TEST = re.compile(r"_{3,200} (?P<name>(?=.*[^_ ]).*?) _{3,200}$|_ (?P<long>\S.*\S) _$")
@@ -166,4 +166,4 @@ def _raised(lines: Sequence[str]) -> str:
     """The error below the last traceback."""
     last = max((at for at, line in enumerate(lines) if line.lstrip().startswith('File "')), default=-1)
     own = [line for line in lines[last + 1 :] if line[:1].strip()]
-    return told(own[:1])
+    return summary_line(own[:1])

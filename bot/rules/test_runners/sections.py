@@ -34,7 +34,7 @@ class Section(NamedTuple):
 Reader = Callable[[Sequence[str]], Iterable[Section]]
 
 
-def told(lines: Iterable[str]) -> str:
+def summary_line(lines: Iterable[str]) -> str:
     """What a failure's own lines say first: one line, with the values below it where it only announces them."""
     said: list[str] = []
     for line in lines:

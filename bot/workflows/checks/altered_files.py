@@ -4,12 +4,11 @@ judges, and a push holds, exactly what was proposed (REQ-PROOF-003)."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from bot.model import ValidationStep
+from bot.workspace.checks.step import StepRun
 from bot.workspace.git.tree import Tree
-
-Judged = tuple[ValidationStep, bytes]
-"""A step and its log."""
 
 MOST_RESTORED = 20
 """Paths that a step names; a formatter may rewrite every file of a repository."""
@@ -22,21 +21,21 @@ cancellation cut that check short, which may have altered something."""
 async def judged(
     tree: Tree,
     snapshot: str,
-    run: Callable[[], Awaitable[Judged]],
+    run: Callable[[], Awaitable[StepRun]],
     *,
     mask: Callable[[str], str],
     before_restoring: Callable[[], Awaitable[None]] | None = None,
-) -> Judged:
+) -> StepRun:
     """Run one check on exactly the files of `snapshot`, which are so again afterwards; the step names those that it had
     altered. New files stay. `before_restoring` may look at what the check, or a person meanwhile, has altered."""
     mark = tree.git_dir / _UNDER_WAY
     if mark.exists():
         await _restored(tree, snapshot, before_restoring)
     mark.touch()
-    step, log = await run()
+    ended = await run()
     restored = await _restored(tree, snapshot, before_restoring)
     mark.unlink(missing_ok=True)
-    return noting(step, restored, mask), log
+    return replace(ended, step=noting(ended.step, restored, mask))
 
 
 async def _restored(tree: Tree, snapshot: str, before: Callable[[], Awaitable[None]] | None) -> tuple[str, ...]:

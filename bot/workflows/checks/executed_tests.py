@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
@@ -13,6 +13,7 @@ from bot.logs import get_logger
 from bot.model import ValidationStep
 from bot.model.pipeline import PipelineStage, SuiteSummary, WhatRan
 from bot.model.reasons import Reason
+from bot.rules.failures.errors import Printed
 from bot.rules.runs.executed_tests import SuiteSeen
 from bot.rules.runs.existing_failures import names_test
 from bot.rules.runs.pipeline import CUSTOM
@@ -25,21 +26,23 @@ from bot.workflows.context import Context
 from bot.workflows.tampering import file_texts
 from bot.workspace.checks.logs import directory, read_log, write_log
 from bot.workspace.checks.named_tests import asking
+from bot.workspace.checks.step import StepRun
 from bot.workspace.git.tree import Tree
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 
 log = get_logger()
 
-Run = Callable[[SandboxGrant], Awaitable[tuple[ValidationStep, bytes]]]
-"""Runs a stage's command with what it is granted; the step and its log."""
+Run = Callable[[SandboxGrant], Awaitable[StepRun]]
+"""Runs a stage's command with what it is granted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """A check that has run once: its step, its log, and the tests that it told of."""
+    """A check that has run once: its step, its log, its errors by fingerprint, and the tests that ran."""
 
     step: ValidationStep
-    log: bytes
+    log: bytes = b""
+    errors: Mapping[str, Printed] = field(default_factory=dict)
     suite: SuiteResult | None = None
 
 
@@ -62,13 +65,14 @@ async def execute(
     """Run a stage's command once; where it could not bear to be asked for its tests, once more without asking."""
     assert stage.command is not None
     if not runs_tests(stage):
-        return Executed(*await run(grant))
-    async with asking(directory(context.settings.home, row.id), tree.path, stage.command) as asked:
-        step, said = await run(asked.granted(grant))
-        if asked.unwelcome(text := said.decode("utf-8", "replace")):
-            step, said = await run(grant)
-            text = said.decode("utf-8", "replace")
-        return Executed(step, said, await asyncio.to_thread(asked.answer, text, context.mask))
+        ended = await run(grant)
+        return Executed(ended.step, ended.log, ended.parsed.errors)
+    async with asking(directory(context.settings.home, row.id)) as asked:
+        ended = await run(asked.granted(grant))
+        if asked.unwelcome(ended.log.decode("utf-8", "replace")):
+            ended = await run(grant)
+        suite = await asyncio.to_thread(asked.answer, ended, context.mask)
+        return Executed(ended.step, ended.log, ended.parsed.errors, suite)
 
 
 def keep(context: Context, row: RunRow, name: str, suite: SuiteResult) -> SuiteSummary:

@@ -9,7 +9,7 @@ from bot.model import Repo, SetupDone
 from bot.model.reasons import Reason
 from bot.model.setups import SetupPlan
 from bot.reports.locale.catalog import gigabytes
-from bot.rules.excerpts.excerpts import first_error_block
+from bot.rules.parsed_output import parse_output
 from bot.rules.reasons import make_reason
 from bot.rules.setup.unable_to_run import could_not_run
 from bot.workflows.checks.altered_files import with_restored
@@ -119,7 +119,7 @@ def _why(done: StepDone, mask: Callable[[str], str]) -> Reason:
     assert done.result is not None
     result, command = done.result, done.step.text
     log = mask(result.output.decode("utf-8", "replace"))
-    facts = {"command": mask(command), "block": first_error_block(log)}
+    facts = {"command": mask(command), "block": parse_output(log, "setup").first_error_block}
     if result.timed_out:
         return make_reason("setup.timed_out", **facts)
     if result.over_memory_mb:

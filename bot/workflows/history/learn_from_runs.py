@@ -3,13 +3,11 @@ proven (REQ-RA-311). What one repository taught is told on no other."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from bot.agent.replay import gist, patch_hash
 from bot.logs import get_logger
 from bot.model import KnownError, Resolution
-from bot.rules.failures.errors import raw_errors
 from bot.rules.reasons import make_reason
 from bot.rules.runs.lessons import Lesson
 from bot.rules.runs.state import RunState
@@ -78,7 +76,6 @@ async def learn_from_run(context: Context, row: RunRow, state: RunState) -> None
     # an error that came back and was fixed again: what fixed it last counts
     latest = {text: lesson for lesson in state.lessons for text in lesson.fingerprints[:_ERRORS_LEARNED]}
     generic = await context.stores.outcomes.generic(row.spec.place, tuple(latest)) if latest else frozenset()
-    printed = await asyncio.to_thread(_printed, state) if latest else {}
     for lesson in state.lessons:
         try:
             patch = await diff(git_dir, lesson.before, lesson.after)
@@ -90,15 +87,8 @@ async def learn_from_run(context: Context, row: RunRow, state: RunState) -> None
             continue
         resolution = _resolution(row, state, lesson, patch, paths[:_PATHS_NAMED])
         for text in (text for text, last in latest.items() if last is lesson and text not in generic):
-            raw = context.mask(printed.get(text, ""))
+            raw = context.mask(state.printed.get(text, ""))
             await context.stores.history.record(text, resolution, paths=paths[:_PATHS_NAMED], raw=raw)
-
-
-def _printed(state: RunState) -> Mapping[str, str]:
-    """How the checks printed the run's errors, by their fingerprints."""
-    validations = (state.baseline, *state.validations) if state.baseline else state.validations
-    outputs = (step.output for one in validations for step in one.steps if not step.passed)
-    return {mark: text for output in outputs for mark, text in raw_errors(output).items()} | dict(state.printed)
 
 
 def _resolution(row: RunRow, state: RunState, lesson: Lesson, patch: str, paths: Sequence[str]) -> Resolution:

@@ -4,13 +4,14 @@ does one effect, is called again. What is interrupted by a crash is done again f
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
 from itertools import islice
 from typing import assert_never
 
 from bot.errors import MendbotError, Refused, UserError
 from bot.logs import get_logger
-from bot.model import CHECK_ORDER, ShellCommand, StopReason, ValidationStep
+from bot.model import CHECK_ORDER, ShellCommand, StopReason
 from bot.model.jobs import StepResult
 from bot.model.pull_check_events import (
     PullBaseChecked,
@@ -22,7 +23,7 @@ from bot.model.pull_check_events import (
     PullSetupFailed,
     PullStarted,
 )
-from bot.rules.failures.errors import Printed, printed_errors
+from bot.rules.failures.errors import Printed
 from bot.rules.failures.verdict import shown
 from bot.rules.pulls.state import (
     BeginPull,
@@ -53,7 +54,7 @@ from bot.workflows.pulls.checkouts import (
 )
 from bot.workflows.pulls.record_verdict import judge_check
 from bot.workspace.checks.logs import write_log
-from bot.workspace.checks.step import run_step
+from bot.workspace.checks.step import StepRun, run_step
 from bot.workspace.git.command import GitError
 from bot.workspace.git.diff import changed
 from bot.workspace.mirror import mirror as mirrors
@@ -151,19 +152,19 @@ async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState,
     await pulls.append(row.id, [PullCheckStarted(index=index, stage=stage.name)])
     context.wake["tell_pulls"].set()
     ready = await ready_tree(context, row, state, "head")
-    step, log = await _execute(context, row, stage.command, ready, stage.name)
-    write_log(context.settings.home, row.id, f"{stage.name}.log", log)
-    first = await _errors(log) if not step.passed else ()
-    printed = await _printed(log) if not step.passed else {}
+    ended = await _execute(context, row, stage.command, ready, stage.name)
+    write_log(context.settings.home, row.id, f"{stage.name}.log", ended.log)
+    step, errors = ended.step, ended.parsed.errors
+    first = shown(step.passed, errors)
     again: tuple[str, ...] | None = None
     # a limit or a missing command is not a matter of luck
     if not step.passed and not step.cut_short and step.exit_code is not None and step.could_not_run is None:
         ready = await ready_tree(context, row, state, "head")
-        second, log = await _execute(context, row, stage.command, ready, stage.name)
-        write_log(context.settings.home, row.id, f"{stage.name}-again.log", log)
-        again = () if second.passed else await _errors(log)
-        printed = printed if second.passed else {**await _printed(log), **printed}
-        if second.passed:
+        second = await _execute(context, row, stage.command, ready, stage.name)
+        write_log(context.settings.home, row.id, f"{stage.name}-again.log", second.log)
+        again = shown(second.step.passed, second.parsed.errors)
+        errors = {**second.parsed.errors, **errors}
+        if second.step.passed:
             step = step.model_copy(update={"flaky": True})
     ran = PullCheckRan(
         classification=step.classification,
@@ -172,7 +173,7 @@ async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState,
         step=step,
         first=first,
         again=again,
-        printed={error: (words.text, words.test) for error, words in printed.items()},
+        printed=_printed(errors),
     )
     await pulls.append(row.id, [ran])
 
@@ -210,38 +211,31 @@ async def _base_result(
         return "base_setup"
     if command.directory and not (ready.tree.path / command.directory).is_dir():
         return "base_absent"
-    step, log = await _execute(context, row, command, ready, name)
-    write_log(context.settings.home, row.id, f"{name}-base.log", log)
+    ended = await _execute(context, row, command, ready, name)
+    write_log(context.settings.home, row.id, f"{name}-base.log", ended.log)
+    step = ended.step
     if step.passed:
         return BaseResult(passed=True)
     if step.could_not_run is not None:
         return "base_not_run"
     if step.exit_code is None and not step.cut_short:
         return "base_unknown"
-    return BaseResult(passed=False, errors=await _errors(log))
+    return BaseResult(passed=False, errors=shown(False, ended.parsed.errors))
 
 
-async def _execute(
-    context: Context, row: PullCheckRow, command: ShellCommand, ready: Ready, name: str
-) -> tuple[ValidationStep, bytes]:
+async def _execute(context: Context, row: PullCheckRow, command: ShellCommand, ready: Ready, name: str) -> StepRun:
     path, grant = ready.tree.path, grant_for_head(context, row)
 
-    async def run() -> tuple[ValidationStep, bytes]:
+    async def run() -> StepRun:
         return await run_step(name, command, path, context.sandbox, grant=grant, mask=context.mask)
 
     return await judged(ready.tree, ready.snapshot, run, mask=context.mask)
 
 
-async def _errors(log: bytes) -> tuple[str, ...]:
-    return await asyncio.to_thread(shown, False, log.decode("utf-8", "replace"))
-
-
-async def _printed(log: bytes) -> dict[str, Printed]:
+def _printed(errors: Mapping[str, Printed]) -> dict[str, tuple[str, str]]:
     """The errors in the tool's own words: as many as a report lists, and as much of each as it shows."""
-    found = await asyncio.to_thread(printed_errors, log.decode("utf-8", "replace"))
     return {
-        error: Printed(text[:_MOST_WORDS], test[:_MOST_WORDS])
-        for error, (text, test) in islice(found.items(), _MOST_PRINTED)
+        error: (text[:_MOST_WORDS], test[:_MOST_WORDS]) for error, (text, test) in islice(errors.items(), _MOST_PRINTED)
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +12,7 @@ from bot.model import Artifact, Phase, RunEvent, Validation, ValidationStep
 from bot.model.phase_events import PhaseStarted, ValidationCompleted, ValidationFailed
 from bot.model.pipeline import ExistingErrors, PipelineStage
 from bot.model.run_events import ArtifactCreated, CheckEnded, CheckStarted, TestsEnded
-from bot.rules.failures.errors import Printed, printed_errors
+from bot.rules.failures.errors import Printed
 from bot.rules.failures.verdict import NOT_RUN, WHOLE
 from bot.rules.runs.executed_tests import goes_back_to
 from bot.rules.runs.existing_failures import as_left, left_on_base
@@ -32,7 +31,7 @@ from bot.workflows.history.learn_from_runs import judge_guidance, remember_failu
 from bot.workflows.runs.begin import grant_for_run, open_tree
 from bot.workflows.runs.local_tree import keep_found
 from bot.workspace.checks.logs import write_log
-from bot.workspace.checks.step import run_step
+from bot.workspace.checks.step import StepRun, run_step
 from bot.workspace.git.tree import Tree
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 
@@ -91,9 +90,7 @@ async def _ended(context: Context, row: RunRow, state: RunState, action: Validat
     """The event of the stage that was executed, with the errors that are the run's own to fix."""
     attempt, index, log = action.attempt, action.index, executed.log
     name = f"{attempt}-{index}-{state.stages[index].name}"
-    text = log.decode("utf-8", "replace")
-    found = {} if executed.step.passed else await asyncio.to_thread(printed_errors, text)
-    step, prints, left = _its_own(row, state, index, attempt, executed.step, found)
+    step, prints, left = _its_own(row, state, index, attempt, executed.step, executed.errors)
     ended = CheckEnded(
         type="validation_command_completed" if step.passed else "validation_command_failed",
         phase=_phase(action),
@@ -103,7 +100,7 @@ async def _ended(context: Context, row: RunRow, state: RunState, action: Validat
         stage=state.stages[index].name,
         step=step,
         fingerprints=prints,
-        printed={error: found[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]},
+        printed={error: executed.errors[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]},
     )
     more: dict[str, object] = {"attempt": state.counted} if attempt else {}
     if left is not None and (left.errors or left.named) and not attempt:
@@ -183,9 +180,9 @@ def _named(state: RunState) -> bool:
 async def _run(context: Context, row: RunRow, state: RunState, index: int, attempt: int) -> Executed:
     stage = state.stages[index]
     if stage.command is None:
-        return Executed(skipped_step(stage), b"")
+        return Executed(skipped_step(stage))
     if attempt and NOT_RUN in state.left.get(index, ExistingErrors()).errors:
-        return Executed(left_out(stage, context.mask(stage.command.text)), b"")
+        return Executed(left_out(stage, context.mask(stage.command.text)))
     tree, grant = await open_tree(context, row, state), grant_for_run(context, row)
     run = _guarded(context, row, state, stage, tree)
     first = await execute(context, row, stage, tree, grant, run)
@@ -197,7 +194,7 @@ async def _run(context: Context, row: RunRow, state: RunState, index: int, attem
     if again.step.passed:
         note = f"{again.step.output}\n(failed once before, on the same tree: flaky)".strip()
         flaky = again.step.model_copy(update={"flaky": True, "output": note})
-        return Executed(flaky, first.log + again.log, again.suite)
+        return Executed(flaky, first.log + again.log, suite=again.suite)
     return first
 
 
@@ -212,7 +209,7 @@ def _guarded(context: Context, row: RunRow, state: RunState, stage: PipelineStag
     # in somebody's own tree what was altered may be that person's edit, of which the diff is then all that is left
     keeps = keep_edits if row.spec.workspace is not None else None
 
-    async def run(grant: SandboxGrant) -> tuple[ValidationStep, bytes]:
+    async def run(grant: SandboxGrant) -> StepRun:
         once = partial(run_step, stage.name, command, tree.path, context.sandbox, grant=grant, mask=context.mask)
         return await judged(tree, snapshot, once, mask=context.mask, before_restoring=keeps)
 

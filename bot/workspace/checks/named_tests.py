@@ -11,11 +11,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.model import ShellCommand
 from bot.rules.test_results.listed_tests import read_listener
-from bot.rules.test_results.printed_tests import read_printed
 from bot.rules.test_results.suite_result import SuiteResult, joined
-from bot.workspace.checks.report_files import MAX_REPORT_BYTES, ReportFile
+from bot.workspace.checks.report_files import MAX_REPORT_BYTES
+from bot.workspace.checks.step import StepRun
 from bot.workspace.files.nofollow import read_or_none
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
@@ -32,7 +31,6 @@ class NamesAsked:
     """One execution of a check that is asked for names. `where` is outside the tree and the check may write to it."""
 
     where: Path
-    report: ReportFile | None
 
     def granted(self, grant: SandboxGrant) -> SandboxGrant:
         """The grant with what makes pytest list its tests, and run them although some files cannot be collected: their
@@ -50,15 +48,13 @@ class NamesAsked:
         """Whether the check shows signs that asking did it harm, so that it has to run again unasked."""
         return _UNWELCOME.search(log) is not None
 
-    def answer(self, log: str, mask: Callable[[str], str]) -> SuiteResult | None:
+    def answer(self, run: StepRun, mask: Callable[[str], str]) -> SuiteResult | None:
         """The tests of the execution that has ended: those of its own report, else those that were listed, with what
         other runners printed; None where nothing names or counts any."""
-        if self.report is not None:
-            reported = self.report.tests(mask)
-            if reported.outcomes:
-                return reported
+        if run.reported_tests.outcomes:
+            return run.reported_tests
         listed = read_listener(mask(self._listed()))
-        printed = read_printed(log, listened=bool(listed.outcomes))
+        printed = run.parsed.tests.result(without_pytest=bool(listed.outcomes))
         return joined([listed, *filter(None, [printed])])
 
     def _listed(self) -> str:
@@ -66,12 +62,12 @@ class NamesAsked:
 
 
 @asynccontextmanager
-async def asking(directory: Path, tree: Path, command: ShellCommand) -> AsyncIterator[NamesAsked]:
+async def asking(directory: Path) -> AsyncIterator[NamesAsked]:
     """To be entered before the command runs; `directory` is the bot's own, made where it is missing."""
     where = directory / f".names-{secrets.token_hex(4)}"
     where.mkdir(parents=True, mode=0o700)
     try:
         (where / _SOURCE.name).write_bytes(_SOURCE.read_bytes())
-        yield NamesAsked(where, ReportFile.before_the_run(tree, command.report))
+        yield NamesAsked(where)
     finally:
         await remove_directory(where)

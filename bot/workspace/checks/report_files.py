@@ -13,10 +13,11 @@ from pathlib import Path, PurePosixPath
 from bot.errors import Refused
 from bot.model import Annotation
 from bot.reports.format.truncate import cut_middle, strip_control
-from bot.rules.failures.annotations import MOST, NO_MESSAGE, Unreadable
-from bot.rules.failures.junit import junit_annotations
+from bot.rules.failures.annotations import MOST, NO_MESSAGE
+from bot.rules.failures.junit import Unreadable, read_junit
+from bot.rules.failures.junit_annotations import junit_annotations
 from bot.rules.failures.sarif import sarif_annotations
-from bot.rules.test_results.listed_tests import read_junit_tests
+from bot.rules.test_results.listed_tests import junit_tests
 from bot.rules.test_results.suite_result import SuiteResult
 from bot.workspace.files.nofollow import read_state
 
@@ -25,6 +26,14 @@ _MESSAGE_CHARS = 4_000
 
 Stamp = tuple[int, ...]
 """What distinguishes one writing of a file from another; the time of its last change can't be set by who writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedReport:
+    """What a report names: places, and the tests that ran; those of JUnit XML alone."""
+
+    annotations: tuple[Annotation, ...]
+    tests: SuiteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +49,8 @@ class ReportFile:
         """To be called before the command runs; None where it writes no report."""
         return None if path is None else cls(tree, path, _stamp(tree, path))
 
-    def read(self, stage: str, mask: Callable[[str], str]) -> tuple[Annotation, ...] | Unreadable:
-        """The annotations of the report that the run wrote, without secrets and control characters.
+    def parse(self, stage: str, mask: Callable[[str], str]) -> ParsedReport | Unreadable:
+        """What the run wrote, without secrets and control characters.
 
         `Unreadable` has the reason why there are none: a bad path, no file, an old one, a link or a pipe in its place,
         more than 20 MB, broken content. Never blocks and never follows a link."""
@@ -50,14 +59,18 @@ class ReportFile:
             return text
         # before it is parsed too, for messages may be cut out of the middle of a secret
         text = mask(text)
-        read = junit_annotations if text.lstrip().startswith("<") else sarif_annotations
-        found = read(text, stage, str(self.tree), MOST)
-        return found if isinstance(found, Unreadable) else tuple(_shown(note, mask) for note in found)
-
-    def tests(self, mask: Callable[[str], str]) -> SuiteResult:
-        """The tests that a JUnit report names; without names where there is none to read. Never blocks, as `read`."""
-        text = self._text()
-        return SuiteResult() if isinstance(text, Unreadable) else read_junit_tests(mask(text))
+        tree, tests = str(self.tree), SuiteResult()
+        if text.lstrip().startswith("<"):
+            cases = read_junit(text)
+            if isinstance(cases, Unreadable):
+                return cases
+            found, tests = junit_annotations(cases, stage, tree, MOST), junit_tests(cases)
+        else:
+            results = sarif_annotations(text, stage, tree, MOST)
+            if isinstance(results, Unreadable):
+                return results
+            found = results
+        return ParsedReport(tuple(_shown(note, mask) for note in found), tests)
 
     def _text(self) -> str | Unreadable:
         problem = _problem_with(self.path)

@@ -123,7 +123,8 @@ class _CheckRun:
             return CheckResult(check=check, passed=False, error=_no_command(command))
         begun = CheckProgress(check=check, attempt=attempt, command=self.mask(command.text))
         self.watch(begun)
-        step, _ = await run_step(check, command, self.tree, self.sandbox, grant=SandboxGrant(), mask=self.mask)
+        ended = await run_step(check, command, self.tree, self.sandbox, grant=SandboxGrant(), mask=self.mask)
+        step = ended.step
         error = None if step.passed else _error(step)
         shared = CheckResult.model_fields.keys() & ValidationStep.model_fields.keys()
         result = CheckResult(check=check, error=error, **{name: getattr(step, name) for name in shared})

@@ -4,20 +4,30 @@ What comes out of it has lost its control characters and its secrets before anyt
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bot.model import Annotation, Classification, CouldNotRun, NeededSetup, ShellCommand, ShownFailure, ValidationStep
+from bot.model import (
+    Annotation,
+    Classification,
+    CouldNotRun,
+    NeededSetup,
+    ShellCommand,
+    ShownFailure,
+    SuiteCounts,
+    ValidationStep,
+)
 from bot.proc import ProcResult
 from bot.reports.format.truncate import cut_around, cut_middle, one_line, strip_control
 from bot.reports.locale.catalog import gigabytes
 from bot.reports.runs.missing_setup import setup_sentence
-from bot.rules.excerpts.excerpts import shown_failures
-from bot.rules.failures import errors
-from bot.rules.failures.annotations import Unreadable
+from bot.rules.failures.errors import classify
+from bot.rules.failures.junit import Unreadable
+from bot.rules.parsed_output import ParsedOutput, parse_output, warnings_if
 from bot.rules.setup.unable_to_run import could_not_run
-from bot.workspace.checks.report_files import ReportFile
+from bot.rules.test_results.suite_result import SuiteResult
+from bot.workspace.checks.report_files import ParsedReport, ReportFile
 from bot.workspace.files.nofollow import read_or_none
 from bot.workspace.files.tree_digest import Walk
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
@@ -40,10 +50,21 @@ _ENVIRONMENT: Mapping[str, str] = {"PYTHONDONTWRITEBYTECODE": "1"}
 a bot edits faster than that: without compiled files the check judges the code that is there."""
 
 
+@dataclass(frozen=True, slots=True)
+class StepRun:
+    """A command that has run: its step, its log as UTF-8 (all that was kept, without secrets and ANSI), what was parsed
+    of it, and the tests that its report names."""
+
+    step: ValidationStep
+    log: bytes = b""
+    parsed: ParsedOutput = field(default_factory=ParsedOutput)
+    reported_tests: SuiteResult = field(default_factory=SuiteResult)
+
+
 async def run_step(
     stage: str, command: ShellCommand, tree: Path, sandbox: Sandbox, *, grant: SandboxGrant, mask: Callable[[str], str]
-) -> tuple[ValidationStep, bytes]:
-    """Run `command` in `tree` (absolute); the step, and its log as UTF-8: all that was kept, without secrets and ANSI.
+) -> StepRun:
+    """Run `command` in `tree` (absolute).
 
     A success carries a short summary as output, a failure at most 5,000 characters, head and tail, the cut marked.
     A limit of time or memory, a missing program or a signal is a failed step of class `runtime`; one that never got
@@ -60,9 +81,7 @@ async def run_step(
     return await asyncio.to_thread(_digest, ended, mask)
 
 
-def _not_set_up(
-    stage: str, command: ShellCommand, needed: NeededSetup, mask: Callable[[str], str]
-) -> tuple[ValidationStep, bytes]:
+def _not_set_up(stage: str, command: ShellCommand, needed: NeededSetup, mask: Callable[[str], str]) -> StepRun:
     """The record of a command that was not started, because what it needs is not installed."""
     message = mask(setup_sentence(needed, "en"))
     step = ValidationStep(
@@ -73,7 +92,7 @@ def _not_set_up(
         output=message,
         classification="runtime",
     )
-    return step, message.encode()
+    return StepRun(step, message.encode(), parse_output(message, stage))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +106,17 @@ class _Ended:
     report: ReportFile | None
 
 
-def _digest(ended: _Ended, mask: Callable[[str], str]) -> tuple[ValidationStep, bytes]:
+def _digest(ended: _Ended, mask: Callable[[str], str]) -> StepRun:
     stage, command, result = ended.stage, ended.command, ended.result
     log = mask(strip_control(result.output.decode("utf-8", "replace")))
     note = mask(_note(command, result))
     passed = result.exit_code == 0 and not note
+    parsed = parse_output(log, stage, str(ended.tree), passed=passed, note=note)
     unable = None if passed or result.ended_by_us else _unable(ended, log, mask)
-    found, about_report = _places(ended, log, passed, mask)
+    report = ended.report.parse(stage, mask) if ended.report is not None else None
+    found, about_report = _places(ended, passed, parsed, report, mask)
     notes = "\n\n".join(filter(None, (note, about_report)))
-    shown = () if passed else _shown(ended, log, note)
+    shown = () if passed else _shown(ended, parsed.failures, note)
     step = ValidationStep(
         command=mask(command.text),
         stage=stage,
@@ -110,8 +131,11 @@ def _digest(ended: _Ended, mask: Callable[[str], str]) -> tuple[ValidationStep, 
         could_not_run=unable,
         failures=shown[:MAX_SHOWN],
         failure_count=len(shown),
+        listed_files=parsed.listed_files,
+        test_counts=parsed.tests.counts if stage == "test" else SuiteCounts(),
     )
-    return step, "\n".join(part for part in (log, notes) if part).encode("utf-8", "replace")
+    whole = "\n".join(part for part in (log, notes) if part).encode("utf-8", "replace")
+    return StepRun(step, whole, parsed, report.tests if isinstance(report, ParsedReport) else SuiteResult())
 
 
 def _unable(ended: _Ended, log: str, mask: Callable[[str], str]) -> CouldNotRun | None:
@@ -122,31 +146,30 @@ def _unable(ended: _Ended, log: str, mask: Callable[[str], str]) -> CouldNotRun 
     return found.model_copy(update={"what": mask(one_line(found.what).removeprefix(f"{ended.tree}/"))})
 
 
-def _places(ended: _Ended, log: str, passed: bool, mask: Callable[[str], str]) -> tuple[tuple[Annotation, ...], str]:
+def _places(
+    ended: _Ended,
+    passed: bool,
+    parsed: ParsedOutput,
+    report: ParsedReport | Unreadable | None,
+    mask: Callable[[str], str],
+) -> tuple[tuple[Annotation, ...], str]:
     """The annotations, and a sentence where the report that was asked for did not give them."""
     about = ""
-    if ended.report is not None:
-        parsed = ended.report.read(ended.stage, mask)
-        if not isinstance(parsed, Unreadable):
-            found = _fit(parsed, ended, passed)
-            if found or passed:
-                return found, ""
-            parsed = Unreadable("it names no place in the repository")
+    if isinstance(report, ParsedReport):
+        found = _placed(warnings_if(passed, ended.stage, report.annotations), ended.tree, ended.command.directory)
+        if found or passed:
+            return found, ""
+        report = Unreadable("it names no place in the repository")
+    if report is not None and ended.report is not None:
         name = mask(one_line(ended.report.path))
         about = (
-            f"The report `{name}` of this check could not be used: {mask(parsed.because)}. Places come from the output."
+            f"The report `{name}` of this check could not be used: {mask(report.because)}. Places come from the output."
         )
-    return _fit(errors.annotations(log, ended.stage, str(ended.tree)), ended, passed), about
-
-
-def _fit(found: tuple[Annotation, ...], ended: _Ended, passed: bool) -> tuple[Annotation, ...]:
-    if passed:  # a green check may still warn, but what its tests print is no finding
-        found = tuple(item for item in found if item.level != "failure" and ended.stage in ("lint", "typecheck"))
-    return _placed(found, ended.tree, ended.command.directory)
+    return _placed(parsed.annotations, ended.tree, ended.command.directory), about
 
 
 def _kind(stage: str, result: ProcResult, log: str) -> Classification:
-    return errors.classify(stage, result.exit_code, result.ended_by_us or result.spawn_error is not None, log)
+    return classify(stage, result.exit_code, result.ended_by_us or result.spawn_error is not None, log)
 
 
 def _note(command: ShellCommand, result: ProcResult) -> str:
@@ -177,10 +200,9 @@ def _evidence(log: str, note: str, block: str) -> str:
     return f"{cut_around(log, block, OUTPUT_LIMIT - len(note) - 2)}\n\n{note}".strip("\n")
 
 
-def _shown(ended: _Ended, log: str, note: str) -> tuple[ShownFailure, ...]:
+def _shown(ended: _Ended, found: Sequence[ShownFailure], note: str) -> tuple[ShownFailure, ...]:
     """The failures of the whole log, at places that are in the tree. A command that was ended has printed what is wrong
     only where a test or a place is named: else that it was ended is the failure, below the last that it printed."""
-    found = shown_failures(log, str(ended.tree))
     if note and not any(one.name or one.path for one in found):
         block = found[0].block if found else ""
         return (ShownFailure(message=note, block=f"{block}\n\n{note}".strip()),)

@@ -32,6 +32,7 @@ from tests.reports.views_pulls import (
     view_of,
 )
 from tests.reports.views_runs import SIMILAR, annotation
+from tests.reports.views_steps import counted
 
 
 def all_of(told: tuple[str | None, CheckOutput, tuple[CheckAction, ...]]) -> str:
@@ -81,7 +82,11 @@ def test_a_check_run_concludes_as_the_rules_do(check: CheckStatus) -> None:
 
 
 def titled(*failures: Failure, **step: Any) -> str:
-    check = done("test", *failures, step=RED_TEST.model_copy(update={"output": "", **step}))
+    check = done(
+        "test",
+        *failures,
+        step=RED_TEST.model_copy(update={"output": "", "test_counts": counted(step.get("output", "")), **step}),
+    )
     return pull_check_output(view_of(check), check)[1].title
 
 

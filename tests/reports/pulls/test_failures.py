@@ -8,10 +8,10 @@ from bot.model import ValidationStep
 from bot.model.pulls import CheckStatus, PullCheckReport, Verdict
 from bot.reports.pulls.check_output import pull_check_output
 from bot.reports.pulls.failures import grouped_failures
-from bot.rules.failures.errors import annotations, printed_errors
 from bot.rules.failures.verdict import shown
 from bot.rules.pulls.state import CheckExecution, PullCheckState, failures_of
 from tests.rules.failures.golden_logs import TREE, Golden, golden
+from tests.rules.failures.read_output import annotations, printed_errors
 
 RUNNERS = [one for one in golden() if one.failed]
 
@@ -28,11 +28,11 @@ def check(head: str, again: str | None = None, base: str | None = None) -> Check
     )
     ran = CheckExecution(
         step=step,
-        first=shown(False, head),
-        again=None if again is None else shown(not again, again),
+        first=shown(False, printed_errors(head)),
+        again=None if again is None else shown(not again, printed_errors(again)),
         printed={**(printed_errors(again) if again else {}), **printed_errors(head)},
     )
-    state = PullCheckState(ran={0: ran}, base={0: None if base is None else shown(not base, base)})
+    state = PullCheckState(ran={0: ran}, base={0: None if base is None else shown(not base, printed_errors(base))})
     return CheckStatus(name="test", status="completed", step=step, failures=failures_of(state, 0))
 
 
@@ -112,7 +112,8 @@ def test_a_check_that_failed_with_warnings_alone_says_so() -> None:
             annotations=annotations(log, "lint", TREE),
         )
         state = PullCheckState(
-            ran={0: CheckExecution(step=step, first=shown(False, log), printed=printed_errors(log))}, base={0: ()}
+            ran={0: CheckExecution(step=step, first=shown(False, printed_errors(log)), printed=printed_errors(log))},
+            base={0: ()},
         )
         one = CheckStatus(name="lint", status="completed", step=step, failures=failures_of(state, 0))
         view = PullCheckReport(

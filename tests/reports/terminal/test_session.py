@@ -10,6 +10,7 @@ from bot.model import ChangedFile, Language, Proof, SessionSummary, Status, Vali
 from bot.model.reasons import ExplainedStop
 from bot.reports.terminal.session import session_lines
 from bot.rules.reasons import make_reason
+from tests.reports.views_steps import counted
 
 HOME = "/srv/home/artifacts/session-1"
 
@@ -28,7 +29,9 @@ def summary(**more: Any) -> SessionSummary:
 
 
 def test_a_fix_is_told_with_its_files_and_its_checks() -> None:
-    before = validation(step("lint"), step("test", passed=False, output="2 failed, 1 passed"))
+    before = validation(
+        step("lint"), step("test", passed=False, output="2 failed, 1 passed", test_counts=counted("2 failed, 1 passed"))
+    )
     after = validation(step("lint"), step("typecheck", skipped=True), step("test", flaky=True), step("custom"))
     files = (ChangedFile(path="a.py", added=1, removed=2), ChangedFile(path="b\n.py", added=0, removed=0))
     told = session_lines(summary(before=before, after=after, changed=files, diff=f"{HOME}/change.diff"), "en")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.rules.excerpts.excerpts import first_error_block, shown_failures
+from bot.rules.parsed_output import parse_output
 from tests.rules.failures.golden_logs import LOGS as LOGS_DIR
 from tests.rules.failures.golden_logs import TREE, Golden, golden
+from tests.rules.failures.read_output import shown_failures
 
 LOGS = tuple(one for one in golden() if one.suffix == ".log")
 RUNNERS = tuple(one for one in LOGS if one.failed)
@@ -49,7 +50,7 @@ def test_a_log_of_no_known_tool_shows_its_error_and_its_end() -> None:
     (only,) = shown_failures(log)
     assert only.message == "fatal: it went wrong"
     assert only.block.startswith("fatal: it went wrong") and only.block.endswith("bye")
-    assert shown_failures("") == () and first_error_block("") == ""
+    assert shown_failures("") == () and parse_output("", "test").first_error_block == ""
 
 
 def log(name: str) -> str:

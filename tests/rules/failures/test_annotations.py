@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rules.failures.annotations import annotations, relative_path
 from bot.rules.failures.log_lines import log_lines
+from bot.rules.failures.places import relative_path
 from bot.rules.failures.problem_matchers import hinting_lines, hints_at_place
 from tests.machine import CPU_S
+from tests.rules.failures.read_output import annotations
 from tests.rules.failures.tool_outputs import JEST, TOOLS, TREE
 
 

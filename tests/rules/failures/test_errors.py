@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rules.failures.errors import classify, fingerprints, first_error_paragraph
+from bot.rules.failures.errors import classify, fingerprints
 from tests.machine import CPU_S
+from tests.rules.failures.read_output import first_error_paragraph
 
 
 @pytest.mark.parametrize(("stage", "kind"), [("lint", "lint"), ("typecheck", "type"), ("test", "test")])

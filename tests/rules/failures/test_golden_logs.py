@@ -9,18 +9,16 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from bot.model import Annotation
-from bot.rules.failures.annotations import annotations
-from bot.rules.failures.errors import printed_errors
-from bot.rules.failures.junit import junit_annotations
 from bot.rules.failures.sarif import sarif_annotations
 from tests.rules.failures.golden_logs import TREE, Golden, Place, golden
+from tests.rules.failures.read_output import annotations, junit, printed_errors
 
 ALL = tuple(golden())
 LOGS = tuple(one for one in ALL if one.suffix == ".log")
 REPORTS = tuple(one for one in ALL if one.suffix != ".log")
 READERS: dict[str, Callable[..., object]] = {
     ".log": annotations,
-    ".xml": junit_annotations,
+    ".xml": junit,
     ".sarif": sarif_annotations,
 }
 

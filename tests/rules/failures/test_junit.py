@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rules.failures.annotations import Unreadable
-from bot.rules.failures.junit import junit_annotations
+from bot.rules.failures.junit import Unreadable
 from tests.machine import CPU_S
+from tests.rules.failures.read_output import junit
 
 TREE = "/t/shop"
 BOMB = "<!DOCTYPE a [<!ENTITY b 'xxxxxxxxxx'>" + "".join(f"<!ENTITY b{n} '&b;&b;&b;&b;'>" for n in range(9)) + "]>"
@@ -21,7 +21,7 @@ def report(case: str, suite: str = 'name="s"') -> str:
 
 
 def found(text: str) -> list[tuple[str, int, str, str, str]]:
-    notes = junit_annotations(text, "test", TREE)
+    notes = junit(text, "test", TREE)
     assert isinstance(notes, tuple), notes
     return [(n.path, n.start_line, n.level, n.message, n.title) for n in notes]
 
@@ -61,7 +61,7 @@ def test_a_linters_row_has_line_level_and_rule() -> None:
         '<testcase name="org.eslint.pkg.no-var" classname="/t/shop/src/a">'
         '<failure message="Unexpected var.">line 3, col 5, Warning - Unexpected var. (no-var)</failure></testcase>'
     )
-    notes = junit_annotations(report(case, 'name="/t/shop/src/a.js"'), "lint", TREE)
+    notes = junit(report(case, 'name="/t/shop/src/a.js"'), "lint", TREE)
     assert isinstance(notes, tuple)
     assert [(n.path, n.start_line, n.level, n.message, n.rule) for n in notes] == [
         ("src/a.js", 3, "warning", "Unexpected var.", "no-var")
@@ -92,7 +92,7 @@ def test_colours_and_characters_that_xml_cannot_hold_do_no_harm() -> None:
 )
 def test_what_is_no_report_is_a_reason(text: str, why: str) -> None:
     began = time.process_time()
-    read = junit_annotations(text, "test", TREE)
+    read = junit(text, "test", TREE)
     assert isinstance(read, Unreadable)
     assert why in read.because
     assert time.process_time() - began < CPU_S
@@ -100,7 +100,7 @@ def test_what_is_no_report_is_a_reason(text: str, why: str) -> None:
 
 def test_no_more_are_read_than_asked_for_and_each_once() -> None:
     cases = "".join(f'<testcase name="t"><failure>a.py:{line}: x</failure></testcase>' for line in range(1, 99))
-    read = junit_annotations(report(cases + cases), "test", TREE, 20)
+    read = junit(report(cases + cases), "test", TREE, 20)
     assert isinstance(read, tuple)
     assert len(read) == 20
     assert len(found(report(cases + cases))) == 98
@@ -118,7 +118,7 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_any_text_gives_valid_annotations_or_a_reason(text: str) -> None:
     for whole in (text, report(f"<testcase name='t'><failure>{text}</failure></testcase>")):
-        read = junit_annotations(whole, "test", TREE)
+        read = junit(whole, "test", TREE)
         for note in read if isinstance(read, tuple) else ():
             assert 1 <= note.start_line <= note.end_line
             assert note.message

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rules.failures.errors import loose_key, normalize_error
+from bot.rules.failures.normalize import loose_key, normalize_error
 
 # the same error on two machines, days or checkouts
 SAME = [

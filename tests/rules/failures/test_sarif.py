@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rules.failures.annotations import Unreadable
+from bot.rules.failures.junit import Unreadable
 from bot.rules.failures.sarif import sarif_annotations
 
 TREE = "/t/shop"

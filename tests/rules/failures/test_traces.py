@@ -16,6 +16,7 @@ from bot.rules.stop.limits import LoopState, StopConditions, should_stop
 from bot.rules.stop.output_progress import made_progress
 from bot.rules.stop.trajectory import TrajectoryState, judge_attempt
 from bot.rules.tampering.weakened_tests import FileTexts, weakened
+from tests.rules.failures.read_output import annotations
 
 FOLDER = Path(__file__).parents[3] / "fixtures" / "traces"
 TRACES = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
@@ -31,7 +32,7 @@ def state_of(step: dict[str, Any]) -> TrajectoryState:
         passed=step["passed"],
         flaky=step["flaky"],
         timed_out=step["timed_out"],
-        places=0 if step["passed"] else len(errors.annotations(step["output"], "check", "/tmp/shop")),
+        places=0 if step["passed"] else len(annotations(step["output"], "check", "/tmp/shop")),
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bot.model import ValidationStep
 from bot.model.pulls import CheckStatus, Failure
+from bot.rules.failures.errors import fingerprints
 from bot.rules.failures.verdict import WHOLE, fixable, judge_failures, shown
 
 ERRORS = st.lists(st.sampled_from(["a", "b", "c", "d"]), unique=True, max_size=4)
@@ -78,9 +79,9 @@ def test_only_a_rerun_that_passed_makes_all_of_it_flaky(first: Any, again: Any, 
 
 
 def test_a_failed_run_that_prints_nothing_is_not_taken_for_one_that_passed() -> None:
-    assert shown(True, "error: left over") == ()
-    assert shown(False, "") == (WHOLE,)
-    assert shown(False, "src/a.py:3:1: E501 Line too long") == ("<PATH>/a.py:<POS>: E501 Line too long",)
+    assert shown(True, fingerprints("error: left over")) == ()
+    assert shown(False, ()) == (WHOLE,)
+    assert shown(False, fingerprints("src/a.py:3:1: E501 Line too long")) == ("<PATH>/a.py:<POS>: E501 Line too long",)
 
 
 def check(*verdicts: Any, passed: bool = False, kept: str = "", status: Any = "completed", **step: Any) -> CheckStatus:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.rules.failures.errors import annotations, fingerprints, first_error_paragraph
+from bot.rules.failures.errors import fingerprints
 from bot.rules.failures.warning_lines import graded
+from tests.rules.failures.read_output import annotations, first_error_paragraph
 
 BESIDE = "/t/src/a.js\n  2:10  error  'a' is unused  no-unused-vars\n"
 

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.model import SuiteCounts
+from bot.rules.failures.junit import Unreadable, read_junit
 from bot.rules.tampering.weakened_tests import FileTexts
 from bot.rules.test_results.comparison import Judgement, brought_along, judge_tests
-from bot.rules.test_results.listed_tests import read_junit_tests, read_listener
-from bot.rules.test_results.printed_tests import read_printed
-from bot.rules.test_results.suite_result import SuiteCounts, SuiteResult, by_id
+from bot.rules.test_results.listed_tests import junit_tests, read_listener
+from bot.rules.test_results.suite_result import SuiteResult, by_id
+from tests.rules.failures.read_output import ran_tests
 
 LOGS = Path(__file__).parents[3] / "fixtures" / "logs"
 A, B, C = "tests/test_a.py::test_one", "tests/test_a.py::test_two[1-2]", "tests/test_a.py::Test::test_three"
@@ -70,7 +72,7 @@ UNITTEST_RED = "FAIL: test_add (tests.test_calc.CalcTest)\nRan 2 tests in 0.001s
 )
 def test_a_runner_that_counted_its_tests_and_counts_none_now_has_run_none(after: str, expected: str) -> None:
     """REQ-STOP-006: `python -m unittest` exits with success where a change took its tests from it."""
-    assert kind(judged(read_printed(UNITTEST_RED), read_printed(after))) == expected
+    assert kind(judged(ran_tests(UNITTEST_RED), ran_tests(after))) == expected
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,7 @@ def test_a_runner_that_counted_its_tests_and_counts_none_now_has_run_none(after:
     [("Tests: 1 failed", None), ("Tests: 1 failed, 1 total", 1), ("Tests  1 failed | 2 passed (3)", 3)],
 )
 def test_a_sum_of_failures_alone_does_not_say_how_many_tests_ran(line: str, ran: int | None) -> None:
-    found = read_printed(f"  ✕ adds\n{line}\n")
+    found = ran_tests(f"  ✕ adds\n{line}\n")
     assert (found.counts.ran if found and found.counts else None) == ran
 
 
@@ -176,32 +178,34 @@ def test_who_added_a_test_may_take_it_away() -> None:
     ],
 )
 def test_what_runners_print_is_counted_and_named(log: str, passed: int, failed: int, whole: bool) -> None:
-    found = read_printed((LOGS / log).read_text())
+    found = ran_tests((LOGS / log).read_text())
     assert found is not None and found.counts is not None
     assert (found.counts.passed, found.counts.failed, found.whole) == (passed, failed, whole)
 
 
 def test_go_names_what_passed_only_if_it_is_verbose() -> None:
-    verbose, short = (read_printed((LOGS / "go" / name).read_text()) for name in ("test-verbose.log", "test.log"))
+    verbose, short = (ran_tests((LOGS / "go" / name).read_text()) for name in ("test-verbose.log", "test.log"))
     assert verbose is not None and verbose.whole and verbose.outcomes["TestFine"] == "passed"
     assert short is not None and not short.whole and "TestTable/case#01" in short.named("failed")
 
 
 @pytest.mark.parametrize("log", ["go/build.log", "cargo/clippy.log", "jest/suite-fails.log", "node-test/dot.log"])
 def test_what_names_no_test_says_nothing(log: str) -> None:
-    assert read_printed((LOGS / log).read_text()) is None
+    assert ran_tests((LOGS / log).read_text()) is None
 
 
 def test_ticks_of_other_tools_are_no_list_of_tests() -> None:
-    found = read_printed("✓ built in 3s\n✓ 34 modules transformed.\n✔ adds (1ms)\nℹ pass 1\nℹ fail 0\n")
+    found = ran_tests("✓ built in 3s\n✓ 34 modules transformed.\n✔ adds (1ms)\nℹ pass 1\nℹ fail 0\n")
     assert found is not None and not found.whole and found.counts == SuiteCounts(passed=1)
 
 
 def test_a_junit_report_names_every_case() -> None:
     for name in ("pytest/junit-xunit1.xml", "pytest/junit-xunit2.xml", "mocha/xunit.xml"):
-        found = read_junit_tests((LOGS / name).read_text())
+        cases = read_junit((LOGS / name).read_text())
+        assert not isinstance(cases, Unreadable)
+        found = junit_tests(cases)
         assert len(found.named("failed")) == (6 if "mocha" in name else 15) and len(found.named("passed")) == 1
-    assert read_junit_tests("<!DOCTYPE a><testsuites/>").outcomes == {}
+    assert isinstance(read_junit("<!DOCTYPE a><testsuites/>"), Unreadable)
 
 
 def test_the_listener_is_read_line_by_line_and_the_worst_counts() -> None:
@@ -240,5 +244,5 @@ def test_names_are_bounded_and_so_is_what_an_event_tells() -> None:
     )
 )
 def test_any_log_gets_an_answer(lines: list[str]) -> None:
-    found = read_printed("\n".join(lines))
+    found = ran_tests("\n".join(lines))
     assert found is None or found.says_something

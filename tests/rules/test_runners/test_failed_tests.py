@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.rules.failures.errors import printed_errors
 from bot.rules.failures.log_lines import log_lines
 from bot.rules.test_runners.failed_tests import failed_tests
 from tests.machine import CPU_S
+from tests.rules.failures.read_output import printed_errors
 
 LOGS = Path(__file__).parents[3] / "fixtures" / "logs"
 HEADS = [

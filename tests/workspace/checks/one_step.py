@@ -17,6 +17,6 @@ async def step(
 ) -> tuple[ValidationStep, bytes]:
     box = await open_sandbox("none", ())
     mask = options.get("mask", Redactor().mask)
-    return await run_step(
-        stage, ShellCommand(run=command, timeout_s=seconds), tree, box, grant=SandboxGrant(), mask=mask
-    )
+    wanted = ShellCommand(run=command, timeout_s=seconds)
+    run = await run_step(stage, wanted, tree, box, grant=SandboxGrant(), mask=mask)
+    return run.step, run.log

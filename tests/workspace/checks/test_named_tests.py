@@ -32,10 +32,11 @@ async def asked(
 
     async def run() -> tuple[int | None, bool, dict[str, str]]:
         box, wanted = await open_sandbox(mode, ()), ShellCommand(run=command, timeout_s=120)
-        async with asking(own, tree, wanted) as names:
-            step, log = await run_step("test", wanted, tree, box, grant=names.granted(SandboxGrant()), mask=str)
-            answer = names.answer(log.decode(), str)
-            return step.exit_code, names.unwelcome(log.decode()), dict(answer.outcomes) if answer else {}
+        async with asking(own) as names:
+            ended = await run_step("test", wanted, tree, box, grant=names.granted(SandboxGrant()), mask=str)
+            answer = names.answer(ended, str)
+            log = ended.log.decode()
+            return ended.step.exit_code, names.unwelcome(log), dict(answer.outcomes) if answer else {}
 
     return await run()
 

@@ -128,7 +128,7 @@ async def with_report(tree: Path, command: str, stage: str = "test") -> Validati
     (tree / "new.xml").write_text(REPORT)
     box = await open_sandbox("none", ())
     wanted = ShellCommand(run=command, timeout_s=30, report="out.xml")
-    return (await run_step(stage, wanted, tree, box, grant=SandboxGrant(), mask=Redactor().mask))[0]
+    return (await run_step(stage, wanted, tree, box, grant=SandboxGrant(), mask=Redactor().mask)).step
 
 
 async def test_the_places_of_a_report_come_in_place_of_those_in_the_output(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ async def test_a_command_in_a_directory_below_names_files_from_there_or_from_the
     async def run() -> ValidationStep:
         box = await open_sandbox("none", ())
         command = ShellCommand(run="cat log; exit 1", timeout_s=30, directory="pkg")
-        return (await run_step("test", command, tmp_path, box, grant=SandboxGrant(), mask=Redactor().mask))[0]
+        return (await run_step("test", command, tmp_path, box, grant=SandboxGrant(), mask=Redactor().mask)).step
 
     notes = (await run()).annotations
     assert [(note.path, note.start_line) for note in notes] == [("pkg/a.py", 2), ("pkg/a.py", 1)]

@@ -71,8 +71,8 @@ async def set_up(tree: Path, sandbox: Sandbox) -> None:
 async def passes_its_tests(tree: Path, sandbox: Sandbox) -> str:
     command = detect(tree, "test", ChecksPolicy())
     assert isinstance(command, ShellCommand), command
-    step, log = await run_step("test", command, tree, sandbox, grant=SandboxGrant(), mask=lambda text: text)
-    assert step.passed, log.decode()
+    ended = await run_step("test", command, tree, sandbox, grant=SandboxGrant(), mask=lambda text: text)
+    assert ended.step.passed, ended.log.decode()
     return command.text
 
 
@@ -137,8 +137,8 @@ async def test_a_workspace_is_installed_where_it_begins(tmp_path: Path, sandbox:
     assert (await carried_out(plan, tmp_path, sandbox)).failed is None
     command = detect(tmp_path, "test", ChecksPolicy(), ["packages/b/index.js"])
     assert isinstance(command, ShellCommand) and command.text == "npm --prefix packages/b test"
-    step, log = await run_step("test", command, tmp_path, sandbox, grant=SandboxGrant(), mask=lambda text: text)
-    assert step.passed, log.decode()
+    ended = await run_step("test", command, tmp_path, sandbox, grant=SandboxGrant(), mask=lambda text: text)
+    assert ended.step.passed, ended.log.decode()
     assert not (tmp_path / "package-lock.json").exists()
 
 

@@ -56,10 +56,10 @@ async def passes(tree: Path, check: CheckName = "test") -> str:
 
     command = detect(tree, check, ChecksPolicy())
     assert isinstance(command, ShellCommand), command
-    step, log = await run_step(
+    ended = await run_step(
         check, command, tree, await open_sandbox("auto", ()), grant=SandboxGrant(), mask=lambda text: text
     )
-    assert step.passed, log.decode()
+    assert ended.step.passed, ended.log.decode()
     return command.text
 
 
