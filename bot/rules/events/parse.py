@@ -4,13 +4,16 @@ Dispatch is a literal table of (event, action); what is not in it becomes `Ignor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Literal, TypeVar
+
+from pydantic import ValidationError
 
 from bot.config import POLICY_PATH
 from bot.model import Issue, Repo
-from bot.rules.events.installation import installation
-from bot.rules.events.json_reader import Reader
-from bot.rules.events.merge_queue import merge_group, merge_group_destroyed
+from bot.model.github_json import CommentJson, GitHubModel, ThreadJson
+from bot.rules.events import payloads
 from bot.rules.events.types import (
     CheckRunRequestedAction,
     CheckRunRerequested,
@@ -21,12 +24,15 @@ from bot.rules.events.types import (
     CommentKind,
     Event,
     Ignored,
+    InstallationChange,
     InstallationChanged,
     IssueClosed,
     IssueLabeled,
     IssueOpened,
     IssueReopened,
     IssueUnlabeled,
+    MergeGroupDestroyed,
+    MergeGroupRequested,
     Ping,
     PullRequestChanged,
     PullRequestClosed,
@@ -39,19 +45,29 @@ from bot.rules.events.types import (
 
 _MOST_COMMITS = 2048
 _PULL_CHANGES = ("ready_for_review", "converted_to_draft", "edited", "labeled", "unlabeled")
+_BRANCHES = "refs/heads/"
+
+Sent = tuple[Repo, str, bool]
+OnIssue = tuple[Repo, str, bool, Issue, datetime | None]
+OnThread = tuple[Repo, str, bool, int, bool, CommentKind, int, str, str, str, datetime | None]
+OnPull = tuple[Repo, str, bool, int, str, str | None, str, str, bool, datetime | None]
+OnCheckRun = tuple[Repo, str, bool, int, str, str, str]
 
 
 def parse(name: str, payload: Mapping[str, Any]) -> Event:
-    """The event that a delivery tells of; `name` is its `X-GitHub-Event`.
+    """The event that a delivery reports; `name` is its `X-GitHub-Event`.
 
     Raises ValueError, one sentence, for an event of the table whose payload lacks what is read of it or lies about its
     shape. Never any other exception, and never for an (event, action) outside the table (T6)."""
     action = payload.get("action")
     read = _TABLE.get((name, action if isinstance(action, str) else None))
-    if read is not None:
-        return read(Reader(payload))
-    event_name = f"{name}.{action}" if isinstance(action, str) else name
-    return Ignored(f"Mendbot does nothing on {event_name[:100]!r} events", _repository_or_none(payload))
+    if read is None:
+        event_name = f"{name}.{action}" if isinstance(action, str) else name
+        return Ignored(f"Mendbot does nothing on {event_name[:100]!r} events", _repository_or_none(payload))
+    try:
+        return read(payload)
+    except ValidationError as error:
+        raise ValueError(_refusal(error)) from None
 
 
 def repository_key(event: Event) -> str:
@@ -70,196 +86,186 @@ def repository_key(event: Event) -> str:
 
 def _repository_or_none(payload: Mapping[str, Any]) -> str | None:
     try:
-        return Reader(payload).child("repository").full_name("full_name")
-    except ValueError:
+        return payloads.RepositoryPayload.model_validate(payload).repository.full_name
+    except ValidationError:
         return None  # many events have no repository; an ignored one owes nothing
 
 
-def _sent(payload: Reader) -> dict[str, Any]:
-    owner, _, name = payload.child("repository").full_name("full_name").partition("/")
-    installation = payload.child_or_none("installation")
-    sender = payload.child("sender")
-    return {
-        "repo": Repo(owner=owner, name=name, installation_id=installation.number("id") if installation else 0),
-        "sender": sender.login("login"),
-        "sender_is_bot": sender.name_or_none("type") == "Bot",
-    }
+def _refusal(error: ValidationError) -> str:
+    """The first member that is wrong, and how."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    member = ""
+    for part in first["loc"]:
+        member += f"[{part}]" if isinstance(part, int) else f".{part}"
+    missing = first["type"] == "missing" or first["input"] is None
+    how = "is missing" if missing else first["msg"].removeprefix("Value error, ").replace("Input should", "should")
+    return f"the payload's {member.lstrip('.')} {how}"
 
 
-def _on_issue(payload: Reader) -> dict[str, Any]:
-    issue = payload.child("issue")
-    user = issue.child_or_none("user")
-    noun = Issue(
-        number=issue.number("number"),
-        title=issue.prose("title"),
-        body=issue.prose("body"),
-        labels=tuple(label.name("name") for label in issue.children("labels") if label.has("name")),
-        author=user.name("login") if user else "",
-        state="closed" if issue.name_or_none("state") == "closed" else "open",
+def _on_issue(payload: payloads.IssuePayload) -> OnIssue:
+    issue = payload.issue
+    value = Issue(
+        number=issue.number,
+        title=issue.title,
+        body=issue.body,
+        labels=tuple(label.name for label in issue.labels if label.name),
+        author=issue.author,
+        state="closed" if issue.state == "closed" else "open",
     )
-    return {**_sent(payload), "issue": noun, "at": issue.moment("updated_at")}
+    return *payload.sent, value, issue.updated_at
 
 
-def _labeled(payload: Reader) -> Event:
-    label = payload.child_or_none("label")
-    if label is None:
-        return Ignored("the payload names no label", _repository_or_none(payload.value))
-    return IssueLabeled(**_on_issue(payload), label=label.name("name"))
+def _labeled(payload: payloads.IssuePayload) -> Event:
+    if payload.label is None:
+        return Ignored("the payload names no label", payload.repository.full_name)
+    return IssueLabeled(*_on_issue(payload), payload.label.name)
 
 
-def _unlabeled(payload: Reader) -> Event:
-    label = payload.child_or_none("label")
-    return IssueUnlabeled(**_on_issue(payload), label=label.name("name") if label else None)
+def _on_thread(sent: Sent, thread: ThreadJson, text: CommentJson, kind: CommentKind) -> OnThread:
+    author = text.user.login if text.user else ""
+    is_pull_request = kind != "issue_comment" or thread.pull_request is not None
+    at = text.updated_at or text.created_at
+    return *sent, thread.number, is_pull_request, kind, text.id, author, thread.author, text.body, at
 
 
-def _gone(how: Literal["closed", "deleted", "transferred"]) -> Callable[[Reader], Event]:
-    return lambda payload: IssueClosed(**_on_issue(payload), how=how)
+def _issue_comment(payload: payloads.IssueCommentPayload) -> OnThread:
+    return _on_thread(payload.sent, payload.issue, payload.comment, "issue_comment")
 
 
-def _unlocked(thread: Literal["issue", "pull_request"]) -> Callable[[Reader], Event]:
-    return lambda payload: ThreadUnlocked(
-        **_sent(payload),
-        number=payload.child(thread).number("number"),
-        is_pull_request=thread == "pull_request",
-    )
+def _review_comment(payload: payloads.ReviewCommentPayload) -> OnThread:
+    return _on_thread(payload.sent, payload.pull_request, payload.comment, "review_comment")
 
 
-def _comment(payload: Reader) -> dict[str, Any]:
-    issue, comment = payload.child("issue"), payload.child("comment")
-    return {**_written(payload, issue, comment, "issue_comment"), "is_pull_request": issue.has("pull_request")}
+def _review(payload: payloads.ReviewPayload) -> OnThread:
+    return _on_thread(payload.sent, payload.pull_request, payload.review, "review")
 
 
-def _review_comment(payload: Reader) -> dict[str, Any]:
-    pull, comment = payload.child("pull_request"), payload.child("comment")
-    return {**_written(payload, pull, comment, "review_comment"), "is_pull_request": True}
+def _submitted(payload: payloads.ReviewPayload) -> Event:
+    return replace(CommentCreated(*_review(payload)), at=payload.review.submitted_at)
 
 
-def _review(payload: Reader) -> dict[str, Any]:
-    pull, review = payload.child("pull_request"), payload.child("review")
-    return {**_written(payload, pull, review, "review"), "is_pull_request": True}
+def _on_pull(payload: payloads.PullPayload) -> OnPull:
+    pull = payload.pull_request
+    head_repo = pull.head.repo.full_name if pull.head.repo else None
+    return *payload.sent, pull.number, pull.head.sha, head_repo, pull.base.ref, pull.author, pull.draft, pull.updated_at
 
 
-def _submitted(payload: Reader) -> Event:
-    return CommentCreated(**{**_review(payload), "at": payload.child("review").moment("submitted_at")})
+def _on_check_run(payload: payloads.CheckRunPayload) -> OnCheckRun:
+    run = payload.check_run
+    return *payload.sent, run.id, run.name, run.head_sha, run.external_id
 
 
-def _written(payload: Reader, thread: Reader, text: Reader, kind: CommentKind) -> dict[str, Any]:
-    author, opener = text.child_or_none("user"), thread.child_or_none("user")
-    return {
-        **_sent(payload),
-        "number": thread.number("number"),
-        "kind": kind,
-        "comment_id": text.number("id"),
-        "author": author.name("login") if author else "",
-        "opened_by": opener.name("login") if opener else "",
-        "body": text.prose("body"),
-        "at": text.moment("updated_at") or text.moment("created_at"),
-    }
+def _on_suite(payload: payloads.CheckSuitePayload) -> tuple[Repo, str, bool, str, str | None]:
+    return *payload.sent, payload.check_suite.head_sha, payload.check_suite.head_branch
 
 
-def _edited(read: Callable[[Reader], dict[str, Any]]) -> Callable[[Reader], Event]:
-    def parse_edit(payload: Reader) -> Event:
-        changes = payload.child_or_none("changes")
-        body = changes.child_or_none("body") if changes else None
-        return CommentEdited(**read(payload), previous=body.prose("from") if body else None)
-
-    return parse_edit
+def _group_requested(payload: payloads.GroupRequestedPayload) -> Event:
+    group = payload.merge_group
+    head_ref, base_ref = group.head_ref.removeprefix(_BRANCHES), group.base_ref.removeprefix(_BRANCHES)
+    return MergeGroupRequested(*payload.sent, group.head_sha, head_ref, group.base_sha, base_ref)
 
 
-def _on_pull(payload: Reader) -> dict[str, Any]:
-    pull = payload.child("pull_request")
-    head, user = pull.child("head"), pull.child_or_none("user")
-    head_repo = head.child_or_none("repo")
-    return {
-        **_sent(payload),
-        "number": pull.number("number"),
-        "head_sha": head.sha("sha"),
-        "head_repo": head_repo.full_name("full_name") if head_repo else None,
-        "base_ref": pull.child("base").name("ref"),
-        "author": user.name("login") if user else "",
-        "draft": pull.flag("draft"),
-        "at": pull.moment("updated_at"),
-    }
+def _push(payload: payloads.PushPayload) -> Event:
+    default = payload.repository.default_branch
+    to_default = default is not None and payload.ref == f"{_BRANCHES}{default}"
+    return Push(*payload.sent, payload.ref, payload.after, to_default, _touches_policy(payload))
 
 
-def _pull_changed(how: str) -> Callable[[Reader], Event]:
-    return lambda payload: PullRequestChanged(**_on_pull(payload), how=how)
-
-
-def _on_check_run(payload: Reader) -> dict[str, Any]:
-    run = payload.child("check_run")
-    return {
-        **_sent(payload),
-        "check_run_id": run.number("id"),
-        "name": run.name("name"),
-        "head_sha": run.sha("head_sha"),
-        "external_id": run.prose("external_id"),
-    }
-
-
-def _on_suite(payload: Reader) -> dict[str, Any]:
-    suite = payload.child("check_suite")
-    return {**_sent(payload), "head_sha": suite.sha("head_sha"), "head_branch": suite.name_or_none("head_branch")}
-
-
-def _action_requested(payload: Reader) -> Event:
-    identifier = payload.child("requested_action").name("identifier")
-    return CheckRunRequestedAction(**_on_check_run(payload), identifier=identifier)
-
-
-def _push(payload: Reader) -> Event:
-    ref = payload.name("ref")
-    default = payload.child("repository").name_or_none("default_branch")
-    return Push(
-        **_sent(payload),
-        ref=ref,
-        after=payload.sha("after"),
-        to_default_branch=default is not None and ref == f"refs/heads/{default}",
-        touches_policy=_touches_policy(payload),
-    )
-
-
-def _touches_policy(payload: Reader) -> bool:
+def _touches_policy(payload: payloads.PushPayload) -> bool:
     """GitHub lists at most 2,048 commits with their files, and none for a forced push back: then it may have."""
-    commits = payload.children("commits")
-    named = (path for commit in commits for key in ("added", "modified", "removed") for path in commit.texts(key))
-    return not commits or len(commits) >= _MOST_COMMITS or POLICY_PATH in named
+    commits = payload.commits
+    return not commits or len(commits) >= _MOST_COMMITS or any(POLICY_PATH in commit.paths for commit in commits)
 
 
-_TABLE: Mapping[tuple[str, str | None], Callable[[Reader], Event]] = {
-    ("issues", "labeled"): _labeled,
-    ("issues", "unlabeled"): _unlabeled,
-    ("issues", "opened"): lambda payload: IssueOpened(**_on_issue(payload)),
+Read = TypeVar("Read", bound=GitHubModel)
+Row = Callable[[Mapping[str, Any]], Event]
+
+
+def _row(model: type[Read], event: Callable[[Read], Event]) -> Row:
+    return lambda payload: event(model.model_validate(payload))
+
+
+def _issue(event: Callable[[payloads.IssuePayload], Event]) -> Row:
+    return _row(payloads.IssuePayload, event)
+
+
+def _gone(how: Literal["closed", "deleted", "transferred"]) -> Row:
+    return _issue(lambda payload: IssueClosed(*_on_issue(payload), how))
+
+
+def _created(model: type[Read], on_thread: Callable[[Read], OnThread]) -> Row:
+    return _row(model, lambda payload: CommentCreated(*on_thread(payload)))
+
+
+def _edited(model: type[Edited], on_thread: Callable[[Edited], OnThread]) -> Row:
+    return _row(model, lambda payload: CommentEdited(*on_thread(payload), payload.previous))
+
+
+Edited = TypeVar("Edited", bound=payloads.EditPayload)
+
+
+def _pull(event: Callable[..., Event], *more: str) -> Row:
+    return _row(payloads.PullPayload, lambda payload: event(*_on_pull(payload), *more))
+
+
+def _installation(
+    change: InstallationChange, model: type[payloads.InstallationPayload] = payloads.InstallationPayload
+) -> Row:
+    return _row(model, lambda payload: InstallationChanged(payload.installation.id, change, payload.names))
+
+
+_TABLE: Mapping[tuple[str, str | None], Row] = {
+    ("issues", "labeled"): _issue(_labeled),
+    ("issues", "unlabeled"): _issue(
+        lambda payload: IssueUnlabeled(*_on_issue(payload), payload.label.name if payload.label else None)
+    ),
+    ("issues", "opened"): _issue(lambda payload: IssueOpened(*_on_issue(payload))),
     ("issues", "closed"): _gone("closed"),
     ("issues", "deleted"): _gone("deleted"),
     ("issues", "transferred"): _gone("transferred"),
-    ("issues", "reopened"): lambda payload: IssueReopened(**_on_issue(payload)),
-    ("issues", "unlocked"): _unlocked("issue"),
-    ("pull_request", "unlocked"): _unlocked("pull_request"),
-    ("issue_comment", "created"): lambda payload: CommentCreated(**_comment(payload)),
-    ("issue_comment", "edited"): _edited(_comment),
-    ("pull_request_review", "submitted"): _submitted,
-    ("pull_request_review", "edited"): _edited(_review),
-    ("pull_request_review_comment", "created"): lambda payload: CommentCreated(**_review_comment(payload)),
-    ("pull_request_review_comment", "edited"): _edited(_review_comment),
-    ("pull_request", "opened"): lambda payload: PullRequestOpened(**_on_pull(payload)),
-    ("pull_request", "synchronize"): lambda payload: PullRequestSynchronized(**_on_pull(payload)),
-    ("pull_request", "reopened"): lambda payload: PullRequestReopened(**_on_pull(payload)),
-    ("pull_request", "closed"): lambda payload: PullRequestClosed(**_on_pull(payload)),
-    **{("pull_request", how): _pull_changed(how) for how in _PULL_CHANGES},
-    ("check_run", "rerequested"): lambda payload: CheckRunRerequested(**_on_check_run(payload)),
-    ("check_run", "requested_action"): _action_requested,
-    ("check_suite", "requested"): lambda payload: CheckSuiteRequested(**_on_suite(payload)),
-    ("check_suite", "rerequested"): lambda payload: CheckSuiteRerequested(**_on_suite(payload)),
-    ("merge_group", "checks_requested"): merge_group,
-    ("merge_group", "destroyed"): merge_group_destroyed,
-    ("installation", "created"): installation,
-    ("installation", "deleted"): installation,
-    ("installation", "suspend"): installation,
-    ("installation", "unsuspend"): installation,
-    ("installation", "new_permissions_accepted"): installation,
-    ("installation_repositories", "added"): installation,
-    ("installation_repositories", "removed"): installation,
-    ("push", None): _push,
+    ("issues", "reopened"): _issue(lambda payload: IssueReopened(*_on_issue(payload))),
+    ("issues", "unlocked"): _row(
+        payloads.IssueThreadPayload, lambda payload: ThreadUnlocked(*payload.sent, payload.issue.number, False)
+    ),
+    ("pull_request", "unlocked"): _row(
+        payloads.PullThreadPayload, lambda payload: ThreadUnlocked(*payload.sent, payload.pull_request.number, True)
+    ),
+    ("issue_comment", "created"): _created(payloads.IssueCommentPayload, _issue_comment),
+    ("issue_comment", "edited"): _edited(payloads.IssueCommentPayload, _issue_comment),
+    ("pull_request_review", "submitted"): _row(payloads.ReviewPayload, _submitted),
+    ("pull_request_review", "edited"): _edited(payloads.ReviewPayload, _review),
+    ("pull_request_review_comment", "created"): _created(payloads.ReviewCommentPayload, _review_comment),
+    ("pull_request_review_comment", "edited"): _edited(payloads.ReviewCommentPayload, _review_comment),
+    ("pull_request", "opened"): _pull(PullRequestOpened),
+    ("pull_request", "synchronize"): _pull(PullRequestSynchronized),
+    ("pull_request", "reopened"): _pull(PullRequestReopened),
+    ("pull_request", "closed"): _pull(PullRequestClosed),
+    **{("pull_request", how): _pull(PullRequestChanged, how) for how in _PULL_CHANGES},
+    ("check_run", "rerequested"): _row(
+        payloads.CheckRunPayload, lambda payload: CheckRunRerequested(*_on_check_run(payload))
+    ),
+    ("check_run", "requested_action"): _row(
+        payloads.ActionPayload,
+        lambda payload: CheckRunRequestedAction(*_on_check_run(payload), payload.requested_action.identifier),
+    ),
+    ("check_suite", "requested"): _row(
+        payloads.CheckSuitePayload, lambda payload: CheckSuiteRequested(*_on_suite(payload))
+    ),
+    ("check_suite", "rerequested"): _row(
+        payloads.CheckSuitePayload, lambda payload: CheckSuiteRerequested(*_on_suite(payload))
+    ),
+    ("merge_group", "checks_requested"): _row(payloads.GroupRequestedPayload, _group_requested),
+    ("merge_group", "destroyed"): _row(
+        payloads.GroupDestroyedPayload,
+        lambda payload: MergeGroupDestroyed(*payload.sent, payload.merge_group.head_sha, payload.reason or ""),
+    ),
+    ("installation", "created"): _installation("created", payloads.InstallationCreatedPayload),
+    ("installation", "deleted"): _installation("deleted"),
+    ("installation", "suspend"): _installation("suspended"),
+    ("installation", "unsuspend"): _installation("unsuspended"),
+    ("installation", "new_permissions_accepted"): _installation("permissions"),
+    ("installation_repositories", "added"): _installation("added", payloads.RepositoriesAddedPayload),
+    ("installation_repositories", "removed"): _installation("removed", payloads.RepositoriesRemovedPayload),
+    ("push", None): _row(payloads.PushPayload, _push),
     ("ping", None): lambda _payload: Ping(),
 }

@@ -1,4 +1,4 @@
-"""The closed set of events that Mendbot can be told of: frozen, and no larger than what some rule reads.
+"""The closed set of events that Mendbot reacts to: frozen, and no larger than what some rule reads.
 Who matches over `Event` ends with `assert_never`, so that a new event can't be forgotten anywhere."""
 
 from __future__ import annotations
@@ -195,12 +195,15 @@ class MergeGroupDestroyed(_Sent):
     reason: str
 
 
+InstallationChange = Literal["created", "deleted", "suspended", "unsuspended", "permissions", "added", "removed"]
+
+
 @dataclass(frozen=True, slots=True)
 class InstallationChanged:
     """`repositories` are the full names it is about; None means whatever the installation has."""
 
     installation_id: int
-    change: Literal["created", "deleted", "suspended", "unsuspended", "permissions", "added", "removed"]
+    change: InstallationChange
     repositories: tuple[str, ...] | None
 
 

@@ -182,7 +182,7 @@ def test_what_no_rule_looks_at_is_ignored_with_a_reason() -> None:
         ("issue.number", labeled(issue={**ISSUE, "number": 0})),
         ("issue.number", labeled(issue={**ISSUE, "number": 2**63})),
         ("issue.title", labeled(issue={**ISSUE, "title": ["x"]})),
-        ("issue.labels", labeled(issue={**ISSUE, "labels": ["bug"]})),
+        ("issue.labels[0]", labeled(issue={**ISSUE, "labels": ["bug"]})),
         ("label.name", labeled(label={"name": "auto\x00fix"})),
         ("label.name", labeled(label={"name": "auto\ud800fix"})),
     ],
