@@ -32,14 +32,14 @@ _PASSED = re.compile(r"\s*(?:✓|✔|√) |ok \d+\b|.*\bPASSED\b\s*(?:\[[ \d]+%\
 _PROGRESS = re.compile(r"[.FEsxXR]{0,200}\s*\[\s*\d{1,3}%\]$|.{0,80}\d{1,3}%\|.{0,80}\||\[gw\d+\] \w+ -- Python ")
 
 
-def block(lines: Sequence[str], said: str = "", head: str = "") -> str:
-    """The lines of one failure as people should read them. `said` is what is wrong, by which the line to keep is known;
-    `head` stands above them, such as the file that a row belongs to."""
+def block(lines: Sequence[str], message: str = "", head: str = "") -> str:
+    """The lines of one failure as people should read them, around the one that holds `message`; `head` stands above
+    them, such as the file that a row belongs to."""
     kept = _single_spaced(_own(lines[:_READ]))
     if head:
         kept.insert(0, head)
     kept = [line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…" for line in kept]
-    return _windowed(kept, _key(kept, said))
+    return _windowed(kept, _key(kept, message))
 
 
 def _own(lines: Sequence[str]) -> list[str]:
@@ -87,9 +87,9 @@ def _single_spaced(lines: Iterable[str]) -> list[str]:
 _KEYS = (re.compile(r"E  |\s*(?:\w+)?(?:Error|Exception)\b.*:|thread '.*panicked|panic: "),)
 
 
-def _key(lines: Sequence[str], said: str) -> int:
-    """The line that says what is wrong, the first that holds the beginning of `said`."""
-    words = said.strip()[:40].rstrip()
+def _key(lines: Sequence[str], message: str) -> int:
+    """The first line that holds the beginning of `message`."""
+    words = message.strip()[:40].rstrip()
     found = (at for at, line in enumerate(lines) if words and words in line)
     known = (at for pattern in _KEYS for at, line in enumerate(lines) if pattern.match(line))
     return next(found, next(known, 0))

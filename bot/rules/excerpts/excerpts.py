@@ -93,13 +93,13 @@ def _of_tests(log: Log) -> Iterator[_Piece]:
     crashes = _crashes(log) if tests else {}
     for test in islice(tests, MOST_FAILURES):
         own = max(test.lines, key=len)
-        crash = crashes.get((test.name.partition("::")[0], test.said)) or crashes.get(("", test.said), _NO_PLACE)
+        crash = crashes.get((test.name.partition("::")[0], test.message)) or crashes.get(("", test.message), _NO_PLACE)
         parts = (places[bisect_left(at, part.start) : bisect_left(at, part.stop)] for part in (own, *test.lines))
         # each part by itself: a place that another test names too is no less this one's
         found = (one for part in parts for one in placed_findings(part, log.lines) if not one.whole)
         place = next(found, crash)
         place = place if place.path else place._replace(path=_file_of(test.name))
-        yield _Piece(test.lines[0].start, test.name, test.said, place, own)
+        yield _Piece(test.lines[0].start, test.name, test.message, place, own)
 
 
 _FILE = re.compile(r"(?P<path>[\w.@+-]+(?:/[\w.@+-]+)*\.[A-Za-z]\w{0,4})(?:$| [›>] |::)")
@@ -114,12 +114,12 @@ def _file_of(name: str) -> str:
 def _crashes(log: Log) -> Mapping[tuple[str, str], Finding]:
     """By file and message, and by a message that stands at one place alone: the lines of pytest's `--tb=line`, which
     stand apart from their tests."""
-    said = {test.said for test in log.tests.tests}
+    messages = {test.message for test in log.tests.tests}
     found: dict[tuple[str, str], Finding] = {}
     elsewhere: dict[str, set[tuple[str, int]]] = {}
     for _, finding, path in log.places:
         message = _first(finding.message)
-        if path is not None and not finding.whole and message in said:
+        if path is not None and not finding.whole and message in messages:
             place = finding._replace(path=path)
             found.setdefault((path, message), place)
             found.setdefault(("", message), place)

@@ -25,22 +25,22 @@ _STARTS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
     (part, re.compile(begins), re.compile(more))
     for part, begins, more in (
         # (a text that the line holds, the line that says what is wrong, the lines below it that belong to it)
-        ("ERR_PNPM_", r"\s*\[?(?P<said>ERR_PNPM_.+)$", r"\s*\S|$"),
-        ("ERROR: ", r"\s*(?P<said>ERROR: (?!.*Exited with code).+)$", r"\s|ERROR: |\[|╰|hint: "),
-        ("error: subprocess", r"\s*(?P<said>error: subprocess-exited-with-error)$", r"\s|$|[×│╰]"),
-        ("× ", r"\s*× (?P<said>.+)$", r"\s|[├│╰]|hint: "),
+        ("ERR_PNPM_", r"\s*\[?(?P<message>ERR_PNPM_.+)$", r"\s*\S|$"),
+        ("ERROR: ", r"\s*(?P<message>ERROR: (?!.*Exited with code).+)$", r"\s|ERROR: |\[|╰|hint: "),
+        ("error: subprocess", r"\s*(?P<message>error: subprocess-exited-with-error)$", r"\s|$|[×│╰]"),
+        ("× ", r"\s*× (?P<message>.+)$", r"\s|[├│╰]|hint: "),
         (
             "error: ",
-            r"(?P<said>error: (?!script|Recipe|aborting|could not compile|test failed).+)$",
+            r"(?P<message>error: (?!script|Recipe|aborting|could not compile|test failed).+)$",
             r".|$",
         ),
-        ("error ", r"(?P<said>error (?!Command failed|TS\d)[A-Z\"].+)$", r"\s|info "),
+        ("error ", r"(?P<message>error (?!Command failed|TS\d)[A-Z\"].+)$", r"\s|info "),
         (
             "YN0",
-            r"➤ (?P<said>YN(?!0000)\d{4}: │ .*(?:rror|[Ff]ail|forbidden|not found|doesn't|can't).*)$",
+            r"➤ (?P<message>YN(?!0000)\d{4}: │ .*(?:rror|[Ff]ail|forbidden|not found|doesn't|can't).*)$",
             r"➤ YN0",
         ),
-        ("go: ", r"(?P<said>go: (?!downloading|finding|extracting|added|upgraded).+)$", r"\s"),
+        ("go: ", r"(?P<message>go: (?!downloading|finding|extracting|added|upgraded).+)$", r"\s"),
     )
 )
 
@@ -73,5 +73,5 @@ def _started(lines: Sequence[str], part: str, begins: re.Pattern[str], more: re.
         end = at + 1
         while end < len(lines) and end - at < _MOST and more.match(lines[end]):
             end += 1
-        return Stopped(" ".join(found["said"].split()), range(at, end))
+        return Stopped(" ".join(found["message"].split()), range(at, end))
     return None

@@ -128,8 +128,8 @@ def printed_errors(log: Log) -> dict[str, Printed]:
     where a check names nothing else, those of a tool that judges code are what made it fail."""
     found = log.tests
     tests = _by_error(found.tests)
-    said = {normalize_error(test.said) for test in found.tests if test.said}
-    errors = [(test.lines[0].start, mark, Printed(test.said, test.name)) for mark, test in tests.items()]
+    messages = {normalize_error(test.message) for test in found.tests if test.message}
+    errors = [(test.lines[0].start, mark, Printed(test.message, test.name)) for mark, test in tests.items()]
     warnings: list[tuple[int, str, Printed]] = []
     for count, (index, line) in enumerate(_error_lines(log.lines)):
         if count >= _MOST_LINES or len(errors) >= MOST_FINGERPRINTS + len(tests):
@@ -139,7 +139,7 @@ def printed_errors(log: Log) -> dict[str, Printed]:
             continue
         text = _NUMBERED.sub(lambda match: f"{match[1]} - " if match[1] else "", line.strip())
         mark = normalize_error(text)
-        if mark.removeprefix("E ") not in said:  # where a cut took the line that names the test
+        if mark.removeprefix("E ") not in messages:  # where a cut took the line that names the test
             (errors if grade == "error" else warnings).append((index, mark, Printed(text)))
     marks: dict[str, Printed] = {}
     for _, mark, printed in sorted(errors, key=lambda error: error[0]) or warnings:
@@ -152,10 +152,10 @@ def _by_error(tests: Iterable[FailedTest]) -> dict[str, FailedTest]:
     """Each test by its error; where two have the same, as names are cut, the later ones are counted on."""
     found: dict[str, FailedTest] = {}
     for test in tests:
-        mark, same = test_error(test.name, test.said), 1
+        mark, same = test_error(test.name, test.message), 1
         while mark in found:
             same += 1
-            mark = test_error(f"({same}) {test.name}", test.said)
+            mark = test_error(f"({same}) {test.name}", test.message)
         found[mark] = test
     return found
 

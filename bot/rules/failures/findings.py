@@ -31,7 +31,7 @@ class Finding(NamedTuple):
     rule: str = ""
     frame: Frame = ""
     test: str = ""  # the failed test in whose part of the log it stands
-    whole: bool = False  # no more than a summary: the tool named no line, or it tells the place elsewhere
+    whole: bool = False  # no more than a summary: the tool named no line, or it names the place elsewhere
 
 
 class Here(NamedTuple):
@@ -123,15 +123,15 @@ def read_colon(match: re.Match[str], here: Here) -> Finding | None:
         return None
     if "://" in path.replace("file://", "") or not _FILE.search(path) or not _NAME.search(path):
         return None
-    said = rest.lstrip(":- ")
-    if _IN_FUNCTION.match(said):
+    text = rest.lstrip(":- ")
+    if _IN_FUNCTION.match(text):
         return _framed(match, "python")
-    if not said:
+    if not text:
         return _framed(match, "pytest") if path.endswith(".py") else _bare(match, here)
-    if _ONLY_ERROR.match(said):
-        return _finding(match, _pytest_message(here) or said, title=said)._replace(frame="crash")
-    if _IN_SOMETHING.match(said):  # pydocstyle writes the message below
-        return _described(match, here.below() or said)
+    if _ONLY_ERROR.match(text):
+        return _finding(match, _pytest_message(here) or text, title=text)._replace(frame="crash")
+    if _IN_SOMETHING.match(text):  # pydocstyle writes the message below
+        return _described(match, here.below() or text)
     return _described(match, rest, match.groupdict().get("level") or "")
 
 
@@ -144,24 +144,24 @@ def _bare(match: re.Match[str], here: Here) -> Finding:
     """A place alone on its line: gfortran writes what is wrong below, tsc what is related to the error above."""
     below = here.lines[here.at + 1 : here.at + 7]
     for at, line in enumerate(below):
-        said = _BELOW.match(line) if match[0].endswith(":") else None
-        if said is not None:
-            return _finding(match, said["rest"], said["level"])
+        found = _BELOW.match(line) if match[0].endswith(":") else None
+        if found is not None:
+            return _finding(match, found["rest"], found["level"])
         if _MARKS.match(line) and at + 1 < len(below):
             return _finding(match, below[at + 1], "note")
     return _framed(match, "javascript")
 
 
 def _pytest_message(here: Here) -> str:
-    """The `E` lines that stand above a failure's place; the first says it, the next ones may show the values."""
+    """The `E` lines above a failure's place: the message, then perhaps the values."""
     last = here.at - 1
     while last >= max(0, here.at - 2) and not here.lines[last]:
         last -= 1
     first = last
     while first >= max(0, here.at - NEAR) and (here.lines[first].startswith("E  ") or here.lines[first] == "E"):
         first -= 1
-    said = (line[1:].strip() for line in here.lines[first + 1 : last + 1])
-    return "\n".join([line for line in said if line][:6])
+    texts = (line[1:].strip() for line in here.lines[first + 1 : last + 1])
+    return "\n".join([line for line in texts if line][:6])
 
 
 def read_paren(match: re.Match[str], here: Here) -> Finding | None:
@@ -260,8 +260,8 @@ def read_go_frame(match: re.Match[str], here: Here) -> Finding | None:
 
 
 def read_panic(match: re.Match[str], here: Here) -> Finding | None:
-    said = match["said"] or here.below()
-    return _finding(match, said or "panicked", title=match["thread"] or "")._replace(frame="panic")
+    message = match["message"] or here.below()
+    return _finding(match, message or "panicked", title=match["thread"] or "")._replace(frame="panic")
 
 
 def read_workflow_command(match: re.Match[str], here: Here) -> Finding | None:
@@ -285,7 +285,7 @@ def read_format(match: re.Match[str], here: Here) -> Finding | None:
 
 
 _ELSEWHERE = ("test at ", "location: ", "::: ")
-"""Where node's test runner says where a failed test begins, and compilers show more code: the place itself is told
+"""Where node's test runner says where a failed test begins, and compilers show more code: the place itself stands
 in lines of its own."""
 
 

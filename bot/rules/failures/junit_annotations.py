@@ -12,7 +12,7 @@ from bot.rules.failures.log import read_log
 from bot.rules.failures.places import relative_path
 
 _ROW = re.compile(
-    r"line (?P<line>\d{1,7})(?:, col \d+)?, (?:(?P<level>\w+) - )?(?P<said>.+?)(?: \((?P<rule>[^()\s]+)\))?$"
+    r"line (?P<line>\d{1,7})(?:, col \d+)?, (?:(?P<level>\w+) - )?(?P<message>.+?)(?: \((?P<rule>[^()\s]+)\))?$"
 )
 _MODULE = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)*")
 
@@ -55,8 +55,8 @@ def _in_text(text: str, stage: str, tree: str) -> tuple[Annotation, ...]:
 
 
 def _titled(note: Annotation, title: str, message: str) -> Annotation:
-    said = message.strip() if note.message == NO_MESSAGE else note.message
-    return note.model_copy(update={"title": note.rule or title, "message": said or NO_MESSAGE})
+    own = message.strip() if note.message == NO_MESSAGE else note.message
+    return note.model_copy(update={"title": note.rule or title, "message": own or NO_MESSAGE})
 
 
 def _row(row: re.Match[str], path: str, message: str, title: str, rule: str) -> Annotation:
@@ -64,14 +64,14 @@ def _row(row: re.Match[str], path: str, message: str, title: str, rule: str) -> 
     level: AnnotationLevel = "warning" if (row["level"] or "").lower() == "warning" else "failure"
     line = max(1, int(row["line"]))
     rule = rule or row["rule"] or ""
-    said = message.strip() or row["said"].strip()
-    return Annotation(path=path, start_line=line, end_line=line, level=level, message=said, title=title, rule=rule)
+    message = message.strip() or row["message"].strip()
+    return Annotation(path=path, start_line=line, end_line=line, level=level, message=message, title=title, rule=rule)
 
 
-def _whole(case: JunitCase, path: str, said: str, title: str) -> Annotation:
+def _whole(case: JunitCase, path: str, message: str, title: str) -> Annotation:
     # pytest counts this attribute's lines from 0 (its documentation of `Item.location`), everyone else from 1
     line = max(1, (case.line or 0) + (case.suite == "pytest" and case.line is not None))
-    return Annotation(path=path, start_line=line, end_line=line, level="failure", message=said.strip(), title=title)
+    return Annotation(path=path, start_line=line, end_line=line, level="failure", message=message.strip(), title=title)
 
 
 def _own_path(case: JunitCase, tree: str) -> str | None:

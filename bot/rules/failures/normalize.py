@@ -114,8 +114,8 @@ def normalize_error(text: str) -> str:
     project: many files are called `index.test.ts`."""
     line = " ".join(plain(text[:_READ]).split())
     if line.startswith(_FAILED):
-        name, parted, said = line.removeprefix(_FAILED).partition(_PARTED)
-        return _cut(f"{_FAILED}{_named(name)}{parted}{_masked(said)}")
+        name, parted, message = line.removeprefix(_FAILED).partition(_PARTED)
+        return _cut(f"{_FAILED}{_named(name)}{parted}{_masked(message)}")
     return _cut(_masked(line))
 
 
@@ -147,13 +147,13 @@ def _cut(line: str) -> str:
     return line[:LIMIT].strip()
 
 
-def test_error(name: str, said: str) -> str:
-    """The error of a failed test: `FAILED name - said`, as pytest sums it up, whichever runner it was.
+def test_error(name: str, message: str) -> str:
+    """The error of a failed test: `FAILED name - message`, as pytest sums it up, whichever runner it was.
 
     The name stays as it is, but for what differs between two runs or machines: rows such as `[10 ms]` tell tests
     apart. Where it has the text that parts the two, that is written otherwise."""
     shown = " ".join(plain(name).split()).replace(_PARTED, " – ")
-    return normalize_error(f"{_FAILED}{shown}{_PARTED if said else ''}{said}")
+    return normalize_error(f"{_FAILED}{shown}{_PARTED if message else ''}{message}")
 
 
 def test_of(error: str) -> str:

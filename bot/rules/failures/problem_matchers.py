@@ -122,12 +122,12 @@ MATCHERS: tuple[tuple[str, re.Pattern[str], Reader], ...] = tuple(
         (".go:", rf"^\t{_PATH}:(?P<line>\d{{1,7}})(?: \+0x[0-9a-f]+)?$", findings.read_go_frame),
         (
             "panicked at ",
-            rf"^(?:thread '(?P<thread>[^']{{0,200}})' (?:\(\d+\) )?)?panicked at (?P<said>){_PATH}{_PLACE}:?$",
+            rf"^(?:thread '(?P<thread>[^']{{0,200}})' (?:\(\d+\) )?)?panicked at (?P<message>){_PATH}{_PLACE}:?$",
             findings.read_panic,
         ),
         (
             "panicked at '",
-            rf"^(?:thread '(?P<thread>[^']{{0,200}})' )?panicked at '(?P<said>.*)', {_PATH}{_PLACE}$",
+            rf"^(?:thread '(?P<thread>[^']{{0,200}})' )?panicked at '(?P<message>.*)', {_PATH}{_PLACE}$",
             findings.read_panic,
         ),
         (

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote
 
 from bot.model import Annotation, AnnotationLevel
@@ -19,7 +19,7 @@ _LAST_LINE = 10_000_000
 _BASES = 8
 """Bases that may stand on one another (SARIF 3.14.14); more of them is a circle."""
 
-_Object = Mapping[str, Any]
+_Object = Mapping[str, object]
 
 
 def sarif_annotations(text: str, stage: str, tree: str, limit: int = MOST) -> tuple[Annotation, ...] | Unreadable:
@@ -135,8 +135,8 @@ def _path(run: _Object, location: _Object, tree: str) -> str | None:
     """The file in the tree: the URI, on its base where that names one (SARIF 3.4.3, 3.4.4, 3.14.14).
 
     A base of another machine's is passed over: what stands on it is then taken as relative to the tree."""
-    location = _at(run, "artifacts", location.get("index")).get("location", {}) if "uri" not in location else location
-    location = _object(location)
+    if "uri" not in location:
+        location = _object(_at(run, "artifacts", location.get("index")), "location")
     uri = _text(location, "uri")
     if not uri:
         return None

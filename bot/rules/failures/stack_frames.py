@@ -1,5 +1,5 @@
 """Of a stack of frames the one to show: that of the tree's own files which is nearest to the error.
-Python says the error below its stack, and JavaScript, Go and Rust above theirs."""
+Python prints the error below its stack, and JavaScript, Go and Rust above theirs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PYTHON_GAP = 12
 _PYTEST_GAP = 300
 """Pytest's long form shows the whole function between two frames."""
 
-_SAID = re.compile(r"^\s*(?:E\s+|Uncaught\s)?[\w.]*(?:Error|Exception|Failure|Exit|Interrupt)\b(?:\s\[\w+\])?(?::|$)")
+_ERROR = re.compile(r"^\s*(?:E\s+|Uncaught\s)?[\w.]*(?:Error|Exception|Failure|Exit|Interrupt)\b(?:\s\[\w+\])?(?::|$)")
 _CODE = re.compile(r"\s*(?:\d+ *)?\|")
 
 
@@ -35,7 +35,7 @@ def placed_findings(places: Iterable[Place], lines: Sequence[str]) -> Iterator[F
         elif here is not None:
             yield here
         if finding.frame == "panic":
-            log.panic, log.panic_told = finding, here is not None
+            log.panic, log.panic_placed = finding, here is not None
     yield from log.rest()
 
 
@@ -44,12 +44,12 @@ class _Stacks:
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.panic: Finding | None = None
-        self.panic_told = False
+        self.panic_placed = False
         self._lines = lines
         self._pending: Finding | None = None  # the deepest frame so far of a Python stack, which ends at the error
         self._pending_at = 0
-        self._told: set[tuple[str, int]] = set()  # places of frames; the same one again is the same stack, or as good
-        self._told_at = -_PYTEST_GAP  # the last line of a stack of which a frame has been told
+        self._shown: set[tuple[str, int]] = set()  # places of frames; the same one again is the same stack, or as good
+        self._shown_at = -_PYTEST_GAP  # the last line of a stack of which a frame was shown
 
     def ended(self, index: int, finding: Finding, path: str | None) -> Iterator[Finding]:
         """The frame of the Python stack that this finding shows to be over."""
@@ -68,25 +68,25 @@ class _Stacks:
 
     def above(self, index: int, finding: Finding, here: Finding | None) -> Iterator[Finding]:
         """The frame, if it is the first of its stack in the tree."""
-        gap = index - self._told_at
-        between = self._lines[self._told_at + 1 : index] if gap <= _GAPS[finding.frame] else ()
+        gap = index - self._shown_at
+        between = self._lines[self._shown_at + 1 : index] if gap <= _GAPS[finding.frame] else ()
         goes_on = gap <= _GAPS[finding.frame]
         if finding.frame == "vitest":
             goes_on = goes_on and all(not line or _CODE.match(line) for line in between)
         if goes_on:
-            self._told_at = index
+            self._shown_at = index
         elif here is not None:
-            self._told_at = index
-            if (here.path, here.line) not in self._told:
-                self._told.add((here.path, here.line))
+            self._shown_at = index
+            if (here.path, here.line) not in self._shown:
+                self._shown.add((here.path, here.line))
                 yield self._with_message(here, index)
 
     def after_panic(self, here: Finding | None) -> Iterator[Finding]:
         """The frame, if neither the panic itself nor a frame above was in the tree."""
-        if here is not None and not self.panic_told:
-            self.panic_told = True
-            said = self.panic
-            yield here if said is None else here._replace(message=said.message, title=said.title)
+        if here is not None and not self.panic_placed:
+            self.panic_placed = True
+            panic = self.panic
+            yield here if panic is None else here._replace(message=panic.message, title=panic.title)
 
     def rest(self) -> Iterator[Finding]:
         if self._pending is not None:
@@ -111,8 +111,8 @@ def _frame_message(lines: Sequence[str], index: int, frame: str) -> tuple[str, s
     above = range(index - 1, max(-1, index - NEAR), -1)
     if frame in ("python", "pytest"):
         below = lines[index + 1 : index + NEAR]
-        said = next((text for text in below if _SAID.match(text) or text.startswith("E  ")), "")
-        return re.sub(r"^E\s+", "", said).strip(), ""
+        message = next((text for text in below if _ERROR.match(text) or text.startswith("E  ")), "")
+        return re.sub(r"^E\s+", "", message).strip(), ""
     if frame == "go":
         panics = (lines[at].strip() for at in above if lines[at].lstrip().startswith(("panic: ", "fatal error: ")))
         return next(panics, ""), ""
@@ -122,7 +122,7 @@ def _frame_message(lines: Sequence[str], index: int, frame: str) -> tuple[str, s
         if text.startswith("● "):
             title = text[2:]
             return next((line.strip() for line in lines[at + 1 : index] if line), title), title
-        if _SAID.match(text):
+        if _ERROR.match(text):
             more = next((line.strip() for line in lines[at + 1 : index] if line), "") if text.endswith(":") else ""
             return f"{text} {more}".strip(), ""
         if text and not nearest and not text.startswith(("at ", "❯ ", "|")):

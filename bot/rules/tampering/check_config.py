@@ -7,7 +7,6 @@ import configparser
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from bot.rules.toml_reader import read_toml
 
@@ -113,7 +112,7 @@ def _recipes(text: str) -> Mapping[str, object]:
     return every | {f"target {recipe.split(':')[0].split()[0]}": " ".join(recipe.split()) for recipe in found}
 
 
-def _table(value: object) -> Mapping[str, Any]:
+def _table(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 

@@ -40,7 +40,7 @@ class FailedTest:
     """A test by its name, what is wrong in the tool's own words (may be empty), and the lines that tell of it."""
 
     name: str
-    said: str
+    message: str
     lines: tuple[range, ...]
 
 
@@ -71,5 +71,5 @@ def failed_tests(lines: Sequence[str], *more: Guarded) -> FailedTests:
 
 
 def _joined(name: str, sections: Sequence[Section]) -> FailedTest:
-    said = next((section.said for section in sections if section.said), "")
-    return FailedTest(name, said, tuple(section.lines for section in sections))
+    message = next((section.message for section in sections if section.message), "")
+    return FailedTest(name, message, tuple(section.lines for section in sections))

@@ -25,7 +25,7 @@ def read_go(lines: Sequence[str]) -> Iterator[Section]:
     packages = {at: found["package"] for at, found in matching(lines, _GO_PACKAGE, "FAIL\t")}
     ends = list(packages)
     held = {(bisect_left(ends, at), parent) for at, found in heads for parent in _parents(found["name"], "/")}
-    earlier = _go_said_before(lines)
+    earlier = _go_printed_before(lines)
     for at, found in heads:
         name = found["name"]
         end = until(lines, at, _GO_END)
@@ -33,10 +33,10 @@ def read_go(lines: Sequence[str]) -> Iterator[Section]:
         package = packages[ends[block]] if block < len(ends) else ""
         after = ends[block - 1] if block else -1
         before = [line for line in earlier.get(name, ()) if after < line < at]
-        said = _go_said([*(lines[line] for line in before), *lines[at + 1 : end]])
-        if (block, name) not in held or said:
+        message = _go_message([*(lines[line] for line in before), *lines[at + 1 : end]])
+        if (block, name) not in held or message:
             whole = f"{package}.{name}" if package else name
-            yield Section(whole, said, range(at, end))
+            yield Section(whole, message, range(at, end))
             yield from (Section(whole, "", range(line, line + 1)) for line in before)
         else:
             yield Section("", "", range(at, end))
@@ -50,25 +50,25 @@ def _parents(name: str, part: str) -> Iterator[str]:
     return (part.join(parts[:deep]) for deep in range(1, len(parts)))
 
 
-def _go_said_before(lines: Sequence[str]) -> dict[str, list[int]]:
+def _go_printed_before(lines: Sequence[str]) -> dict[str, list[int]]:
     """With `-v` a test speaks before it is known to have failed."""
-    said: dict[str, list[int]] = {}
+    message: dict[str, list[int]] = {}
     for at, found in matching(lines, _GO_RUN, "=== "):
         end = until(lines, at, _GO_END)
-        said.setdefault(found["name"], []).extend(line for line in range(at + 1, end) if lines[line])
-    return said
+        message.setdefault(found["name"], []).extend(line for line in range(at + 1, end) if lines[line])
+    return message
 
 
-def _go_said(lines: Sequence[str]) -> str:
+def _go_message(lines: Sequence[str]) -> str:
     """What it panics with, else all that it says at places: nothing tells what a test logs from what it fails with."""
     panics = [line for line in lines if line.startswith("panic: ")]
     if panics:
         return panics[0].removesuffix(" [recovered]")
     starts = [at for at, line in enumerate(lines) if _GO_PLACE.match(line)]
-    said = (
+    message = (
         summary_line([_GO_PLACE.sub("", lines[at], count=1), *lines[at + 1 : end]]) for at, end in _parts(starts, lines)
     )
-    return "; ".join(dict.fromkeys(filter(None, said))) if starts else summary_line(lines)
+    return "; ".join(dict.fromkeys(filter(None, message))) if starts else summary_line(lines)
 
 
 def _parts(starts: Sequence[int], lines: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -79,7 +79,7 @@ _CARGO = re.compile(r"---- (?P<name>.+) std(?:out|err) ----$")
 _CARGO_END = re.compile(r"---- .+ std(?:out|err) ----$|failures:$|test result: ")
 _CARGO_RAN = re.compile(r"test (?P<name>.+?)(?: - should panic)? \.\.\. FAILED$")
 _CARGO_TARGET = re.compile(r"\s+Running (?:unittests )?(?P<file>\S+) \(|\s+Doc-tests ")
-_PANICKED = re.compile(r"(?:thread '.*' (?:\(\d+\) )?)?panicked at (?:'(?P<said>.*)', )?")
+_PANICKED = re.compile(r"(?:thread '.*' (?:\(\d+\) )?)?panicked at (?:'(?P<message>.*)', )?")
 _CARGO_NOISE = re.compile(r"(?:note: |stack backtrace:|Test executable failed|std(?:err|out):$)")
 
 
@@ -89,15 +89,15 @@ def read_cargo(lines: Sequence[str]) -> Iterator[Section]:
     targets = {at: found["file"] or "" for at, found in matching(lines, _CARGO_TARGET, "  ")}
     many = len({file for file in targets.values() if file}) > 1
     above = list(targets)
-    told_of = set()
+    reported = set()
     for at, found in islice(matching(lines, _CARGO, "---- "), MOST_TESTS):
         end = until(lines, at, _CARGO_END)
         name = _cargo_name(found["name"], at, targets if many else {}, above)
-        told_of.add(name)
-        yield Section(name, _cargo_said(lines[at + 1 : end]), range(at, end))
+        reported.add(name)
+        yield Section(name, _cargo_message(lines[at + 1 : end]), range(at, end))
     for at, found in ran:
         name = _cargo_name(found["name"], at, targets if many else {}, above)
-        yield single(at) if name in told_of else Section(name, "", range(at, at + 1))
+        yield single(at) if name in reported else Section(name, "", range(at, at + 1))
 
 
 def _cargo_name(name: str, at: int, targets: Mapping[int, str], above: Sequence[int]) -> str:
@@ -105,18 +105,20 @@ def _cargo_name(name: str, at: int, targets: Mapping[int, str], above: Sequence[
     return f"{file} › {name}" if file else name
 
 
-def _cargo_said(lines: Sequence[str]) -> str:
+def _cargo_message(lines: Sequence[str]) -> str:
     for at, line in enumerate(lines):
         panicked = _PANICKED.match(line)
         if panicked is not None:
-            return panicked["said"] or summary_line(below for below in lines[at + 1 :] if not _CARGO_NOISE.match(below))
+            return panicked["message"] or summary_line(
+                below for below in lines[at + 1 :] if not _CARGO_NOISE.match(below)
+            )
     return summary_line(line for line in lines if not _CARGO_NOISE.match(line))
 
 
 _TAP = re.compile(r"(?P<indent> *)not ok \d+(?: -)? ?(?P<name>.*?)(?P<directive> # .*)?$")
 _SUBTEST = re.compile(r"(?P<indent> *)# Subtest: (?P<name>.+)$")
 _COMMENT = re.compile(r"# (?P<name>(?!tests\b|pass\b|fail\b|ok$|time=|suites\b|skip|todo|Subtest|\{).+)$")
-_YAML_SAID = re.compile(r"\s+(?:error|message): (?P<said>.+)$")
+_YAML_MESSAGE = re.compile(r"\s+(?:error|message): (?P<message>.+)$")
 _BLOCK = re.compile(r"[|>][-+]?$")
 _AT_LEAST = 2
 _DEEPEST = 50
@@ -150,8 +152,8 @@ def read_tap(lines: Sequence[str]) -> Iterator[Section]:
             continue
         held.update(_parents(name, " › "))
         own = name.endswith(title)
-        said = _tap_said(lines[at + 1 : end])
-        yield Section(name, said if own else title, range(at, end))
+        message = _tap_message(lines[at + 1 : end])
+        yield Section(name, message if own else title, range(at, end))
 
 
 def _end_of_tap(lines: Sequence[str], at: int) -> int:
@@ -166,13 +168,13 @@ def _end_of_tap(lines: Sequence[str], at: int) -> int:
     return end
 
 
-def _tap_said(lines: Sequence[str]) -> str:
+def _tap_message(lines: Sequence[str]) -> str:
     for at, line in enumerate(lines):
-        said = _YAML_SAID.match(line)
-        if said is None:
+        message = _YAML_MESSAGE.match(line)
+        if message is None:
             continue
-        if not _BLOCK.match(said["said"]):
-            quoted = said["said"]
+        if not _BLOCK.match(message["message"]):
+            quoted = message["message"]
             return quoted[1:-1] if quoted[:1] in "'\"" and quoted[-1:] == quoted[:1] else quoted
         deep = len(line) - len(line.lstrip())
         below = lines[at + 1 :]

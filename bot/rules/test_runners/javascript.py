@@ -54,9 +54,9 @@ def read_vitest(lines: Sequence[str]) -> Iterator[Section]:
         if at + 1 in heads:
             continue
         end = until(lines, at, _VITEST_END)
-        said = summary_line(lines[at + 1 : end])
+        message = summary_line(lines[at + 1 : end])
         for head, name in waiting:
-            yield Section(name, said, range(head, end))
+            yield Section(name, message, range(head, end))
         waiting = []
     if heads:
         first = next((at for at, _ in matching(lines, _VITEST_BODY, "Failed ")), min(heads))
@@ -67,7 +67,7 @@ def read_vitest(lines: Sequence[str]) -> Iterator[Section]:
 
 _AVA = re.compile(r"\s*[✘✖] \[fail\]: (?P<name>.+?)(?: Error thrown in test)?$")
 _AVA_RULE = re.compile(r"\s*─+$")
-_AVA_SAID = re.compile(r"  (?:[\w.]*(?:Error|Exception): |Difference(?: \(|:$))")
+_AVA_MESSAGE = re.compile(r"  (?:[\w.]*(?:Error|Exception): |Difference(?: \(|:$))")
 
 
 def read_ava(lines: Sequence[str]) -> Iterator[Section]:
@@ -86,10 +86,10 @@ def read_ava(lines: Sequence[str]) -> Iterator[Section]:
             yield Section(name, "", range(at, at + 1))
             continue
         part = range(heads[name], next((other for other in own if other > heads[name]), ends))
-        said = next((line for line in part if _AVA_SAID.match(lines[line])), heads[name])
-        values = lines[said + 1 : part.stop] if "Difference" in lines[said] else lines[said : said + 1]
+        message = next((line for line in part if _AVA_MESSAGE.match(lines[line])), heads[name])
+        values = lines[message + 1 : part.stop] if "Difference" in lines[message] else lines[message : message + 1]
         differing = [line.strip() for line in values if line.strip() and not line.lstrip().startswith("›")][:2]
-        yield Section(name, " ".join(differing) if said != heads[name] else "", part)
+        yield Section(name, " ".join(differing) if message != heads[name] else "", part)
         yield single(at)
 
 
@@ -121,14 +121,14 @@ def read_node(lines: Sequence[str]) -> Iterator[Section]:
         head = at + start + 1
         end = until(lines, head, _NODE_NEXT)
         place = _NODE_AT.match(lines[head - 1])
-        said = summary_line(lines[head + 1 : end])
-        if _NODE_HOLDS.match(said):
+        message = summary_line(lines[head + 1 : end])
+        if _NODE_HOLDS.match(message):
             yield Section("", "", range(head, end))
             continue
         name = f"{place['file']} › {found['name']}" if place is not None else found["name"]
         names[name] = names.get(name, 0) + 1
         same = f" ({names[name]})" if names[name] > 1 else ""  # two tests may have one title
-        yield Section(name + same, said, range(head - (place is not None), end))
+        yield Section(name + same, message, range(head - (place is not None), end))
     for at, _ in matching(lines[:start], _NODE_TREE, "✖ "):
         yield Section("", "", range(at, _end_of_indented(lines, at, start)))
 
@@ -136,7 +136,7 @@ def read_node(lines: Sequence[str]) -> Iterator[Section]:
 _BUN = re.compile(r"\(fail\) (?P<name>.+?)(?: \[[\d.]+ ?m?s\])?$")
 _BUN_RAN = re.compile(r"\((?:pass|fail|skip|todo)\) |(?P<file>\S+\.\w+):$")
 _BUN_LIST = re.compile(r"\d+ tests? failed:$")
-_BUN_SAID = re.compile(r"(?:error|[\w.]*(?:Error|Exception)): ")
+_BUN_MESSAGE = re.compile(r"(?:error|[\w.]*(?:Error|Exception)): ")
 
 
 def read_bun(lines: Sequence[str]) -> Iterator[Section]:
@@ -150,9 +150,9 @@ def read_bun(lines: Sequence[str]) -> Iterator[Section]:
         if found is not None and at > end:
             yield single(at)
         elif found is not None:
-            said = next((below for below in range(start, at) if _BUN_SAID.match(lines[below])), at)
+            message = next((below for below in range(start, at) if _BUN_MESSAGE.match(lines[below])), at)
             name = f"{file} › {found['name']}" if file else found["name"]
-            yield Section(name, summary_line(lines[said:at]).removeprefix("error: "), range(start, at + 1))
+            yield Section(name, summary_line(lines[message:at]).removeprefix("error: "), range(start, at + 1))
         if ran is not None:
             start, file = at + 1, ran["file"] or file
 

@@ -15,7 +15,7 @@ _WHEN = re.compile(r"ERROR (?:at (?:setup|teardown) of|collecting) ")
 _SUBTEST = re.compile(r"(?: \[[^\]]*\])?(?: \([^()]*=[^()]*\)| \(<subtest>\)| \[[^\]]*\])$")
 _SUMMED = re.compile(
     r"(?:FAILED|ERROR|SUBFAIL(?:ED)?(?:\[.*?\]|\(.*?\)| \(.*?\))*) "
-    r"(?P<id>[^\s:]+(?:::(?:[^\s\[]|(?<!:) (?!- ))*)?(?:\[.*?\](?= - |$))?)(?: - (?P<said>.*))?$"
+    r"(?P<id>[^\s:]+(?:::(?:[^\s\[]|(?<!:) (?!- ))*)?(?:\[.*?\](?= - |$))?)(?: - (?P<message>.*))?$"
 )
 _PROGRESS = re.compile(
     r"(?:\[gw\d+\] \[[ \d]+%\] (?:FAILED|ERROR|SUBFAIL\S*) )?\S+::.*?"
@@ -35,7 +35,7 @@ class _Shown:
     """A failure of pytest's long part; `node` is the end of its id, as far as the heading tells."""
 
     node: str
-    said: str
+    message: str
     path: str
     lines: range
 
@@ -44,21 +44,21 @@ def read_pytest(lines: Sequence[str]) -> Iterator[Section]:
     """Each test by its node id; what it raised comes from the long part, which isn't cut to a terminal's width."""
     shown, regions = _shown(lines)
     found = islice(matching(lines, _SUMMED, "E"), MOST_TESTS)
-    summed = [(at, match["id"], match["said"] or "") for at, match in found]
+    summed = [(at, match["id"], match["message"] or "") for at, match in found]
     left: dict[str, list[_Shown]] = {}
     for one in shown:
         left.setdefault(one.node, []).append(one)
-    for at, name, said in summed:
+    for at, name, message in summed:
         node = name if name in left else name.partition("::")[2]
         own = next((one for one in left.get(node, ())[:_ALIKE] if _is_of(one, name)), None)
         if own is not None:
             left[node].remove(own)
-            yield Section(name, own.said or said, own.lines)
+            yield Section(name, own.message or message, own.lines)
             yield single(at)
         else:
-            yield Section(name, said, range(at, _end_of_summed(lines, at)))
+            yield Section(name, message, range(at, _end_of_summed(lines, at)))
     for one in (one for same in left.values() for one in same):
-        yield Section(f"{one.path}::{one.node}" if one.path else one.node, one.said, one.lines)
+        yield Section(f"{one.path}::{one.node}" if one.path else one.node, one.message, one.lines)
     if summed or shown:
         yield from (single(at) for at, ran in matching(lines, _PROGRESS, "::") if _RAN.search(ran[0]))
     if summed:  # `--tb=line` has no headings
@@ -109,8 +109,8 @@ def _asserted(lines: Sequence[str], part: range) -> str:
     own = [at for at in part if lines[at].startswith("E  ")]
     firsts = [at for at in own if not lines[at - 1].startswith("E  ") and lines[at - 1] != "E"]
     if not firsts:
-        said = [lines[at] for at in part if _RAISED.match(lines[at])]
-        return said[-1] if said else ""
+        message = [lines[at] for at in part if _RAISED.match(lines[at])]
+        return message[-1] if message else ""
     first = firsts[-1]
     if _TRACED.match(lines[first]):
         first = next((at for at in own if at > first and _RAISED.match(lines[at][1:].strip())), first)

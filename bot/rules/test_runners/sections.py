@@ -1,4 +1,4 @@
-"""The part of a test runner's log that tells of one failed test: the noun that the readers of each runner make, and
+"""The part of a test runner's log of one failed test: the value that the readers of each runner make, and
 what several of them need to read it."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-_UNTOLD = re.compile(
+_ANNOUNCES = re.compile(
     r"(?:[\w.]*(?:Error|Exception)(?: \[\w+\])?: )?(?:.*:|expect\(received\)\..*|assertion `.*` failed)$"
     r"|expected$|[Ee]xpected: "
 )
@@ -16,7 +16,7 @@ _UNTOLD = re.compile(
 
 _NO_WORDS = re.compile(r"[\s\W_]*$")
 _COMPARED = re.compile(r"[-+] (?:Expected|Received)\s+[-+] \d+$|\+ expected - actual$|\+ actual - expected$")
-_MOST_SAID = 400
+_MOST_CHARS = 400
 MOST_TESTS = 2_000
 """Failed tests read of one log, which is untrusted and of any length."""
 
@@ -27,7 +27,7 @@ class Section(NamedTuple):
     Without a name they only repeat what stands elsewhere: a tree, a list of names, a diagnosis printed twice."""
 
     name: str
-    said: str
+    message: str
     lines: range
 
 
@@ -36,20 +36,20 @@ Reader = Callable[[Sequence[str]], Iterable[Section]]
 
 def summary_line(lines: Iterable[str]) -> str:
     """What a failure's own lines say first: one line, with the values below it where it only announces them."""
-    said: list[str] = []
+    message: list[str] = []
     for line in lines:
         text = line.strip()
         compared = _COMPARED.match(text) is not None
-        if not text or (compared and len(said) < 2) or (not said and _NO_WORDS.match(text)):
+        if not text or (compared and len(message) < 2) or (not message and _NO_WORDS.match(text)):
             continue
         if compared or (
-            said and text.startswith(("at ", "❯ ", "› ", "|", "> ", "# ", "(compared ", "stack backtrace"))
+            message and text.startswith(("at ", "❯ ", "› ", "|", "> ", "# ", "(compared ", "stack backtrace"))
         ):
             break
-        said.append(text)
-        if len(said) == 3 or not _UNTOLD.match(said[0]):
+        message.append(text)
+        if len(message) == 3 or not _ANNOUNCES.match(message[0]):
             break
-    return " ".join(said)[:_MOST_SAID]
+    return " ".join(message)[:_MOST_CHARS]
 
 
 def until(lines: Sequence[str], start: int, end: re.Pattern[str]) -> int:
