@@ -19,7 +19,7 @@ _SHOWN = 200
 
 @dataclass(frozen=True, slots=True)
 class GivenPatch:
-    """Offers what `patch` says, at the first attempt alone: a second time it would not help either.
+    """Offers `patch`, at the first attempt alone: a second time it would not help either.
 
     Raises UserError where it is made of a text that `read_given` does not take."""
 
@@ -40,7 +40,7 @@ class GivenPatch:
 def read_given(text: str) -> tuple[Change, ...]:
     """The changes of a diff that a person gave, one for each of its files, in order; text around them is passed over.
 
-    Git's headers or plain ones, with or without a code fence, of any line ends; files may come and go. UserError says
+    Git's headers or plain ones, with or without a code fence, of any line ends; files may come and go. UserError names
     what is wanted where it is no diff, or what of it can't be applied: renames, parts without a file or a change."""
     if any("\ud800" <= sign <= "\udfff" for sign in text):
         raise UserError(f"the diff holds characters that are no text; {WANTED}")

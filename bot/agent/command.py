@@ -24,7 +24,7 @@ SETTINGS = "{settings}"
 MakeKit = Callable[[str], Awaitable[Kit]]
 """Gives the kit of a run, by the run's id, with a snapshot of what its repository may know."""
 Learn = Callable[[str, Sequence[ToolError]], Awaitable[None]]
-"""Is told, with the run's id, what failed in the box: untrusted, not masked."""
+"""Receives, with the run's id, what failed in the box: untrusted, not masked."""
 TAIL_BYTES = 1_000_000
 _MAX_TRIES = 20
 # a string ends at its line's end at the latest, so that a stray quote in prose costs one line

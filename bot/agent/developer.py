@@ -1,4 +1,4 @@
-"""What a developer agent is: something that is told a task and a tree and proposes a change, or has nothing to offer.
+"""What a developer agent is: something that receives a task and a tree and proposes a change, or has nothing to offer.
 The brief is the same for all of them, so that a person, a program and a model are asked the same question."""
 
 from __future__ import annotations

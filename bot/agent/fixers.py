@@ -30,7 +30,7 @@ class FixersDeveloper:
     """Runs `configured`, or where that is None what fits the findings, one after the other in the tree; their edits are
     the change. An empty `configured` runs nothing.
 
-    Without findings that it may fix (`AgentTask.style`) it offers nothing. What a fixer exits with says little
+    Without findings that it may fix (`AgentTask.style`) it offers nothing. What a fixer exits with means little
     (`ruff check --fix` fails on what it can't fix), so only one that is missing or runs out of time is noted. It offers
     if at least one ran: the caller sees what changed, and drops edits of other files."""
 

@@ -1,4 +1,4 @@
-"""The PreToolUse hook of coding agents: tells, before a tool runs, how the same error was resolved last time (spec E).
+"""The PreToolUse hook of coding agents: shows, before a tool runs, how the same error was resolved last time (spec E).
 
 An agent waits for it each time, so it imports next to nothing, lets SQLite read and write the JSON, and never makes a
 difference when something is wrong: no output, exit 0."""

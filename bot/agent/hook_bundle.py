@@ -24,9 +24,10 @@ _MOST_FIELD = 200
 
 @dataclass(frozen=True, slots=True)
 class ToolError:
-    """A tool use that failed, as the box tells it: untrusted, without control characters, not yet masked.
+    """A tool use that failed, as the box reports it: untrusted, without control characters, not yet masked.
 
-    `error` is the telling line, `raw` what was printed (of several lines); no field but `raw` and `ts` is empty."""
+    `error` is the line that names the error, `raw` what was printed, of several lines; no field but `raw` and `ts` is
+    empty."""
 
     tool: str
     error: str
@@ -56,7 +57,7 @@ class Kit:
 
     @property
     def env(self) -> Mapping[str, str]:
-        """What the agent and so its hooks are told; an empty URL lets the home decide which database is read."""
+        """What the agent and so its hooks receive; an empty URL lets the home decide which database is read."""
         return {
             "MENDBOT_HOME": str(self.root),
             "MENDBOT_DATABASE_URL": "",
@@ -76,7 +77,7 @@ class Kit:
         return (self.spool,)
 
     def take(self) -> tuple[ToolError, ...]:
-        """What the spool tells; it is empty afterwards. What cannot be read tells nothing."""
+        """What the spool reports; it is empty afterwards. What cannot be read reports nothing."""
         errors = read_spool(self.spool)
         _fresh(self.spool)
         return errors
@@ -104,7 +105,7 @@ def remove_kit(root: Path) -> None:
 def read_spool(path: Path) -> tuple[ToolError, ...]:
     """The tool errors in a spool, oldest first, at most MOST_ERRORS of its last megabyte; never raises.
 
-    A link, a pipe or a directory in its place, a line that is broken, too long or of another shape: each tells
+    A link, a pipe or a directory in its place, a line that is broken, too long or of another shape: each reports
     nothing."""
     try:
         content = hook.tail(str(path), MOST_SPOOL)

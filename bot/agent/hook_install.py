@@ -50,7 +50,7 @@ def post_command() -> str:
 def registrations() -> dict[str, dict[str, Any]]:
     """Each event and the group that it gets in an agent's settings.
 
-    Failures come as `PostToolUseFailure`; agents that know only `PostToolUse` tell there how a command ended."""
+    Failures come as `PostToolUseFailure`; agents that know only `PostToolUse` report there how a command ended."""
     before = {"type": "command", "command": command(), "timeout": TIMEOUT_S}
     after = {"type": "command", "command": post_command(), "timeout": POST_TIMEOUT_S}
     return {

@@ -1,7 +1,7 @@
 """The hook after a tool has run: notes what failed, so that the pre-tool hook knows it before the next `Bash` (spec E).
 
 An agent does not wait for its answer before each tool, so it may import the bot's own rules for errors; like the
-pre-tool hook it says nothing and exits 0 whatever is wrong (REQ-RA-302, REQ-RA-305)."""
+pre-tool hook it prints nothing and exits 0 whatever is wrong (REQ-RA-302, REQ-RA-305)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Failure:
 
 
 def main() -> NoReturn:
-    """Read the event on stdin, note it if it tells of a failure, exit 0."""
+    """Read the event on stdin, note it if it reports a failure, exit 0."""
     try:
         if not hook.is_silenced():
             hook.exit_at_deadline(DEADLINE_S)
@@ -62,9 +62,9 @@ def main() -> NoReturn:
 
 
 def read_failure(request: bytes) -> Failure | None:
-    """The failure that an agent's event tells of; None for a success, a person's interrupt, or what is no such event.
+    """The failure that an agent's event reports; None for a success, a person's interrupt, or what is no such event.
 
-    `PostToolUseFailure` has the text in `error`; `PostToolUse` tells of successes, but some agents send it for each
+    `PostToolUseFailure` has the text in `error`; `PostToolUse` reports successes, but some agents send it for each
     end, with an exit code or a flag in `tool_response` (code.claude.com/docs/en/hooks). Raises ValueError or
     RecursionError for what is no JSON."""
     event = json.loads(request.decode("utf-8", "replace").lstrip("\ufeff"))

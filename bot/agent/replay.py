@@ -34,8 +34,9 @@ class HistoryDeveloper:
     alike, then the one that helped most often where it was shown, then the one used last.
 
     Passed over is what did not help these errors before (by its hash), what this run has tried (by its lines), what
-    is no plain diff of files and what does not fit; if that is everything, it offers nothing and says why. All source
-    and test parts must fit; of changelogs and documents the parts that don't are left out, and the note says so."""
+    is no plain diff of files and what does not fit; if that is everything, it offers nothing and gives the reason. All
+    source and test parts must fit; of changelogs and documents the parts that don't are left out, and the note names
+    the files."""
 
     look_up: LookUp
     dead_ends: DeadEnds

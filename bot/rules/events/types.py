@@ -21,7 +21,7 @@ class _Sent:
 
 @dataclass(frozen=True, slots=True)
 class _OnIssue(_Sent):
-    """`at` is the issue's `updated_at` in this payload: it tells the order of events where arrival doesn't."""
+    """`at` is the issue's `updated_at` in this payload: it gives the order of events where arrival doesn't."""
 
     issue: Issue
     at: datetime | None

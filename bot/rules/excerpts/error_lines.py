@@ -1,5 +1,5 @@
 """The lines of a log that show one failure, without what hides it: stacks of frameworks, tests that passed, progress.
-At most 40 lines and 3,000 characters, around the line that says what is wrong."""
+At most 40 lines and 3,000 characters, around the line that names what is wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _READ = 2_000
 """Lines of one failure that are looked at."""
 
 _BEFORE = 14
-"""Lines kept above the one that says what is wrong: the code that a tool shows there."""
+"""Lines kept above the one that names what is wrong: the code that a tool shows there."""
 
 _FOREIGN = r"node_modules/|node:|internal/|<anonymous>\)?$|<Jasmine>|native\)?$"
 _FRAME = re.compile(

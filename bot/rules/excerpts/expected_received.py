@@ -1,4 +1,4 @@
-"""What a failure expected and what it received, where its tool says which is which.
+"""What a failure expected and what it received, where its tool names which is which.
 
 Pytest, unittest and Rust show a left and a right value; which of them was expected is the author's habit, and nothing
 is claimed of them."""
@@ -99,7 +99,7 @@ def _first(pattern: re.Pattern[str], lines: Sequence[str]) -> str:
 
 
 def _differing(lines: Sequence[str]) -> Compared:
-    """The lines that differ, below a head that says what `-` and `+` mark."""
+    """The lines that differ, below a head that explains what `-` and `+` mark."""
     for at, line in enumerate(lines):
         for part, pattern, minus_expected in _HEADS:
             if part in line and pattern.match(line):

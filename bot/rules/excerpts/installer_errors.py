@@ -1,5 +1,5 @@
 """Why an installer stopped, in its own words: npm, pnpm, yarn, bun, pip, uv, poetry, pdm, cargo, go.
-What one of them only says of a script that failed is left to whoever reads that script's own log."""
+What one of them only reports of a script that failed is left to whoever reads that script's own log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST = 40
 
 
 class Stopped(NamedTuple):
-    """What is wrong, on one line, and the lines that tell it."""
+    """What is wrong, on one line, and the lines that show it."""
 
     message: str
     lines: range
@@ -24,7 +24,7 @@ _NPM_NOISE = re.compile(r"A complete log of this run|^(?:errno|syscall|path|nota
 _STARTS: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...] = tuple(
     (part, re.compile(begins), re.compile(more))
     for part, begins, more in (
-        # (a text that the line holds, the line that says what is wrong, the lines below it that belong to it)
+        # (a text that the line holds, the line that names what is wrong, the lines below it that belong to it)
         ("ERR_PNPM_", r"\s*\[?(?P<message>ERR_PNPM_.+)$", r"\s*\S|$"),
         ("ERROR: ", r"\s*(?P<message>ERROR: (?!.*Exited with code).+)$", r"\s|ERROR: |\[|╰|hint: "),
         ("error: subprocess", r"\s*(?P<message>error: subprocess-exited-with-error)$", r"\s|$|[×│╰]"),

@@ -33,7 +33,7 @@ def find_annotations(log: Log, stage: str, limit: int = MOST) -> tuple[Annotatio
         if len(seen) >= limit or len(whole_files) >= limit:
             break
     located = {path for path, _, _ in seen}
-    for key, finding in whole_files.items():  # a summary's line says less than the place it summarises
+    for key, finding in whole_files.items():  # a summary's line holds less than the place it summarises
         if finding.path not in located:
             seen.setdefault(key, finding)
     return tuple(_annotation(finding, stage) for finding in seen.values())[:limit]

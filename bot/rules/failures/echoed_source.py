@@ -70,7 +70,7 @@ class Echoes:
         return self._is_shown(line) or self._is_docstring(index)
 
     def marked(self, index: int) -> bool:
-        """Whether the line below does nothing but point into this one: it is source then, whatever it says."""
+        """Whether the line below does nothing but point into this one: it is source then, whatever it holds."""
         line, *below = self._lines[index : index + 2]
         return bool(below and below[0]) and _MARKS.match(below[0]) is not None and not _MARKS.match(line)
 

@@ -1,4 +1,4 @@
-"""What a failed check says: its kind, the errors it shows as fingerprints, and the block to read first.
+"""What a failed check shows: its kind, the errors it shows as fingerprints, and the block to read first.
 All of it is read from the exit and the log alone, so a stored log can be judged again (REQ-RUN-005, REQ-RA-310)."""
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def classify(stage: str, exit_code: int | None, timed_out: bool, output: str) ->
     """The kind of a failure: `runtime` where the command didn't get to its own verdict, else by stage, else by output.
 
     Not its own verdict: never started (no exit code, or a shell's 126 and 127), out of time, ended by a signal.
-    Other stages than lint, typecheck and test go by their output; `unknown` where it says nothing (REQ-RUN-005)."""
+    Other stages than lint, typecheck and test go by their output; `unknown` where it shows nothing (REQ-RUN-005)."""
     if timed_out or exit_code is None or exit_code < 0 or exit_code in (126, 127) or exit_code in _SIGNALLED:
         return "runtime"
     if stage in _BY_STAGE:
@@ -218,7 +218,7 @@ def _error_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _mark(row: re.Match[str]) -> str:
-    """The level of a row that tells it by a mark."""
+    """The level of a row that shows it by a mark."""
     return {"⚠": "warning  ", "✖": "error  ", "×": "error  "}.get(row[0].strip()[0], "")
 
 

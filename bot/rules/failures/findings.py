@@ -132,7 +132,7 @@ def read_colon(match: re.Match[str], here: Here) -> Finding | None:
         return _finding(match, _pytest_message(here) or text, title=text)._replace(frame="crash")
     if _IN_SOMETHING.match(text):  # pydocstyle writes the message below
         return _described(match, here.below() or text)
-    return _described(match, rest, match.groupdict().get("level") or "")
+    return read_described(match, here)
 
 
 def _framed(match: re.Match[str], frame: Frame) -> Finding:
@@ -164,8 +164,8 @@ def _pytest_message(here: Here) -> str:
     return "\n".join([line for line in texts if line][:6])
 
 
-def read_paren(match: re.Match[str], here: Here) -> Finding | None:
-    return _described(match, match["rest"])
+def read_described(match: re.Match[str], here: Here) -> Finding | None:
+    return _described(match, match["rest"], match.groupdict().get("level") or "")
 
 
 def read_arrow(match: re.Match[str], here: Here) -> Finding | None:
@@ -237,26 +237,14 @@ def read_headline(match: re.Match[str], here: Here) -> Finding | None:
     return _finding(match, here.below() or match[0], level, match.groupdict().get("title") or "")
 
 
-def read_compact(match: re.Match[str], here: Here) -> Finding | None:
-    return _described(match, match["rest"], match["level"])
-
-
 def read_frame(match: re.Match[str], here: Here) -> Finding | None:
     if re.match(r"\s*\d+: ", here.lines[here.at - 1]):
         return _framed(match, "backtrace")
     return _framed(match, "javascript")
 
 
-def read_file_frame(match: re.Match[str], here: Here) -> Finding | None:
-    return _framed(match, "python")
-
-
-def read_vitest_frame(match: re.Match[str], here: Here) -> Finding | None:
-    return _framed(match, "vitest")
-
-
-def read_go_frame(match: re.Match[str], here: Here) -> Finding | None:
-    return _framed(match, "go")
+def frame_reader(frame: Frame) -> Reader:
+    return lambda match, here: _framed(match, frame)
 
 
 def read_panic(match: re.Match[str], here: Here) -> Finding | None:
@@ -285,7 +273,7 @@ def read_format(match: re.Match[str], here: Here) -> Finding | None:
 
 
 _ELSEWHERE = ("test at ", "location: ", "::: ")
-"""Where node's test runner says where a failed test begins, and compilers show more code: the place itself stands
+"""Where node's test runner names where a failed test begins, and compilers show more code: the place itself stands
 in lines of its own."""
 
 

@@ -1,6 +1,6 @@
 """The one owner of how an error is normalised, so that the same error has the same text on every machine and day.
 Masks what changes between two runs (directories, positions, addresses, ids, times, temporary names) and keeps what
-tells errors apart: base names, error codes, numbers in the message (REQ-RA-310)."""
+distinguishes errors: base names, error codes, numbers in the message (REQ-RA-310)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _MASKS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?i:\b(pid|process))([ =:#]{1,2})\d{1,8}\b", r"\1\2<ID>"),
         (r"(\bthread '[^']{0,200}' \()\d{1,20}(?=\) panicked\b)", r"\1<ID>"),
         (r"\s\[\s{0,2}\d{1,3}%\]$", ""),  # how far the tests have come
-        # a port of five digits was drawn at random, as a rule; 5432 or 6379 says which service is missing
+        # a port of five digits was drawn at random, as a rule; 5432 or 6379 names the missing service
         (r"((?:\blocalhost|(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}|\[::1?\]|(?<!\w)::1):)\d{5}\b", r"\1<PORT>"),
         (rf"\btmp(?=[a-z_]{{0,7}}[0-9])[a-z0-9_]{{8}}(?!{_WORD})|\btmp\.[A-Za-z0-9]{{6,10}}\b", "<TMP>"),
         (rf"(<PATH>/[^\s:\"'()]*+):{_AT}", r"\1:<POS>"),
@@ -110,7 +110,7 @@ _NAME_MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
 def normalize_error(text: str) -> str:
     """The error as one line of at most 200 characters, trimmed, with what changes between runs masked (REQ-RA-310).
 
-    A failed test's error (`test_error`) is told apart by the test's name, which keeps its directories below the
+    A failed test's error (`test_error`) is identified by the test's name, which keeps its directories below the
     project: many files are called `index.test.ts`."""
     line = " ".join(plain(text[:_READ]).split())
     if line.startswith(_FAILED):
@@ -150,14 +150,14 @@ def _cut(line: str) -> str:
 def test_error(name: str, message: str) -> str:
     """The error of a failed test: `FAILED name - message`, as pytest sums it up, whichever runner it was.
 
-    The name stays as it is, but for what differs between two runs or machines: rows such as `[10 ms]` tell tests
-    apart. Where it has the text that parts the two, that is written otherwise."""
+    The name stays as it is, but for what differs between two runs or machines: rows such as `[10 ms]` identify
+    tests. Where it has the text that parts the two, that is written otherwise."""
     shown = " ".join(plain(name).split()).replace(_PARTED, " – ")
     return normalize_error(f"{_FAILED}{shown}{_PARTED if message else ''}{message}")
 
 
 def test_of(error: str) -> str:
-    """What tells the failed test of an error from others, whatever was wrong with it; empty for an error of no test."""
+    """What identifies the failed test of an error, whatever was wrong with it; empty for an error of no test."""
     return error.partition(_PARTED)[0] if error.startswith(_FAILED) else ""
 
 

@@ -38,7 +38,7 @@ _ARROWS = re.compile(r"[-=]>|<-|<=>")
 
 
 def masked_values(text: str) -> str:
-    """The text with `<STR>` for what is in quotes and `<N>` for every number, and in each what tells opposites apart.
+    """The text with `<STR>` for what is in quotes and `<N>` for every number, and in each what distinguishes opposites.
 
     In a line that compares, a value after another of its kind is `<N+>` where it is the greater, `<N->` where it is
     the smaller. Quotes around a sign alone stay, as do a word of an opposed pair and what negates or compares."""

@@ -69,11 +69,11 @@ MATCHERS: tuple[tuple[str, re.Pattern[str], Reader], ...] = tuple(
             r"^Diff in (?P<path>\S{1,400}?)(?::| at line )(?P<line>\d{1,7}):?(?P<rest>)$",
             findings.read_format,
         ),
-        ("Error: ", rf"^\s*\w*Error: {_PATH}: (?P<rest>.+) \((?P<line>\d{{1,7}}):\d+\)$", findings.read_paren),
+        ("Error: ", rf"^\s*\w*Error: {_PATH}: (?P<rest>.+) \((?P<line>\d{{1,7}}):\d+\)$", findings.read_described),
         (
             "[error] ",
             r"^\[error\] (?P<path>\S{1,400}): (?P<rest>\w*Error: .+) \((?P<line>\d{1,7}):\d+\)$",
-            findings.read_paren,
+            findings.read_described,
         ),
         (" line ", rf"^(?P<rest>.+) at {_PATH} line (?P<line>\d{{1,7}})(?:\.|, .*)$", findings.read_colon),
         (
@@ -101,25 +101,29 @@ MATCHERS: tuple[tuple[str, re.Pattern[str], Reader], ...] = tuple(
         (
             ": line ",
             r"^(?P<path>[^\n]{1,400}?): line (?P<line>\d{1,7}), col \d+, (?P<level>\w+) - (?P<rest>.+)",
-            findings.read_compact,
+            findings.read_described,
         ),
         (
             " on line ",
             rf"^{_PATH} - (?P<level>ERROR|WARNING): (?P<rest>.+) on line (?P<line>\d{{1,7}})",
-            findings.read_compact,
+            findings.read_described,
         ),
         (
             " on line ",
             rf"^(?:PHP )?(?P<level>\w+(?: \w+)?): +(?P<rest>.+) in {_PATH} on line (?P<line>\d{{1,7}})",
-            findings.read_compact,
+            findings.read_described,
         ),
         (": line ", rf"^{_PATH}: line (?P<line>\d{{1,7}})(?:, col \d+)?[:,] (?P<rest>.+)", findings.read_colon),
-        ('File "', r"^\s*(?:E\s+)?File \"(?P<path>[^\"]{1,400})\", line (?P<line>\d{1,7})", findings.read_file_frame),
+        (
+            'File "',
+            r"^\s*(?:E\s+)?File \"(?P<path>[^\"]{1,400})\", line (?P<line>\d{1,7})",
+            findings.frame_reader("python"),
+        ),
         ("at ", rf"^\s*at (?:[^(\n]{{0,300}}\()?{_PATH}:(?P<line>\d{{1,7}})(?::\d+)?\)?$", findings.read_frame),
         # in the YAML of TAP a stack's frames are written without `at`
         (" (", rf"^\s+[\w.$<>\[\] ]{{1,200}} \({_PATH}:(?P<line>\d{{1,7}}):\d+\)$", findings.read_frame),
-        ("❯ ", rf"^\s*❯ (?:[^\s]{{1,200}} )?{_PATH}:(?P<line>\d{{1,7}}):\d+$", findings.read_vitest_frame),
-        (".go:", rf"^\t{_PATH}:(?P<line>\d{{1,7}})(?: \+0x[0-9a-f]+)?$", findings.read_go_frame),
+        ("❯ ", rf"^\s*❯ (?:[^\s]{{1,200}} )?{_PATH}:(?P<line>\d{{1,7}}):\d+$", findings.frame_reader("vitest")),
+        (".go:", rf"^\t{_PATH}:(?P<line>\d{{1,7}})(?: \+0x[0-9a-f]+)?$", findings.frame_reader("go")),
         (
             "panicked at ",
             rf"^(?:thread '(?P<thread>[^']{{0,200}})' (?:\(\d+\) )?)?panicked at (?P<message>){_PATH}{_PLACE}:?$",
@@ -134,10 +138,10 @@ MATCHERS: tuple[tuple[str, re.Pattern[str], Reader], ...] = tuple(
             "(",
             r"^\s*(?:\[\w+\]\s+)?(?P<path>[^\s(:][^(\n]{0,400}?)(?<=\S)"
             r"\((?P<line>\d{1,7})(?:,\s?\d+)?(?:,(?P<end>\d{1,7}),\d+)?\)\s?:(?P<rest>.+)",
-            findings.read_paren,
+            findings.read_described,
         ),
-        ("[", rf"^\[{_PATH}{_PLACE}\] (?P<rest>.+)", findings.read_paren),
-        (": (", rf"^[ew]: {_PATH}: \((?P<line>\d{{1,7}}), \d+\): (?P<rest>.+)", findings.read_paren),
+        ("[", rf"^\[{_PATH}{_PLACE}\] (?P<rest>.+)", findings.read_described),
+        (": (", rf"^[ew]: {_PATH}: \((?P<line>\d{{1,7}}), \d+\): (?P<rest>.+)", findings.read_described),
         (
             ":",
             r"^\s*(?:vet: |[-*✖×>] |#\d+ |# |(?!node:)[a-z][\w-]{1,20}:(?=[^\s:]{1,400}:\d)|"

@@ -1,5 +1,5 @@
 """Whose failure it is when a check of a pull request fails: new with it, flaky, or there on its base already.
-All three are told by comparing runs: of the head, of the same head again, and of the base (spec H)."""
+All three follow from comparing runs: of the head, of the same head again, and of the base (spec H)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def judge_failures(
 
     `first` and `again` are what the failed run and its rerun at the same commit showed, `base` what the same check
     shows on the base commit, each as `shown` gives it: empty where it passed. None is a run that there was not, or that
-    told nothing. What is in only one of two runs of one tree is flaky; else what the base shows too is the base's.
+    showed nothing. What is in only one of two runs of one tree is flaky; else what the base shows too is the base's.
     A failed test is the same by its name, whatever it fails with; any other error by its text.
 
     A rerun that failed with other errors than the first cleared nothing: `WHOLE` then stands for the check, which
@@ -47,7 +47,7 @@ def judge_failures(
 
 
 def _same(error: str) -> str:
-    """What tells a failure from others: a test by its name."""
+    """What identifies a failure: a test by its name."""
     return test_of(error) or error
 
 

@@ -11,7 +11,7 @@ from bot.rules.failures.normalize import LIMIT, normalize_error
 from bot.rules.history.known_errors import base_name
 
 TELLING = 8
-"""Characters that a message needs: a shorter one, such as `error`, is part of many texts and says nothing."""
+"""Characters that a message needs: a shorter one, such as `error`, is part of many texts and identifies nothing."""
 _READ = 2 * LIMIT
 """Characters of a message: masks shorten it, and what is longer is cut anyhow."""
 

@@ -33,7 +33,7 @@ DEFAULT_PROTECTED: tuple[str, ...] = (
     "/.gitlab-ci.yml", ".circleci", ".buildkite", "/.travis.yml", "/azure-pipelines.yml", "/Jenkinsfile",
     *LOCK_FILES,
 )  # fmt: skip
-"""Protected unless the repository says otherwise: `protected_paths` adds globs, and `!GLOB` lifts one (spec K)."""
+"""Protected unless `protected_paths` of the repository lifts one by `!GLOB`; other globs there are added (spec K)."""
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 _SHORT_NAMES = re.compile(r"(git|gitmod|gi7eba|gitatt|gi7d29)~\d+")
@@ -153,7 +153,7 @@ def _together(refusals: Sequence[Refusal]) -> Refusal | None:
 def _check_names(part: FileDiff, path: str) -> Refusal | None:
     for name in (*part.names, *part.moved):
         bare = name if name in part.moved else without_prefix(name)
-        # a prefix may be a directory's name as well: what the change says it is for decides
+        # a prefix may be a directory's name as well: the path of the change decides
         if path in (name, bare):
             continue
         return check_path(bare) or Refusal("path_mismatch", f"{path!r}: its diff touches another file, {name[:200]!r}")

@@ -40,7 +40,7 @@ class Hunk:
 
     @property
     def section(self) -> str:
-        """What the header says after its numbers: most often the start of the function the hunk is in."""
+        """What the header holds after its numbers: most often the start of the function the hunk is in."""
         return self.header.removeprefix("@@").rpartition("@@")[2].strip()
 
 
@@ -225,7 +225,7 @@ def _git_line_names(rest: str) -> tuple[str, ...]:
 def _read_hunk(lines: list[str], at: int) -> tuple[Hunk, int]:
     """The hunk whose header stands at `at`, and the index of the first line after it.
 
-    Where the counts don't tell, a line without a marker is a context line that has lost it, if more of the hunk
+    Where the counts are wrong, a line without a marker is a context line that has lost it, if more of the hunk
     follows: what stood after it would be lost otherwise."""
     header = _HUNK.match(lines[at])
     end = _end_by_counts(lines, at + 1, int(header[2] or 1), int(header[4] or 1)) if header else None
@@ -241,7 +241,7 @@ def _read_hunk(lines: list[str], at: int) -> tuple[Hunk, int]:
 
 
 def _end_by_counts(lines: list[str], at: int, old: int, new: int) -> int | None:
-    """Where the hunk ends by its header's counts; None where the lines tell another story."""
+    """Where the hunk ends by its header's counts; None where the lines do not agree."""
     while old > 0 or new > 0:
         if at >= len(lines) or not _is_body(lines[at]):
             return None

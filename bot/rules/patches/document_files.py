@@ -1,4 +1,4 @@
-"""Which files tell of a project's code and are no part of it: changelogs, news fragments, documents."""
+"""Which files describe a project's code and are no part of it: changelogs, news fragments, documents."""
 
 from __future__ import annotations
 

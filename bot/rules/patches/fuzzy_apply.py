@@ -51,7 +51,7 @@ class _Sought:
 
 
 def stands_as_said(original: str, hunks: Sequence[Hunk]) -> bool:
-    """Whether each hunk's header is right in all it says and its lines stand exactly there, so that `git apply` has
+    """Whether each hunk's header is right in all it states and its lines stand exactly there, so that `git apply` has
     nothing to search for: it takes the nearest place that fits, or the end of the file for a hunk without context
     after its changes."""
     lines = original.removesuffix("\n").split("\n") if original else []

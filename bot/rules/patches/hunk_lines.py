@@ -1,5 +1,5 @@
-"""What a hunk says once its markers are read: the lines it expects in the file, and those it adds between them.
-Lines count by how much they tell about a place, and dots may stand for lines that a model left out."""
+"""What a hunk holds once its markers are read: the lines it expects in the file, and those it adds between them.
+Lines count by how well they identify a place, and dots may stand for lines that a model left out."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from functools import cached_property
 from bot.rules.patches.diff_parser import Hunk
 
 TELLING = 4
-"""The weight of a line that says something about a place."""
+"""The weight of a line that identifies a place."""
 _ELIDED = re.compile(r"(?:#|//|/\*|<!--|--|;|\(|\[|\{|\s)*(?:\.\.\.|…)(?:\s.*|[)\]}*/>-]*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line that the hunk says is in the file: context, or to be removed. `text` has no marker.
+    """A line that the hunk expects in the file: context, or to be removed. `text` has no marker.
 
     An elided one (`...`) stands for any number of lines."""
 

@@ -1,5 +1,5 @@
-"""Finds where the lines of a hunk stand in a file, when the hunk is not quite what the file says.
-Every removed line must be there; context may be missing here and there, at a cost that tells the places apart."""
+"""Finds where the lines of a hunk stand in a file, when the hunk is not quite what the file holds.
+Every removed line must be there; context may be missing here and there, at a cost that ranks the places."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import cached_property
 from bot.rules.patches.hunk_lines import TELLING, Body, squeezed
 
 MARGIN = TELLING
-"""How much farther from what the hunk says a second place must be: as much as one telling line of context."""
+"""How much farther from the hunk a second place must be: as much as one identifying line of context."""
 _LIKE = 0.6
 """From which share of equal characters on a line is taken for a wrong copy of another."""
 _LIKE_CHARS = 300
@@ -26,8 +26,8 @@ class HunkPlacement:
     """One way to lay a hunk over a file. Line numbers count from 0.
 
     `removed` are the lines that go, in order; `inserted` the lines before which each run of added lines comes, None
-    where the hunk does not say; `pairs` which old line was found where. `cost` is for what the hunk says that the file
-    does not, `spaces` counts the lines whose white space differs; with both 0 all stands as the hunk says."""
+    where the hunk leaves it open; `pairs` which old line was found where. `cost` is for what the hunk holds and the
+    file does not, `spaces` counts the lines whose white space differs; with both 0 all stands as in the hunk."""
 
     cost: int = 0
     spaces: int = 0
@@ -37,7 +37,7 @@ class HunkPlacement:
 
     @property
     def distance(self) -> int:
-        """From what the hunk says."""
+        """From the hunk."""
         return self.cost + self.spaces
 
     @property
@@ -86,8 +86,8 @@ class Text:
 
 
 def hunk_placements(body: Body, text: Text) -> tuple[HunkPlacement, ...] | None:
-    """The best places of a hunk that has old lines: those that cannot be told apart by their cost, best first;
-    none where it does not fit; None where it is too much work to tell."""
+    """The best places of a hunk that has old lines: those of equal cost, best first;
+    none where it does not fit; None where it is too much work."""
     exact = _perfect(body, text)
     if exact is None or exact:
         return exact
@@ -241,7 +241,7 @@ def _extended(body: Body, way: HunkPlacement, pair: tuple[int, int], cost: int, 
 
 def _insertion(body: Body, where: int, before: tuple[int, int], after: tuple[int, int]) -> int | None:
     """Before which line of the file lines come that stand between two old lines which were found; None where lines
-    of the file lie between them and nothing says on which side the added ones belong."""
+    of the file lie between them and nothing shows on which side the added ones belong."""
     last, number = before
     at, line = after
     if line - number == at - last and not any(one.elided for one in body.old[last + 1 : at]):
@@ -261,7 +261,7 @@ def _finished(body: Body, way: HunkPlacement) -> HunkPlacement:
 
 
 def _supported(body: Body, way: HunkPlacement) -> bool:
-    """Whether every changed line has a telling one beside it, or is one: a run of lines that stand as in the hunk."""
+    """Whether every changed line has an identifying one beside it, or is one: a run of lines as in the hunk."""
     runs: dict[int, int] = {}
     for at, line in way.pairs:
         runs[line - at] = runs.get(line - at, 0) + body.weights[at]

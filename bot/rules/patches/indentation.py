@@ -37,7 +37,7 @@ def indented(
     """The added lines as the file would have them; None where the lines that were found don't prove how.
 
     They stay as they are where the removed lines agree with the file: then only the context was copied carelessly.
-    Lines without any indentation say nothing; where a hunk has no others, the diff's other hunks (`elsewhere`) tell
+    Lines without any indentation prove nothing; where a hunk has no others, the diff's other hunks (`elsewhere`) tell
     whether it writes tabs for spaces."""
     full, removed = _pairs(seen), _pairs(line for line in seen if line.removed)
     if not any(map(any, full)):

@@ -62,8 +62,9 @@ def style_findings(validation: Validation | None) -> StyleFindings:
 
 
 def about_style(text: str, findings: Sequence[Annotation]) -> bool:
-    """Whether a text that asks for a fix is about these lint or format findings: it says so, names a rule of theirs, or
-    speaks of format and names a file that has one. Dates are formatted too, so the word alone says little."""
+    """Whether a text that asks for a fix is about these lint or format findings: it names linting or a rule of
+    theirs, or speaks of format and names a file that has one. Dates are formatted too, so the word
+    alone means little."""
     words = frozenset(re.findall(r"[\w./@-]+", text))
     if _ABOUT_LINT.search(text) or any(one.rule in words for one in findings if one.rule):
         return True

@@ -46,15 +46,15 @@ _CFG = re.compile(
 
 
 def is_config(path: str) -> bool:
-    """Whether the file, or a part of it, says what a check checks."""
+    """Whether the file, or a part of it, decides what a check checks."""
     name = path.rpartition("/")[2]
     return bool(_WHOLE.fullmatch(name)) or name in _PARTLY
 
 
 def settings(path: str, text: str | None) -> Mapping[str, object]:
-    """What the text says about checks, by name, in a form that doesn't change with its layout; empty without a text.
+    """What the text sets for checks, by name, in a form that doesn't change with its layout; empty without a text.
 
-    A text that can't be read as what its name says stands for itself, under the name `unreadable`."""
+    A text that can't be read as what its name promises stands for itself, under the name `unreadable`."""
     if text is None:
         return {}
     name = path.rpartition("/")[2]

@@ -26,7 +26,7 @@ _COLLECTED = (
 
 @dataclass(frozen=True, slots=True)
 class ChangedTests:
-    """A changed file, read before and after the change. `new` and `gone` tell whether it was or is no file."""
+    """A changed file, read before and after the change. `new` and `gone` mean that it was or is no file."""
 
     path: str
     before: Reading

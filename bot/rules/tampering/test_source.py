@@ -29,9 +29,9 @@ class Case:
 class Reading:
     """What one text holds. `loose` are assertions outside of cases, as in a function that several tests call.
 
-    `skips` and `ignores` count their markers as written; ignores are told by their kind. `rows` are those of the tables
-    that tests go through, `exits` count what ends the whole run with success, `hidden` tests in a class that is not
-    collected; `calls` are the tests that the file itself calls."""
+    `skips` counts the markers as written, `ignores` by their kind. `rows` are those of the tables that tests
+    go through, `exits` count what ends the whole run with success, `hidden` tests in a class that is not collected;
+    `calls` are the tests that the file itself calls."""
 
     cases: tuple[Case, ...] = ()
     loose: tuple[str, ...] = ()
@@ -182,7 +182,7 @@ def _family(path: str) -> str:
 
 
 def _split(text: str, family: str) -> tuple[str, str]:
-    """(the text without comments, the comments); a text block of Python counts as a comment that says nothing."""
+    """(the text without comments, the comments); a text block of Python counts as an empty comment."""
     comments: list[str] = []
 
     def keep(match: re.Match[str]) -> str:

@@ -39,7 +39,7 @@ class FileTexts:
 @dataclass(frozen=True, slots=True)
 class Weakening:
     """One way in which a change lets the checks see less. `message` names the path and what to do; names that it quotes
-    are untrusted. `refuse` fails the attempt, `note` is told to the people who review it."""
+    are untrusted. `refuse` fails the attempt, `note` is shown to the people who review it."""
 
     severity: Severity
     kind: Kind
@@ -67,7 +67,7 @@ def weakened(
     assertion replaced, code that asks whether tests run it. Noted: new
     markers that silence a finding in place, changed snapshots, a skip in a file that is itself new. Tests that are
     added, moved or renamed with their assertions are neither; several tests made into one with a table are seen as
-    deleted, for text alone can't tell what the table holds. What a test that stays expects may change."""
+    deleted, for text alone does not show what the table holds. What a test that stays expects may change."""
     read_files = _uncollected([_read(texts, texts.path in checked) for texts in files if texts.before != texts.after])
     found = [
         *_deleted(read_files),

@@ -27,7 +27,7 @@ _NUMBERED = re.compile(r" \(\d+\)$|#\d+$")
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What is to be thought of a check that passed. `refused` says why it counts as failed; `compared` is false where
+    """What is to be thought of a check that passed. `refused` is why it counts as failed; `compared` is false where
     the runner did not name its tests, so that exit status and fingerprints alone decided."""
 
     refused: Reason | None = None
@@ -198,7 +198,7 @@ def _whole(old: Case, new: Case) -> bool:
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """(where the runner says a test is, its own name): `tests/test_a.py::Test::test_b[1]`, `a.test.js > sums > b`."""
+    """(where the runner places a test, its own name): `tests/test_a.py::Test::test_b[1]`, `a.test.js > sums > b`."""
     bare = _NUMBERED.sub("", name.removesuffix(_parameters(name)))
     for sign in ("::", " > ", " › "):
         if sign in bare:
@@ -213,7 +213,7 @@ def _parameters(name: str) -> str:
 
 
 def _stem(name: str) -> str:
-    """Tests of one stem are told apart by their parameters alone, which may be other ones in each run."""
+    """Tests of one stem differ in their parameters alone, which may be other ones in each run."""
     return _stable(_NUMBERED.sub("", name.removesuffix(_parameters(name))))
 
 

@@ -1,5 +1,5 @@
 """Reads the lists in which a runner names its tests for programs: the listener's lines, and JUnit XML.
-Both are written by untrusted code; what can't be read says nothing, and never ends the check."""
+Both are written by untrusted code; what can't be read names nothing, and never ends the check."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ _TICK_SUM = re.compile(
     r"^ℹ (?P<what>pass|fail|cancelled|skipped|todo) (?P<count>\d+)$"
     r"|^\s*(?P<number>\d+) (?P<word>passing|failing|pending)\b"
     r"|^\s*(?P<ava>\d+) tests? (?P<how>passed|failed|skipped|todo)$"
-    # one that tells of failures alone doesn't say how many tests ran
+    # one that counts failures alone doesn't show how many tests ran
     r"|^\s*Tests:?\s+(?P<listed>(?=.*(?:\bpassed\b|\btotal\b|\(\d+\)))\d+ \w+.*)$"
 )
 _LISTED = re.compile(r"(\d+) (passed|failed|skipped|todo|pending)\b")
@@ -256,7 +256,7 @@ def _summed(sums: Sequence[tuple[int, str]]) -> SuiteCounts | None:
 
 
 def _with_counts(named: SuiteResult, counts: SuiteCounts | None, *, groups: int = 0) -> SuiteResult:
-    """The names with the runner's figures; they are the whole list where as many passed as it says. Of the passes it
+    """The names with the runner's figures; they are the whole list where as many passed as it counts. Of the passes it
     counts `groups` may be tests around others, which are not named."""
     if counts is None:
         return named.model_copy(update={"whole": named.whole and bool(named.named("passed"))})

@@ -55,7 +55,7 @@ class SuiteResult(Model):
 
 
 def by_id(found: Iterable[tuple[str, CaseOutcome]]) -> SuiteResult:
-    """Of a list in which a name is one test, whichever of its parts is told; the worst of its outcomes counts."""
+    """Of a list in which a name is one test, whichever of its parts is named; the worst of its outcomes counts."""
     outcomes: dict[str, CaseOutcome] = {}
     for name, outcome in found:
         name = _bounded(name)
@@ -102,7 +102,7 @@ def _counted(outcomes: Mapping[str, CaseOutcome]) -> SuiteCounts:
 
 
 def _bounded(name: str) -> str:
-    """On one line and not too long; what is cut off still tells two names apart."""
+    """On one line and not too long; what is cut off still distinguishes two names."""
     line = " ".join(plain(name).split())
     if len(line) <= _NAME_CHARS:
         return line

@@ -37,7 +37,7 @@ _READERS: tuple[Guarded, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class FailedTest:
-    """A test by its name, what is wrong in the tool's own words (may be empty), and the lines that tell of it."""
+    """A test by its name, what is wrong in the tool's own words (may be empty), and its lines."""
 
     name: str
     message: str
@@ -46,7 +46,7 @@ class FailedTest:
 
 @dataclass(frozen=True, slots=True)
 class FailedTests:
-    """The failed tests of a log, in order, and the indexes of all lines that tell of nothing else."""
+    """The failed tests of a log, in order, and the indexes of all lines that belong to them alone."""
 
     tests: tuple[FailedTest, ...]
     covered: frozenset[int]

@@ -60,7 +60,7 @@ def _go_printed_before(lines: Sequence[str]) -> dict[str, list[int]]:
 
 
 def _go_message(lines: Sequence[str]) -> str:
-    """What it panics with, else all that it says at places: nothing tells what a test logs from what it fails with."""
+    """What it panics with, else all that it prints at places: what it logs looks like what it fails with."""
     panics = [line for line in lines if line.startswith("panic: ")]
     if panics:
         return panics[0].removesuffix(" [recovered]")

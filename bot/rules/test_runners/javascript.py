@@ -71,7 +71,7 @@ _AVA_MESSAGE = re.compile(r"  (?:[\w.]*(?:Error|Exception): |Difference(?: \(|:$
 
 
 def read_ava(lines: Sequence[str]) -> Iterator[Section]:
-    """By the titles of its list, below which each failure is told with its title alone on a line."""
+    """By the titles of its list, below which each failure stands with its title alone on a line."""
     listed = [(at, found["name"]) for at, found in islice(matching(lines, _AVA, "[fail]: "), MOST_TESTS)]
     if not listed:
         return
@@ -140,7 +140,7 @@ _BUN_MESSAGE = re.compile(r"(?:error|[\w.]*(?:Error|Exception)): ")
 
 
 def read_bun(lines: Sequence[str]) -> Iterator[Section]:
-    """By file and path of titles. Bun tells what is wrong above the line that names the test, and lists all names at
+    """By file and path of titles. Bun prints what is wrong above the line that names the test, and lists all names at
     its end."""
     end = next((at for at, _ in matching(lines, _BUN_LIST, " failed:")), len(lines))
     start, file = 0, ""

@@ -32,7 +32,7 @@ _TRACED = re.compile(r"E\s+(?:File \"|Traceback \(|\+ Exception Group )")
 
 @dataclass(slots=True)
 class _Shown:
-    """A failure of pytest's long part; `node` is the end of its id, as far as the heading tells."""
+    """A failure of pytest's long part; `node` is the end of its id, as far as the heading names it."""
 
     node: str
     message: str
@@ -105,7 +105,7 @@ def _of_part(lines: Sequence[str], start: int, title: str, end: int) -> _Shown:
 
 
 def _asserted(lines: Sequence[str], part: range) -> str:
-    """What the last run of `E` lines says: an error that another was raised from stands above it."""
+    """What the last run of `E` lines holds: an error that another was raised from stands above it."""
     own = [at for at in part if lines[at].startswith("E  ")]
     firsts = [at for at in own if not lines[at - 1].startswith("E  ") and lines[at - 1] != "E"]
     if not firsts:
