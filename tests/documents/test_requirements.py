@@ -47,7 +47,7 @@ def sources(path: str) -> Mapping[str, str]:
     lines = source.splitlines()
     found = {}
     for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             first = min(node.lineno, *(each.lineno for each in node.decorator_list), node.lineno)
             found[node.name] = "\n".join(lines[first - 1 : node.end_lineno])
     return found
