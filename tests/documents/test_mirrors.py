@@ -49,11 +49,14 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     ),
     "rules/failures/test_annotations.py": (
         "rules/failures/findings",
+        "rules/failures/log",
         "rules/failures/log_lines",
+        "rules/failures/places",
         "rules/failures/problem_matchers",
         "rules/failures/stack_frames",
     ),
     "rules/failures/test_errors.py": ("rules/failures/junit_in_logs",),
+    "rules/failures/test_junit.py": ("rules/failures/junit_annotations",),
     "rules/grouping/test_similarity.py": ("rules/grouping/references",),
     "rules/patches/test_fuzzy_apply.py": (
         "rules/patches/hunk_lines",
