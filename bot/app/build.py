@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from bot.config import Settings
 from bot.github.client import GitHub
-from bot.model import StopReason
-from bot.model.jobs import Job, JobArgs, JobState, JobStep, Queue, StepResult
+from bot.model.jobs import Job, JobState, JobStep, Queue
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
 from bot.workflows.agents.build_agents import AgentFactory
-from bot.workflows.commands.execute import execute, fail_command
-from bot.workflows.context import Context, RunControl, Stores
+from bot.workflows.context import Context, Stores
 from bot.workflows.job_runner import guarded
+from bot.workflows.job_table import JOBS
 from bot.workflows.masking import Masker
-from bot.workflows.pulls.loop import fail_pull_check, finish_cancelled_checks, step_pull_check
-from bot.workflows.runs.finish import finish_cancelled
-from bot.workflows.runs.loop import fail_run, step_run
+from bot.workflows.run_control import RunControl
 from bot.workspace.sandbox.check_tools import Tools
 from bot.workspace.sandbox.sandbox import open_sandbox
 
@@ -48,8 +46,7 @@ async def build_context(
         stores=stores,
         door=github,
         sandbox=sandbox,
-        control=RunControl(stores.runs),
-        pull_control=RunControl(stores.pulls),
+        control=RunControl(),
         enqueue=engine.enqueue,
         job_state=engine.state,
         forget_jobs=engine.forget,
@@ -67,42 +64,9 @@ def engine_url(settings: Settings) -> str:
 
 def jobs(context: Context) -> Mapping[str, tuple[str, JobStep]]:
     """Every kind of job: its queue and its function."""
-
-    async def fix_step(args: JobArgs) -> StepResult:
-        return await step_run(context, args["run_id"])
-
-    async def fix_bury(args: JobArgs, stop: StopReason, tidy: bool) -> None:
-        await fail_run(context, args["run_id"], stop, tidy=tidy)
-
-    async def settle_step(args: JobArgs) -> StepResult:
-        await finish_cancelled(context, args["run_id"])
-        context.wake["report"].set()
-        return StepResult(done=True)
-
-    async def pull_step(args: JobArgs) -> StepResult:
-        return await step_pull_check(context, args["run_id"])
-
-    async def pull_bury(args: JobArgs, stop: StopReason, tidy: bool) -> None:
-        await fail_pull_check(context, args["run_id"], stop, tidy=tidy)
-
-    async def settle_pull_step(args: JobArgs) -> StepResult:
-        await finish_cancelled_checks(context, args["run_id"])
-        context.wake["tell_pulls"].set()
-        return StepResult(done=True)
-
-    async def command_step(args: JobArgs) -> StepResult:
-        return await execute(context, args)
-
-    async def command_bury(args: JobArgs, stop: StopReason, tidy: bool) -> None:
-        if tidy:
-            await fail_command(context, args, stop)
-
     return {
-        "fix": ("fix", guarded("fix", fix_step, fix_bury)),
-        "settle": ("replies", guarded("settle", settle_step, fix_bury)),
-        "pull": ("pulls", guarded("pull", pull_step, pull_bury)),
-        "settle_pull": ("replies", guarded("settle_pull", settle_pull_step, pull_bury)),
-        "command": ("replies", guarded("command", command_step, command_bury)),
+        name: (entry.queue, guarded(name, partial(entry.step, context), partial(entry.fail, context)))
+        for name, entry in JOBS.items()
     }
 
 

@@ -1,6 +1,6 @@
 """A session that the process itself works on, to its end: `mendbot fix`, and programs that embed Mendbot.
 
-It needs no engine and takes no other process's work: the loop of `step_run` is driven here, on the same facts."""
+It needs no engine and takes no other process's work: the steps of its job are called here, on the same facts."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from contextlib import suppress
 from datetime import timedelta
 
 from bot.app.admin_token import with_known_token
-from bot.app.build import Jobs, build_context
+from bot.app.build import Jobs, build_context, jobs
 from bot.app.home import open_home
 from bot.app.summary import get_summary
 from bot.config import Settings
 from bot.errors import ConfigError
-from bot.model import Artifact, Model, RunEvent, Session, SessionRequest, SessionSummary, StopReason
-from bot.model.jobs import Job, JobArgs, JobState, StepResult
+from bot.model import Artifact, Model, RunEvent, Session, SessionRequest, SessionSummary
+from bot.model.jobs import Job, JobName, JobState
 from bot.store.database.notify import Changes
 from bot.store.database.open import database_url, writing
 from bot.workflows.context import Context
-from bot.workflows.job_runner import guarded
+from bot.workflows.kernel import settle_run
 from bot.workflows.runs.abandoned import fail_abandoned
-from bot.workflows.runs.finish import finish_cancelled
 from bot.workflows.runs.local_tree import attending
-from bot.workflows.runs.loop import fail_run, step_run
+from bot.workflows.runs.loop import FIX_RUN
 from bot.workflows.runs.sessions import get_spec, new_id, read_session
 
 
@@ -89,13 +88,7 @@ def _no_jobs() -> Jobs:
 
 
 async def _drive(context: Context, session_id: str, on_wait: Callable[[str], None] | None) -> None:
-    async def step(args: JobArgs) -> StepResult:
-        return await step_run(context, args["run_id"])
-
-    async def end(args: JobArgs, because: StopReason, tidy: bool) -> None:
-        await fail_run(context, args["run_id"], because, tidy=tidy)
-
-    call, args, faults, said = guarded("fix", step, end), {"run_id": session_id}, 0, None
+    call, args, faults, said = jobs(context)[JobName.FIX][1], {"run_id": session_id}, 0, None
     while not (outcome := await call(args, faults)).done:
         faults = faults + 1 if outcome.fault else 0
         waits_for = await _waits_for(context, session_id) if on_wait else None
@@ -103,7 +96,7 @@ async def _drive(context: Context, session_id: str, on_wait: Callable[[str], Non
             on_wait(waits_for)
         said = waits_for
         with suppress(TimeoutError):  # a pause that ends early when somebody wants the session to stop
-            await asyncio.wait_for(context.control.cancelled(session_id), outcome.wait_s)
+            await asyncio.wait_for(context.control.cancelled(session_id, context.stores.runs), outcome.wait_s)
     await settle_if_asked(context, session_id)
 
 
@@ -116,7 +109,7 @@ async def settle_if_asked(context: Context, session_id: str) -> None:
     """Say the last word of a session that was asked to stop, here or over HTTP."""
     row = await context.stores.runs.get(session_id)
     if row is not None and not row.status.final and row.cancel_because is not None:
-        await finish_cancelled(context, session_id)
+        await settle_run(context, FIX_RUN, session_id)
 
 
 async def _stop(context: Context, session_id: str, stop: asyncio.Event) -> None:

@@ -14,8 +14,9 @@ from bot.model import Artifact, RunEvent, Session, SessionRequest
 from bot.store.database.database import Database
 from bot.store.runs.runs import RunRow, Runs
 from bot.workflows.context import Context, tree_path
+from bot.workflows.kernel import enqueue_run
 from bot.workflows.runs.abandoned import end_if_abandoned
-from bot.workflows.runs.loop import fix_job
+from bot.workflows.runs.loop import FIX_RUN
 from bot.workflows.runs.request import cancel_run
 from bot.workflows.runs.sessions import get_spec, new_id, read_session
 from bot.workspace.checks.logs import read_log
@@ -42,7 +43,7 @@ class ServedSessions:
             session_id = new_id()
             if not await context.stores.runs.create(session_id, spec):
                 raise Transient("a session of this id is there already: ask again")
-            await context.enqueue(fix_job(session_id, spec))
+            await enqueue_run(context, FIX_RUN, session_id, spec.place)
             return session_id
 
         session = await self.get(await self._worker.do(begin))

@@ -24,18 +24,18 @@ from bot.store.database.database import Database
 from bot.store.database.notify import Changes
 from bot.workflows.context import Context, Watch
 from bot.workflows.deliveries.pump import pump_loop
+from bot.workflows.job_table import RUN_KINDS
+from bot.workflows.kernel import publish_loop
 from bot.workflows.maintenance.catch_up import catch_up_loop
 from bot.workflows.maintenance.github_health import watch_loop
 from bot.workflows.maintenance.janitor import tend_loop
 from bot.workflows.maintenance.reconcile import reconcile
-from bot.workflows.pulls.publish_checks import publish_checks_loop
-from bot.workflows.reporting.publish_run import report_loop
 from bot.workflows.runs.form_groups import gather_loop
 
 GRACE_S = 6.0
 """Of the 10 seconds that a supervisor gives after SIGTERM, what running steps may use (threats.md, Rulings)."""
 
-_LOOPS = (pump_loop, catch_up_loop, gather_loop, report_loop, publish_checks_loop, tend_loop, watch_loop)
+_LOOPS = (pump_loop, catch_up_loop, gather_loop, tend_loop, watch_loop)
 
 T = TypeVar("T")
 log = get_logger()
@@ -148,10 +148,11 @@ class Worker:
             pass
         await reconcile(context)
         loops = [asyncio.create_task(loop(context)) for loop in _LOOPS]
+        loops += [asyncio.create_task(publish_loop(context, kind)) for kind in RUN_KINDS]
         stopping = asyncio.create_task(self._stop.wait())
         self._ready.set()
         done, _ = await asyncio.wait([*loops, stopping], return_when=asyncio.FIRST_COMPLETED)
         for task in done - {stopping}:
             task.result()
         await engine.drain(GRACE_S)
-        await asyncio.gather(context.control.halt(), context.pull_control.halt())
+        await context.control.halt()

@@ -4,6 +4,7 @@ so that who drives a run by hand (`mendbot fix`) need not load an engine."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import Field
@@ -12,6 +13,16 @@ from bot.model.nouns import Model
 
 JobState = Literal["unknown", "waiting", "running", "ended"]
 JobArgs = dict[str, Any]
+
+
+class JobName(StrEnum):
+    """The kinds of jobs; `bot/workflows/job_table.py` says what does each."""
+
+    FIX = "fix"
+    SETTLE = "settle"
+    PULL = "pull"
+    SETTLE_PULL = "settle_pull"
+    COMMAND = "command"
 
 
 class StepResult(Model):

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Protocol
-from weakref import WeakValueDictionary
 
 from bot.agent.developer import Developer
 from bot.config import Policy, Settings
-from bot.errors import Transient
 from bot.github.client import GitHub
 from bot.model import Repo
 from bot.model.jobs import Job, JobState
@@ -32,93 +29,9 @@ from bot.store.runs.reported import Reports
 from bot.store.runs.runs import RunRow, Runs
 from bot.store.threads.approvals import Approvals
 from bot.store.threads.threads import ThreadStore
+from bot.workflows.run_control import RunControl
 from bot.workspace.mirror.remote import Remote
 from bot.workspace.sandbox.sandbox import Sandbox
-
-_CANCEL_POLL_S = 1.0
-
-
-class _Stoppable(Protocol):
-    @property
-    def cancel_because(self) -> str | None: ...
-
-
-class CancelSource(Protocol):
-    """Where it is written that somebody asked a run to stop."""
-
-    async def get(self, run_id: str, /) -> _Stoppable | None: ...
-
-
-class RunControl:
-    """One worker at a time on a run, and a way to interrupt it. Bound to the worker's event loop."""
-
-    def __init__(self, runs: CancelSource) -> None:
-        self._runs = runs
-        # weak, so that they last as long as somebody uses them: a server sees more runs than it should remember
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._signals: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
-        self._effects: set[asyncio.Task[None]] = set()
-        self._halting = False
-        self.claims: dict[str, frozenset[str]] = {}
-        """Files that runs which are just beginning are about to work on, by run; for `workflows.runs.begin` alone."""
-
-    def lock(self, run_id: str) -> asyncio.Lock:
-        """Held by whoever works on the run; keep the result for as long as it matters."""
-        return self._locks.setdefault(run_id, asyncio.Lock())
-
-    def signal(self, run_id: str) -> None:
-        """Interrupt what is being done for the run in this process."""
-        waiting = self._signals.get(run_id)
-        if waiting is not None:
-            waiting.set()
-
-    async def interruptibly(self, run_id: str, effect: Coroutine[Any, Any, None]) -> bool:
-        """Do an effect until it ends or the run is asked to stop; True if it ended. Its errors are raised here.
-
-        Once the process is leaving this never returns: what was cut short is done again after the next start."""
-        task = asyncio.create_task(effect)
-        self._effects.add(task)
-        stopped = asyncio.create_task(self.cancelled(run_id))
-        try:
-            await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
-            ended = task.done()
-        finally:
-            for one in (task, stopped):
-                one.cancel()
-            await asyncio.gather(task, stopped, return_exceptions=True)
-            self._effects.discard(task)
-        if self._halting:
-            await asyncio.Event().wait()
-        if ended:
-            task.result()
-        return ended
-
-    async def halt(self) -> None:
-        """Cut short what is being done, with every process of it; for the end of this process."""
-        self._halting = True
-        effects = tuple(self._effects)
-        for task in effects:
-            task.cancel()
-        await asyncio.gather(*effects, return_exceptions=True)
-
-    async def cancelled(self, run_id: str) -> None:
-        """Return when someone asked the run to stop; another process's request is seen within a second."""
-        signal = self._signals.setdefault(run_id, asyncio.Event())
-        while True:
-            try:
-                async with asyncio.timeout(_CANCEL_POLL_S):
-                    await signal.wait()
-                    return
-            except TimeoutError:
-                if await self._asked_to_stop(run_id):
-                    return
-
-    async def _asked_to_stop(self, run_id: str) -> bool:
-        try:
-            row = await self._runs.get(run_id)
-        except Transient:
-            return False  # a database that is busy now asks nobody to stop; it is asked again in a second
-        return row is not None and row.cancel_because is not None
 
 
 def mirror_path(settings: Settings, repo: Repo) -> Path:
@@ -193,8 +106,6 @@ class Context:
     """GitHub's; None where there is no App, as for a session on the command line."""
     sandbox: Sandbox
     control: RunControl
-    pull_control: RunControl
-    """The same for the checks of pull requests."""
     enqueue: Callable[[Job], Awaitable[None]]
     job_state: Callable[[str], Awaitable[JobState]]
     forget_jobs: Callable[[timedelta], Awaitable[int]]

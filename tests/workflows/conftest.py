@@ -27,8 +27,9 @@ from bot.store.history.history import History
 from bot.store.inbox.candidates import QueuedIssue
 from bot.store.runs.runs import RunRow, Runs
 from bot.workflows.agents.build_agents import AgentFactory
-from bot.workflows.context import Context, RunControl, Stores
+from bot.workflows.context import Context, Stores
 from bot.workflows.masking import Masker
+from bot.workflows.run_control import RunControl
 from bot.workspace.files.home_directories import claim_directories
 from bot.workspace.sandbox.sandbox import Sandbox
 from demo.standin.server import StandIn
@@ -174,8 +175,7 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[Ha
             stores=stores,
             door=door,
             sandbox=sandbox,
-            control=RunControl(stores.runs),
-            pull_control=RunControl(stores.pulls),
+            control=RunControl(),
             enqueue=enqueue,
             job_state=job_state,
             forget_jobs=forget_jobs,

@@ -20,8 +20,8 @@ from bot.store.database.database import now_ms
 from bot.store.database.tables import metadata
 from bot.store.inbox.deliveries import Delivery, DeliveryRow, Inbox
 from bot.workflows.deliveries.pump import pump_loop
-from bot.workflows.pulls.publish_checks import publish_checks_loop
-from bot.workflows.reporting.publish_run import report_loop
+from bot.workflows.job_table import RUN_KINDS
+from bot.workflows.kernel import publish_loop
 from demo.standin.server import StandIn
 from demo.standin.views import CheckRunView, DeliveryView
 from tests.machine import PATIENCE_S
@@ -233,8 +233,8 @@ async def working(at: Harness, root: Path) -> AsyncIterator[RunningBot]:
     at.github.world.hold_webhooks()
     at.github.world.set_webhook_url("http://127.0.0.1:9/held")
     bot = RunningBot(at, root)
-    loops: list[Coroutine[Any, Any, Any]] = [pump_loop(at.context), publish_checks_loop(at.context)]
-    loops += [report_loop(at.context), bot.listen(), bot.work()]
+    loops: list[Coroutine[Any, Any, Any]] = [pump_loop(at.context), bot.listen(), bot.work()]
+    loops += [publish_loop(at.context, kind) for kind in RUN_KINDS]
     tasks = [asyncio.create_task(one) for one in loops]
     for task in tasks:
         task.add_done_callback(bot.ended)
@@ -244,7 +244,7 @@ async def working(at: Harness, root: Path) -> AsyncIterator[RunningBot]:
         for task in (*tasks, *bot.under_way):
             task.cancel()
         await asyncio.gather(*tasks, *bot.under_way, return_exceptions=True)
-        await at.context.pull_control.halt()
+        await at.context.control.halt()
 
 
 def check_events(home: Path) -> list[tuple[str, str]]:

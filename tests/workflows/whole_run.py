@@ -10,7 +10,8 @@ from typing import Any
 from bot.config import Policy
 from bot.model import AgentTask, Proposal, RunEvent
 from bot.rules.runs.state import RunState
-from bot.workflows.runs.loop import step_run
+from bot.workflows.kernel import step_run
+from bot.workflows.runs.loop import FIX_RUN
 from tests.workflows.conftest import NAME, Harness
 
 ERROR = "answer.txt: error: the answer is wrong [wrong-answer]"
@@ -70,7 +71,7 @@ async def go(at: Harness, run_id: str, **more: Any) -> RunState:
 
 
 async def through(at: Harness, run_id: str) -> RunState:
-    while not (await step_run(at.context, run_id)).done:
+    while not (await step_run(at.context, FIX_RUN, run_id)).done:
         continue
     return await at.state(run_id)
 

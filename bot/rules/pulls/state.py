@@ -100,11 +100,7 @@ class FinishPull(Model):
     kind: Literal["finish"] = "finish"
 
 
-class PullDone(Model):
-    kind: Literal["nothing"] = "nothing"
-
-
-PullAction = BeginPull | SetUpPull | RunCheck | CheckBase | JudgeCheck | FinishPull | PullDone
+PullAction = BeginPull | SetUpPull | RunCheck | CheckBase | JudgeCheck | FinishPull
 
 
 def pull_check_state(events: Iterable[PullCheckEvent]) -> PullCheckState:
@@ -163,10 +159,10 @@ def _failed_setup(event: PullSetupFailed) -> ValidationStep:
     )
 
 
-def next_pull_action(spec: PullCheckSpec, state: PullCheckState) -> PullAction:
-    """What is to be done next. The same events always give the same answer."""
+def next_pull_action(spec: PullCheckSpec, state: PullCheckState) -> PullAction | None:
+    """What is to be done next; None once it has ended. The same events always give the same answer."""
     if state.finished is not None:
-        return PullDone()
+        return None
     if state.started_at is None:
         return BeginPull()
     if state.stop is not None:

@@ -58,17 +58,13 @@ class Finish(Model):
     stop: ExplainedStop | StopReason | None = None
 
 
-class Nothing(Model):
-    kind: Literal["nothing"] = "nothing"
+Action = Begin | SetUp | Validate | Prepare | Implement | ReviewAction | Package | Finish
 
 
-Action = Begin | SetUp | Validate | Prepare | Implement | ReviewAction | Package | Finish | Nothing
-
-
-def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action:
-    """What a run does next. The same events at the same time always give the same answer."""
+def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action | None:
+    """What a run does next; None once it has ended. The same events at the same time always give the same answer."""
     if state.finished is not None:
-        return Nothing()
+        return None
     if state.base_sha is None or state.started_at is None:
         return Begin()
     if state.stop is not None:

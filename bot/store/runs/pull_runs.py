@@ -27,6 +27,10 @@ class PullCheckRow(JobRow):
     spec: PullCheckSpec
     status: PullStatus
 
+    @property
+    def place(self) -> str:
+        return self.spec.repo.full_name
+
 
 class PullRuns(JobRuns[PullCheckRow, PullCheckEvent, PullCheckState]):
     """The pull checks of this database. `pull_started` sets a queued one going, `pull_finished` ends it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +17,7 @@ HELD = 2**62
 """The `reported` of a row of which nothing more is told: it is silenced, or GitHub refused its last word."""
 
 
-class JobRow(Model):
+class JobRow(Model, ABC):
     """A run's row, of either kind: what the outside wants of it. Times are epoch milliseconds."""
 
     id: str
@@ -30,6 +31,16 @@ class JobRow(Model):
     @property
     def final(self) -> bool:
         return self.status not in OPEN
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """Where it works: `owner/name`, or the path of a tree."""
+
+    @property
+    def attended(self) -> bool:
+        """Whether the process that made it works on it, so no server takes it up."""
+        return False
 
 
 def event_row(run_id: str, repo: str, ts: str, event: Event) -> dict[str, Any]:

@@ -27,6 +27,14 @@ class RunRow(JobRow):
     branch: str | None
     waiting_for: str | None
 
+    @property
+    def place(self) -> str:
+        return self.spec.place
+
+    @property
+    def attended(self) -> bool:
+        return self.spec.attended
+
 
 class Runs(JobRuns[RunRow, RunEvent, RunState]):
     """The fix runs of this database."""

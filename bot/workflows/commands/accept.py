@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from bot.errors import Stale, UserError
 from bot.logs import get_logger
-from bot.model.jobs import Job
+from bot.model.jobs import Job, JobName
 from bot.rules.triage.decisions import RunCommands
 from bot.store.database.database import now_ms
 from bot.workflows.commands.types import CommandRequest, command_id, to_args
@@ -58,7 +58,9 @@ async def accept(context: Context, request: RunCommands) -> str:
     said = [*ids, str(request.at), request.kind, str(request.comment_id)]
     digest = sha256("\n".join(said).encode()).hexdigest()[:24]
     args = to_args(order, dict(enumerate(ids)))
-    await context.enqueue(Job(kind="command", id=f"command:{digest}", partition=request.repo.full_name, args=args))
+    await context.enqueue(
+        Job(kind=JobName.COMMAND, id=f"command:{digest}", partition=request.repo.full_name, args=args)
+    )
     return request.because
 
 

@@ -21,10 +21,11 @@ from bot.workflows.commands.once import begin_once, checks_came, run_came
 from bot.workflows.commands.pause import checks_told, open_errors
 from bot.workflows.commands.types import CommandCall, CommandResult, queued_issue, refused
 from bot.workflows.context import Context
+from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.buttons import failed_checks
+from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.pulls.shared_heads import checks_at
 from bot.workflows.pulls.start_fix import StartResult, allowed, run_spec, start_fix, start_run
-from bot.workflows.pulls.start_stop import stop_run
 from bot.workflows.pulls.sync import check_again, with_trust
 from bot.workflows.repo_config import get_policy
 from bot.workflows.reporting.localize import spoken
@@ -149,7 +150,7 @@ async def cancel(context: Context, ask: CommandCall) -> CommandResult:
         await stop_work(context, repo, number, because, ask.policy)
     for row in checks:
         if row.id in first["checks"]:
-            await stop_run(context, row, f"cancelled: {ask.by}")
+            await stop_run(context, PULL_CHECK, row, f"cancelled: {ask.by}")
     return CommandResult(True)
 
 

@@ -12,7 +12,7 @@ from bot.workflows.commands.types import CommandCall, CommandRequest, CommandRes
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_people import learn_resolved
 from bot.workflows.pulls.sync import sync_pull
-from bot.workflows.runs.loop import fix_job
+from bot.workflows.runs.loop import FIX_RUN
 
 
 async def ok_to_test(context: Context, ask: CommandCall) -> CommandResult:
@@ -67,7 +67,7 @@ async def resume(context: Context, ask: CommandCall) -> CommandResult:
     held = await context.stores.runs.open_run(ask.repo, ask.number)
     row = await context.stores.runs.get(held[0]) if held is not None else None
     if row is not None:
-        await context.wake_job(fix_job(row.id, row.spec).id)
+        await context.wake_job(FIX_RUN.job(row.id, row.place).id)
     return CommandResult(True, done_reply("resume", {}, ask.language))
 
 

@@ -26,10 +26,11 @@ from bot.store.database.database import now_ms
 from bot.store.inbox.candidates import QueuedIssue as Waiting
 from bot.workflows.commands.accept import accept
 from bot.workflows.context import Context
+from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.buttons import handle_button
 from bot.workflows.pulls.config_check import judge_policy_at
+from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.pulls.merge_queue import check_merge_group, drop_merge_group
-from bot.workflows.pulls.start_stop import stop_run
 from bot.workflows.pulls.sync import sync_commit, sync_pull
 from bot.workflows.reporting.resume import release_reports
 from bot.workflows.runs.request import cancel_run, make_candidate, quiet_ms, stop_work
@@ -107,4 +108,4 @@ async def _stop_installation(context: Context, decision: StopInstallation) -> No
     for checks in await context.stores.pulls.unfinished():
         if meant(checks.spec.repo):
             await context.stores.pulls.hold_reports(checks.id)
-            await stop_run(context, checks, decision.because)
+            await stop_run(context, PULL_CHECK, checks, decision.because)

@@ -14,12 +14,13 @@ from bot.rules.triage.decisions import ButtonPressed
 from bot.rules.triage.pull_requests import RERUN
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
+from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.config_check import CHECK as CONFIG
 from bot.workflows.pulls.config_check import judge_policy_at
+from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.pulls.merge_queue import check_group_again
 from bot.workflows.pulls.shared_heads import checks_at
 from bot.workflows.pulls.start_fix import start_fix
-from bot.workflows.pulls.start_stop import stop_run
 from bot.workflows.pulls.sync import check_again, sync_commit
 from bot.workflows.repo_config import get_policy
 from bot.workflows.reporting.publish_replies import publish_reply
@@ -82,7 +83,7 @@ def _same(row: PullCheckRow, pressed: ButtonPressed) -> bool:
 async def _cancel(context: Context, pressed: ButtonPressed) -> str:
     checks = await context.stores.pulls.get(pressed.run_id)
     if checks is not None:
-        stopped = await stop_run(context, checks, f"cancelled: {pressed.by}")
+        stopped = await stop_run(context, PULL_CHECK, checks, f"cancelled: {pressed.by}")
         return f"{pressed.by} cancelled the checks" if stopped else "the checks were stopped before"
     run = await context.stores.runs.get(pressed.run_id)
     if run is not None and not run.status.final:

@@ -1,5 +1,6 @@
-"""The checks of one head of a pull request as a durable job: `step_pull_check` loads the facts, lets the rules decide,
-does one effect, is called again. What is interrupted by a crash is done again from the same facts."""
+"""The kind of run that checks a pull request's head commit: what each of its actions does (`bot/workflows/kernel.py`).
+
+What is interrupted by a crash is done again from the same facts."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from typing import assert_never
 from bot.errors import MendbotError, Refused, UserError
 from bot.logs import get_logger
 from bot.model import CHECK_ORDER, ShellCommand, StopReason
-from bot.model.jobs import StepResult
+from bot.model.jobs import JobName
 from bot.model.pull_check_events import (
     PullBaseChecked,
     PullCheckEvent,
@@ -32,7 +33,6 @@ from bot.rules.pulls.state import (
     JudgeCheck,
     PullAction,
     PullCheckState,
-    PullDone,
     RunCheck,
     SetUpPull,
     next_pull_action,
@@ -43,6 +43,7 @@ from bot.workflows.checks.altered_files import judged
 from bot.workflows.checks.checks_to_run import default_stages
 from bot.workflows.context import Context
 from bot.workflows.git_transfer import transfer
+from bot.workflows.kernel import RunKind
 from bot.workflows.pulls.checkouts import (
     Ready,
     SetupFailed,
@@ -52,6 +53,7 @@ from bot.workflows.pulls.checkouts import (
     ready_tree,
     remove_trees,
 )
+from bot.workflows.pulls.publish_checks import publish_pull
 from bot.workflows.pulls.record_verdict import judge_check
 from bot.workspace.checks.logs import write_log
 from bot.workspace.checks.step import StepRun, run_step
@@ -71,23 +73,6 @@ _NEAR = 200
 """Changed paths that choose the project within a repository of many; more say no more."""
 
 
-async def step_pull_check(context: Context, run_id: str) -> StepResult:
-    """Do the next effect of a run of checks; done when there is none, or when somebody asked it to stop."""
-    async with context.pull_control.lock(run_id):
-        row = await context.stores.pulls.get(run_id)
-        if row is None or row.status in ("done", "cancelled") or row.cancel_because is not None:
-            return StepResult(done=True)
-        state = await context.stores.pulls.state(run_id)
-        action = next_pull_action(row.spec, state)
-        if isinstance(action, PullDone):
-            return StepResult(done=True)
-        try:
-            ended = await context.pull_control.interruptibly(run_id, _act(context, row, state, action))
-        finally:
-            context.wake["tell_pulls"].set()
-        return StepResult(done=not ended)
-
-
 async def _act(context: Context, row: PullCheckRow, state: PullCheckState, action: PullAction) -> None:
     match action:
         case BeginPull():
@@ -102,8 +87,6 @@ async def _act(context: Context, row: PullCheckRow, state: PullCheckState, actio
             await judge_check(context, row, state, action.index)
         case FinishPull():
             await finish_pull(context, row, None)
-        case PullDone():
-            return
         case _:
             assert_never(action)
 
@@ -150,7 +133,7 @@ async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState,
     stage, pulls = state.stages[index], context.stores.pulls
     assert stage.command is not None
     await pulls.append(row.id, [PullCheckStarted(index=index, stage=stage.name)])
-    context.wake["tell_pulls"].set()
+    context.wake["publish_checks"].set()
     ready = await ready_tree(context, row, state, "head")
     ended = await _execute(context, row, stage.command, ready, stage.name)
     write_log(context.settings.home, row.id, f"{stage.name}.log", ended.log)
@@ -244,7 +227,7 @@ async def finish_pull(context: Context, row: PullCheckRow, stop: StopReason | No
     fault in between leaves them to the janitor."""
     cancelled = stop is not None and stop.reason in _STOPPED
     await context.stores.pulls.append(row.id, [PullFinished(status="cancelled" if cancelled else "done", stop=stop)])
-    context.wake["tell_pulls"].set()
+    context.wake["publish_checks"].set()
     if tidy:
         try:
             await remove_trees(context, row)
@@ -252,24 +235,25 @@ async def finish_pull(context: Context, row: PullCheckRow, stop: StopReason | No
             log.warning("trees_left", run=row.id, because=str(error))
 
 
-async def finish_cancelled_checks(context: Context, run_id: str) -> None:
-    """End a run of checks that somebody asked to stop; waits until whoever works on it has let go."""
-    async with context.pull_control.lock(run_id):
-        row = await context.stores.pulls.get(run_id)
-        if row is None or row.status in ("done", "cancelled"):
-            return
-        name, _, details = (row.cancel_because or "").partition(": ")
-        known = name in ("superseded", "withdrawn", "closed", "retargeted")
-        stop = StopReason(reason=name if known else "cancelled", details=details if known else row.cancel_because or "")
-        await finish_pull(context, row, stop)
+async def _settle(context: Context, row: PullCheckRow, _state: PullCheckState) -> None:
+    name, _, details = (row.cancel_because or "").partition(": ")
+    known = name in ("superseded", "withdrawn", "closed", "retargeted")
+    stop = StopReason(reason=name if known else "cancelled", details=details if known else row.cancel_because or "")
+    await finish_pull(context, row, stop)
 
 
-async def fail_pull_check(context: Context, run_id: str, stop: StopReason, *, tidy: bool = True) -> None:
-    """End a run of checks that can't go on, for that reason."""
-    async with context.pull_control.lock(run_id):
-        row = await context.stores.pulls.get(run_id)
-        if row is None or row.status in ("done", "cancelled"):
-            return
-        masked_stop = stop.model_copy(update={"details": context.mask(stop.details)})
-        await finish_pull(context, row, masked_stop, tidy=tidy)
-        context.wake["tell_pulls"].set()
+async def _fail(context: Context, row: PullCheckRow, _: PullCheckState, stop: StopReason, tidy: bool) -> None:
+    await finish_pull(context, row, stop, tidy=tidy)
+
+
+PULL_CHECK: RunKind[PullCheckRow, PullCheckState, PullAction] = RunKind(
+    name=JobName.PULL,
+    settle_name=JobName.SETTLE_PULL,
+    publisher="publish_checks",
+    runs=lambda stores: stores.pulls,
+    next_action=lambda row, state, _: next_pull_action(row.spec, state),
+    act=_act,
+    fail=_fail,
+    settle=_settle,
+    publish=publish_pull,
+)

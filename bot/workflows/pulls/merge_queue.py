@@ -12,9 +12,11 @@ from bot.rules.pulls.spec import MERGE_GROUP
 from bot.rules.triage.decisions import CheckMergeGroup, DropMergeGroup
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
+from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.await_approval import waiting_view
+from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.pulls.shared_heads import is_withdrawn
-from bot.workflows.pulls.start_stop import CheckRequest, get_kept_checks, start_checks, stop_run
+from bot.workflows.pulls.start_stop import CheckRequest, get_kept_checks, start_checks
 from bot.workflows.repo_config import get_policy
 from bot.workflows.reporting.publisher import CheckRunUpdate, publish_check
 from bot.workspace.mirror.pull_refs import drop_head
@@ -57,7 +59,7 @@ async def drop_merge_group(context: Context, dropped: DropMergeGroup) -> str:
     repo, sha = dropped.repo, dropped.head_sha
     for row in await context.stores.pulls.open_of(repo, MERGE_GROUP):
         if row.spec.head_sha == sha:
-            await stop_run(context, row, f"closed: {dropped.because}")
+            await stop_run(context, PULL_CHECK, row, f"closed: {dropped.because}")
     mirror = context.mirror(repo)
     if mirror.is_dir():
         await drop_head(mirror, sha)

@@ -19,19 +19,12 @@ from bot.workflows.context import Context
 from bot.workflows.pulls.shared_heads import newest_at
 from bot.workflows.pushes.push_limits import may_push_more
 from bot.workflows.reporting.localize import spoken
-from bot.workflows.reporting.publisher import CheckRunUpdate, Publication, Publisher, publish_all, publish_check
+from bot.workflows.reporting.publisher import CheckRunUpdate, Publication, publish_all, publish_check
 
 _ASKED = 20
 """Changed files of which the history is asked."""
 _KNOWN = 5
 """Past errors of the changed files that are told of."""
-
-
-async def publish_checks_loop(context: Context) -> None:
-    """Keep GitHub up to date with every run of checks."""
-    await Publisher(
-        "tell_pulls", context.stores.pulls, partial(publish_pull, context), context.wake["tell_pulls"]
-    ).loop()
 
 
 async def publish_pull(context: Context, row: PullCheckRow) -> None:

@@ -22,11 +22,12 @@ from bot.rules.runs.spec import FixTarget, RunSpec
 from bot.store.database.database import now_ms
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
+from bot.workflows.kernel import enqueue_run
 from bot.workflows.pulls.shared_heads import checks_at
 from bot.workflows.pulls.sync import with_trust
 from bot.workflows.pushes.push_limits import push_limit_reached
 from bot.workflows.repo_config import get_policy
-from bot.workflows.runs.loop import fix_job
+from bot.workflows.runs.loop import FIX_RUN
 
 _PATHS_NAMED = 20
 _BLOCK_CHARS = 4_000
@@ -91,8 +92,7 @@ async def start_run(context: Context, spec: RunSpec) -> StartResult:
     if not await context.stores.runs.create(run_id, spec):
         taken = ("number", numbers)
         return StartResult(why="pull_taken" if spec.pull is not None else "issue_taken", values=(taken,))
-    await context.enqueue(fix_job(run_id, spec))
-    context.wake["report"].set()
+    await enqueue_run(context, FIX_RUN, run_id, spec.place)
     return StartResult(run_id)
 
 

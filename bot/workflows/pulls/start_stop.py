@@ -8,12 +8,13 @@ from hashlib import sha256
 
 from bot.config import Policy
 from bot.model import Repo
-from bot.model.jobs import Job
 from bot.model.pulls import CheckStatus, PullRequest
 from bot.rules.pulls.spec import MERGE_GROUP, PullCheckSpec
 from bot.rules.pulls.state import checks_of
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
+from bot.workflows.kernel import enqueue_run, stop_run
+from bot.workflows.pulls.loop import PULL_CHECK
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +26,6 @@ class CheckRequest:
     only: Sequence[str] = ()
     kept: Sequence[CheckStatus] = ()
     asked: bool = False
-
-
-def pull_job(run_id: str, spec: PullCheckSpec) -> Job:
-    """The job that works on a run of checks; its id is the run's, so a run is worked on once."""
-    return Job(kind="pull", id=f"pull:{run_id}", partition=spec.repo.full_name, args={"run_id": run_id})
-
-
-def settle_pull_job(run_id: str, spec: PullCheckSpec) -> Job:
-    """The job that says the last word of checks that were stopped."""
-    return Job(kind="settle_pull", id=f"settle_pull:{run_id}", partition=spec.repo.full_name, args={"run_id": run_id})
 
 
 async def start_checks(
@@ -67,8 +58,7 @@ async def start_checks(
     run_id = f"pull-{digest[:10]}"
     if not await pulls.create(run_id, spec):
         return None
-    await context.enqueue(pull_job(run_id, spec))
-    context.wake["tell_pulls"].set()
+    await enqueue_run(context, PULL_CHECK, run_id, repo.full_name)
     return run_id
 
 
@@ -80,19 +70,9 @@ async def stop_checks(
     stopped = 0
     for row in await context.stores.pulls.open_of(repo, number):
         spared = row.spec.head_sha == but or (row.spec.asked and not asked)
-        if not spared and await stop_run(context, row, because):
+        if not spared and await stop_run(context, PULL_CHECK, row, because):
             stopped += 1
     return stopped
-
-
-async def stop_run(context: Context, row: PullCheckRow, because: str) -> bool:
-    """Ask one run of checks to stop and have its last word said once; False where somebody did before."""
-    if not await context.stores.pulls.request_cancel(row.id, because):
-        return False
-    context.pull_control.signal(row.id)
-    await context.enqueue(settle_pull_job(row.id, row.spec))
-    context.wake["tell_pulls"].set()
-    return True
 
 
 async def get_kept_checks(context: Context, row: PullCheckRow, only: Sequence[str]) -> tuple[CheckStatus, ...]:

@@ -15,12 +15,14 @@ from bot.rules.pulls.eligibility import Eligibility, EligibilityFacts, judge_eli
 from bot.rules.reasons import make_reason
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_people import forget_heads, learn_from_merge
+from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.await_approval import publish_approved, publish_awaiting
 from bot.workflows.pulls.config_check import judge_policy_of_pull
+from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.pulls.merge_queue import check_group_again
 from bot.workflows.pulls.shared_heads import checks_at, is_withdrawn, not_green, owning_pull_request
 from bot.workflows.pulls.skip_by_paths import publish_filtered
-from bot.workflows.pulls.start_stop import CheckRequest, get_kept_checks, start_checks, stop_checks, stop_run
+from bot.workflows.pulls.start_stop import CheckRequest, get_kept_checks, start_checks, stop_checks
 from bot.workflows.repo_config import get_policy
 from bot.workflows.runs.request import cancel_run
 
@@ -173,7 +175,7 @@ async def _check_head(context: Context, repo: Repo, pull: PullRequest, policy: P
             only = await not_green(context, row) if row.spec.base_ref != pull.base_ref else ()
             if not only:
                 return already
-            await stop_run(context, row, f"retargeted: its base is {pull.base_ref} now")
+            await stop_run(context, PULL_CHECK, row, f"retargeted: its base is {pull.base_ref} now")
             order = CheckRequest(found.because, only, await get_kept_checks(context, row, only))
         # first, as another look finds that the checks have started and does no more
         await judge_policy_of_pull(context, repo, pull, policy)

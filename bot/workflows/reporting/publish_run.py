@@ -14,7 +14,7 @@ from bot.workflows.context import Context
 from bot.workflows.history.seen_before import with_memory
 from bot.workflows.reporting.publish_fix import publish_fix
 from bot.workflows.reporting.publish_replies import publish_run_comment
-from bot.workflows.reporting.publisher import CheckRunUpdate, Publication, Publisher, publish_all, publish_check
+from bot.workflows.reporting.publisher import CheckRunUpdate, Publication, publish_all, publish_check
 from bot.workflows.reporting.request_review import ask_review
 from bot.workflows.reporting.run_view import view_of
 
@@ -27,11 +27,6 @@ _LABELS: Mapping[Status, str | None] = {
     Status.FAILED: FAILED,
     Status.CANCELLED: None,
 }
-
-
-async def report_loop(context: Context) -> None:
-    """Keep GitHub up to date with every run."""
-    await Publisher("report", context.stores.runs, partial(publish, context), context.wake["report"]).loop()
 
 
 async def publish(context: Context, row: RunRow) -> None:

@@ -13,6 +13,6 @@ async def release_reports(context: Context, decision: ReleaseReports) -> str:
     released = await reports.release(decision.installation_id, decision.repositories, decision.number)
     if not released:
         return f"{decision.because}; nothing is left to be told there"
-    for loop in ("report", "tell_pulls"):
+    for loop in ("report", "publish_checks"):
         context.wake[loop].set()
     return f"{decision.because}; what {released} {'run' if released == 1 else 'runs'} could not say is told now"

@@ -11,14 +11,12 @@ from bot.agent.hook_bundle import remove_kit
 from bot.errors import MendbotError
 from bot.logs import get_logger
 from bot.model import Artifact, Loss, Phase, Status, StopReason
-from bot.model.jobs import Job
 from bot.model.phase_events import PhaseSkipped
 from bot.model.reasons import ExplainedStop
 from bot.model.run_events import SessionFinished
 from bot.rules.reasons import make_reason, parse_reason
 from bot.rules.runs.certificate import certificate
 from bot.rules.runs.proof import proof_of
-from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.agents.build_agents import kit_dir
@@ -146,27 +144,12 @@ async def _rescued(mirror: Path, path: Path, ref: str) -> Loss | None:
     return loss
 
 
-async def finish_cancelled(context: Context, run_id: str) -> None:
-    """End a run that somebody asked to stop; waits until whoever works on it has let go."""
-    async with context.control.lock(run_id):
-        row = await context.stores.runs.get(run_id)
-        if row is None or row.status.final:
-            return
-        state = await context.stores.runs.state(run_id)
-        if state.pull is not None or (row.spec.workspace is not None and state.passed):
-            # asked too late: what was wanted is there, and that is what is to be told
-            await finish(context, row, state, Status.SUCCESS, None)
-            return
-        because = row.cancel_because or make_reason("stop.asked").text
-        await finish(
-            context,
-            row,
-            state,
-            Status.CANCELLED,
-            ExplainedStop(reason="cancelled", details=because, said=parse_reason(because)),
-        )
-
-
-def settle_job(run_id: str, spec: RunSpec) -> Job:
-    """The job that says a cancelled run's last word."""
-    return Job(kind="settle", id=f"settle:{run_id}", partition=spec.place, args={"run_id": run_id})
+async def finish_cancelled(context: Context, row: RunRow, state: RunState) -> None:
+    """End a run that somebody asked to stop."""
+    if state.pull is not None or (row.spec.workspace is not None and state.passed):
+        # asked too late: what was wanted is there, and that is what is reported
+        await finish(context, row, state, Status.SUCCESS, None)
+        return
+    because = row.cancel_because or make_reason("stop.asked").text
+    stop = ExplainedStop(reason="cancelled", details=because, said=parse_reason(because))
+    await finish(context, row, state, Status.CANCELLED, stop)

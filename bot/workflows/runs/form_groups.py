@@ -22,8 +22,9 @@ from bot.store.database.database import now_ms
 from bot.store.inbox.candidates import Burst
 from bot.workflows.context import Context
 from bot.workflows.job_runner import persistently
+from bot.workflows.kernel import enqueue_run
 from bot.workflows.repo_config import get_policy
-from bot.workflows.runs.loop import fix_job
+from bot.workflows.runs.loop import FIX_RUN
 
 IDLE_MS = 30_000
 RETRY_S = 15.0
@@ -114,7 +115,7 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
         )
         run_id = _run_id(repo, spec, now_ms())
         if await context.stores.runs.create(run_id, spec):
-            await context.enqueue(fix_job(run_id, spec))
+            await enqueue_run(context, FIX_RUN, run_id, spec.place)
         else:  # a run that is being stopped still holds one of them
             await context.stores.candidates.postpone(repo, group.issues, HELD_MS)
     context.wake["report"].set()

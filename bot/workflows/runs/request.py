@@ -9,7 +9,8 @@ from bot.model import Repo
 from bot.store.inbox.candidates import QueuedIssue
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
-from bot.workflows.runs.finish import settle_job
+from bot.workflows.kernel import interrupt_run
+from bot.workflows.runs.loop import FIX_RUN
 
 
 async def make_candidate(context: Context, candidate: QueuedIssue) -> None:
@@ -41,9 +42,7 @@ def quiet_ms(context: Context, policy: Policy) -> int:
 async def cancel_run(
     context: Context, row: RunRow, because: str, *, released: Sequence[int] = (), quiet_ms: int = 0
 ) -> None:
-    """Ask a run to stop, interrupt what is being done for it, and have its last word said once."""
+    """Ask a run to stop, interrupt what is being done for it, and have its end recorded."""
     if not await context.stores.runs.request_cancel(row.id, because, released=released, quiet_ms=quiet_ms):
         return
-    context.control.signal(row.id)
-    await context.enqueue(settle_job(row.id, row.spec))
-    context.wake["report"].set()
+    await interrupt_run(context, FIX_RUN, row)

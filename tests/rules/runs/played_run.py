@@ -14,7 +14,6 @@ from bot.rules.runs.next_action import (
     Begin,
     Finish,
     Implement,
-    Nothing,
     Package,
     Prepare,
     ReviewAction,
@@ -126,8 +125,6 @@ def effect(
         case Finish():
             stop = action.stop.model_dump() if action.stop else None
             return [event("session_finished", "session_finished", status=action.status, stop=stop, salvageRef=None)]
-        case Nothing():
-            return []
         case _:
             assert_never(action)
 
@@ -200,7 +197,7 @@ def play(wanted: RunSpec, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES
     story = story or Story()
     for _ in range(1000):
         action = next_action(wanted, story.state, T0)
-        if isinstance(action, Nothing):
+        if action is None:
             return story
         if isinstance(action, Validate) and action.attempt:
             assert f"changes:{action.attempt}" in {key for key, _ in story.events}, "there is nothing to validate yet"
@@ -212,10 +209,10 @@ def play(wanted: RunSpec, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES
 
 def actions(wanted: RunSpec, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES) -> list[Action]:
     story, taken = Story(), []
-    while not isinstance(action := next_action(wanted, story.state, T0), Nothing):
+    while (action := next_action(wanted, story.state, T0)) is not None:
         taken.append(action)
         story.write(effect(action, story.state, luck, stages, wanted.policy.setup is not None))
-    return [*taken, action]
+    return taken
 
 
 def kinds(taken: list[Action]) -> list[str]:

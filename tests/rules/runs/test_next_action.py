@@ -14,7 +14,7 @@ from bot.config import Policy, StopPolicy
 from bot.model import Phase, Status
 from bot.model.pipeline import PipelineStage
 from bot.rules.runs.fold import run_state
-from bot.rules.runs.next_action import Action, Finish, Implement, Nothing, Package, Validate, next_action
+from bot.rules.runs.next_action import Action, Finish, Implement, Package, Validate, next_action
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import NOTHING_OFFERED, RunState
 from tests.rules.runs.played_run import T0, Luck, Story, actions, effect, end, kinds, play, spec
@@ -30,9 +30,9 @@ def test_a_run_goes_through_its_phases_in_order() -> None:
     assert taken[6:10] == [Implement(attempt=1), *(Validate(attempt=1, index=index) for index in range(3))]
     assert kinds(taken) == [
         "begin", "setup", "validate", "validate", "validate", "prepare", "implement", "validate", "validate",
-        "validate", "review", "package", "finish", "nothing",
+        "validate", "review", "package", "finish",
     ]  # fmt: skip
-    assert taken[-2] == Finish(status=Status.SUCCESS)
+    assert taken[-1] == Finish(status=Status.SUCCESS)
 
 
 def test_every_action_is_reached_by_some_run() -> None:
@@ -156,7 +156,7 @@ def test_what_set_up_left_is_where_the_attempts_start_from() -> None:
     story = Story()
     wanted = spec(policy=Policy(setup="make deps"))
     seen = []
-    while not isinstance(action := next_action(wanted, story.state, T0), Nothing):
+    while (action := next_action(wanted, story.state, T0)) is not None:
         story.write(effect(action, story.state, Luck(), setup=True))
         seen.append((action.kind, story.state.start, story.state.snapshot))
     assert ("begin", "s0", "s0") in seen
@@ -219,7 +219,7 @@ def test_from_wherever_a_crash_leaves_it_a_run_goes_on_to_an_end(
 @given(wanted=SPECS, luck=LUCK)
 def test_an_ended_run_does_nothing_and_the_fold_takes_one_event_at_a_time(wanted: RunSpec, luck: Luck) -> None:
     whole = play(wanted, luck)
-    assert next_action(wanted, whole.state, T0 + timedelta(days=9)) == Nothing()
+    assert next_action(wanted, whole.state, T0 + timedelta(days=9)) is None
     for length in range(len(whole.events)):
         part = whole.until(length)
         assert part.state.last_event == length

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from bot.workflows.runs.loop import step_run
+from bot.workflows.kernel import step_run
+from bot.workflows.runs.loop import FIX_RUN
 from tests.workflows.commands.command_scenario import AtDesk, CommandScenario, Writer, on
 from tests.workflows.conftest import NAME
 
@@ -116,11 +117,11 @@ def test_a_paused_fix_stops_before_its_next_step_and_says_so(at_desk: AtDesk) ->
         thread.at.hands.append(Writer())
         (number,) = await group_of(thread, "It is wrong")
         (row,) = await thread.at.runs.unfinished()
-        await step_run(thread.at.context, row.id)
+        await step_run(thread.at.context, FIX_RUN, row.id)
         events = len(await thread.at.runs.events(row.id))
         assert thread.reactions(number, await thread.say(number, "/mendbot pause")) == DONE
         for _ in range(3):
-            outcome = await step_run(thread.at.context, row.id)
+            outcome = await step_run(thread.at.context, FIX_RUN, row.id)
             assert (outcome.done, outcome.wait_s > 0) == (False, True)
         since = (await thread.at.runs.events(row.id))[events:]
         assert [event.type for event in since] == ["paused"]
@@ -145,7 +146,7 @@ def test_a_label_on_a_paused_issue_waits_and_holds_up_no_other(at_desk: AtDesk) 
         assert sorted(numbers for numbers, _ in await thread.runs()) == [(paused,), (other,)]
         for row in await thread.at.runs.unfinished():
             for _ in range(3):
-                await step_run(thread.at.context, row.id)
+                await step_run(thread.at.context, FIX_RUN, row.id)
             started = (await thread.at.row(row.id)).waiting_for is None
             assert started is (row.spec.threads == (other,))
         await thread.tell()

@@ -18,8 +18,10 @@ from bot.reports.history.guidance import guidance_text
 from bot.rules.runs.lessons import Lesson
 from bot.rules.runs.state import RunState
 from bot.workflows.history.learn_from_runs import change_hash, learn_from_run
+from bot.workflows.kernel import settle_run
 from bot.workflows.runs.begin_local import begin_local
-from bot.workflows.runs.finish import finish, finish_cancelled, keep
+from bot.workflows.runs.finish import finish, keep
+from bot.workflows.runs.loop import FIX_RUN
 from bot.workflows.tampering import loosened
 from tests.workflows.conftest import Harness
 from tests.workflows.whole_run import ERROR, JUDGE, LUCKY, POLICY, Doer, go, judged, through, writes
@@ -268,7 +270,7 @@ def test_a_session_whose_end_was_cut_short_comes_to_it_all_the_same(at_desk: AtD
         await keep(at.context, row, state, Status.FAILED)
         lessons = replace(state, lessons=(Lesson("test", "c", (ERROR,), "HEAD", "HEAD", 1),))
         await finish(at.context, row, lessons, Status.FAILED, None)
-        await finish_cancelled(at.context, "run-1")
+        await settle_run(at.context, FIX_RUN, "run-1")
         return at.context.git_dir(row.id, row.spec).exists(), (await at.row("run-1")).status
 
     assert at_desk(work) == (False, Status.FAILED)

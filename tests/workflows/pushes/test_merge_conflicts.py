@@ -13,10 +13,11 @@ from bot.errors import Transient
 from bot.github.client import DEFAULT_AUTHOR
 from bot.model import Conflict, Issue, Phase
 from bot.rules.runs.state import RunState
+from bot.workflows.kernel import step_run
 from bot.workflows.pushes.merge_conflicts import note_conflicts
 from bot.workflows.reporting.publish_run import publish
 from bot.workflows.runs.begin import open_tree
-from bot.workflows.runs.loop import step_run
+from bot.workflows.runs.loop import FIX_RUN
 from tests.workflows.conftest import NAME, Harness, ScriptedAgent
 from tests.workflows.whole_run import writes
 
@@ -35,14 +36,14 @@ async def begun(at: Harness, *numbers: int) -> None:
     for number in numbers:
         issue = Issue(number=number, title=f"Issue {number}", body="It should be better.")
         await at.run(f"run-{number}", number, issues=(issue,))
-        await step_run(at.context, f"run-{number}")
+        await step_run(at.context, FIX_RUN, f"run-{number}")
         assert (await at.state(f"run-{number}")).branch
 
 
 async def fixed(at: Harness, number: int, text: str, name: str = "answer.txt") -> None:
     """The issue's run writes that and goes on to its end."""
     at.hands = [ScriptedAgent(writes(text, name))]
-    while not (await step_run(at.context, f"run-{number}")).done:
+    while not (await step_run(at.context, FIX_RUN, f"run-{number}")).done:
         pass
 
 
@@ -50,7 +51,7 @@ async def reviewed(at: Harness, number: int, text: str) -> RunState:
     """The issue's run writes that and goes on to where only the packaging is left; its state."""
     at.hands = [ScriptedAgent(writes(text))]
     while (state := await at.state(f"run-{number}")).phases.get(Phase.REVIEW) != "completed":
-        await step_run(at.context, f"run-{number}")
+        await step_run(at.context, FIX_RUN, f"run-{number}")
     return state
 
 
@@ -174,7 +175,7 @@ def test_one_that_was_asked_to_stop_before_its_pull_request_is_not_counted(at_de
         await reviewed(at, one, "42\n")
         at.github.world.faults.add("*", f"/{NAME}\\.git/.*", status=503, times=9)
         with pytest.raises(Transient):
-            await step_run(at.context, f"run-{one}")  # looked, and could not push
+            await step_run(at.context, FIX_RUN, f"run-{one}")  # looked, and could not push
         at.github.world.faults.clear()
         await at.runs.request_cancel(f"run-{one}", "unlabelled")
         await fixed(at, two, "42, rounded\n")
@@ -192,7 +193,7 @@ def test_done_again_after_a_fault_it_says_what_was_recorded_without_looking_agai
         await reviewed(at, two, "42, rounded\n")
         at.github.world.faults.add("POST", f"/repos/{NAME}/pulls", status=503, times=9)
         with pytest.raises(Transient):
-            await step_run(at.context, f"run-{two}")
+            await step_run(at.context, FIX_RUN, f"run-{two}")
         at.github.world.faults.clear()
         await fixed(at, two, "42, rounded\n")
         looks = [one for one in at.github.world.requests if one.path == f"/repos/{NAME}/pulls/{first}"]

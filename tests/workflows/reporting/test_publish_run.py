@@ -13,7 +13,9 @@ from bot.errors import Transient
 from bot.model import Issue, Status, ValidationStep
 from bot.model.run_events import RunEvent
 from bot.store.runs.reported import Published
-from bot.workflows.reporting.publish_run import publish, report_loop
+from bot.workflows.kernel import publish_loop
+from bot.workflows.reporting.publish_run import publish
+from bot.workflows.runs.loop import FIX_RUN
 from tests.machine import PATIENCE_S
 from tests.reports.hostile_texts import assert_harmless
 from tests.run_events import run_event
@@ -209,7 +211,7 @@ def test_the_loop_tells_what_is_new_until_nothing_is(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> tuple[datetime, set[str]]:
         number = at.issue()
         await at.run("run-1", number)
-        loop = asyncio.create_task(report_loop(at.context))
+        loop = asyncio.create_task(publish_loop(at.context, FIX_RUN))
         at.github.world.faults.add("*", "/repos/.*", status=503, times=1)
         await at.runs.append("run-1", [started(), finished(Status.FAILED)])
         at.context.wake["report"].set()

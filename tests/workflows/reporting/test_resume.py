@@ -12,10 +12,12 @@ import pytest
 from bot.config import Policy
 from bot.model import Status
 from bot.rules.pulls.spec import PullCheckSpec
-from bot.workflows.pulls.publish_checks import publish_checks_loop, publish_pull
+from bot.workflows.job_table import RUN_KINDS
+from bot.workflows.kernel import publish_loop, settle_run
+from bot.workflows.pulls.publish_checks import publish_pull
 from bot.workflows.reporting import publisher
-from bot.workflows.reporting.publish_run import publish, report_loop
-from bot.workflows.runs.finish import finish_cancelled
+from bot.workflows.reporting.publish_run import publish
+from bot.workflows.runs.loop import FIX_RUN
 from tests.machine import PATIENCE_S
 from tests.run_events import pull_check_event
 from tests.workflows.conftest import NAME, Harness
@@ -28,7 +30,7 @@ AtDesk = Callable[..., Any]
 async def told(at: Harness) -> None:
     """Until the loops have nothing more to tell."""
     stores = at.context.stores
-    loops = [asyncio.create_task(loop(at.context)) for loop in (report_loop, publish_checks_loop)]
+    loops = [asyncio.create_task(publish_loop(at.context, kind)) for kind in RUN_KINDS]
     try:
         async with asyncio.timeout(PATIENCE_S):
             while await stores.runs.unreported() or await stores.pulls.unreported():  # noqa: ASYNC110  # a database's
@@ -63,7 +65,7 @@ def test_what_stopped_with_a_suspension_is_told_when_it_is_lifted_and_once(at_de
         await checks(at, sha)
         at.github.world.suspend_app(NAME)
         await deliver(at, installation("suspend", at.repo.installation_id))
-        await finish_cancelled(at.context, "run-1")
+        await settle_run(at.context, FIX_RUN, "run-1")
         ended = pull_check_event("pull_finished", status="cancelled")
         await at.context.stores.pulls.append("pull-1", [ended])
         await told(at)
@@ -93,7 +95,7 @@ def test_an_app_that_is_installed_anew_speaks_for_its_new_installation(at_desk: 
         await publish(at.context, await at.row("run-1"))
         at.github.world.uninstall_app(NAME)
         await deliver(at, installation("deleted", at.repo.installation_id))
-        await finish_cancelled(at.context, "run-1")
+        await settle_run(at.context, FIX_RUN, "run-1")
         at.github.world.create_repo("octo/other", {"a": ""})  # its owner installs the App again
         fresh = at.github.world.installation_id(NAME)
         await deliver(at, installation("created", fresh, "octo/other", "Octo/Tiny"))

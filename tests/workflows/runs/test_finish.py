@@ -10,10 +10,11 @@ from typing import Any
 from bot.config import Policy
 from bot.model import Phase, Status, StopReason
 from bot.model.run_events import SessionFinished
+from bot.workflows.kernel import fail_run, settle_run, step_run
 from bot.workflows.maintenance.janitor import sweep
 from bot.workflows.runs.begin import begin_run
-from bot.workflows.runs.finish import finish, finish_cancelled, keep, remove_tree
-from bot.workflows.runs.loop import fail_run, step_run
+from bot.workflows.runs.finish import finish, keep, remove_tree
+from bot.workflows.runs.loop import FIX_RUN
 from bot.workflows.runs.package import package, review
 from bot.workspace.git.command import git
 from tests.machine import PATIENCE_S
@@ -31,7 +32,7 @@ def test_what_an_interrupted_end_had_salvaged_is_still_named(at_desk: AtDesk) ->
         tree = await attempted(at, "run-1")
         await keep(at.context, row, await at.state("run-1"), Status.FAILED)
         await remove_tree(at.context.mirror(row.spec.on_github), at.context.tree_path(row))  # and then the process died
-        await finish_cancelled(at.context, "run-1")
+        await settle_run(at.context, FIX_RUN, "run-1")
         state = await at.state("run-1")
         assert "+42\n" in state.unfinished and "--- a/answer.txt" in state.unfinished
         return state.salvage_ref, tree.parent.exists(), [str((await at.row("run-1")).status)]
@@ -46,7 +47,7 @@ def test_a_cancel_that_came_after_the_pull_request_is_too_late(at_desk: AtDesk) 
         await review(at.context, row, await at.state("run-1"))
         await package(at.context, row, await at.state("run-1"))
         await at.runs.request_cancel("run-1", "closed")
-        await finish_cancelled(at.context, "run-1")
+        await settle_run(at.context, FIX_RUN, "run-1")
         return (await at.row("run-1")).status, (await at.state("run-1")).stop
 
     assert at_desk(work) == (Status.SUCCESS, None)
@@ -59,7 +60,7 @@ def test_settling_twice_says_the_last_word_once(at_desk: AtDesk) -> None:
         await at.run("run-1", 1)
         await at.runs.request_cancel("run-1", "ada took the label off")
         for _ in range(2):
-            await finish_cancelled(at.context, "run-1")
+            await settle_run(at.context, FIX_RUN, "run-1")
         stop = (await at.state("run-1")).stop
         assert stop is not None
         return [event.type for event in await at.runs.events("run-1")].count("session_finished"), stop.details
@@ -72,7 +73,7 @@ def test_what_is_buried_without_clearing_up_is_cleared_by_the_janitor(at_desk: A
         await at.run("run-1", 1)
         tree = await attempted(at, "run-1")
         kept = await sweep(at.context)
-        await fail_run(at.context, "run-1", StopReason(reason="refused", details="no"), tidy=False)
+        await fail_run(at.context, FIX_RUN, "run-1", StopReason(reason="refused", details="no"), tidy=False)
         before = tree.exists()
         removed = await sweep(at.context)
         saved = await git("show", "refs/mendbot/salvage/run-1:answer.txt", git_dir=at.context.mirror(at.repo))
@@ -85,7 +86,7 @@ def test_a_worktree_whose_work_cannot_be_kept_stays_and_does_not_keep_the_bot_fr
     async def work(at: Harness) -> tuple[int, str]:
         await at.run("run-1", 1)
         tree = await attempted(at, "run-1")
-        await fail_run(at.context, "run-1", StopReason(reason="refused", details="no"), tidy=False)
+        await fail_run(at.context, FIX_RUN, "run-1", StopReason(reason="refused", details="no"), tidy=False)
         shutil.rmtree(at.context.mirror(at.repo) / "objects")  # so there is nowhere to salvage it to
         return await sweep(at.context), (tree / "answer.txt").read_text()
 
@@ -96,7 +97,7 @@ def test_a_broken_mirror_that_can_still_keep_the_work_does_not_hinder_its_remova
     async def work(at: Harness) -> tuple[int, bool, bytes]:
         await at.run("run-1", 1)
         tree = await attempted(at, "run-1")
-        await fail_run(at.context, "run-1", StopReason(reason="refused", details="no"), tidy=False)
+        await fail_run(at.context, FIX_RUN, "run-1", StopReason(reason="refused", details="no"), tidy=False)
         mirror = at.context.mirror(at.repo)
         head = (mirror / "HEAD").read_text()
         (mirror / "HEAD").write_text("broken")
@@ -113,12 +114,12 @@ def test_an_interrupted_effect_ends_the_job_and_leaves_the_last_word_to_settle(a
 
     async def work(at: Harness) -> tuple[bool, str, bool]:
         row = await at.run("run-1", 1, policy=slow)
-        assert not (await step_run(at.context, "run-1")).done
-        busy = asyncio.create_task(step_run(at.context, "run-1"))
+        assert not (await step_run(at.context, FIX_RUN, "run-1")).done
+        busy = asyncio.create_task(step_run(at.context, FIX_RUN, "run-1"))
         while "setup_started" not in [event.type for event in await at.runs.events("run-1")]:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
         await at.runs.request_cancel("run-1", "closed")
-        settling = asyncio.create_task(finish_cancelled(at.context, "run-1"))
+        settling = asyncio.create_task(settle_run(at.context, FIX_RUN, "run-1"))
         at.context.control.signal("run-1")
         outcome = await asyncio.wait_for(busy, PATIENCE_S)
         await settling
@@ -132,8 +133,8 @@ def test_another_processs_cancel_is_seen_within_two_seconds(at_desk: AtDesk) -> 
 
     async def work(at: Harness) -> bool:
         await at.run("run-1", 1, policy=slow)
-        await step_run(at.context, "run-1")
-        busy = asyncio.create_task(step_run(at.context, "run-1"))
+        await step_run(at.context, FIX_RUN, "run-1")
+        busy = asyncio.create_task(step_run(at.context, FIX_RUN, "run-1"))
         while "setup_started" not in [event.type for event in await at.runs.events("run-1")]:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
         await at.runs.request_cancel("run-1", "closed")
@@ -146,7 +147,7 @@ def test_an_ended_run_is_not_worked_on_again(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> tuple[bool, int]:
         await at.run("run-1", 1)
         await at.runs.append("run-1", [SessionFinished(status=Status.FAILED)])
-        outcome = await step_run(at.context, "run-1")
+        outcome = await step_run(at.context, FIX_RUN, "run-1")
         return outcome.done, len(await at.runs.events("run-1"))
 
     assert at_desk(work) == (True, 1)

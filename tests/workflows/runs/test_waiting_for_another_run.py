@@ -11,9 +11,10 @@ import pytest
 from bot.model import Issue, Repo, Status
 from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import RunRow
+from bot.workflows.kernel import step_run
 from bot.workflows.runs.begin import PathsTaken, begin_run
 from bot.workflows.runs.finish import finish
-from bot.workflows.runs.loop import step_run
+from bot.workflows.runs.loop import FIX_RUN
 from tests.workflows.conftest import Harness, ScriptedAgent
 from tests.workflows.first_attempt import mend
 
@@ -42,11 +43,11 @@ def test_the_second_group_waits_says_for_whom_and_what_and_begins_when_the_first
     async def work(at: Harness) -> tuple[str | None, bool, list[str], str | None, list[str]]:
         first = await group(at, "run-1", 4, "`answer.txt` is wrong")
         await group(at, "run-2", 7, "see answer.txt, line 1")
-        await step_run(at.context, "run-1")
-        outcome = await step_run(at.context, "run-2")
+        await step_run(at.context, FIX_RUN, "run-1")
+        outcome = await step_run(at.context, FIX_RUN, "run-2")
         said, kept = (await at.row("run-2")).waiting_for, await kinds(at, "run-2")
         await end(at, first)
-        assert not (await step_run(at.context, "run-2")).done
+        assert not (await step_run(at.context, FIX_RUN, "run-2")).done
         return said, outcome.done, kept, (await at.row("run-2")).waiting_for, await kinds(at, "run-2")
 
     said, done, kept, after, begun = at_desk(work)
@@ -60,7 +61,7 @@ def test_what_the_first_group_changed_beyond_its_issues_counts_too(at_desk: AtDe
         at.hands = [ScriptedAgent(mend)]
         await at.run("run-1", 1, issues=about(1, "it is wrong"))
         while not (await at.state("run-1")).changed_paths:
-            await step_run(at.context, "run-1")
+            await step_run(at.context, FIX_RUN, "run-1")
         with pytest.raises(PathsTaken) as raised:
             await begin_run(at.context, await group(at, "run-2", 2, "answer.txt"))
         return str(raised.value)
@@ -86,7 +87,7 @@ def test_of_many_that_begin_at_once_each_gets_its_turn_and_no_two_hold_a_file_to
 
         async def through(row: RunRow) -> None:
             while "session_started" not in await kinds(at, row.id):
-                await step_run(at.context, row.id)
+                await step_run(at.context, FIX_RUN, row.id)
                 await asyncio.sleep(0.01)
             own = set((await at.state(row.id)).focus)
             assert not any(own & held for held in working.values()), (row.id, working)
@@ -188,7 +189,7 @@ def test_who_waits_for_another_group_asks_github_nothing(at_desk: AtDesk) -> Non
         await group(at, "run-2", 2, "answer.txt")
         before = len(at.github.world.requests)
         for _ in range(3):
-            await step_run(at.context, "run-2")
+            await step_run(at.context, FIX_RUN, "run-2")
         return len(at.github.world.requests) - before
 
     assert at_desk(work) == 0

@@ -11,8 +11,8 @@ import pytest
 
 from bot.errors import Transient
 from bot.store.runs.runs import RunRow
-from bot.workflows import context
-from bot.workflows.context import RunControl
+from bot.workflows import run_control
+from bot.workflows.run_control import RunControl
 from tests.machine import PATIENCE_S
 from tests.workflows.conftest import Harness
 
@@ -21,7 +21,7 @@ AtDesk = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def quick_polls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(context, "_CANCEL_POLL_S", 0.05)
+    monkeypatch.setattr(run_control, "_CANCEL_POLL_S", 0.05)
 
 
 async def forever(begun: asyncio.Event | None = None) -> None:
@@ -37,8 +37,8 @@ def test_an_effect_that_ends_has_ended_and_its_errors_are_raised(at_desk: AtDesk
     async def work(at: Harness) -> bool:
         await at.run("run-1", 1)
         with pytest.raises(KeyError):
-            await at.context.control.interruptibly("run-1", fails())
-        return await at.context.control.interruptibly("run-1", asyncio.sleep(0.01))
+            await at.context.control.interruptibly("run-1", fails(), at.runs)
+        return await at.context.control.interruptibly("run-1", asyncio.sleep(0.01), at.runs)
 
     assert at_desk(work) is True
 
@@ -56,7 +56,7 @@ def test_a_signal_interrupts_and_the_effect_is_over_when_that_is_told(at_desk: A
     async def work(at: Harness) -> bool:
         await at.run("run-1", 1)
         begun = asyncio.Event()
-        busy = asyncio.create_task(at.context.control.interruptibly("run-1", effect(begun)))
+        busy = asyncio.create_task(at.context.control.interruptibly("run-1", effect(begun), at.runs))
         await begun.wait()
         at.context.control.signal("run-1")
         ended = await busy
@@ -69,7 +69,7 @@ def test_a_signal_interrupts_and_the_effect_is_over_when_that_is_told(at_desk: A
 def test_a_request_in_the_database_interrupts_too(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> bool:
         await at.run("run-1", 1)
-        busy = asyncio.create_task(at.context.control.interruptibly("run-1", forever()))
+        busy = asyncio.create_task(at.context.control.interruptibly("run-1", forever(), at.runs))
         await at.runs.request_cancel("run-1", "closed")
         return await asyncio.wait_for(busy, PATIENCE_S)
 
@@ -90,7 +90,7 @@ def test_a_database_that_is_busy_cuts_no_effect_short(at_desk: AtDesk) -> None:
             while len(asked) < 2:  # noqa: ASYNC110  # it is asked behind its back
                 await asyncio.sleep(0.01)
 
-        return await RunControl(Busy(at.database)).interruptibly("run-1", effect())
+        return await RunControl().interruptibly("run-1", effect(), Busy(at.database))
 
     assert at_desk(work) is True
 
@@ -109,7 +109,7 @@ def test_runs_that_are_over_are_forgotten(at_desk: AtDesk) -> None:
         control = at.context.control
         for number in range(50):
             async with control.lock(f"run-{number}"):
-                await control.interruptibly(f"run-{number}", asyncio.sleep(0))
+                await control.interruptibly(f"run-{number}", asyncio.sleep(0), at.runs)
             control.signal(f"run-{number}")
         gc.collect()
         return len(control._locks) + len(control._signals)
@@ -121,7 +121,7 @@ def test_a_process_that_leaves_cuts_effects_short_and_ends_no_job(at_desk: AtDes
     async def work(at: Harness) -> bool:
         await at.run("run-1", 1)
         begun = asyncio.Event()
-        busy = asyncio.create_task(at.context.control.interruptibly("run-1", forever(begun)))
+        busy = asyncio.create_task(at.context.control.interruptibly("run-1", forever(begun), at.runs))
         await begun.wait()
         await at.context.control.halt()
         await asyncio.sleep(0.1)

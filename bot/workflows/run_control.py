@@ -1,0 +1,91 @@
+"""Who works on a run in this process, and how that is interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
+
+from bot.errors import Transient
+
+_CANCEL_POLL_S = 1.0
+
+
+class _Stoppable(Protocol):
+    @property
+    def cancel_because(self) -> str | None: ...
+
+
+class CancelSource(Protocol):
+    """Where it is written that somebody asked a run to stop."""
+
+    async def get(self, run_id: str, /) -> _Stoppable | None: ...
+
+
+class RunControl:
+    """One worker at a time on a run, and a way to interrupt it. Bound to the worker's event loop."""
+
+    def __init__(self) -> None:
+        # weak, so that they last as long as somebody uses them: a server sees more runs than it should remember
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._signals: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
+        self._effects: set[asyncio.Task[None]] = set()
+        self._halting = False
+        self.claims: dict[str, frozenset[str]] = {}
+        """Files that runs which are just beginning are about to work on, by run; for `workflows.runs.begin` alone."""
+
+    def lock(self, run_id: str) -> asyncio.Lock:
+        """Held by whoever works on the run; keep the result for as long as it matters."""
+        return self._locks.setdefault(run_id, asyncio.Lock())
+
+    def signal(self, run_id: str) -> None:
+        """Interrupt what is being done for the run in this process."""
+        waiting = self._signals.get(run_id)
+        if waiting is not None:
+            waiting.set()
+
+    async def interruptibly(self, run_id: str, effect: Coroutine[Any, Any, None], runs: CancelSource) -> bool:
+        """Do an effect until it ends or the run is asked to stop; True if it ended. Its errors are raised here.
+
+        Once the process is leaving this never returns: what was cut short is done again after the next start."""
+        task = asyncio.create_task(effect)
+        self._effects.add(task)
+        stopped = asyncio.create_task(self.cancelled(run_id, runs))
+        try:
+            await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
+            ended = task.done()
+        finally:
+            for one in (task, stopped):
+                one.cancel()
+            await asyncio.gather(task, stopped, return_exceptions=True)
+            self._effects.discard(task)
+        if self._halting:
+            await asyncio.Event().wait()
+        if ended:
+            task.result()
+        return ended
+
+    async def halt(self) -> None:
+        """Cut short what is being done, with every process of it; for the end of this process."""
+        self._halting = True
+        effects = tuple(self._effects)
+        for task in effects:
+            task.cancel()
+        await asyncio.gather(*effects, return_exceptions=True)
+
+    async def cancelled(self, run_id: str, runs: CancelSource) -> None:
+        """Return when someone asked the run to stop; another process's request is seen within a second."""
+        signal = self._signals.setdefault(run_id, asyncio.Event())
+        while True:
+            try:
+                async with asyncio.timeout(_CANCEL_POLL_S):
+                    await signal.wait()
+                    return
+            except TimeoutError:
+                try:
+                    row = await runs.get(run_id)
+                except Transient:
+                    continue  # a database that is busy now asks nobody to stop; it is asked again in a second
+                if row is not None and row.cancel_because is not None:
+                    return
