@@ -98,11 +98,11 @@ async def test_a_heads_products_go_with_it(tmp_path: Path) -> None:
 
 
 INSTALL = """
-import sys
+import asyncio, sys
 from pathlib import Path
 from tests.workspace.setup_steps import set_up, cache, step
 from tests.workspace.dependencies.test_disk_budget import MANY
-set_up(Path(sys.argv[2]), cache(Path(sys.argv[1])), MANY)
+asyncio.run(set_up(Path(sys.argv[2]), cache(Path(sys.argv[1])), MANY))
 """
 MANY = step(f"mkdir -p made && for n in $(seq {FILES}); do echo $n > made/$n; done")
 
@@ -120,7 +120,7 @@ async def test_a_process_that_is_killed_leaves_nothing_half_that_another_is_give
         if begun and (moment != "half" or len(list(begun[0].glob("0/*"))) > FILES // 10):
             killed.send_signal(signal.SIGKILL)
             break
-    killed.wait()
+    assert killed.wait() == -signal.SIGKILL or len(list((where / MADE).iterdir())) == FILES
     for name in ("second", "third"):
         done = await set_up(tree(tmp_path / name), given, MANY)
         assert len(list((tmp_path / name / MADE).iterdir())) == FILES
