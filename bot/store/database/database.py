@@ -9,7 +9,7 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
@@ -25,6 +25,7 @@ from bot.store.database.private_file import create_private
 
 T = TypeVar("T")
 Work = Callable[[sa.Connection], Any]
+Query = sa.Select[Any] | sa.CompoundSelect[Any] | sa.TextClause
 
 RUSH_S = 0.05
 GIVE_WAY_S = 1.0
@@ -175,10 +176,29 @@ class Database:
             del self._async_readers[loop]
             await reader.close()
 
+    async def all(self, query: Query) -> Sequence[sa.Row[Any]]:
+        """Every row of a query."""
+        return await self.read(lambda connection: connection.execute(query).all())
+
+    async def first(self, query: Query) -> sa.Row[Any] | None:
+        return await self.read(lambda connection: connection.execute(query).first())
+
+    async def column(self, query: Query) -> Sequence[Any]:
+        """The first column of every row."""
+        return await self.read(lambda connection: connection.execute(query).scalars().all())
+
+    async def value(self, query: Query) -> Any | None:
+        """The first column of the first row, None where there is no row."""
+        return await self.read(lambda connection: connection.execute(query).scalar())
+
+    async def change(self, statement: sa.UpdateBase, values: Sequence[dict[str, Any]] | None = None) -> int:
+        """Run one INSERT, UPDATE or DELETE in a commit; how many rows it was about."""
+        return await self.write(lambda connection: connection.execute(statement, values).rowcount)
+
     async def problem(self) -> str | None:
         """None when the database answers, else what is wrong with it (for readiness)."""
         try:
-            await self.read(lambda connection: connection.execute(sa.text("SELECT 1")).first())
+            await self.first(sa.text("SELECT 1"))
         except Transient as error:
             return str(error)
         return None

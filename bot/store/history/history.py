@@ -12,19 +12,9 @@ from bot.model import KnownError, Resolution
 from bot.rules.failures.normalize import loose_key, normalize_error
 from bot.rules.history.known_errors import base_name, file_names, is_spent
 from bot.store.database.database import Database
+from bot.store.database.sql import insert, iso_now, repo_key, sound
 from bot.store.database.tables import dead_ends, error_files, error_kb, events
-from bot.store.history.resolutions import (
-    MOST_RAW,
-    entry,
-    file_under,
-    insert,
-    iso_now,
-    move,
-    put,
-    read_resolution,
-    repo_key,
-    sound,
-)
+from bot.store.history.resolutions import MOST_RAW, entry, file_under, move, put, read_resolution
 from bot.store.history.visibility import COUNTS_HERE, HERE, follow, still_counts, visible_errors
 
 MOST_LOOKED_UP = 1_000
@@ -183,7 +173,7 @@ class History:
     async def dead_ends(self, fingerprints: Sequence[str]) -> frozenset[str]:
         """The hashes of patches that did not help against one of these errors."""
         query = sa.select(dead_ends.c.patch_hash).where(dead_ends.c.fingerprint.in_(tuple(map(sound, fingerprints))))
-        return frozenset(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
+        return frozenset(await self._database.column(query))
 
     async def tool_error(self, session_id: str, tool: str, error: str, *, project: str | None = None) -> None:
         """Append the event that the hook looks for before `Bash` (REQ-RA-302): normalised text, the raw one beside it.
@@ -191,7 +181,7 @@ class History:
         `session_id` is the agent's own, never a run's: a run's events have another shape."""
         data = {"tool": tool, "error": sound(normalize_error(error)), "errorRaw": sound(error[:MOST_RAW])}
         values = {"type": "tool_error", "ts": iso_now(), "session_id": session_id, "project": project, "data": data}
-        await self._database.write(lambda connection: connection.execute(sa.insert(events).values(values)) and None)
+        await self._database.change(sa.insert(events).values(values))
 
     async def adopt(self) -> int:
         """Index resolved rows that another program wrote into `error_kb`, at most 500 a call; gives how many."""

@@ -18,8 +18,9 @@ from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import strip_control
 from bot.rules.history.known_errors import MOST_FILES, file_names
 from bot.store.database.database import Database
+from bot.store.database.sql import MOST_NAME, insert, iso, sound
 from bot.store.database.tables import dead_ends, error_elsewhere, error_files, error_kb
-from bot.store.history.resolutions import FIGURES, MOST_NAME, entry, insert, iso, masked, merge, read_resolution, sound
+from bot.store.history.resolutions import FIGURES, entry, masked, merge, read_resolution
 
 MOST_LINE = 1_000_000
 """Characters of a line, its end not counted."""

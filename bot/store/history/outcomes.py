@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from bot.model import Model
 from bot.model.pulls import FailureHistory, Rate
 from bot.store.database.database import Database, now_ms
+from bot.store.database.sql import MOST_NAME, insert, iso, sound, upsert
 from bot.store.database.tables import base_results, outcome_errors
 from bot.store.database.tables import outcomes as table
-from bot.store.history.resolutions import MOST_NAME, insert, iso, sound
 
 MOST_ERRORS = 1_000
 """Errors of one outcome that are kept; a check shows far fewer."""
@@ -105,13 +105,13 @@ class Outcomes:
     async def of_pull(self, repo: str, number: int) -> tuple[CheckOutcome, ...]:
         """All outcomes of a pull request, oldest first."""
         query = sa.select(table).where(table.c.repo == repo, table.c.number == number).order_by(table.c.at, table.c.id)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.all(query)
         return tuple(_outcome(row) for row in rows)
 
     async def rate(self, repo: str, stage: str) -> Rate:
         """How often this check was flaky here, and how often it was executed."""
         query = _RATE.where(table.c.repo == repo, table.c.stage == stage)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        rows = await self._database.all(query)
         counts: dict[str, int] = {row.outcome: row.runs for row in rows}
         return Rate(flaky=counts.get("flaky", 0), runs=sum(counts.values()))
 
@@ -147,19 +147,14 @@ class Outcomes:
         """What this very command came to on a base commit; None where it was not executed there, or told nothing."""
         query = sa.select(base_results.c.passed, base_results.c.errors).where(base_results.c.passed.is_not(None))
         query = query.filter_by(**_base(repo, sha, stage, command))
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.first(query)
         return None if row is None else BaseResult(passed=row.passed, errors=tuple(row.errors))
 
     async def put_base(self, repo: str, sha: str, stage: str, command: str, result: BaseResult) -> None:
         """Remember it; a later result stands. What could not be told is no result: it may be told at the next need."""
         key = _base(repo, sha, stage, command)
         values = {"passed": result.passed, "errors": list(result.errors), "at": now_ms()}
-
-        def work(connection: sa.Connection) -> None:
-            query = insert(connection, base_results).values({**key, **values})
-            connection.execute(query.on_conflict_do_update(index_elements=list(key), set_=values))
-
-        await self._database.write(work)
+        await self._database.write(lambda connection: upsert(connection, base_results, key, values))
 
 
 def _key(error: str) -> str:

@@ -5,19 +5,17 @@ where."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 from pydantic import ValidationError
-from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.model import Resolution
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import strip_control
 from bot.rules.failures.normalize import loose_key, normalize_error
+from bot.store.database.sql import MOST_NAME, insert, repo_key, sound
 from bot.store.database.tables import error_elsewhere, error_files, error_kb
 
 MOST_PATCH = 200_000
@@ -26,36 +24,9 @@ FIGURES = ("use_count", "shown", "passed")
 """What is counted of a resolution, for each repository that has one."""
 MOST_RAW = 4_000
 MOST_HOW = 4_000
-MOST_NAME = 200
-"""Characters of a login, a tool, a repository: of whatever is no prose."""
 _MOST_STEPS = 100
 
 _FIELDS = {field.alias or name: name for name, field in Resolution.model_fields.items()}
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-
-
-def iso(when: datetime) -> str:
-    """A time as the history writes it: ISO 8601 in UTC to the millisecond, so that text sorts as time does."""
-    return when.astimezone(UTC).isoformat(timespec="milliseconds")
-
-
-def iso_now() -> str:
-    return iso(datetime.now(UTC))
-
-
-def sound(text: str) -> str:
-    """The text with U+FFFD for what no database takes: lone surrogates, and the NUL that Postgres refuses."""
-    return _UNSTORABLE.sub("\ufffd", text)
-
-
-def repo_key(repo: str | None) -> str | None:
-    """What tells repositories apart: OWNER/NAME in lower case, as GitHub ignores case; None for none."""
-    return sound(repo)[:MOST_NAME].lower() if repo else None
-
-
-def insert(connection: sa.Connection, table: sa.Table) -> Any:
-    """An INSERT that can say what to do on a conflict, which is the dialect's."""
-    return (sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert)(table)
 
 
 def masked(resolution: Resolution, redactor: Redactor) -> Resolution:
@@ -198,9 +169,8 @@ def _within_limits(resolution: Resolution) -> Resolution:
 
 def _claim(connection: sa.Connection, values: dict[str, Any]) -> tuple[int, Any]:
     """The error's id and its row as it was, held until the transaction ends; None where it has just been inserted."""
-    query = insert(connection, error_kb).values(values)
-    query = query.on_conflict_do_nothing(index_elements=["error_normalized"]).returning(error_kb.c.id)
-    made = connection.execute(query).scalar_one_or_none()
+    query = insert(connection, error_kb).values(values).on_conflict_do_nothing(index_elements=["error_normalized"])
+    made = connection.execute(query.returning(error_kb.c.id)).scalar_one_or_none()
     if made is not None:
         return int(made), None
     text = sa.cast(error_kb.c.resolution, sa.Text).label("resolution")

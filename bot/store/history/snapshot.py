@@ -15,8 +15,9 @@ import sqlalchemy as sa
 from bot.model import KnownError
 from bot.rules.history.known_errors import file_names, is_spent
 from bot.store.database.database import Database
+from bot.store.database.sql import repo_key
 from bot.store.database.tables import error_elsewhere, error_files, error_kb, events
-from bot.store.history.resolutions import MOST_HOW, repo_key
+from bot.store.history.resolutions import MOST_HOW
 from bot.store.history.visibility import HERE, visible_errors
 
 MOST_ERRORS = 20_000

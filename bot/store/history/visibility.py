@@ -10,8 +10,9 @@ import sqlalchemy as sa
 
 from bot.model import KnownError
 from bot.rules.history.known_errors import SPENT
+from bot.store.database.sql import iso_now, repo_key
 from bot.store.database.tables import error_elsewhere, error_files, error_kb
-from bot.store.history.resolutions import iso_now, place_of, read_resolution, repo_key
+from bot.store.history.resolutions import place_of, read_resolution
 
 _MINE: sa.BindParameter[str] = sa.bindparam("repo")
 _TOLD = error_elsewhere.c.repo.in_([_MINE, sa.literal("")])

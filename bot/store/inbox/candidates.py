@@ -45,7 +45,6 @@ class Candidates:
 
     async def add(self, candidate: QueuedIssue) -> None:
         def work(connection: sa.Connection) -> None:
-            where = (table.c.repo == candidate.repo.full_name) & (table.c.issue == candidate.issue)
             values = {
                 "installation_id": candidate.repo.installation_id,
                 "labeled_by": candidate.labeled_by,
@@ -54,7 +53,10 @@ class Candidates:
                 "since": candidate.since.isoformat() if candidate.since else None,
                 "asked_by": candidate.asked_by,
             }
-            if connection.execute(sa.update(table).where(where).values(values)).rowcount == 0:
+            if (
+                connection.execute(sa.update(table).where(_is(candidate.repo, candidate.issue)).values(values)).rowcount
+                == 0
+            ):
                 key = {"repo": candidate.repo.full_name, "issue": candidate.issue, "first_at": candidate.at}
                 connection.execute(sa.insert(table).values({**key, **values}))
 
@@ -62,20 +64,20 @@ class Candidates:
 
     async def drop(self, repo: Repo, issue: int) -> bool:
         """Forget a candidate; True if there was one."""
-        query = sa.delete(table).where((table.c.repo == repo.full_name) & (table.c.issue == issue))
-        return await self._database.write(lambda connection: connection.execute(query).rowcount > 0)
+        query = sa.delete(table).where(_is(repo, issue))
+        return await self._database.change(query) > 0
 
     async def postpone(self, repo: Repo, issues: Sequence[int], wait_ms: int) -> None:
         """Make a burst due `wait_ms` from now, after a fault that may pass."""
         now = now_ms()
-        where = (table.c.repo == repo.full_name) & table.c.issue.in_(issues)
-        query = sa.update(table).where(where).values(first_at=now, last_at=now, quiet_ms=wait_ms)
-        await self._database.write(lambda connection: connection.execute(query) and None)
+        burst = (table.c.repo == repo.full_name) & table.c.issue.in_(issues)
+        query = sa.update(table).where(burst).values(first_at=now, last_at=now, quiet_ms=wait_ms)
+        await self._database.change(query)
 
     async def waiting(self, repo: Repo, issue: int) -> tuple[bool, datetime | None]:
         """Whether an issue waits, and since when."""
-        query = sa.select(table.c.since).where((table.c.repo == repo.full_name) & (table.c.issue == issue))
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        query = sa.select(table.c.since).where(_is(repo, issue))
+        row = await self._database.first(query)
         return row is not None, datetime.fromisoformat(row.since) if row and row.since else None
 
     async def bursts(self) -> tuple[Burst, ...]:
@@ -99,3 +101,7 @@ class Candidates:
             return tuple(found)
 
         return await self._database.read(work)
+
+
+def _is(repo: Repo, issue: int) -> sa.ColumnElement[bool]:
+    return (table.c.repo == repo.full_name) & (table.c.issue == issue)

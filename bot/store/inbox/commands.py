@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from bot.model import Repo
 from bot.store.database.database import Database
+from bot.store.database.sql import insert, sound
 from bot.store.database.tables import commands as table
-from bot.store.history.resolutions import insert, sound
 
 Taken = Literal["new", "known", "over", "over_again"]
 
@@ -75,13 +75,13 @@ class Commands:
     async def outcome_of(self, id: str) -> str | None:  # noqa: A002  # as the column
         """What became of a command; None where it is not known yet."""
         query = sa.select(table.c.outcome).where(table.c.id == id)
-        found = await self._database.read(lambda connection: connection.execute(query).scalar())
+        found = await self._database.value(query)
         return None if not found or found.startswith(_BEGUN) else found
 
     async def finish(self, id: str, outcome: str) -> None:  # noqa: A002  # as the column
         """Note what became of a command, for whoever looks into it; of one that is not there, nothing."""
         query = sa.update(table).where(table.c.id == id).values(outcome=sound(outcome)[:_MOST_OUTCOME])
-        await self._database.write(lambda connection: connection.execute(query) and None)
+        await self._database.change(query)
 
 
 def _one_by_one(connection: sa.Connection, name: str) -> None:

@@ -124,24 +124,10 @@ def _insert(connection: sa.Connection, group: Sequence[Delivery]) -> list[bool]:
         status = known.get(delivery.id)
         fresh.append(status in (None, "failed"))
         if status is None:
-            rows.append(
-                {
-                    "id": delivery.id,
-                    "event": delivery.event,
-                    "status": "accepted",
-                    "received_at": delivery.received_at,
-                    "payload": delivery.payload,
-                }
-            )
+            rows.append({**dict(delivery), "status": "accepted"})
         elif status == "failed":
-            again.append(
-                {
-                    "key": delivery.id,
-                    "kind": delivery.event,
-                    "body": delivery.payload,
-                    "at": delivery.received_at,
-                }
-            )
+            own = {"key": delivery.id, "kind": delivery.event}
+            again.append({**own, "body": delivery.payload, "at": delivery.received_at})
         known[delivery.id] = "accepted"
     if rows:
         connection.execute(_STORE, rows)
@@ -161,7 +147,7 @@ class Deliveries:
     async def reopen(self) -> None:
         """What was being processed when the process died is waiting again; called once at start."""
         query = sa.update(table).where(_OPEN, table.c.status == "processing").values(status="accepted")
-        await self._database.write(lambda connection: connection.execute(query) and None)
+        await self._database.change(query)
 
     async def take(self, limit: int) -> tuple[Delivery, ...]:
         """The oldest waiting deliveries, now marked `processing`; gives way to a rush of new ones first."""
@@ -186,7 +172,7 @@ class Deliveries:
 
     async def _write_marks(self) -> None:
         marks, self._marks, self._marking = self._marks, [], None
-        await self._database.write(lambda connection: connection.execute(_MARK, marks) and None)
+        await self._database.change(_MARK, marks)
 
     async def known(self, ids: Sequence[str]) -> frozenset[str]:
         """Those of these ids that are in the inbox, whatever became of them."""
@@ -201,13 +187,9 @@ class Deliveries:
 
     async def list(self, limit: int, offset: int = 0) -> tuple[DeliveryRow, ...]:
         """Newest first."""
-        columns = (table.c.id, table.c.event, table.c.status, table.c.because, table.c.received_at)
+        columns = (
+            table.c.id.label("delivery"),
+            *(table.c[name] for name in ("event", "status", "because", "received_at")),
+        )
         query = sa.select(*columns).order_by(table.c.received_at.desc(), table.c.id).limit(limit).offset(offset)
-
-        def work(connection: sa.Connection) -> tuple[DeliveryRow, ...]:
-            return tuple(
-                DeliveryRow(delivery=r.id, event=r.event, status=r.status, because=r.because, received_at=r.received_at)
-                for r in connection.execute(query)
-            )
-
-        return await self._database.read(work)
+        return tuple(DeliveryRow(**row._mapping) for row in await self._database.all(query))

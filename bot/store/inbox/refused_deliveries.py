@@ -35,5 +35,4 @@ class RefusedDeliveries:
         """All there are, newest first."""
         columns = (table.c.delivery, table.c.event, table.c.because, table.c.received_at)
         query = sa.select(*columns).order_by(table.c.id.desc())
-        rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
-        return tuple(DeliveryRow(status="refused", **row) for row in rows)
+        return tuple(DeliveryRow(status="refused", **row._mapping) for row in await self._database.all(query))

@@ -45,9 +45,7 @@ class Drops:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    async def read(self, query: sa.Select[Any] | sa.CompoundSelect[Any]) -> Sequence[Any]:
-        return await self._database.read(lambda connection: connection.execute(query).all())
+        self.read = database.all
 
     async def write(self, *changes: sa.Executable) -> None:
         """Make these changes in one commit."""

@@ -16,8 +16,8 @@ from bot.model import Artifact
 from bot.model.events import Event
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
+from bot.store.database.sql import insert
 from bot.store.database.tables import events
-from bot.store.history.resolutions import insert
 from bot.store.runs.rows import HELD, OPEN, JobRow, event_fields, event_row, put_artifact
 
 RowT = TypeVar("RowT", bound=JobRow)

@@ -15,8 +15,8 @@ from bot.model.pulls import PullStatus
 from bot.rules.pulls.spec import PullCheckSpec
 from bot.rules.pulls.state import PullCheckState, pull_check_state
 from bot.store.database.database import now_ms
+from bot.store.database.sql import insert
 from bot.store.database.tables import pull_runs as table
-from bot.store.history.resolutions import insert
 from bot.store.runs.job_runs import JobRuns
 from bot.store.runs.rows import OPEN, JobRow
 

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from bot.model import Repo
 from bot.store.database.database import Database
+from bot.store.database.sql import insert_new, of_thread, upsert
 from bot.store.database.tables import pull_approvals, pull_heads
-from bot.store.history.resolutions import insert
 
 
 class Approvals:
@@ -25,17 +25,13 @@ class Approvals:
     async def approve(self, repo: Repo, number: int, head_sha: str, by: str, at_ms: int) -> None:
         """Let this head's code run; approved again, the first approval stands."""
         row = {"repo": repo.full_name, "number": number, "head_sha": head_sha, "approved_by": by, "at": at_ms}
-        await self._database.write(
-            lambda connection: (
-                connection.execute(insert(connection, pull_approvals).values(row).on_conflict_do_nothing()) and None
-            )
-        )
+        await self._database.write(lambda connection: insert_new(connection, pull_approvals, row))
 
     async def approved(self, repo: Repo, number: int, head_sha: str) -> str | None:
         """Who approved exactly this head; None where nobody did."""
-        where = _of(pull_approvals, repo, number) & (pull_approvals.c.head_sha == head_sha)
+        where = of_thread(pull_approvals, repo, number) & (pull_approvals.c.head_sha == head_sha)
         query = sa.select(pull_approvals.c.approved_by).where(where)
-        return await self._database.read(lambda connection: connection.execute(query).scalar())
+        return await self._database.value(query)
 
     async def saw_head(self, repo: Repo, number: int, head_sha: str, at: datetime | None) -> None:
         """Note a head and the moment at which GitHub saw it, None where it did not say.
@@ -44,7 +40,7 @@ class Approvals:
         this moment on; but what is told late, of a moment that others have passed, leaves the newest as it is."""
         key = {"repo": repo.full_name, "number": number, "head_sha": head_sha}
         moment = None if at is None else at.astimezone(UTC)
-        query = sa.select(pull_heads).where(_of(pull_heads, repo, number)).order_by(pull_heads.c.place.desc())
+        query = sa.select(pull_heads).where(of_thread(pull_heads, repo, number)).order_by(pull_heads.c.place.desc())
 
         def work(connection: sa.Connection) -> None:
             rows = connection.execute(query.with_for_update()).all()
@@ -57,34 +53,31 @@ class Approvals:
             late = _is_late(rows, head_sha, moment)
             if own is None or not late:
                 values["place"] = 0 if late else (rows[0].place if rows else 0) + 1
-                row = insert(connection, pull_heads).values({**key, **values})
-                row = row.on_conflict_do_update(index_elements=list(key), set_=values)
-                connection.execute(row)
+                upsert(connection, pull_heads, key, values)
 
         await self._database.write(work)
 
     async def head_known(self, repo: Repo, number: int) -> tuple[str, datetime | None] | None:
         """The newest head, and since when it is that as far as GitHub told."""
-        query = sa.select(pull_heads.c.head_sha, pull_heads.c.at).where(_of(pull_heads, repo, number))
-        newest = query.order_by(pull_heads.c.place.desc()).limit(1)
-        row = await self._database.read(lambda connection: connection.execute(newest).first())
+        query = sa.select(pull_heads.c.head_sha, pull_heads.c.at).where(of_thread(pull_heads, repo, number))
+        row = await self._database.first(query.order_by(pull_heads.c.place.desc()).limit(1))
         return None if row is None else (row.head_sha, _moment(row.at))
 
     async def heads(self, repo: Repo, number: int) -> int:
         """How many heads were seen of a pull request."""
-        query = sa.select(sa.func.count()).select_from(pull_heads).where(_of(pull_heads, repo, number))
-        return await self._database.read(lambda connection: connection.execute(query).scalar_one())
+        query = sa.select(sa.func.count()).select_from(pull_heads).where(of_thread(pull_heads, repo, number))
+        return await self._database.value(query) or 0
 
     async def all_heads(self, repo: Repo, number: int) -> tuple[str, ...]:
         """Every head that was seen of a pull request, oldest first."""
-        query = sa.select(pull_heads.c.head_sha).where(_of(pull_heads, repo, number)).order_by(pull_heads.c.place)
-        return tuple(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
+        query = sa.select(pull_heads.c.head_sha).where(of_thread(pull_heads, repo, number)).order_by(pull_heads.c.place)
+        return tuple(await self._database.column(query))
 
     async def pulls_of(self, repo: Repo, head_sha: str) -> tuple[int, ...]:
         """The pull requests that had this head, lowest first: GitHub names none of a fork's commit."""
         query = sa.select(pull_heads.c.number).where(pull_heads.c.repo == repo.full_name)
         query = query.where(pull_heads.c.head_sha == head_sha).order_by(pull_heads.c.number)
-        return tuple(await self._database.read(lambda connection: connection.execute(query).scalars().all()))
+        return tuple(await self._database.column(query))
 
 
 def _is_late(rows: Sequence[Any], head_sha: str, at: datetime | None) -> bool:
@@ -97,7 +90,3 @@ def _is_late(rows: Sequence[Any], head_sha: str, at: datetime | None) -> bool:
 
 def _moment(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
-
-
-def _of(table: sa.Table, repo: Repo, number: int) -> sa.ColumnElement[bool]:
-    return (table.c.repo == repo.full_name) & (table.c.number == number)

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from bot.model import Repo
 from bot.store.database.database import Database
+from bot.store.database.sql import insert_new, of_thread, upsert
 from bot.store.database.tables import paused_threads, pinned_issues, pushed_commits
-from bot.store.history.resolutions import insert
 
 
 class ThreadStore:
@@ -26,23 +26,21 @@ class ThreadStore:
 
     async def resume(self, repo: Repo, number: int) -> bool:
         """False if it was not paused."""
-        query = sa.delete(paused_threads).where(_paused(repo, number))
-        return await self._database.write(lambda connection: connection.execute(query).rowcount > 0)
+        query = sa.delete(paused_threads).where(of_thread(paused_threads, repo, number))
+        return await self._database.change(query) > 0
 
     async def paused(self, repo: Repo, number: int) -> str | None:
         """Who paused it; None where nobody did."""
-        query = sa.select(paused_threads.c.paused_by).where(_paused(repo, number))
-        return await self._database.read(lambda connection: connection.execute(query).scalar())
+        query = sa.select(paused_threads.c.paused_by).where(of_thread(paused_threads, repo, number))
+        return await self._database.value(query)
 
     async def pin(self, repo: Repo, issues: Sequence[int], together: str) -> None:
         """Let these issues belong together under that id, and to no other any more."""
-        rows = [{"repo": repo.full_name, "issue": issue, "together": together} for issue in sorted(set(issues))]
+        keys = [{"repo": repo.full_name, "issue": issue} for issue in sorted(set(issues))]
 
         def work(connection: sa.Connection) -> None:
-            for row in rows:
-                query = insert(connection, pinned_issues).values(row)
-                query = query.on_conflict_do_update(index_elements=["repo", "issue"], set_={"together": together})
-                connection.execute(query)
+            for key in keys:
+                upsert(connection, pinned_issues, key, {"together": together})
 
         await self._database.write(work)
 
@@ -50,8 +48,7 @@ class ThreadStore:
         """Under which id each of these belongs with others; those that are not pinned are left out."""
         pinned = (pinned_issues.c.repo == repo.full_name) & pinned_issues.c.issue.in_(tuple(issues))
         query = sa.select(pinned_issues.c.issue, pinned_issues.c.together).where(pinned)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return {row.issue: row.together for row in rows}
+        return {row.issue: row.together for row in await self._database.all(query)}
 
     async def pushed(self, repo: Repo, sha: str, *, run_id: str, number: int | None, at_ms: int) -> None:
         """Note a commit that Mendbot pushed, to that pull request's branch where there is one; told again, the first
@@ -63,7 +60,7 @@ class ThreadStore:
         """The run that pushed this commit; None where Mendbot did not."""
         where = (pushed_commits.c.repo == repo.full_name) & (pushed_commits.c.sha == sha)
         query = sa.select(pushed_commits.c.run_id).where(where)
-        return await self._database.read(lambda connection: connection.execute(query).scalar())
+        return await self._database.value(query)
 
     async def pushes_since(self, repo: Repo, number: int | None, since_ms: int) -> int:
         """How many commits Mendbot has pushed since then to a pull request's branch, with None to any pull request's of
@@ -72,15 +69,7 @@ class ThreadStore:
         query = query.where(pushed_commits.c.repo == repo.full_name, pushed_commits.c.at >= since_ms)
         number_is = pushed_commits.c.number.is_not(None) if number is None else pushed_commits.c.number == number
         query = query.where(number_is)
-        return await self._database.read(lambda connection: connection.execute(query).scalar_one())
+        return await self._database.value(query) or 0
 
     async def _keep(self, table: sa.Table, row: Mapping[str, object]) -> None:
-        await self._database.write(
-            lambda connection: (
-                connection.execute(insert(connection, table).values(row).on_conflict_do_nothing()) and None
-            )
-        )
-
-
-def _paused(repo: Repo, number: int) -> sa.ColumnElement[bool]:
-    return (paused_threads.c.repo == repo.full_name) & (paused_threads.c.number == number)
+        await self._database.write(lambda connection: insert_new(connection, table, row))

@@ -20,6 +20,7 @@ from bot.model import Resolution
 from bot.reports.format.redact import Redactor
 from bot.store.database.database import Database
 from bot.store.database.open import writing
+from bot.store.database.sql import iso_now
 from bot.store.history.history import History
 from bot.store.history.import_export import (
     MOST_LINE,
@@ -30,7 +31,7 @@ from bot.store.history.import_export import (
     lines_of,
     read_line,
 )
-from bot.store.history.resolutions import MOST_HOW, MOST_PATCH, iso_now
+from bot.store.history.resolutions import MOST_HOW, MOST_PATCH
 
 BY_ADA = Resolution(resolved_by="ada", tool="Edit", tool_sequence=("Read", "Edit"), commit="abc", patch="--- a\n")
 BY_BOB = Resolution(resolved_by="bob")
