@@ -168,6 +168,17 @@ class Settings(BaseModel):
 _OF_SERVE_ALONE = frozenset({"PORT"})
 """Many other programs read this variable, so what it holds is no concern of a command that does not listen."""
 
+_OF_THE_HOOK_ALONE = frozenset({"MENDBOT_ENABLED"})
+
+
+def unknown_variables() -> dict[str, str]:
+    """The variables MENDBOT_… that no setting is read from, each with the setting that is most like it, if any."""
+    from difflib import get_close_matches  # only `serve` asks
+
+    known = {str(field.validation_alias) for field in Settings.model_fields.values()} | _OF_THE_HOOK_ALONE
+    unknown = sorted(name for name in os.environ if name.startswith("MENDBOT_") and name not in known)
+    return {name: next(iter(get_close_matches(name, known, 1, 0.8)), "") for name in unknown}
+
 
 def load_settings(*, serving: bool = False) -> Settings:
     """Settings from the environment: from variables of exactly these names, and an empty one is one that is not set.

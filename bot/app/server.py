@@ -8,6 +8,7 @@ import ctypes
 import fcntl
 import gc
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -22,10 +23,11 @@ from bot.app.admin_token import TOKEN_FILE, has_admin_token, with_admin_token
 from bot.app.home import claim_home
 from bot.app.sessions import ServedSessions
 from bot.app.worker import Worker
-from bot.config import Settings
+from bot.config import Settings, unknown_variables
 from bot.errors import ConfigError
 from bot.http import check_api_url
 from bot.logs import get_logger, set_up_logs
+from bot.reports.format.truncate import one_line
 from bot.store.database.database import Database
 from bot.store.database.open import database_url
 from bot.store.history.history import History
@@ -43,6 +45,8 @@ from bot.web.worktrees import worktrees
 from bot.workflows.agents.build_agents import check_specs
 from bot.workspace.git.command import require_git
 
+_APP_ID = re.compile(r"[0-9]+|Iv[0-9A-Za-z.]{6,}")
+"""GitHub also takes an App's client id for its id."""
 _M_ARENA_MAX = -8
 """As malloc.h of glibc has it."""
 
@@ -93,6 +97,12 @@ def check_settings(settings: Settings) -> None:
     parse_secrets(settings.webhook_secret.get_secret_value() if settings.webhook_secret else None)
     if not settings.app_id:
         raise ConfigError("APP_ID is not set: give the App's id from its settings page")
+    if not _APP_ID.fullmatch(settings.app_id.strip()):
+        given = one_line(settings.app_id, 40)
+        raise ConfigError(f"APP_ID: `{given}` is no App's id: give the number from its settings page")
+    for root in settings.workspace_roots:
+        if not root.is_dir():
+            raise ConfigError(f"MENDBOT_WORKSPACE_ROOTS: {root} is no directory: make it, or take it out of the list")
     _ = settings.key_pem
     check_api_url(settings.github_api_url, settings.allow_private_api)
     check_api_url(settings.github_url, settings.allow_private_api, setting="MENDBOT_GITHUB_URL")
@@ -139,6 +149,8 @@ def serve(settings: Settings, host: str, port: int) -> int:
     share_memory()
     set_up_logs(settings.log_level, settings.log_format)
     check_settings(settings)
+    for name, similar in unknown_variables().items():
+        log.warning("unknown_variable", name=name, because="no setting has this name", similar=similar or "none")
     claim_home(settings.home)
     lock = lock_home(settings.home)
     listener = listen.bind(host, port)

@@ -11,7 +11,7 @@ from typing import Any
 from cyclopts import App
 
 from bot.cli.exits import NOT_PASSED, PASSED
-from bot.cli.local import Flag, GivenPath
+from bot.cli.local import Flag, GivenPath, repository_around
 from bot.cli.output import print_json, say
 from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy_file, policy_schema
 from bot.errors import UserError
@@ -60,8 +60,7 @@ def schema() -> int:
 def _of_the_repository() -> Path:
     """The file's usual place, relative to the working directory; beside `.git` where there is one at or above it."""
     here = Path.cwd()
-    top = next((place for place in (here, *here.parents) if os.path.lexists(place / ".git")), here)
-    return Path(os.path.relpath(top / POLICY_PATH, here))
+    return Path(os.path.relpath((repository_around(here) or here) / POLICY_PATH, here))
 
 
 def _complain_of_another_place(usual: Path) -> None:

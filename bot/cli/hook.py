@@ -9,7 +9,7 @@ from pathlib import Path
 from cyclopts import App
 
 from bot.cli.exits import PASSED
-from bot.cli.local import Flag, GivenPath, absolute
+from bot.cli.local import Flag, GivenPath, absolute, directory_problem, repository_around
 from bot.cli.output import say
 from bot.errors import UserError
 from bot.reports.format.truncate import one_line
@@ -31,8 +31,8 @@ def install(directory: GivenPath, *, undo: Flag = False) -> int:
         remove them again, also those of an earlier version
     """
     where = absolute(directory)
-    if not os.path.isdir(where):  # noqa: PTH112
-        raise UserError(f"{one_line(str(where))}: no such directory; give the one that holds the project or your home")
+    if (problem := directory_problem(where)) is not None:
+        raise UserError(f"{problem}; give the one that holds the project or your home")
     if undo:
         _undo(where)
     else:
@@ -47,6 +47,8 @@ def _install(where: Path) -> None:
     older = older_installation(where)
     path = write(where)
     say(f"the hook stands in {path}")
+    if path.name != "settings.json" and repository_around(where.resolve()) is None:
+        say(f"{one_line(str(where))} is in no git repository: if you meant a project, give its directory")
     if older is not None:
         undo = "`mendbot hook install DIR --undo`, then install again"
         say(f"an earlier version wrote it into {older} too, which teams commit; to remove that, run {undo}")

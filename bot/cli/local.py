@@ -72,8 +72,8 @@ def check(
     from bot.workspace.checks.run_checks import run_checks as run
 
     tree, language = absolute(path), load_settings().language
-    if plan:
-        return _plan(tree, check, as_json=json)
+    if plan or directory_problem(tree) is not None:
+        return _without_running(tree, check, plan=plan, as_json=json)
     watch = None if json else lambda seen: note(progress_line(seen, language))
     go = partial(run, fail_fast=fail_fast, max_attempts=max_attempts, watch=watch)
     try:
@@ -91,14 +91,24 @@ def check(
     return PASSED if result.passed else NOT_PASSED
 
 
+def _without_running(tree: Path, wanted: tuple[Check, ...], *, plan: bool, as_json: bool) -> int:
+    """Print the plan, or what is wrong with the directory."""
+    from bot.cli.plan import plan_of, print_plan
+
+    if (problem := directory_problem(tree)) is None:
+        return print_plan(asyncio.run(plan_of(tree, wanted)), as_json=as_json)
+    if as_json and not plan:
+        print_json(RunChecksResult(passed=False, error=f"Worktree not found: {problem}"))
+    complain(f"{problem}; give the directory that is to be checked")
+    return BAD_INPUT
+
+
 async def _checked(
     tree: Path, check: tuple[Check, ...], run_checks: Callable[..., Awaitable[RunChecksResult]]
 ) -> RunChecksResult:
     from bot.workspace.checks.run_checks import configured_sandbox
     from bot.workspace.detect.local_policy import checks_with_a_command, local_policy
 
-    if (problem := _no_tree(tree)) is not None:
-        return RunChecksResult(passed=False, error=problem)
     policy, sandbox = await local_policy(tree), await configured_sandbox()
     wanted = check or checks_with_a_command(tree, policy.checks, sandbox.finds)
     _end_like_ctrl_c()
@@ -115,23 +125,18 @@ def _end_like_ctrl_c() -> None:
             loop.add_signal_handler(number, task.cancel)
 
 
-def _plan(tree: Path, wanted: tuple[Check, ...], *, as_json: bool) -> int:
-    from bot.cli.plan import plan_of, print_plan
+def directory_problem(path: Path) -> str | None:
+    """Why nothing can be looked for there (REQ-CHECK-006); os.path, as Path's own raises for endless names."""
+    if not os.path.exists(path):  # noqa: PTH110
+        return f"{path}: no such directory"
+    if not os.path.isdir(path):  # noqa: PTH112
+        return f"{path} is no directory"
+    return None if os.access(path, os.R_OK | os.X_OK) else f"{path}: this user may not read it"
 
-    if (problem := _no_tree(tree)) is not None:
-        raise UserError(problem)
-    return print_plan(asyncio.run(plan_of(tree, wanted)), as_json=as_json)
 
-
-def _no_tree(tree: Path) -> str | None:
-    """Why checks cannot even be looked for there (REQ-CHECK-006); os.path, as Path's own raises for endless names."""
-    if not os.path.exists(tree):  # noqa: PTH110
-        return f"Worktree not found: {tree}"
-    if not os.path.isdir(tree):  # noqa: PTH112
-        return f"Worktree not found: {tree} is no directory"
-    if not os.access(tree, os.R_OK | os.X_OK):
-        return f"Worktree not found: this user may not read {tree}"
-    return None
+def repository_around(directory: Path) -> Path | None:
+    """The working tree that a directory lies in; None outside of a repository."""
+    return next((place for place in (directory, *directory.parents) if os.path.lexists(place / ".git")), None)
 
 
 def absolute(path: Path) -> Path:
@@ -164,8 +169,7 @@ def _is_bad_input(action: str, issues: Sequence[int], options: dict[str, Any]) -
     """Whether it was refused for what was asked, and not for the state of things, which may change by itself."""
     from bot.workspace.git.branch_names import branch_for, branch_problem
 
-    repo = absolute(options.get("repo") or Path())
-    if not os.path.isdir(repo) or not os.access(repo, os.R_OK | os.X_OK):  # noqa: PTH112
+    if directory_problem(absolute(options.get("repo") or Path())) is not None:
         return True
     if action == "list":
         return False

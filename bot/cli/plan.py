@@ -68,6 +68,10 @@ async def plan_of(tree: Path, wanted: tuple[CheckName, ...]) -> Plan:
     )
 
 
+_MAX_LINE = 2_000
+"""Characters of a command, a list or a remedy: they are there to be read whole, or copied."""
+
+
 def print_plan(plan: Plan, *, as_json: bool) -> int:
     """Print the plan; the exit code, which says whether a check has a command."""
     if as_json:
@@ -83,14 +87,14 @@ def _lines(plan: Plan) -> list[str]:
     for step in plan.setup:
         how = "with network" if step.network else "without network"
         note = f"{how}, optional" if step.optional else how
-        lines.append(f"setup: `{one_line(step.command)}` ({step.because}; {note})")
+        lines.append(f"setup: `{one_line(step.command, _MAX_LINE)}` ({step.because}; {note})")
     lines += [] if plan.setup else ["setup: nothing to install"]
     for check in plan.checks:
         if check.command:
             why = f" ({check.because})" if check.because else ""
-            lines.append(f"{check.check}: `{one_line(check.command)}`{why}")
+            lines.append(f"{check.check}: `{one_line(check.command, _MAX_LINE)}`{why}")
         else:
-            lines.append(f"{check.check}: no command; looked for {one_line('; '.join(check.looked_for))}")
+            lines.append(f"{check.check}: no command; looked for {one_line('; '.join(check.looked_for), _MAX_LINE)}")
     if plan.setup:
         lines.append("A run chooses its checks again after setup, with what that installed.")
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -64,6 +65,7 @@ def fix(
     checks = {"testCommand": test_command, "validationCommands": list(validation_command)}
     asked = {"task": task, "filePaths": list(files), "maxAttempts": max_attempts, "agents": list(agent)}
     request = _request({"repo": str(tree), **asked, **checks})
+    _require_files(tree, request.file_paths)
     from bot.config import load_settings
     from bot.reports.terminal.session import session_lines
 
@@ -89,6 +91,12 @@ def _around(files: Sequence[str]) -> tuple[Path, Sequence[str]]:
 
 def _lies(here: Path, name: str) -> bool:
     return bool(name.strip()) and ".." not in Path(name).parts and not name.startswith("/") and (here / name).exists()
+
+
+def _require_files(tree: Path, files: Sequence[str]) -> None:
+    """Raises UserError for a file that is not there: a misspelt one would be left out of the task without a word."""
+    if tree.is_dir() and (missing := [name for name in files if not os.path.lexists(tree / name)]):
+        raise UserError(f"--file: {tree} has no {', '.join(missing)}; name files that are there, from that directory")
 
 
 _OPTIONS = {

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from bot.app.server import check_settings
-from bot.config import Settings
+from bot.config import Settings, unknown_variables
 from bot.errors import ConfigError
 
 SETTINGS = Settings(app_id="1", webhook_secret="s3cr" * 8, private_key="key", allow_root=True)
@@ -50,3 +51,17 @@ def test_a_machine_without_git_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ConfigError, match="install git"):
         check_settings(SETTINGS)
+
+
+@pytest.mark.parametrize("app_id", ["1", " 1234\n", "Iv23liAbCdEfGhIjKlMn", "Iv1.8a61f9b3a7aba766"])
+def test_an_apps_number_and_its_client_id_are_fine(app_id: str) -> None:
+    check_settings(SETTINGS.model_copy(update={"app_id": app_id}))
+
+
+def test_variables_that_no_setting_is_read_from_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith("MENDBOT_"):
+            monkeypatch.delenv(name)
+    for name in ("MENDBOT_HOME", "MENDBOT_ENABLED", "MENDBOT_MAX_WORKTREE", "MENDBOT_XYZ", "MENDBOTTLE"):
+        monkeypatch.setenv(name, "1")
+    assert unknown_variables() == {"MENDBOT_MAX_WORKTREE": "MENDBOT_MAX_WORKTREES", "MENDBOT_XYZ": ""}

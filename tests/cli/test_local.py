@@ -149,7 +149,11 @@ def test_check_of_no_tree_prints_the_result_and_exits_2(repo: Path, path: str) -
     done = mendbot("check", str(repo / path), "--json")
     assert done.returncode == 2
     assert "Worktree not found" in json.loads(done.stdout)["error"]
+    assert done.stderr.startswith(f"mendbot: {repo / path}")
     assert len(done.stderr.strip().splitlines()) == 1
+    plain = mendbot("check", str(repo / path))
+    assert (plain.returncode, plain.stdout, plain.stderr) == (2, "", done.stderr)
+    assert "orktree" not in plain.stderr
 
 
 def test_an_empty_path_is_named_as_such() -> None:
@@ -251,6 +255,15 @@ def test_hook_install_writes_the_local_settings_once_and_undoes_it(repo: Path) -
     assert not (repo / ".claude").exists()
     again = mendbot("hook", "install", str(repo), "--undo")
     assert (again.returncode, again.stdout.startswith("nothing to undo")) == (0, True)
+
+
+def test_hook_install_outside_of_a_repository_says_so(tmp_path: Path, repo: Path) -> None:
+    assert "is in no git repository" not in mendbot("hook", "install", str(repo)).stdout
+    (repo / "below").mkdir()
+    assert "is in no git repository" not in mendbot("hook", "install", str(repo / "below")).stdout
+    (outside := tmp_path / "outside").mkdir()
+    done = mendbot("hook", "install", str(outside))
+    assert (done.returncode, f"{outside} is in no git repository" in done.stdout) == (0, True)
 
 
 def test_hook_install_names_what_an_earlier_version_wrote(tmp_path: Path) -> None:

@@ -43,3 +43,12 @@ def test_the_plan_is_one_json_document(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_a_tree_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     assert main(["check", str(tmp_path / "gone"), "--plan"]) == 2
+
+
+def test_long_commands_are_shown_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = f"run-tests {' '.join(f'--only part-{number}' for number in range(50))}"
+    policy = json.dumps({"checks": {"test": {"command": command}}, "setup": [f"prepare {command}"]})
+    tree = write(tmp_path / "tree", {".github/mendbot.yml": policy}, commit=True)
+    assert main(["check", str(tree), "--plan"]) == 0
+    out = capsys.readouterr().out
+    assert f"test: `{command}`" in out and f"setup: `prepare {command}`" in out

@@ -56,6 +56,7 @@ def test_the_situations_of_the_seed(tmp_path: Path, situation: Situation) -> Non
         ({"repo": "TREE/none"}, "--repo: "),
         ({"agents": ["gpt"]}, "--agent: "),
         ({"filePaths": ["../other"]}, "--file"),
+        ({"filePaths": ["answer.txt", "nope"]}, "has no nope"),
     ],
     ids=str,
 )
