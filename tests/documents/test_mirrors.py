@@ -41,7 +41,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "reports/test_messages.py": ("reports/runs/pull_request",),
     "rules/commands/test_parser.py": ("rules/commands/markdown_lines", "rules/commands/verbs"),
     "rules/commands/test_parser_property.py": ("rules/commands/tokens",),
-    "rules/events/test_parse.py": ("rules/events/installation", "rules/events/merge_queue"),
     "rules/excerpts/test_excerpts.py": (
         "rules/excerpts/error_lines",
         "rules/excerpts/expected_received",

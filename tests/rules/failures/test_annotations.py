@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.rules.failures.log_lines import log_lines
-from bot.rules.failures.places import relative_path
 from bot.rules.failures.problem_matchers import hinting_lines, hints_at_place
 from tests.machine import CPU_S
 from tests.rules.failures.read_output import annotations
@@ -59,26 +58,6 @@ def test_the_title_is_the_rule_the_tests_name_or_the_stage() -> None:
 )
 def test_what_is_no_place_in_the_tree_is_dropped(line: str) -> None:
     assert annotations(line, "test", TREE) == ()
-
-
-@pytest.mark.parametrize(
-    ("path", "relative"),
-    [
-        ("./a/./b.py", "a/b.py"),
-        ("/t/shop/a.py", "a.py"),
-        ("a\\b.cs", "a/b.cs"),
-        ("file:///t/shop/a.js", "a.js"),
-        ("a/b/../c.py", "a/c.py"),
-        ("/t/shop", None),
-        ("C:\\other\\a.cs", None),
-        ("..", None),
-        ("a\x00b.py", None),
-        ("", None),
-    ],
-)
-def test_paths_are_made_relative_to_the_tree(path: str, relative: str | None) -> None:
-    assert relative_path(path, TREE) == relative
-    assert relative_path(path, TREE + "/") == relative
 
 
 def test_each_place_is_told_once_and_no_more_than_a_thousand() -> None:

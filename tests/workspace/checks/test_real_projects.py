@@ -114,9 +114,7 @@ async def command_line(project: Project, *args: str) -> subprocess.CompletedProc
     inherited = {name: os.environ[name] for name in ("PATH", "HOME")}
     env = {**inherited, "PYTHONPATH": str(ROOT), "MENDBOT_TOOLCHAINS": str(pnpm_home())}
     command = [sys.executable, "-m", "bot", "check", str(project.tree), "--json", *args]
-    return await subprocess.run(
-        command, capture_output=True, text=True, env=env, cwd=project.tree, timeout=120, check=False
-    )
+    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=project.tree, timeout=120, check=False)
 
 
 def lives(pid: int) -> bool:
