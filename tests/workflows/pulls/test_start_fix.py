@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -36,13 +37,16 @@ def press(bot: RunningBot, sha: str, by: str, identifier: str = "fix", check: st
     bot.world.press_button(bot.checks(sha)[check].id, identifier, by)
 
 
-def test_who_may_push_may_have_it_fixed(do: WithBot) -> None:
+@pytest.mark.parametrize(
+    "roles", [("write",), pytest.param(("maintain", "admin"), marks=pytest.mark.soak)], ids=["write", "more"]
+)
+def test_who_may_push_may_have_it_fixed(do: WithBot, roles: Sequence[str]) -> None:
     """H-1."""
 
     async def work(bot: RunningBot) -> None:
         bot.furnish()
         mends(bot)
-        pulls = {role: bot.open({**BROKEN, "notes.txt": role}, branch=role) for role in ("write", "maintain", "admin")}
+        pulls = {role: bot.open({**BROKEN, "notes.txt": role}, branch=role) for role in roles}
         await bot.quiet()
         for role, (_, sha) in pulls.items():
             bot.world.set_permission(NAME, f"the-{role}", role)
@@ -270,7 +274,8 @@ def test_at_most_ten_pushes_an_hour_go_to_one_repository(do: WithBot) -> None:
     do(work)
 
 
-def test_the_echo_of_its_own_push_starts_nothing_however_often_it_comes(do: WithBot) -> None:
+@pytest.mark.parametrize("times", [5, pytest.param(50, marks=pytest.mark.soak)])
+def test_the_echo_of_its_own_push_starts_nothing_however_often_it_comes(do: WithBot, times: int) -> None:
     async def work(bot: RunningBot) -> None:
         bot.furnish()
         mends(bot)
@@ -280,7 +285,7 @@ def test_the_echo_of_its_own_push_starts_nothing_however_often_it_comes(do: With
         head = bot.head(number)
         (echo,) = [one for one in bot.world.deliveries if one.action == "synchronize"]
         before = _pushes(bot)
-        for _ in range(50):
+        for _ in range(times):
             await bot.accept(echo)
         await bot.quiet()
         assert bot.head(number) == head

@@ -183,8 +183,10 @@ def works(place: Path) -> bool:
     return said.stdout.startswith("pytest ")
 
 
-def test_two_processes_make_the_tools_once(tmp_path: Path) -> None:
+def test_two_processes_make_the_tools_of_a_python_that_is_gone_anew_and_once(tmp_path: Path) -> None:
     place = tmp_path / "tools" / "pins"
+    (place / "bin").mkdir(parents=True)
+    (place / "bin" / "python").symlink_to(tmp_path / "gone")
     both = [started(place), started(place)]
     while both[0].poll() is None and both[1].poll() is None:
         time.sleep(0.02)
@@ -209,14 +211,6 @@ async def test_what_a_killed_process_left_is_made_anew(tmp_path: Path) -> None:
     await make_tools(place)
     assert works(place)
     assert not half.parent.parent.exists()
-
-
-async def test_the_tools_of_a_python_that_is_gone_are_made_anew(tmp_path: Path) -> None:
-    place = tmp_path / "tools" / "pins"
-    (place / "bin").mkdir(parents=True)
-    (place / "bin" / "python").symlink_to(tmp_path / "gone")
-    await make_tools(place)
-    assert works(place)
 
 
 def test_the_tools_run_where_they_are_moved_to(tmp_path: Path) -> None:
