@@ -158,20 +158,30 @@ def _fit(template: tuple[str, ...], parts: tuple[str, ...]) -> dict[str, str] | 
     if template[-1] in _SPANNING and len(parts) > len(template):
         cut = len(template) - 1
         parts = (*parts[:cut], "/".join(parts[cut:]))
-    if len(parts) != len(template):
+    if len(parts) != len(template) or any(parts[at] != literal for at, literal in _literals(template)):
         return None
     found: dict[str, str] = {}
     for wanted, given in zip(template, parts, strict=True):
-        names = re.findall(r"{([^}]+)}", wanted)
-        if not names:
-            if wanted != given:
+        names, pattern = _pattern(wanted)
+        if names:
+            matched = pattern.fullmatch(given)
+            if matched is None:
                 return None
-            continue
-        matched = re.fullmatch(re.sub(r"\\{[^}]+\\}", "(.+)", re.escape(wanted)), given, re.S)
-        if matched is None:
-            return None
-        found.update(zip(names, matched.groups(), strict=True))
+            found.update(zip(names, matched.groups(), strict=True))
     return found
+
+
+@cache
+def _literals(template: tuple[str, ...]) -> tuple[tuple[int, str], ...]:
+    """The parts without a parameter, with their places. Almost every template differs from a path in one of them."""
+    return tuple((at, part) for at, part in enumerate(template) if "{" not in part)
+
+
+@cache
+def _pattern(part: str) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    """The names of a part's parameters, and what the part must look like."""
+    names = tuple(re.findall(r"{([^}]+)}", part))
+    return names, re.compile(re.sub(r"\\{[^}]+\\}", "(.+)", re.escape(part)), re.S)
 
 
 def _typed(value: object, kind: str) -> object:
