@@ -18,6 +18,7 @@ from bot.github.clock import ServerClock
 from bot.github.pace import Lane, Pace
 from bot.http import AsyncClient, NotSent, Unclear
 from bot.logs import get_logger
+from bot.model import Repo
 
 ACCEPT = "application/vnd.github+json"
 API_VERSION = "2022-11-28"
@@ -176,3 +177,8 @@ class Api(GitHubAPI):
 
 def _path(url: str, base_url: str) -> str:
     return url.removeprefix(base_url).partition("?")[0]
+
+
+def names_of(repo: Repo, **more: str | int) -> dict[str, str | int]:
+    """The variables of a path in that repository."""
+    return {"owner": repo.owner, "repo": repo.name, **more}

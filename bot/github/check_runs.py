@@ -11,7 +11,8 @@ from typing import Any, NotRequired, TypedDict
 
 from bot.errors import Stale
 from bot.github.answers import Form, Invalid, validate_form
-from bot.github.api import Api
+from bot.github.api import Api, names_of
+from bot.github.forms import App
 from bot.http import Unclear
 from bot.model import Annotation, CheckOutput, Repo
 from bot.model.pulls import CheckAction
@@ -33,10 +34,6 @@ _OF_COMMIT = "/repos/{owner}/{repo}/commits/{sha}/check-runs{?check_name,filter,
 _LOOK_AGAIN_S = 1.0
 
 
-class _App(Form):
-    id: int
-
-
 class _Output(Form):
     title: str | None = None
     summary: str | None = None
@@ -50,7 +47,7 @@ class _CheckRun(Form):
     external_id: str | None = None
     status: str = ""
     conclusion: str | None = None
-    app: _App | None = None
+    app: App | None = None
     output: _Output = _Output()
 
 
@@ -138,7 +135,7 @@ class CheckRuns:
 
     async def _find(self, wanted: Wanted, after: int = 0) -> _CheckRun | None:
         """The newest one, if it has a higher id than `after`."""
-        names = self._names(sha=wanted.sha, check_name=wanted.name, filter="all", per_page=100)
+        names = names_of(self.repo, sha=wanted.sha, check_name=wanted.name, filter="all", per_page=100)
         newest: _CheckRun | None = None
         async for item in self.api.pages(_OF_COMMIT, names, key="check_runs"):
             run = validate_form(_CheckRun, item)
@@ -151,7 +148,7 @@ class CheckRuns:
     async def _create(self, wanted: Wanted, batch: Sequence[dict[str, Any]], after: int) -> _CheckRun:
         body = {"name": wanted.name, "head_sha": wanted.sha, "external_id": wanted.external_id, **_state(wanted, batch)}
         try:
-            return validate_form(_CheckRun, await self.api.call("POST", _RUNS, self._names(), body))
+            return validate_form(_CheckRun, await self.api.call("POST", _RUNS, names_of(self.repo), body))
         except Unclear:
             await self.api.sleep(_LOOK_AGAIN_S)
             found = await self._find(wanted, after)
@@ -168,11 +165,8 @@ class CheckRuns:
         if run.output.text and not wanted.output.text:
             state["output"]["text"] = ""  # what is left out stays
         # with annotations a repeat would add them twice; the next upsert sees by their count how many arrived
-        names = self._names(id=run.id)
+        names = names_of(self.repo, id=run.id)
         return validate_form(_CheckRun, await self.api.call("PATCH", _RUN, names, state, repeatable=not batch))
-
-    def _names(self, **more: str | int) -> dict[str, str | int]:
-        return {"owner": self.repo.owner, "repo": self.repo.name, **more}
 
 
 def _check_actions(actions: Sequence[CheckAction]) -> None:

@@ -15,6 +15,7 @@ from bot.github.answers import Form, Invalid, NotFound, Unauthorized, validate_f
 from bot.github.api import Api, GitHubTransport
 from bot.github.auth import AppIdentity, AppJwt, FixedToken, RepoToken, Tokens
 from bot.github.clock import Clock, ServerClock
+from bot.github.forms import App
 from bot.github.locks import Locks
 from bot.github.pace import Pace
 from bot.github.repository import ROLES, RepositoryClient
@@ -28,16 +29,11 @@ DEFAULT_AUTHOR = "mendbot[bot] <mendbot[bot]@users.noreply.github.com>"
 _REPO = "/repos/{owner}/{repo}"
 
 
-class _App(Form):
-    id: int
+class _OwnApp(App):
     slug: str
 
 
-class _Installation(Form):
-    id: int
-
-
-class _Account(Form):
+class _Identified(Form):
     id: int
 
 
@@ -76,7 +72,7 @@ class GitHub:
 
     async def ask_app(self) -> AppIdentity:
         """The same, asked now. Raises Missing too, where there is no App of that id."""
-        app = validate_form(_App, await self._app.get("/app", {}))
+        app = validate_form(_OwnApp, await self._app.get("/app", {}))
         self._identity = AppIdentity(id=app.id, slug=app.slug)
         return self._identity
 
@@ -84,7 +80,7 @@ class GitHub:
         """The id of the App's installation on a repository; Stale where there is none."""
         names: dict[str, str | int] = {"owner": owner, "repo": name}
         try:
-            return validate_form(_Installation, await self._app.get(_REPO + "/installation", names)).id
+            return validate_form(_Identified, await self._app.get(_REPO + "/installation", names)).id
         except NotFound as error:
             raise Stale(f"the App is not installed on {owner}/{name}: install it there") from error
 
@@ -99,7 +95,7 @@ class GitHub:
         if self._user_id is None:
             try:
                 found = await self._api(repo).get("/users/{login}", {"login": identity.login})
-                self._user_id = validate_form(_Account, found).id
+                self._user_id = validate_form(_Identified, found).id
             except MendbotError:
                 return identity.author()
         return identity.author(self._user_id)

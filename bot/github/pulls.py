@@ -11,7 +11,8 @@ from pydantic import StringConstraints
 
 from bot.errors import UserError
 from bot.github.answers import Form, Invalid, NotFound, validate_form
-from bot.github.api import Api
+from bot.github.api import Api, names_of
+from bot.github.forms import Label, User
 from bot.github.threads import checked_body
 from bot.http import Unclear
 from bot.model import PullRequestRef, Repo
@@ -65,16 +66,8 @@ class _Head(Form):
     repo: _Repo | None = None
 
 
-class _User(Form):
-    login: str = ""
-
-
 class _Requested(Form):
-    users: tuple[_User, ...] = ()
-
-
-class _Label(Form):
-    name: str
+    users: tuple[User, ...] = ()
 
 
 class _PullAsItIs(Form):
@@ -82,14 +75,14 @@ class _PullAsItIs(Form):
     title: str
     body: str | None = None
     state: Literal["open", "closed"]
-    user: _User | None = None
+    user: User | None = None
     merged: bool = False
     merged_at: datetime | None = None
     merge_commit_sha: str | None = None
     draft: bool = False
     head: _Head
     base: _Head
-    labels: tuple[_Label, ...] = ()
+    labels: tuple[Label, ...] = ()
     updated_at: datetime | None = None
 
     @property
@@ -135,14 +128,16 @@ class Pulls:
         """The pull request as it is now; a first 404 is asked again, for the event may be quicker than the object.
 
         `merge_commit_sha` is a trial of GitHub's until it is merged."""
-        return validate_form(_PullAsItIs, await self.api.get(_PULL, self._names(number=number), patient=True)).noun
+        return validate_form(
+            _PullAsItIs, await self.api.get(_PULL, names_of(self.repo, number=number), patient=True)
+        ).noun
 
     async def files(self, number: int) -> tuple[str, ...]:
         """The paths that it adds, changes, removes or renames, under both names; of its first 3,000 files, for GitHub
         tells of no more."""
         paths: dict[str, None] = {}
         seen = 0
-        async for item in self.api.pages(_PULL + "/files{?per_page}", self._names(number=number, per_page=100)):
+        async for item in self.api.pages(_PULL + "/files{?per_page}", names_of(self.repo, number=number, per_page=100)):
             file = validate_form(_File, item)
             paths |= dict.fromkeys(path for path in (file.filename, file.previous_filename) if path)
             seen += 1
@@ -156,7 +151,7 @@ class Pulls:
         GitHub links a commit with the pull requests of the same repository's branches only, so where it names none,
         and `forks` are wanted too, the thousand open ones last changed are looked through."""
         try:
-            found = await self._heads(sha, _OF_COMMIT, self._names(sha=sha, per_page=100))
+            found = await self._heads(sha, _OF_COMMIT, names_of(self.repo, sha=sha, per_page=100))
         except NotFound:
             found = ()
         except Invalid as error:
@@ -165,7 +160,7 @@ class Pulls:
             found = ()
         if found or not forks:
             return found
-        order = self._names(state="open", sort="updated", direction="desc", per_page=100)
+        order = names_of(self.repo, state="open", sort="updated", direction="desc", per_page=100)
         return await self._heads(sha, _PULLS + "{?state,sort,direction,per_page}", order)
 
     async def _heads(self, sha: str, path: str, names: dict[str, str | int]) -> tuple[int, ...]:
@@ -191,7 +186,7 @@ class Pulls:
         if found is not None:
             return found
         try:
-            return validate_form(_Pull, await self.api.call("POST", _PULLS, self._names(), request)).noun
+            return validate_form(_Pull, await self.api.call("POST", _PULLS, names_of(self.repo), request)).noun
         except Unclear:
             await self.api.sleep(_LOOK_AGAIN_S)
             found = await self._find(head, base)
@@ -209,13 +204,13 @@ class Pulls:
     async def request_review(self, number: int, login: str) -> None:
         """Asks for that person's review; where it is asked for already, nothing is sent. Raises Invalid (a UserError)
         where GitHub takes no review of theirs: they opened it, or are no collaborator."""
-        found = validate_form(_Requested, await self.api.get(_REVIEWERS, self._names(number=number)))
+        found = validate_form(_Requested, await self.api.get(_REVIEWERS, names_of(self.repo, number=number)))
         if login.casefold() not in (user.login.casefold() for user in found.users):
             body = {"reviewers": [login]}
-            await self.api.call("POST", _REVIEWERS, self._names(number=number), body, repeatable=True)
+            await self.api.call("POST", _REVIEWERS, names_of(self.repo, number=number), body, repeatable=True)
 
     async def _find(self, head: str, base: str) -> PullRequestRef | None:
-        names = self._names(head=f"{self.repo.owner}:{head}", state="all", per_page=100)
+        names = names_of(self.repo, head=f"{self.repo.owner}:{head}", state="all", per_page=100)
         pulls = [
             pull
             async for item in self.api.pages(_PULLS + "{?head,state,per_page}", names)
@@ -224,6 +219,3 @@ class Pulls:
         ]
         best = max(pulls, key=lambda pull: (pull.state == "open", pull.number), default=None)
         return best.noun if best is not None else None
-
-    def _names(self, **more: str | int) -> dict[str, str | int]:
-        return {"owner": self.repo.owner, "repo": self.repo.name, **more}

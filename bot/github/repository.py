@@ -8,9 +8,10 @@ from typing import Literal, Unpack
 
 from bot.errors import Stale, UserError
 from bot.github.answers import Form, Invalid, NotFound, validate_form
-from bot.github.api import Api
+from bot.github.api import Api, names_of
 from bot.github.auth import AppIdentity
 from bot.github.check_runs import CheckRuns, CheckRunState, Wanted
+from bot.github.forms import Label, User
 from bot.github.locks import Locks
 from bot.github.pulls import Pulls
 from bot.github.threads import Author, CommentKind, Content, Reply, ThreadComments, react
@@ -21,10 +22,6 @@ ROLES = ("admin", "maintain", "write", "triage", "read", "none")
 
 _REPO = "/repos/{owner}/{repo}"
 _ISSUE = _REPO + "/issues/{number}"
-
-
-class _User(Form):
-    login: str = ""
 
 
 class _Repository(Form):
@@ -43,11 +40,7 @@ class _Content(Form):
 
 
 class _Commit(Form):
-    author: _User | None = None
-
-
-class _Label(Form):
-    name: str
+    author: User | None = None
 
 
 class _Issue(Form):
@@ -55,8 +48,8 @@ class _Issue(Form):
     title: str
     body: str | None = None
     state: Literal["open", "closed"]
-    labels: tuple[_Label | str, ...] = ()
-    user: _User | None = None
+    labels: tuple[Label | str, ...] = ()
+    user: User | None = None
 
 
 class NoFile(UserError):
@@ -74,13 +67,10 @@ class RepositoryClient:
         self._locks = locks
         self.repo = repo
 
-    def _names(self, **more: str | int) -> dict[str, str | int]:
-        return {"owner": self.repo.owner, "repo": self.repo.name, **more}
-
     async def permission(self, login: str) -> str:
         """One of `ROLES`; `none` for someone GitHub does not know here. Whatever is raised means: deny (T9)."""
         try:
-            found = await self._api.get(_REPO + "/collaborators/{login}/permission", self._names(login=login))
+            found = await self._api.get(_REPO + "/collaborators/{login}/permission", names_of(self.repo, login=login))
         except NotFound:
             return "none"
         answer = validate_form(_Permission, found)
@@ -88,13 +78,13 @@ class RepositoryClient:
         return next((role for role in (answer.role_name, answer.permission) if role in ROLES), "none")
 
     async def default_branch(self) -> str:
-        return validate_form(_Repository, await self._api.get(_REPO, self._names())).default_branch
+        return validate_form(_Repository, await self._api.get(_REPO, names_of(self.repo))).default_branch
 
     async def read_file(self, path: str, ref: str) -> bytes | None:
         """A file's content at a ref, None where there is nothing; NoFile for a directory, a link that leads nowhere, a
         submodule, and past 1 MB (https://docs.github.com/en/rest/repos/contents#get-repository-content)."""
         try:
-            found = await self._api.get(_REPO + "/contents/{+path}{?ref}", self._names(path=path, ref=ref))
+            found = await self._api.get(_REPO + "/contents/{+path}{?ref}", names_of(self.repo, path=path, ref=ref))
         except NotFound:
             return None
         if isinstance(found, list):
@@ -110,7 +100,7 @@ class RepositoryClient:
         """The login of a commit's author, None where his address is no account's; Stale where there is no such commit.
         The address is whatever the author wrote into the commit, so this proves nothing about who he is."""
         # a page of one file: the answer brings the diff along
-        names = self._names(sha=sha, per_page=1)
+        names = names_of(self.repo, sha=sha, per_page=1)
         try:
             found = await self._api.get(_REPO + "/commits/{sha}{?per_page}", names)
         except Invalid as error:
@@ -120,7 +110,7 @@ class RepositoryClient:
 
     async def issue(self, number: int) -> Issue:
         """The issue as it is now; a first 404 is asked again, for the event may be quicker than the object."""
-        found = validate_form(_Issue, await self._api.get(_ISSUE, self._names(number=number), patient=True))
+        found = validate_form(_Issue, await self._api.get(_ISSUE, names_of(self.repo, number=number), patient=True))
         return Issue(
             number=found.number,
             title=found.title,
@@ -134,12 +124,12 @@ class RepositoryClient:
         """Adds labels; those already there stay, so a repeat changes nothing."""
         if labels:
             body = {"labels": list(labels)}
-            await self._api.call("POST", _ISSUE + "/labels", self._names(number=number), body, repeatable=True)
+            await self._api.call("POST", _ISSUE + "/labels", names_of(self.repo, number=number), body, repeatable=True)
 
     async def remove_label(self, number: int, label: str) -> None:
         """Removes a label; one that is absent is fine."""
         try:
-            await self._api.call("DELETE", _ISSUE + "/labels/{label}", self._names(number=number, label=label))
+            await self._api.call("DELETE", _ISSUE + "/labels/{label}", names_of(self.repo, number=number, label=label))
         except NotFound:
             return
 

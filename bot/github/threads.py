@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from bot.github.answers import Form, NotFound, validate_form
-from bot.github.api import Api
+from bot.github.api import Api, names_of
+from bot.github.forms import App, User
 from bot.http import Unclear
 from bot.model import Repo
 
@@ -41,19 +42,11 @@ class Author:
     login: str
 
 
-class _App(Form):
-    id: int
-
-
-class _User(Form):
-    login: str
-
-
 class _Comment(Form):
     id: int
     body: str | None = None
-    user: _User | None = None
-    performed_via_github_app: _App | None = None
+    user: User | None = None
+    performed_via_github_app: App | None = None
     issue_url: str = ""
     created_at: datetime | None = None
 
@@ -132,7 +125,7 @@ class ThreadComments:
         if _same(found.body, text):
             return found.id
         try:
-            await self.api.call("PATCH", _COMMENT, self._names(id=found.id), {"body": text}, repeatable=True)
+            await self.api.call("PATCH", _COMMENT, names_of(self.repo, id=found.id), {"body": text}, repeatable=True)
         except NotFound:
             return await self._create(number, mark, text)  # deleted since we looked
         return found.id
@@ -171,14 +164,16 @@ class ThreadComments:
         if _same(found.body, reply.text):
             return found.id
         try:
-            await self.api.call("PATCH", _COMMENT, self._names(id=found.id), {"body": reply.text}, repeatable=True)
+            await self.api.call(
+                "PATCH", _COMMENT, names_of(self.repo, id=found.id), {"body": reply.text}, repeatable=True
+            )
         except NotFound:
             return await self._create(number, reply.own_mark, reply.text)  # deleted since we looked
         return found.id
 
     async def _delete(self, comment_id: int) -> None:
         try:
-            await self.api.call("DELETE", _COMMENT, self._names(id=comment_id))
+            await self.api.call("DELETE", _COMMENT, names_of(self.repo, id=comment_id))
         except NotFound:
             return  # somebody was quicker
 
@@ -188,7 +183,7 @@ class ThreadComments:
         GitHub lists a thread's comments oldest first only, but from a moment on: what stands below is one page."""
         since = known.created_at if known is not None and known.created_at is not None else reply.since
         last = not (reply.beside and (known is None or _after(reply.since, known.created_at)))
-        names: dict[str, str | int] = {**self._names(number=number, per_page=100)}
+        names: dict[str, str | int] = names_of(self.repo, number=number, per_page=100)
         if since is not None:
             names["since"] = (since - _SLACK).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         async for item in self.api.pages(_COMMENTS + "{?since,per_page}", names):
@@ -200,7 +195,7 @@ class ThreadComments:
 
     async def _known(self, comment_id: int, number: int) -> _Comment | None:
         try:
-            comment = validate_form(_Comment, await self.api.get(_COMMENT, self._names(id=comment_id)))
+            comment = validate_form(_Comment, await self.api.get(_COMMENT, names_of(self.repo, id=comment_id)))
         except NotFound:
             return None  # deleted by someone: a new one takes its place
         # an issue that was transferred took its comments along, perhaps to the same number
@@ -209,7 +204,7 @@ class ThreadComments:
         return comment if here and comment.by(self.author) else None
 
     async def _search(self, number: int, mark: str) -> _Comment | None:
-        async for item in self.api.pages(_COMMENTS + "{?per_page}", self._names(number=number, per_page=100)):
+        async for item in self.api.pages(_COMMENTS + "{?per_page}", names_of(self.repo, number=number, per_page=100)):
             comment = validate_form(_Comment, item)
             if comment.carries(mark) and comment.by(self.author):
                 return comment
@@ -217,7 +212,7 @@ class ThreadComments:
 
     async def _create(self, number: int, mark: str, text: str) -> int:
         try:
-            made = await self.api.call("POST", _COMMENTS, self._names(number=number), {"body": text})
+            made = await self.api.call("POST", _COMMENTS, names_of(self.repo, number=number), {"body": text})
         except Unclear:
             await self.api.sleep(_LOOK_AGAIN_S)
             found = await self._search(number, mark)
@@ -226,16 +221,13 @@ class ThreadComments:
             return found.id
         return validate_form(_Comment, made).id
 
-    def _names(self, **more: int) -> dict[str, str | int]:
-        return {"owner": self.repo.owner, "repo": self.repo.name, **more}
-
 
 async def react(api: Api, repo: Repo, kind: CommentKind, comment_id: int, content: Content) -> None:
     """Puts a reaction of ours on a comment, 👀 at once, before other writes if need be; a repeat changes nothing.
 
     An `issue_comment` is one of an issue's or a pull request's thread, a `review_comment` one on a line of its diff.
     Raises Stale where the comment is gone, UserError where its thread is locked."""
-    names: dict[str, str | int] = {"owner": repo.owner, "repo": repo.name, "id": comment_id}
+    names = names_of(repo, id=comment_id)
     # GitHub answers 200 where the reaction is there already
     quick = api.ahead() if content == "eyes" else api
     await quick.call("POST", _REACTIONS[kind], names, {"content": content}, repeatable=True)
