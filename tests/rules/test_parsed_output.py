@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.model import SuiteCounts
-from bot.rules.parsed_output import parse_output
+from bot.rules.parsed_output import parse_output, warnings_if
 from tests.reports.views_steps import PYTEST_LOG
 
 GOFMT = "cmd/main.go\ncmd/main.go\npkg/a.go\nsee the manual\n"
@@ -28,6 +28,13 @@ def test_a_passed_check_has_no_errors_and_only_a_linter_warns() -> None:
     assert all(one.level != "failure" for one in lint.annotations)
     assert parse_output("a.py:2:1: warning: odd\n", "lint", passed=True).annotations
     assert not parse_output("a.py:2:1: warning: odd\n", "test", passed=True).annotations
+
+
+def test_of_a_report_only_the_warnings_of_a_passed_linter_stay() -> None:
+    notes = parse_output("a.py:2:1: warning: odd\na.py:3:1: error: bad\n", "lint").annotations
+    assert [note.level for note in warnings_if(True, "lint", notes)] == ["warning"]
+    assert warnings_if(True, "test", notes) == ()
+    assert warnings_if(False, "test", notes) == notes
 
 
 def test_files_alone_on_a_line_are_listed_once() -> None:
