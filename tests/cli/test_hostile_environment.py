@@ -245,7 +245,9 @@ def is_ready(port: str) -> bool:
         return False
 
 
-@pytest.mark.parametrize("port", ["tcp://10.0.0.1:3000", "x", "-1", "70000"])
+@pytest.mark.parametrize(
+    "port", ["tcp://10.0.0.1:3000", *(pytest.param(port, marks=pytest.mark.soak) for port in ("x", "-1", "70000"))]
+)
 def test_serve_alone_judges_the_port_and_not_where_it_is_given(
     desk: Desk, serving: list[subprocess.Popen[bytes]], port: str
 ) -> None:

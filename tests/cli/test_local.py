@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.forked_bot import run_bot
 from tests.machine import PATIENCE_S
 
 CHECK = "import sys; sys.exit(0 if open('answer').read() == '42' else print('answer:1: error: wrong') or 1)"
@@ -21,10 +22,8 @@ CHECK = "import sys; sys.exit(0 if open('answer').read() == '42' else print('ans
 
 def mendbot(*args: str, stdin: str = "", cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
     env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **more}
-    command = [sys.executable, "-m", "bot", *args]
-    where = cwd or Path(__file__).parents[2]
-    env["PYTHONPATH"] = str(Path(__file__).parents[2])
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, cwd=where, timeout=60)
+    done = run_bot(*args, stdin=stdin.encode(), env=env, cwd=cwd or Path(__file__).parents[2], timeout=60)
+    return subprocess.CompletedProcess(args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def git(where: Path, *args: str) -> None:

@@ -121,7 +121,9 @@ def test_a_bot_that_dies_ends_the_demo_at_once(tmp_path: Path) -> None:
         demo.assert_nothing_is_left()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.soak) for one in (signal.SIGINT, signal.SIGHUP))]
+)
 def test_stopped_half_way_it_fails_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     with Demo(tmp_path / "t") as demo:
         demo.wait_until_it_says("before any change" if number == signal.SIGTERM else "starts on port", PATIENCE_S)

@@ -30,9 +30,13 @@ def python_agent(source: str) -> str:
     ("source", "said"),
     [
         ("print('garbage { not json')", "nothing_to_offer"),
-        ("pass", "nothing_to_offer"),
-        ("import sys\nfor _ in range(100): sys.stdout.write('x' * 1_000_000)", "nothing_to_offer"),
-        ("import sys; sys.exit(3)", "nothing_to_offer"),
+        pytest.param("pass", "nothing_to_offer", marks=pytest.mark.soak),
+        pytest.param(
+            "import sys\nfor _ in range(100): sys.stdout.write('x' * 1_000_000)",
+            "nothing_to_offer",
+            marks=pytest.mark.soak,
+        ),
+        pytest.param("import sys; sys.exit(3)", "nothing_to_offer", marks=pytest.mark.soak),
         ("open('/etc/owned', 'w')", "nothing_to_offer"),
     ],
     ids=["garbage", "nothing", "100 MB", "exit 3", "outside its tree"],
