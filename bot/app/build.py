@@ -44,7 +44,7 @@ async def build_context(
     return Context(
         settings=settings,
         stores=stores,
-        door=github,
+        github_or_none=github,
         sandbox=sandbox,
         control=RunControl(),
         enqueue=engine.enqueue,

@@ -130,8 +130,8 @@ class Worker:
         async def wake(job_id: str) -> None:
             await holder[0].wake(job_id)
 
-        engine_door = Jobs(enqueue=enqueue, state=state, forget=forget, wake=wake)
-        context = await build_context(settings, self._database, self.changes, engine_door, github)
+        job_queue = Jobs(enqueue=enqueue, state=state, forget=forget, wake=wake)
+        context = await build_context(settings, self._database, self.changes, job_queue, github)
         engine = Engine(engine_url(settings), "mendbot-1", queues(settings), jobs(context))
         holder.append(engine)
         return context, engine

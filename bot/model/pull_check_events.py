@@ -15,13 +15,13 @@ from bot.model.setups import SetupDone
 
 
 class PullStarted(Event):
-    """The head is here. `near` are the first of the paths that the pull request changes; `to_set_up` is whether the
+    """The head is here. `changed_paths` are the first paths that the pull request changes; `to_set_up` is whether the
     head's tree has anything to be set up."""
 
     type: Literal["pull_started"] = "pull_started"
     base_sha: str
     sandbox: str
-    near: tuple[str, ...] = ()
+    changed_paths: tuple[str, ...] = ()
     stages: tuple[PipelineStage, ...]
     to_set_up: bool
 
@@ -66,8 +66,8 @@ class PullCheckRan(Event):
     index: int
     stage: str
     step: ValidationStep
-    first: tuple[str, ...] = ()
-    again: tuple[str, ...] | None = None
+    errors: tuple[str, ...] = ()
+    rerun_errors: tuple[str, ...] | None = None
     printed: dict[str, tuple[str, str]] = Field(default_factory=dict)
 
     @property

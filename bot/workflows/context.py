@@ -102,7 +102,7 @@ class Context:
 
     settings: Settings
     stores: Stores
-    door: GitHub | None
+    github_or_none: GitHub | None
     """GitHub's; None where there is no App, as for a session on the command line."""
     sandbox: Sandbox
     control: RunControl
@@ -127,8 +127,8 @@ class Context:
 
     @property
     def github(self) -> GitHub:
-        assert self.door is not None, "a run without GitHub asked for it"
-        return self.door
+        assert self.github_or_none is not None, "a run without GitHub asked for it"
+        return self.github_or_none
 
     def mirror(self, repo: Repo) -> Path:
         return mirror_path(self.settings, repo)

@@ -40,7 +40,7 @@ def _read(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_an_event_of_a_pull_check_is_read_as_it_was_written() -> None:
-    event = pull_check_event("pull_check_ran", id=3, first=("E",), printed={"E": ("words", "test_a")})
+    event = pull_check_event("pull_check_ran", id=3, errors=("E",), printed={"E": ("words", "test_a")})
     row = event_row("pull-1", "octo/pocket", event.ts.isoformat(), event)
     assert PULL_CHECK_EVENTS.validate_python(event_fields({**row, "id": 3})) == event
 

@@ -188,7 +188,7 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[Ha
         context = Context(
             settings=known,
             stores=stores,
-            door=door,
+            github_or_none=door,
             sandbox=sandbox,
             control=RunControl(),
             enqueue=enqueue,

@@ -31,11 +31,11 @@ from bot.rules.pulls.spec import PullCheckSpec
 @dataclass(frozen=True, slots=True)
 class CheckExecution:
     """A check that was executed on the head: its step, the errors it showed, and those of its rerun at the same commit;
-    `again` is None where it was not rerun."""
+    `rerun_errors` is None where it was not rerun."""
 
     step: ValidationStep
-    first: tuple[str, ...] = ()
-    again: tuple[str, ...] | None = None
+    errors: tuple[str, ...] = ()
+    rerun_errors: tuple[str, ...] | None = None
     printed: Mapping[str, Printed] = field(default_factory=dict)
     """The errors in the tool's own words."""
 
@@ -47,7 +47,7 @@ class PullCheckState:
     base_sha: str = ""
     sandbox: str = ""
     stages: tuple[PipelineStage, ...] = ()
-    near: tuple[str, ...] = ()
+    changed_paths: tuple[str, ...] = ()
     """The first of the paths that the pull request changes."""
     to_set_up: bool = False
     """Whether the head is to be set up."""
@@ -58,7 +58,7 @@ class PullCheckState:
     ran: Mapping[int, CheckExecution] = field(default_factory=dict)
     base: Mapping[int, tuple[str, ...] | None] = field(default_factory=dict)
     """What the same check shows on the base, by stage; None where that could not be told."""
-    untold: Mapping[int, str] = field(default_factory=dict)
+    base_unknown: Mapping[int, str] = field(default_factory=dict)
     """Why it could not, by its name in `reports.locale.en_pulls`."""
     judged: Mapping[int, CheckStatus] = field(default_factory=dict)
     setup_step: ValidationStep | None = None
@@ -120,7 +120,7 @@ def _apply(state: PullCheckState, event: PullCheckEvent) -> PullCheckState:
                 base_sha=event.base_sha,
                 sandbox=event.sandbox,
                 stages=event.stages,
-                near=event.near,
+                changed_paths=event.changed_paths,
                 to_set_up=event.to_set_up,
             )
         case PullSetupCompleted():
@@ -132,12 +132,12 @@ def _apply(state: PullCheckState, event: PullCheckEvent) -> PullCheckState:
             return replace(state, running=event.index)
         case PullCheckRan():
             printed = {error: Printed(*words) for error, words in event.printed.items()}
-            ran = CheckExecution(step=event.step, first=event.first, again=event.again, printed=printed)
+            ran = CheckExecution(step=event.step, errors=event.errors, rerun_errors=event.rerun_errors, printed=printed)
             return replace(state, ran={**state.ran, event.index: ran})
         case PullBaseChecked():
             base = {**state.base, event.index: event.errors}
-            untold = {**state.untold, event.index: event.because} if event.errors is None else state.untold
-            return replace(state, base=base, untold=untold)
+            unknown = {**state.base_unknown, event.index: event.because} if event.errors is None else state.base_unknown
+            return replace(state, base=base, base_unknown=unknown)
         case PullCheckJudged():
             return replace(state, running=None, judged={**state.judged, event.index: event.check})
         case PullFinished():
@@ -196,7 +196,7 @@ def needs_base(ran: CheckExecution) -> bool:
         return False
     if ran.step.could_not_run is not None:
         return True  # to say whether the change took away what the check needs
-    return any(one.verdict == "new" for one in verdict.judge_failures(ran.first, ran.again, None))
+    return any(one.verdict == "new" for one in verdict.judge_failures(ran.errors, ran.rerun_errors, None))
 
 
 def failures_of(state: PullCheckState, index: int) -> tuple[Failure, ...]:
@@ -204,7 +204,7 @@ def failures_of(state: PullCheckState, index: int) -> tuple[Failure, ...]:
     ran = state.ran[index]
     if (ran.step.passed and not ran.step.flaky) or ran.step.could_not_run is not None:
         return ()
-    judged = verdict.judge_failures(ran.first, ran.again, state.base.get(index))
+    judged = verdict.judge_failures(ran.errors, ran.rerun_errors, state.base.get(index))
     return tuple(_in_words(one, ran.printed.get(one.error)) for one in judged)
 
 

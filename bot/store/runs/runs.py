@@ -98,18 +98,24 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
         )
         return list(connection.execute(query).scalars())
 
-    async def open_run(self, repo: Repo, issue: int) -> tuple[str, datetime | None] | None:
-        """The run that works on an issue and since when the issue was labelled, if there is one.
+    async def open_run(self, repo: Repo, issue: int) -> RunRow | None:
+        """The run that works on an issue or a pull request, if there is one.
 
-        A run that was asked to stop works on nothing any more: a label put now is meant for the next."""
+        A run that was asked to stop works on nothing any more: a label added now is meant for the next."""
         query = (
-            sa.select(runs.c.id, run_issues.c.since)
+            sa.select(runs)
             .join(run_issues, run_issues.c.run_id == runs.c.id)
             .where(run_issues.c.repo == repo.full_name, run_issues.c.issue == issue)
             .where(runs.c.status.in_(OPEN), runs.c.cancel_because.is_(None))
         )
-        row = await self._database.read(lambda connection: connection.execute(query).first())
-        return None if row is None else (row.id, datetime.fromisoformat(row.since) if row.since else None)
+        found = await self._rows(query)
+        return found[0] if found else None
+
+    async def labelled_since(self, run_id: str, issue: int) -> datetime | None:
+        """Since when an issue of a run had been labelled; None where that is unknown."""
+        query = sa.select(run_issues.c.since).where(run_issues.c.run_id == run_id, run_issues.c.issue == issue)
+        since = await self._database.read(lambda connection: connection.execute(query).scalar())
+        return datetime.fromisoformat(since) if since else None
 
     async def latest_of(self, repo: Repo, issue: int) -> str | None:
         """The newest run of an issue, ended or not."""

@@ -158,7 +158,7 @@ async def _held(context: Context, ask: CommandCall) -> tuple[str, str]:
     """The run that works for the thread, and since when it waits to be grouped; empty where it is not so."""
     found = await context.stores.runs.open_run(ask.repo, ask.number)
     waits, since = await context.stores.candidates.waiting(ask.repo, ask.number)
-    return found[0] if found is not None else "", str(since) if waits else ""
+    return found.id if found is not None else "", str(since) if waits else ""
 
 
 async def apply(context: Context, ask: CommandCall) -> CommandResult:

@@ -25,7 +25,7 @@ _SETTLING_MS = 1_000
 
 async def group(context: Context, ask: CommandCall) -> CommandResult:
     """Show, split, add or remove."""
-    row = await _open_run(context, ask)
+    row = await context.stores.runs.open_run(ask.repo, ask.number)
     match ask.command.args[0]:
         case "show":
             return await _show(context, ask, row)
@@ -35,11 +35,6 @@ async def group(context: Context, ask: CommandCall) -> CommandResult:
             return await _apart(context, ask, row, ask.command.issues or (ask.number,))
         case _:
             return await _together(context, ask, row)
-
-
-async def _open_run(context: Context, ask: CommandCall) -> RunRow | None:
-    found = await context.stores.runs.open_run(ask.repo, ask.number)
-    return await context.stores.runs.get(found[0]) if found is not None else None
 
 
 async def _show(context: Context, ask: CommandCall, row: RunRow | None) -> CommandResult:
@@ -125,7 +120,7 @@ async def _to_join(context: Context, ask: CommandCall, row: RunRow | None) -> tu
     runs = [row.id] if row is not None else []
     for number in ask.command.issues:
         found = await context.stores.runs.open_run(ask.repo, number)
-        runs += [found[0]] if found is not None and number not in own else []
+        runs += [found.id] if found is not None and number not in own else []
     first = await begin_once(context, ask, own=own, runs=runs)
     found_rows = [await context.stores.runs.get(run_id) for run_id in dict.fromkeys(first["runs"])]
     return first["own"], [one for one in found_rows if one is not None]

@@ -64,8 +64,7 @@ async def resume(context: Context, ask: CommandCall) -> CommandResult:
     if ask.order.is_pull:
         await sync_pull(context, ask.repo, ask.number)
     context.wake["gather"].set()
-    held = await context.stores.runs.open_run(ask.repo, ask.number)
-    row = await context.stores.runs.get(held[0]) if held is not None else None
+    row = await context.stores.runs.open_run(ask.repo, ask.number)
     if row is not None:
         await context.wake_job(FIX_RUN.job(row.id, row.place).id)
     return CommandResult(True, done_reply("resume", {}, ask.language))

@@ -96,5 +96,7 @@ async def _policy(context: Context, event: Event, login: str) -> Policy:
 
 async def open_work(context: Context, repo: Repo, issue: int) -> tuple[bool, datetime | None]:
     """Whether a run works on an issue or it waits for one, and since when it was labelled."""
-    found = await context.stores.runs.open_run(repo, issue)
-    return (True, found[1]) if found else await context.stores.candidates.waiting(repo, issue)
+    row = await context.stores.runs.open_run(repo, issue)
+    if row is None:
+        return await context.stores.candidates.waiting(repo, issue)
+    return True, await context.stores.runs.labelled_since(row.id, issue)

@@ -98,7 +98,7 @@ async def _set_up(
     restored."""
     spec, base = row.spec, which == "base"
     sha = state.base_sha if base else spec.head_sha
-    plan = await asyncio.to_thread(plan_of_tree, row, tree.path, state.near)
+    plan = await asyncio.to_thread(plan_of_tree, row, tree.path, state.changed_paths)
     if not plan.steps:
         return sha, ()
     cache = await get_cache(context, spec.repo, spec.base_ref if base else None, sha)

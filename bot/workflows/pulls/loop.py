@@ -108,7 +108,7 @@ async def _begin(context: Context, row: PullCheckRow) -> None:
     started = PullStarted(
         base_sha=base,
         sandbox=context.sandbox.describe(),
-        near=near[:_NEAR_TOLD],
+        changed_paths=near[:_NEAR_TOLD],
         stages=stages,
         to_set_up=bool(plan.steps),
     )
@@ -119,7 +119,7 @@ async def _set_up(context: Context, row: PullCheckRow, state: PullCheckState) ->
     """Set the head up; its checks are chosen after that, with what was installed."""
     try:
         ready = await ready_tree(context, row, state, "head")
-        stages = default_stages(row.spec.policy, ready.tree.path, state.near, names=CHECK_ORDER)
+        stages = default_stages(row.spec.policy, ready.tree.path, state.changed_paths, names=CHECK_ORDER)
         ended: PullCheckEvent = PullSetupCompleted(steps=ready.setup, stages=stages)
     except SetupFailed as error:
         ended = PullSetupFailed(
@@ -154,8 +154,8 @@ async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState,
         index=index,
         stage=stage.name,
         step=step,
-        first=first,
-        again=again,
+        errors=first,
+        rerun_errors=again,
         printed=_printed(errors),
     )
     await pulls.append(row.id, [ran])
@@ -171,7 +171,7 @@ async def _check_base(context: Context, row: PullCheckRow, state: PullCheckState
     async with context.control.lock(f"base:{repo.lower()}:{state.base_sha}:{stage.name}"):
         known = await outcomes.base(repo, state.base_sha, stage.name, text)
         if known is None:
-            unready = "base_setup" if "base_setup" in state.untold.values() else None
+            unready = "base_setup" if "base_setup" in state.base_unknown.values() else None
             found = unready or await _base_result(context, row, state, stage.name, stage.command)
             if isinstance(found, BaseResult):
                 await outcomes.put_base(repo, state.base_sha, stage.name, text, found)

@@ -82,7 +82,7 @@ def _new_tests(check: CheckStatus) -> frozenset[str]:
 async def _past(context: Context, row: PullCheckRow, state: PullCheckState) -> tuple[KnownError, ...]:
     """What is known of the changed files, where something failed."""
     found: dict[int, KnownError] = {}
-    for path in state.near[:_ASKED] if any(check.new for check in state.judged.values()) else ():
+    for path in state.changed_paths[:_ASKED] if any(check.new for check in state.judged.values()) else ():
         for known in await context.stores.history.by_file(path, repo=row.spec.repo.full_name):
             found[known.id] = known
     return tuple(found.values())[:_KNOWN]

@@ -28,7 +28,7 @@ async def judge_check(context: Context, row: PullCheckRow, state: PullCheckState
         status="completed",
         step=state.ran[index].step,
         failures=failures,
-        because=state.untold.get(index, ""),
+        because=state.base_unknown.get(index, ""),
         rate=await outcomes.rate(outcome.repo, outcome.stage) if outcome.outcome == "flaky" else None,
     )
     await context.stores.pulls.append(row.id, [PullCheckJudged(index=index, check=check)])

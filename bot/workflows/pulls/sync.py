@@ -87,8 +87,7 @@ async def _follow(context: Context, repo: Repo, pull: PullRequest) -> str:
 
 async def _stop_fix(context: Context, repo: Repo, pull: PullRequest, moved: str) -> None:
     """Stop a fix that could not be pushed any more: the request is closed, or somebody else moved its branch."""
-    found = await context.stores.runs.open_run(repo, pull.number)
-    row = await context.stores.runs.get(found[0]) if found is not None else None
+    row = await context.stores.runs.open_run(repo, pull.number)
     target = row.spec.pull if row is not None else None
     if row is None or target is None:
         return

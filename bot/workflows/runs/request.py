@@ -23,8 +23,7 @@ async def stop_work(context: Context, repo: Repo, number: int, because: str, pol
     """Stop the run that holds a thread, and take it from those that wait; the group's other issues are still wanted and
     wait for a run of their own. The run that was stopped, if there was one."""
     await context.stores.candidates.drop(repo, number)
-    found = await context.stores.runs.open_run(repo, number)
-    row = await context.stores.runs.get(found[0]) if found is not None else None
+    row = await context.stores.runs.open_run(repo, number)
     if row is None:
         return None
     others = [issue.number for issue in row.spec.issues if issue.number != number]

@@ -102,7 +102,7 @@ def _tree(path: str, roots: Sequence[Path] | None) -> Path:
 
 
 async def _on_github(context: Context, request: SessionRequest) -> RunSpec:
-    if context.door is None:
+    if context.github_or_none is None:
         message = "is on GitHub, where the App alone may work: start `mendbot serve` and ask over HTTP"
         raise InvalidRequest((Problem(field="repo", message=message),))
     owner, _, name = request.repo.partition("/")

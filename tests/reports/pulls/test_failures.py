@@ -28,8 +28,8 @@ def check(head: str, again: str | None = None, base: str | None = None) -> Check
     )
     ran = CheckExecution(
         step=step,
-        first=shown(False, printed_errors(head)),
-        again=None if again is None else shown(not again, printed_errors(again)),
+        errors=shown(False, printed_errors(head)),
+        rerun_errors=None if again is None else shown(not again, printed_errors(again)),
         printed={**(printed_errors(again) if again else {}), **printed_errors(head)},
     )
     state = PullCheckState(ran={0: ran}, base={0: None if base is None else shown(not base, printed_errors(base))})
@@ -112,7 +112,7 @@ def test_a_check_that_failed_with_warnings_alone_says_so() -> None:
             annotations=annotations(log, "lint", TREE),
         )
         state = PullCheckState(
-            ran={0: CheckExecution(step=step, first=shown(False, printed_errors(log)), printed=printed_errors(log))},
+            ran={0: CheckExecution(step=step, errors=shown(False, printed_errors(log)), printed=printed_errors(log))},
             base={0: ()},
         )
         one = CheckStatus(name="lint", status="completed", step=step, failures=failures_of(state, 0))

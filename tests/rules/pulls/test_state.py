@@ -101,7 +101,7 @@ def done(
             first, again = world.first[name], world.again[name] if world.first[name] else None
             passed = not first
             step = ValidationStep(command=name, stage=name, passed=passed, flaky=again == (), exit_code=int(not passed))
-            data = {"index": index, "stage": name, "step": step, "first": first, "again": again}
+            data = {"index": index, "stage": name, "step": step, "errors": first, "rerunErrors": again}
             return [event(at, "pull_check_started", index=index, stage=name), event(at + 1, "pull_check_ran", **data)]
         case CheckBase(index=index):
             return [event(at, "pull_base_checked", index=index, errors=world.base[state.stages[index].name])]

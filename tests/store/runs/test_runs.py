@@ -76,7 +76,7 @@ async def test_a_run_takes_its_issues_out_of_the_candidates(tmp_path: Path) -> N
             bursts = await candidates.bursts()
             found = await runs.open_run(REPO, 1)
             assert found is not None
-            return bursts[0].issues, found[1]
+            return bursts[0].issues, await runs.labelled_since(found.id, 1)
 
     assert await run() == ((2,), since)
 
