@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import errno
 
+from bot.model.reasons import Reason
+
 _SHORTAGES = {
     errno.ENOSPC: "the disk is full: free some space",
     errno.EDQUOT: "the disk quota is used up: free some space",
@@ -18,7 +20,13 @@ _SHORTAGES = {
 
 
 class MendbotError(Exception):
-    """The base of the four; `str(error)` is one sentence fit for the person who must act."""
+    """The base of the four; `str(error)` is one sentence fit for the person who must act.
+
+    `because` is the same as a value, where another language than English has it too."""
+
+    def __init__(self, message: str = "", *, because: Reason | None = None) -> None:
+        super().__init__(message)
+        self.because = because
 
 
 class UserError(MendbotError):
@@ -32,16 +40,16 @@ class ConfigError(UserError):
 class Refused(UserError):
     """A change, path or name that the policy does not allow; `reason` is a stable code such as `outside_tree`."""
 
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, reason: str, message: str, *, because: Reason | None = None) -> None:
+        super().__init__(message, because=because)
         self.reason = reason
 
 
 class Transient(MendbotError):
     """It may work later: network, 5xx, rate limits, a lock, a full queue. `retry_after_s` where the other side said."""
 
-    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: str = "", retry_after_s: float | None = None, *, because: Reason | None = None) -> None:
+        super().__init__(message, because=because)
         self.retry_after_s = retry_after_s
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bot.model import RunEvent
+from bot.reports.locale.reasons import english
 from bot.reports.runs.event_lines import event_line
 from bot.store.database.database import Database
 from bot.store.runs.runs import Runs
@@ -56,7 +57,7 @@ class Narrator:
         for row in await self._runs.all():
             name = " ".join(f"#{number}" for number in row.spec.threads)
             if row.id not in self._told:
-                reasons = f" ({'; '.join(row.spec.reasons)})" if row.spec.reasons else ""
+                reasons = f" ({'; '.join(map(english, row.spec.reasons))})" if row.spec.reasons else ""
                 what = "a run on its head" if row.spec.pull is not None else f"one group, key `{row.spec.key}`"
                 self._story.say(f"  {name}: {what}{reasons}, run {row.id}")
                 self._told[row.id] = 0

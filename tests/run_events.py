@@ -8,7 +8,9 @@ from typing import Any
 
 from bot.model.pull_check_events import PULL_CHECK_EVENTS, PullCheckEvent
 from bot.model.run_events import RUN_EVENTS, RunEvent
+from bot.rules.reasons import quoted
 
+_REASONS = frozenset({"message", "details", "refused", "refusals", "notes", "stop"})
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 _STEP = {"command": "c", "stage": "test", "passed": True}
 _SETUP = {"command": "", "steps": (), "exitCode": 0, "durationMs": 0, "log": "", "snapshot": "s1", "stages": ()}
@@ -60,4 +62,18 @@ def _whole(kind: str, phase: str | None, iteration: int | None, data: Mapping[st
     given = {"ts": NOON, "type": kind, **data}
     given |= {"phase": phase} if phase is not None else {}
     given |= {"iteration": iteration} if iteration is not None else {}
-    return {**_LEAST.get(kind, {}), **_LEAST.get(f"{kind}:{phase}", {}), **given}
+    whole = {**_LEAST.get(kind, {}), **_LEAST.get(f"{kind}:{phase}", {}), **given}
+    return {name: _as_reasons(value) if name in _REASONS else value for name, value in whole.items()}
+
+
+def _as_reasons(value: Any) -> Any:
+    """A text that a test gives where an event has a reason is somebody's words."""
+    match value:
+        case str():
+            return quoted(value)
+        case list() | tuple():
+            return tuple(map(_as_reasons, value))
+        case {"details": str(details), **rest}:
+            return {**rest, "details": quoted(details)}
+        case _:
+            return value

@@ -8,12 +8,10 @@ from pathlib import Path
 
 from bot.errors import UserError
 from bot.model import AgentTask, Change, Proposal
+from bot.reports.locale.reasons import user_error
 from bot.rules.patches.diff_parser import DEV_NULL, FileDiff, parse_diff
+from bot.rules.reasons import make_reason
 
-WANTED = (
-    "give a unified diff in a code block, as `git diff` prints it: for each file `--- a/FILE` and `+++ b/FILE`,"
-    " then its parts, each after a line like `@@ -1,3 +1,4 @@`"
-)
 _SHOWN = 200
 
 
@@ -31,8 +29,7 @@ class GivenPatch:
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if task.attempt > 1:
-            note = "the given diff was offered at the first attempt"
-            return Proposal(agent=self.name, offered=False, note=note, untouched=True)
+            return Proposal(agent=self.name, offered=False, because=make_reason("agent.given_once"), untouched=True)
         note = "the diff that was given in a comment"
         return Proposal(agent=self.name, offered=True, changes=read_given(self.patch), note=note, untouched=True)
 
@@ -43,32 +40,33 @@ def read_given(text: str) -> tuple[Change, ...]:
     Git's headers or plain ones, with or without a code fence, of any line ends; files may come and go. UserError names
     what is wanted where it is no diff, or what of it can't be applied: renames, parts without a file or a change."""
     if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise UserError(f"the diff holds characters that are no text; {WANTED}")
+        raise _unfit("no_text")
     if text.count("\r\n") == text.count("\n"):
         text = text.replace("\r\n", "\n")  # browsers send a comment's lines so
     parts = parse_diff(text)
     if not parts:
-        raise UserError(f"no diff was found; {WANTED}")
+        raise _unfit("no_diff")
     return tuple(Change(path=_path(part), patch=_render(part, _path(part))) for part in parts)
+
+
+def _unfit(kind: str, **values: str) -> UserError:
+    return user_error(make_reason(f"given.{kind}", **values))
 
 
 def _path(part: FileDiff) -> str:
     """The one file that the part is about."""
     if part.moved:
-        raise UserError(
-            f"the diff renames or copies {part.moved[0][:_SHOWN]!r}, which can't be applied: make it with"
-            " `git diff --no-renames`"
-        )
+        raise _unfit("moved", path=repr(part.moved[0][:_SHOWN]))
     if not part.paths:
-        raise UserError(f"a part of the diff names no file; {WANTED}")
+        raise _unfit("no_file")
     if len(part.paths) > 1:
-        names = " and ".join(repr(path[:_SHOWN]) for path in part.paths)
-        raise UserError(f"a part of the diff names two files, {names}: name the same one as `a/FILE` and `b/FILE`")
+        names = ", ".join(repr(path[:_SHOWN]) for path in part.paths)
+        raise _unfit("two_files", paths=names)
     path = part.paths[0].removeprefix("./")
     if any("\ud800" <= sign <= "\udfff" for sign in path):
-        raise UserError(f"{path[:_SHOWN]!r}: a name that is no UTF-8 is refused; rename the file")
+        raise _unfit("no_utf8", path=repr(path[:_SHOWN]))
     if not (part.hunks or part.new_mode or part.creates or part.deletes or part.binary):
-        raise UserError(f"the diff says nothing about {path[:_SHOWN]!r}; {WANTED}")
+        raise _unfit("nothing", path=repr(path[:_SHOWN]))
     return path
 
 

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from bot.agent.developer import Runner, build_prompt
 from bot.agent.hook_bundle import Kit, ToolError
 from bot.model import AgentTask, Change, Proposal, ShellCommand
+from bot.model.reasons import Reason
 from bot.proc import ProcResult
 from bot.reports.locale.catalog import gigabytes
 from bot.rules.reasons import make_reason
@@ -54,13 +55,13 @@ class CommandDeveloper:
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if not self.argv:
-            return Proposal(agent=self.name, offered=False, note=make_reason("agent.unset").text)
+            return Proposal(agent=self.name, offered=False, because=make_reason("agent.unset"))
         kit = await self.make_kit(task.run_id) if self.make_kit else None
         result = await self._run(kit, task, tree)
         if kit is not None and self.learn is not None:
             await self.learn(task.run_id, kit.take())
         if failure := self._failure(result):
-            return Proposal(agent=self.name, offered=False, note=failure)
+            return Proposal(agent=self.name, offered=False, because=failure)
         changes, note = read_changes(result.output)
         return Proposal(agent=self.name, offered=True, changes=changes, edited_in_place=not changes, note=note)
 
@@ -79,16 +80,16 @@ class CommandDeveloper:
             stdin=build_prompt(task).encode("utf-8", "replace"),
         )
 
-    def _failure(self, result: ProcResult) -> str | None:
+    def _failure(self, result: ProcResult) -> Reason | None:
         if result.spawn_error is not None:
-            return f"the agent's command could not be started: {result.spawn_error}"
+            return make_reason("agent.not_started", error=result.spawn_error)
         if result.timed_out:
-            return f"the agent ran into its time limit of {self.timeout_s:g} s"
+            return make_reason("agent.timed_out", seconds=f"{self.timeout_s:g}")
         if result.overflowed:
-            return "the agent was stopped because it printed without end"
+            return make_reason("agent.overflowed")
         if result.over_memory_mb:
-            return f"the agent needed more than {gigabytes(result.over_memory_mb)} of memory and was stopped"
-        return f"the agent failed with exit code {result.exit_code}" if result.exit_code else None
+            return make_reason("agent.over_memory", memory=gigabytes(result.over_memory_mb))
+        return make_reason("agent.exit", code=result.exit_code) if result.exit_code else None
 
 
 def read_changes(output: bytes) -> tuple[tuple[Change, ...], str]:

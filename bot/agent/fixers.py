@@ -12,6 +12,7 @@ from typing import Any
 
 from bot.agent.developer import Runner
 from bot.model import AgentTask, Proposal, ShellCommand, StyleFindings
+from bot.model.reasons import Reason
 from bot.proc import ProcResult
 from bot.rules.reasons import make_reason
 from bot.rules.toml_reader import read_toml
@@ -41,12 +42,12 @@ class FixersDeveloper:
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if not task.style.files:
-            return self._nothing(make_reason("fixers.nothing").text)
+            return self._nothing(make_reason("fixers.nothing"))
         if self.configured == ():
-            return self._nothing(make_reason("fixers.off").text)
+            return self._nothing(make_reason("fixers.off"))
         commands = self._fitting(tree, task.style) if self.configured is None else self.configured
         if not commands:
-            return self._nothing(make_reason("fixers.none").text)
+            return self._nothing(make_reason("fixers.none"))
         ran: list[str] = []
         notes: list[str] = []
         for command in commands:
@@ -55,15 +56,16 @@ class FixersDeveloper:
             if not missing:
                 ran.append(command.text)
             notes.append(f"`{command.text}`: {_outcome(command, result, missing)}")
-        return Proposal(
-            agent=self.name, offered=bool(ran), edited_in_place=bool(ran), note="; ".join(notes), tools=tuple(ran)
-        )
+        if not ran:
+            named = ", ".join(f"`{command.text}`" for command in commands)
+            return Proposal(agent=self.name, offered=False, because=make_reason("fixers.missing", commands=named))
+        return Proposal(agent=self.name, offered=True, edited_in_place=True, note="; ".join(notes), tools=tuple(ran))
 
     def _fitting(self, tree: Path, style: StyleFindings) -> tuple[ShellCommand, ...]:
         return tuple(ShellCommand(run=argv, timeout_s=self.timeout_s) for argv in default_fixers(tree, style))
 
-    def _nothing(self, note: str) -> Proposal:
-        return Proposal(agent=self.name, offered=False, note=note, untouched=True)
+    def _nothing(self, because: Reason) -> Proposal:
+        return Proposal(agent=self.name, offered=False, because=because, untouched=True)
 
 
 def _outcome(command: ShellCommand, result: ProcResult, missing: bool) -> str:

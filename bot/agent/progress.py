@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from bot.model import StopReason
-from bot.rules.stop.limits import LoopState, StopConditions, should_stop
+from bot.rules.stop import LoopState, StopConditions, should_stop
 from bot.rules.stop.output_progress import made_progress
 
 _log = logging.getLogger(__name__)

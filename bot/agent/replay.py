@@ -10,15 +10,17 @@ from hashlib import sha256
 from pathlib import Path
 
 from bot.model import AgentTask, Change, KnownError, Proposal, Resolution
+from bot.model.reasons import Reason
 from bot.rules.history.known_errors import weight
 from bot.rules.patches.diff_parser import FileDiff, parse_diff
 from bot.rules.patches.document_files import is_document
+from bot.rules.reasons import all_reasons, make_reason
 
 LookUp = Callable[[Sequence[str]], Awaitable[Sequence[KnownError]]]
 """The known resolutions, with their patches, of errors by their fingerprints, as far as this repository may know."""
 DeadEnds = Callable[[Sequence[str]], Awaitable[frozenset[str]]]
 """The hashes of patches that did not help against one of the errors."""
-Fits = Callable[[Path, Sequence[Change]], Awaitable[str | None]]
+Fits = Callable[[Path, Sequence[Change]], Awaitable[Reason | None]]
 """Why the changes don't fit the tree, or None; it may leave them in the tree, as the caller puts that back."""
 
 _FILES_MODES = (None, "100644", "100755")
@@ -46,42 +48,42 @@ class HistoryDeveloper:
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         errors = task.fingerprints
         if not errors:
-            return self._nothing("no error is known that could be looked up", untouched=True)
+            return self._nothing(make_reason("history.no_error"), untouched=True)
         proven = [known for known in await self.look_up(errors) if known.resolution.patch]
         if not proven:
-            return self._nothing("no proven patch is known for these errors", untouched=True)
+            return self._nothing(make_reason("history.no_patch"), untouched=True)
         dead = await self.dead_ends(errors)
         tried = {gist(patch) for patch in task.failed_patches}
-        notes: list[str] = []
+        reasons: list[Reason] = []
         for known in sorted(proven, key=_rank, reverse=True):
             found = await self._changes(known.resolution, dead, tried, tree)
-            if not isinstance(found, str):
+            if not isinstance(found, Reason):
                 return self._replay(known, *found)
-            notes.append(f"{_record(known)}: {found}")
-        return self._nothing("; ".join(notes))
+            reasons.append(make_reason("history.record", id=known.id, why=found))
+        return self._nothing(all_reasons(reasons))
 
     async def _changes(
         self, resolution: Resolution, dead: frozenset[str], tried: Iterable[str], tree: Path
-    ) -> tuple[tuple[Change, ...], tuple[str, ...]] | str:
+    ) -> tuple[tuple[Change, ...], tuple[str, ...]] | Reason:
         """The changes of a resolution's patch and the documents of which something is left out, or why it is passed
         over."""
         patch = resolution.patch or ""
         if not dead.isdisjoint({resolution.diff_hash, patch_hash(patch)}):
-            return "its patch did not help against this error before"
+            return make_reason("history.no_help")
         if gist(patch) in tried:
-            return "its patch was tried in this run"
+            return make_reason("history.tried")
         changes = split_patch(patch)
-        if isinstance(changes, str):
+        if isinstance(changes, Reason):
             return changes
         if self.fits is None or (why := await self.fits(tree, changes)) is None:
             return changes, ()
         # all or nothing was written: here nothing
         documents = [change for change in changes if is_document(change.path)]
         source = tuple(change for change in changes if change not in documents)
-        if source and documents:
-            why = await self.fits(tree, source)
-        if why is not None or not (source and documents):
-            return f"its patch does not fit ({why})"
+        if not (source and documents):
+            return make_reason("history.misfit", why=why)
+        if (beside := await self.fits(tree, source)) is not None:
+            return make_reason("history.misfit", why=beside)
         return await self._with_documents(tree, source, documents)
 
     async def _with_documents(
@@ -110,8 +112,8 @@ class HistoryDeveloper:
             replays=resolution.diff_hash or patch_hash(resolution.patch or ""),
         )
 
-    def _nothing(self, note: str, *, untouched: bool = False) -> Proposal:
-        return Proposal(agent=self.name, offered=False, note=note, untouched=untouched)
+    def _nothing(self, because: Reason, *, untouched: bool = False) -> Proposal:
+        return Proposal(agent=self.name, offered=False, because=because, untouched=untouched)
 
 
 def patch_hash(patch: str) -> str:
@@ -129,24 +131,24 @@ def gist(patch: str) -> str:
     return repr(lines)
 
 
-def split_patch(patch: str) -> tuple[Change, ...] | str:
-    """A diff as git prints it, as one change for each file; or a sentence on why it can't be said so.
+def split_patch(patch: str) -> tuple[Change, ...] | Reason:
+    """A diff as git prints it, as one change for each file; or why it cannot be split so.
 
     Files that come, go or become executable are; renames, binary files, links and submodules are not, nor is a diff
     whose text has lost bytes."""
     starts = [found.start() for found in _PART.finditer(patch)]
     if not starts or patch[: starts[0]].strip():
-        return "its patch is not as git prints it"
+        return make_reason("history.patch.format")
     changes: list[Change] = []
     for start, end in zip(starts, [*starts[1:], len(patch)], strict=True):
         parts = parse_diff(patch[start:end])
         if len(parts) != 1:
-            return "its patch is not as git prints it"
+            return make_reason("history.patch.format")
         if problem := _problem(parts[0]):
-            return f"its patch {problem}"
+            return make_reason(f"history.patch.{problem}")
         changes.append(Change(path=parts[0].paths[0], patch=patch[start:end]))
     paths = [change.path for change in changes]
-    return tuple(changes) if len(set(paths)) == len(paths) else "its patch names a file twice"
+    return tuple(changes) if len(set(paths)) == len(paths) else make_reason("history.patch.twice")
 
 
 def by_hunk(change: Change) -> tuple[Change, ...]:
@@ -162,17 +164,17 @@ def by_hunk(change: Change) -> tuple[Change, ...]:
 
 def _problem(part: FileDiff) -> str | None:
     if part.binary:
-        return "changes a binary file"
+        return "binary"
     if part.moved:
-        return "renames or copies a file"
+        return "renames"
     if len(part.paths) != 1 or not _is_text(part.paths[0]):
-        return "names no single file in one of its parts"
+        return "names"
     if part.new_mode not in _FILES_MODES or any(mode not in _FILES_MODES for mode in part.modes):
-        return "makes a link or a submodule"
+        return "link"
     if not (part.hunks or part.new_mode or part.creates or part.deletes):
-        return "changes nothing in one of its parts"
+        return "nothing"
     if any(line.startswith("+") and "\ufffd" in line for hunk in part.hunks for line in hunk.lines):
-        return "holds bytes that are no text"  # `Tree.diff` replaces them, so they are lost
+        return "bytes"  # `Tree.diff` replaces them, so they are lost
     return None
 
 

@@ -17,6 +17,8 @@ from bot.config import Settings
 from bot.errors import ConfigError
 from bot.model import Artifact, Model, RunEvent, Session, SessionRequest, SessionSummary
 from bot.model.jobs import Job, JobName, JobState
+from bot.reports.locale.reasons import reason_text
+from bot.rules.reasons import make_reason
 from bot.store.database.notify import Changes
 from bot.store.database.open import database_url, writing
 from bot.workflows.context import Context
@@ -88,13 +90,13 @@ def _no_jobs() -> Jobs:
 
 
 async def _drive(context: Context, session_id: str, on_wait: Callable[[str], None] | None) -> None:
-    call, args, faults, said = jobs(context)[JobName.FIX][1], {"run_id": session_id}, 0, None
+    call, args, faults, shown = jobs(context)[JobName.FIX][1], {"run_id": session_id}, 0, None
     while not (outcome := await call(args, faults)).done:
         faults = faults + 1 if outcome.fault else 0
         waits_for = await _waits_for(context, session_id) if on_wait else None
-        if on_wait and waits_for is not None and waits_for != said:
+        if on_wait and waits_for is not None and waits_for != shown:
             on_wait(waits_for)
-        said = waits_for
+        shown = waits_for
         with suppress(TimeoutError):  # a pause that ends early when somebody wants the session to stop
             await asyncio.wait_for(context.control.cancelled(session_id, context.stores.runs), outcome.wait_s)
     await settle_if_asked(context, session_id)
@@ -102,7 +104,7 @@ async def _drive(context: Context, session_id: str, on_wait: Callable[[str], Non
 
 async def _waits_for(context: Context, session_id: str) -> str | None:
     row = await context.stores.runs.get(session_id)
-    return None if row is None else row.waiting_for
+    return None if row is None or row.waiting_for is None else reason_text(row.waiting_for, context.settings.language)
 
 
 async def settle_if_asked(context: Context, session_id: str) -> None:
@@ -114,7 +116,7 @@ async def settle_if_asked(context: Context, session_id: str) -> None:
 
 async def _stop(context: Context, session_id: str, stop: asyncio.Event) -> None:
     await stop.wait()
-    await context.stores.runs.request_cancel(session_id, "stopped by a signal")
+    await context.stores.runs.request_cancel(session_id, make_reason("stop.signal"))
     context.control.signal(session_id)
 
 

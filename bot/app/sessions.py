@@ -11,6 +11,7 @@ from bot.app.worker import Worker
 from bot.config import Settings
 from bot.errors import Transient
 from bot.model import Artifact, RunEvent, Session, SessionRequest
+from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
 from bot.store.runs.runs import RunRow, Runs
 from bot.workflows.context import Context, tree_path
@@ -73,7 +74,9 @@ class ServedSessions:
             return None
         return await asyncio.to_thread(read_log, self._settings.home, session_id, name)
 
-    async def cancel(self, session_id: str, because: str) -> Session | None:
+    async def cancel(self, session_id: str) -> Session | None:
+        because = make_reason("stop.http")
+
         async def stop(context: Context) -> None:
             row = await context.stores.runs.get(session_id)
             if row is None or row.status.final:

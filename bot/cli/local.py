@@ -270,7 +270,7 @@ def group(
     json
         print one JSON document; also where stdout is no terminal
     """
-    from bot.rules.grouping.groups import group_issues
+    from bot.rules.grouping import group_issues
 
     groups = group_issues(_issues(sys.stdin.buffer.read(LONGEST_INPUT + 1) if sys.stdin else b""), by, max_size)
     if json or not sys.stdout or not sys.stdout.isatty():

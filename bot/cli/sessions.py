@@ -166,6 +166,7 @@ class Progress:
 
 def _document(finished: FinishedSession) -> dict[str, object]:
     """The session as over HTTP, with its events and its artifacts, and with absolute paths of what is kept."""
+    from bot.reports.locale.reasons import english_json
     from bot.web.sessions import artifact_json, session_json
 
     where = finished.summary.directory
@@ -173,7 +174,10 @@ def _document(finished: FinishedSession) -> dict[str, object]:
         **session_json(finished.session),
         "artifactsPath": where,
         **({"diffPath": finished.summary.diff} if finished.summary.diff else {}),
-        "events": [{**event.as_json(), "data": _with_paths(event.data(), where)} for event in finished.events],
+        "events": [
+            {**sent, "data": _with_paths(sent["data"], where)}
+            for sent in (english_json(event.as_json()) for event in finished.events)
+        ],
         "artifacts": [_with_paths(artifact_json(artifact), where) for artifact in finished.artifacts],
     }
 

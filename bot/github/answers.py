@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from bot.errors import Stale, Transient, UserError
 from bot.github.clock import http_date
 from bot.http import HttpResponse, Unclear
+from bot.reports.locale.reasons import english, user_error
+from bot.rules.reasons import make_reason
 
 MIN_UNTOLD_WAIT_S = 60.0
 MAX_UNTOLD_WAIT_S = 900.0
@@ -130,13 +132,15 @@ def raise_for_status(method: str, path: str, answer: HttpResponse) -> None:
                 f"GitHub did not accept our credentials for {method} {path}{details}; check APP_ID and PRIVATE_KEY"
             )
         case 403:
-            raise UserError(f"GitHub refused {method} {path}{details}{_permission(answer)}")
+            what = f"{method} {path}{details}{_permission(answer)}"
+            raise user_error(make_reason("github.refused", what=what))
         case 404:
-            raise NotFound(f"GitHub knows no {path} (or the App may not see it)")
+            because = make_reason("github.unknown", what=path)
+            raise NotFound(english(because), because=because)
         case 410:
             raise Stale(f"{path} is gone{details}")
         case 422:
-            raise Invalid(f"GitHub will not do {method} {path}{details}")
+            raise user_error(make_reason("github.will_not", what=f"{method} {path}{details}"), Invalid)
         case 408:
             raise Unclear(f"{method} {path}: GitHub answered 408{details}")
         case status if 400 <= status < 500:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.model.base import CamelModel, Model
 from bot.model.nouns import Validation
+from bot.model.reasons import Reason
 
 
 class Change(CamelModel):
@@ -55,13 +56,15 @@ class AgentTask(Model):
 class Proposal(Model):
     """What an agent offers: changes to apply, or a diff that its edits already made in the tree.
 
-    `offered` false means it has nothing to offer, which costs no attempt. `note` is for the record. `replays` is the
+    `offered` false means it has nothing to offer, which costs no attempt. `because` says why.
+    `note` is for the record. `replays` is the
     diff hash of the known resolution that it repeats: if it does not help, that one is a dead end too."""
 
     agent: str
     offered: bool
     changes: tuple[Change, ...] = ()
     edited_in_place: bool = False
+    because: Reason | None = None
     note: str = ""
     tools: tuple[str, ...] = ()
     replays: str | None = None

@@ -34,7 +34,7 @@ class Event(CamelModel):
         return self.model_dump(mode="json", by_alias=True, exclude={*ENVELOPE, *unset})
 
     def as_json(self) -> dict[str, Any]:
-        """The event as the HTTP API shows it."""
+        """The event as the HTTP API shows it; its reasons are still values."""
         shared = self.model_dump(mode="json", include={*ENVELOPE}, exclude_none=True)
         return {**shared, "data": self.data()}
 

@@ -67,8 +67,7 @@ class ImplementationFailed(PhaseEvent):
     type: Literal["phase_failed"] = "phase_failed"
     phase: Literal[Phase.IMPLEMENTATION] = Phase.IMPLEMENTATION
     reason: str
-    message: str
-    said: Reason | None = None
+    message: Reason
     agent: str = ""
 
 
@@ -112,16 +111,15 @@ class PhaseFailed(PhaseEvent):
     type: Literal["phase_failed"] = "phase_failed"
     phase: Literal[Phase.REVIEW, Phase.PACKAGING]
     reason: str
-    details: str
-    said: Reason | None = None
+    details: Reason
 
     @classmethod
     def of(cls, phase: Literal[Phase.REVIEW, Phase.PACKAGING], stop: ExplainedStop) -> PhaseFailed:
-        return cls(phase=phase, reason=stop.reason, details=stop.details, said=stop.said)
+        return cls(phase=phase, reason=stop.reason, details=stop.details)
 
     @property
     def stop(self) -> ExplainedStop:
-        return ExplainedStop(reason=self.reason, details=self.details, said=self.said)
+        return ExplainedStop(reason=self.reason, details=self.details)
 
 
 class PhaseSkipped(PhaseEvent):

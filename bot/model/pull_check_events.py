@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from bot.model.events import Event
-from bot.model.nouns import StopReason, ValidationStep
+from bot.model.nouns import ValidationStep
 from bot.model.pipeline import PipelineStage
 from bot.model.pulls import CheckStatus
-from bot.model.reasons import Reason
+from bot.model.reasons import ExplainedStop, Reason
 from bot.model.setups import SetupDone
 
 
@@ -38,8 +38,7 @@ class PullSetupCompleted(Event):
 
 class PullSetupFailed(Event):
     type: Literal["pull_setup_failed"] = "pull_setup_failed"
-    details: str
-    said: Reason
+    details: Reason
     exit_code: int | None = None
     duration_ms: int = 0
 
@@ -101,7 +100,7 @@ class PullCheckJudged(Event):
 class PullFinished(Event):
     type: Literal["pull_finished"] = "pull_finished"
     status: Literal["done", "cancelled"]
-    stop: StopReason | None = None
+    stop: ExplainedStop | None = None
 
 
 PullCheckEvent = Annotated[

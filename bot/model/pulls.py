@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from bot.model.nouns import Model, StopReason, ValidationStep
+from bot.model.nouns import Model, ValidationStep
+from bot.model.reasons import ExplainedStop
 from bot.model.report_views import KnownError
 from bot.model.setups import SetupDone
 
@@ -110,7 +111,7 @@ class PullCheckReport(Model):
     from_fork: bool = False
     status: PullStatus = "queued"
     checks: tuple[CheckStatus, ...] = ()
-    stop: StopReason | None = None
+    stop: ExplainedStop | None = None
     """Why it ended early: superseded, cancelled, closed, or a fault."""
     past: tuple[KnownError, ...] = ()
     """What the history knows of errors in the files that the pull request changes."""

@@ -1,32 +1,60 @@
-"""A sentence as values: which one it is and what goes into it, so that whoever tells it can do so in any language."""
+"""A reason as a value: its kind and its fields. It becomes text in one place, the message catalog, in any language."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from pydantic import Field
 
-from bot.model.nouns import Group, Model, StopReason
+from bot.model.nouns import Model
+
+__all__ = ["ExplainedGroup", "ExplainedStop", "Reason", "Value"]
+
+Value: TypeAlias = "str | int | Reason | tuple[Reason, ...]"
 
 
 class Reason(Model):
-    """`kind` names a sentence of the tables (`rules.reasons`, `reports.locale.reasons`), `values` are what is put into
-    it, untrusted; `text` says it in English, as programs are told it."""
+    """`kind` is a row of `rules.reasons.KINDS`; `values` are its fields, untrusted. A field may hold other reasons."""
 
     kind: str
-    values: dict[str, str | int] = Field(default_factory=dict)
-    text: str
+    values: dict[str, Value] = Field(default_factory=dict)
+
+    def map_text(self, change: Callable[[str], str]) -> Reason:
+        """The reason with every text in it changed, for instance masked."""
+
+        def mapped(value: Value) -> Value:
+            if isinstance(value, tuple):
+                return tuple(one.map_text(change) for one in value)
+            if isinstance(value, Reason):
+                return value.map_text(change)
+            return change(value) if isinstance(value, str) else value
+
+        return Reason(kind=self.kind, values={name: mapped(value) for name, value in self.values.items()})
+
+    def __hash__(self) -> int:
+        return hash((self.kind, tuple(sorted(self.values.items(), key=lambda item: item[0]))))
 
 
-class ExplainedStop(StopReason):
-    """A stop reason of a run; `said` where its details are no one else's words."""
+class ExplainedStop(Model):
+    """A stop reason of a run: its name, and the details as a value."""
 
-    said: Reason | None = None
+    reason: str
+    details: Reason
 
     @classmethod
-    def of(cls, reason: str, said: Reason) -> ExplainedStop:
-        return cls(reason=reason, details=said.text, said=said)
+    def of(cls, reason: str, details: Reason) -> ExplainedStop:
+        return cls(reason=reason, details=details)
+
+    def map_text(self, change: Callable[[str], str]) -> ExplainedStop:
+        """The stop reason with every text in its details changed, for instance masked."""
+        return ExplainedStop(reason=self.reason, details=self.details.map_text(change))
 
 
-class ExplainedGroup(Group):
-    """A group of a run; `why` are its reasons, in their order."""
+class ExplainedGroup(Model):
+    """Issues that are fixed together, with the reasons as values."""
 
-    why: tuple[Reason, ...] = ()
+    key: str
+    issues: tuple[int, ...]
+    suggested_branch: str
+    reasons: tuple[Reason, ...] = ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from bot.model.nouns import Annotation, CamelModel, Issue, Model, Phase, Proof, Status, StopReason, Validation
+from bot.model.nouns import Annotation, CamelModel, Issue, Model, Phase, Proof, Status, Validation
+from bot.model.reasons import ExplainedStop, Reason
 from bot.model.setups import SetupDone
 
 
@@ -108,12 +109,12 @@ class RunView(Model):
     repo: str
     issues: tuple[Issue, ...]
     key: str
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
     branch: str = ""
     base_sha: str = ""
     status: Status = Status.QUEUED
     phase: Phase | None = None
-    waiting_for: str | None = None
+    waiting_for: Reason | None = None
     attempt: int = 0
     max_attempts: int = 3
     agents: tuple[str, ...] = ()
@@ -121,8 +122,8 @@ class RunView(Model):
     proof: Proof = "shown"
     """Of a run that ended green: what its checks have shown of the change (`rules.runs.proof`)."""
     validations: tuple[Validation, ...] = ()
-    troubles: tuple[str, ...] = ()
-    """Why changes were not taken, one sentence each, untrusted."""
+    troubles: tuple[Reason, ...] = ()
+    """Why changes were not applied."""
     evidence: str = ""
     """The first error block of the last failing step (`rules.failures.errors`); empty lets reports cut the step's
     output."""
@@ -136,7 +137,7 @@ class RunView(Model):
     left_out: tuple[str, ...] = ()
     """Checks that could not run on the base, and were left out."""
     changed_paths: tuple[str, ...] = ()
-    stop: StopReason | None = None
+    stop: ExplainedStop | None = None
     commit_sha: str | None = None
     pull: PullRequestRef | None = None
     fixes_pull: Literal["", "branch", "fork"] = ""
@@ -159,8 +160,8 @@ class RunView(Model):
     """None until something was checked."""
     what_ran: Literal["", "compared", "unnamed", "not_before"] = ""
     """Whether the tests after the last change were compared with those before it, by name; empty where none ran."""
-    notes: tuple[str, ...] = ()
-    """What a person should look at in the change, a sentence each, untrusted."""
+    notes: tuple[Reason, ...] = ()
+    """What a person should look at in the change."""
     tried: tuple[Attempt, ...] = ()
     """Every attempt that is over, also those that came to no change."""
     conflicts: tuple[Conflict, ...] = ()

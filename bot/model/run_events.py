@@ -70,8 +70,7 @@ class SetupCompleted(SetupEnded):
 
 class SetupFailed(SetupEnded):
     type: Literal["setup_failed"] = "setup_failed"
-    details: str
-    said: Reason | None = None
+    details: Reason
 
 
 class Paused(Event):
@@ -160,8 +159,8 @@ class ChangesApplied(AttemptEvent):
     tools: tuple[str, ...] = ()
     replays: str | None = None
     note: str = ""
-    notes: tuple[str, ...] = ()
-    refusals: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
+    refusals: tuple[Reason, ...] = ()
     diff: str = ""
 
     @property
@@ -200,7 +199,7 @@ class CheckEnded(CheckEvent):
     log: str | None = None
     tests: SuiteSummary | None = None
     what_ran: WhatRan | None = None
-    refused: str = ""
+    refused: Reason | None = None
     reason: str = ""
 
     @property

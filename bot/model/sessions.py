@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import Field
 
 from bot.model.nouns import CamelModel, Model, Phase, Proof, Status, StopReason, Validation
+from bot.model.reasons import ExplainedStop
 
 ShellOrArgv = str | tuple[str, ...]
 """A string runs as `sh -c STRING`, a list as argv (contract, Particulars)."""
@@ -54,7 +55,7 @@ class SessionSummary(Model):
     changed: tuple[ChangedFile, ...] = ()
     before: Validation | None = None
     after: Validation | None = None
-    stop: StopReason | None = None
+    stop: ExplainedStop | None = None
     directory: str
     """Where the logs and the diff of each attempt are."""
     diff: str | None = None

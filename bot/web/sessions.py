@@ -13,11 +13,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bot.model import Artifact, RunEvent, Session, SessionRequest
+from bot.reports.locale.reasons import english_json
 from bot.rules.runs.session_request import InvalidRequest, parse_request
 from bot.web.api import Endpoint, Guard, answer, json_body, not_found, page
 from bot.web.stream import EventStream, Streams, last_seen, wants_stream
-
-CANCELLED = "cancelled over HTTP"
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}\Z")
 _LIST = "/api/sessions"
@@ -56,7 +55,7 @@ class Sessions(Protocol):
         """A full log that was kept on disk."""
         ...
 
-    async def cancel(self, session_id: str, because: str) -> Session | None:
+    async def cancel(self, session_id: str) -> Session | None:
         """Ask it to stop; one that has ended stays as it is."""
         ...
 
@@ -112,7 +111,7 @@ def events(sessions: Sessions, streams: Streams) -> Endpoint:
         after = last_seen(request)
         if request.method == "HEAD" or not wants_stream(request.headers):
             found = await sessions.events(session.id, after)
-            return answer([event.as_json() for event in found], headers={"Vary": "Accept"})
+            return answer(english_json([event.as_json() for event in found]), headers={"Vary": "Accept"})
         if session.status.final and after and not await sessions.events(session.id, after):
             return Response(status_code=204)  # "stop reconnecting" (HTML standard, Server-sent events)
         return EventStream(streams, sessions, session.id, after)
@@ -151,7 +150,7 @@ def log(sessions: Sessions) -> Endpoint:
 
 def cancel(sessions: Sessions) -> Endpoint:
     async def cancelled(_request: Request, session: Session) -> Response:
-        after = session if session.status.final else await sessions.cancel(session.id, CANCELLED)
+        after = session if session.status.final else await sessions.cancel(session.id)
         return not_found("session", _LIST) if after is None else answer(session_json(after))
 
     return _of(sessions, cancelled)

@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from bot.errors import Transient
 from bot.model import RunEvent, Session
+from bot.reports.locale.reasons import english_json
 from bot.web.api import as_json, error_response, parse_number
 
 MOST_STREAMS = 100
@@ -128,7 +129,7 @@ async def _is_over(sessions: Followed, session_id: str) -> bool:
 
 
 def as_message(event: RunEvent) -> bytes:
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.id, event.type.encode(), as_json(event.as_json()))
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.id, event.type.encode(), as_json(english_json(event.as_json())))
 
 
 def last_seen(request: Request) -> int:

@@ -9,8 +9,9 @@ from typing import NoReturn
 
 from bot.errors import Shortage, Stale, Transient, UserError, shortage_behind
 from bot.logs import get_logger
-from bot.model import StopReason
 from bot.model.jobs import JobArgs, JobStep, StepResult
+from bot.model.reasons import ExplainedStop
+from bot.rules.reasons import error_reason, make_reason
 
 MAX_FAULTS = 40
 """In a row, with the waits between them: over an hour. GitHub may be down for ten minutes and more (threats.md 3), and
@@ -20,7 +21,7 @@ LONGEST_WAIT_S = 120.0
 _AGAIN_S = 5.0
 
 Advance = Callable[[JobArgs], Awaitable[StepResult]]
-Bury = Callable[[JobArgs, StopReason, bool], Awaitable[None]]
+Bury = Callable[[JobArgs, ExplainedStop, bool], Awaitable[None]]
 """End the job's work for that reason; the last argument says whether to clear up too, which may fail."""
 
 
@@ -44,10 +45,10 @@ def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
                 return wait(args, error, faults)
         except Stale as error:
             log.info("job_dropped", args=args, because=str(error))
-            stop = StopReason(reason="stale", details=str(error))
+            stop = ExplainedStop.of("stale", error_reason(error))
         except UserError as error:
             log.info("job_refused", args=args, because=str(error))
-            stop = StopReason(reason=getattr(error, "reason", "refused"), details=str(error))
+            stop = ExplainedStop.of(getattr(error, "reason", "refused"), error_reason(error))
         except Exception as error:
             lacking = shortage_behind(error)
             if lacking is None:
@@ -57,16 +58,16 @@ def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
                 return wait(args, Shortage(lacking), faults)
         return await end(args, stop, faults)
 
-    def given_up(error: Transient, faults: int) -> StopReason | None:
+    def given_up(error: Transient, faults: int) -> ExplainedStop | None:
         if faults + 1 < MAX_FAULTS:
             return None
-        return StopReason(reason="gave_up", details=f"still failing after {MAX_FAULTS} tries: {error}")
+        return ExplainedStop.of("gave_up", make_reason("given_up.tries", count=MAX_FAULTS, error=str(error)))
 
     def wait(args: JobArgs, error: Transient, faults: int) -> StepResult:
         log.info("job_waits", args=args, faults=faults + 1, because=str(error))
         return StepResult(done=False, fault=True, wait_s=max(error.retry_after_s or 0.0, backoff_s(faults)))
 
-    async def end(args: JobArgs, stop: StopReason, faults: int) -> StepResult:
+    async def end(args: JobArgs, stop: ExplainedStop, faults: int) -> StepResult:
         for tidy in (True, False):
             try:
                 await bury(args, stop, tidy)
@@ -78,9 +79,8 @@ def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
     return step
 
 
-def _our_fault(error: Exception) -> StopReason:
-    details = f"{type(error).__name__}: this is a fault of Mendbot; the log has the rest"
-    return StopReason(reason="internal_error", details=details)
+def _our_fault(error: Exception) -> ExplainedStop:
+    return ExplainedStop.of("internal_error", make_reason("fault", error=type(error).__name__))
 
 
 async def persistently(name: str, loop: Callable[[], Awaitable[None]]) -> NoReturn:

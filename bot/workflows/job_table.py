@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.model import StopReason
 from bot.model.jobs import JobArgs, JobName, StepResult
+from bot.model.reasons import ExplainedStop
 from bot.workflows.commands.execute import execute, fail_command
 from bot.workflows.context import Context
 from bot.workflows.kernel import AnyKind, fail_run, settle_run, step_run
@@ -26,7 +26,7 @@ class JobEntry:
 
     queue: QueueName
     step: Callable[[Context, JobArgs], Awaitable[StepResult]]
-    fail: Callable[[Context, JobArgs, StopReason, bool], Awaitable[None]]
+    fail: Callable[[Context, JobArgs, ExplainedStop, bool], Awaitable[None]]
 
 
 def _work(kind: AnyKind, queue: QueueName) -> JobEntry:
@@ -44,14 +44,14 @@ def _settle(kind: AnyKind) -> JobEntry:
     return JobEntry("replies", end, _fail(kind))
 
 
-def _fail(kind: AnyKind) -> Callable[[Context, JobArgs, StopReason, bool], Awaitable[None]]:
-    async def end(context: Context, args: JobArgs, stop: StopReason, tidy: bool) -> None:
+def _fail(kind: AnyKind) -> Callable[[Context, JobArgs, ExplainedStop, bool], Awaitable[None]]:
+    async def end(context: Context, args: JobArgs, stop: ExplainedStop, tidy: bool) -> None:
         await fail_run(context, kind, args["run_id"], stop, tidy=tidy)
 
     return end
 
 
-async def _fail_command(context: Context, args: JobArgs, stop: StopReason, tidy: bool) -> None:
+async def _fail_command(context: Context, args: JobArgs, stop: ExplainedStop, tidy: bool) -> None:
     if tidy:
         await fail_command(context, args, stop)
 

@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from bot.logs import get_logger
-from bot.model import StopReason
 from bot.model.jobs import Job, JobName, StepResult
-from bot.model.reasons import ExplainedStop
+from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.reasons import make_reason
 from bot.store.runs.job_runs import JobRuns, StateT
 from bot.store.runs.rows import JobRow
@@ -52,7 +51,7 @@ class RunKind(Generic[RowT, StateT, ActionT]):
     """Pure. None when there is nothing left to do."""
     act: Callable[[Context, RowT, StateT, ActionT], Awaitable[None]]
     """Does the action's effect and appends its facts. Raises NotYet where it has to wait."""
-    fail: Callable[[Context, RowT, StateT, StopReason, bool], Awaitable[None]]
+    fail: Callable[[Context, RowT, StateT, ExplainedStop, bool], Awaitable[None]]
     """Records the end for that masked reason; the last argument says whether to clear up, too."""
     settle: Callable[[Context, RowT, StateT], Awaitable[None]]
     """Records the end of a run that was asked to stop."""
@@ -100,9 +99,9 @@ async def _effect(
     await kind.act(context, row, state, action)
 
 
-async def fail_run(context: Context, kind: AnyKind, run_id: str, stop: StopReason, *, tidy: bool = True) -> None:
+async def fail_run(context: Context, kind: AnyKind, run_id: str, stop: ExplainedStop, *, tidy: bool = True) -> None:
     """End a run that can't go on, for that reason. Without `tidy` its trees are left for the janitor."""
-    masked = stop.model_copy(update={"details": context.mask(stop.details)})
+    masked = stop.map_text(context.mask)
     await _end(context, kind, run_id, lambda row, state: kind.fail(context, row, state, masked, tidy))
 
 
@@ -127,7 +126,7 @@ async def enqueue_run(context: Context, kind: AnyKind, run_id: str, place: str) 
     context.wake[kind.publisher].set()
 
 
-async def stop_run(context: Context, kind: AnyKind, row: JobRow, because: str) -> bool:
+async def stop_run(context: Context, kind: AnyKind, row: JobRow, because: Reason | ExplainedStop) -> bool:
     """Ask a run to stop and have its end recorded and published once; False where it had ended or was asked before."""
     if not await kind.runs(context.stores).request_cancel(row.id, because):
         return False

@@ -14,7 +14,7 @@ _CANCEL_POLL_S = 1.0
 
 class _Stoppable(Protocol):
     @property
-    def cancel_because(self) -> str | None: ...
+    def cancel_because(self) -> object: ...
 
 
 class CancelSource(Protocol):

@@ -7,7 +7,8 @@ import asyncio
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from bot.errors import Refused
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import refused
 from bot.rules.runs.pipeline import named_by
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS, FileTexts, weakened, weakened_refusal
 from bot.workspace.git.diff import PathChange, texts
@@ -26,8 +27,8 @@ async def weakenings(
     *,
     named: Collection[str],
     commands: Sequence[str] = (),
-) -> tuple[str, ...]:
-    """What people should look at in a change, a sentence each; raises Refused where tests or checks lose their force.
+) -> tuple[Reason, ...]:
+    """What people should look at in a change; raises Refused where tests or checks lose their force.
 
     Paths in `named` are those that the task itself is about; a file that one of the `commands` of the checks names, or
     a script of theirs, is itself a test."""
@@ -38,11 +39,11 @@ async def weakenings(
     found = await asyncio.to_thread(weakened, files, named, checked)
     why = weakened_refusal(found)
     if why is not None:
-        raise Refused(WEAKENED_TESTS, why)
-    return tuple(one.message for one in found)
+        raise refused(WEAKENED_TESTS, why)
+    return tuple(one.because for one in found)
 
 
-async def loosened(git_dir: Path, before: str, after: str) -> str | None:
+async def loosened(git_dir: Path, before: str, after: str) -> Reason | None:
     """Why what changed between two commits teaches nothing, whoever made it: tests or checks lost their force, and a
     check may pass for that alone. None where it may have resolved what failed."""
     paths = [change.path for change in await changed_paths(git_dir, before, after) if not change.binary]

@@ -11,11 +11,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.errors import Refused, Shortage, UserError, shortage
+from bot.errors import Shortage, UserError, shortage
 from bot.model import Applied, Change
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import refused, user_error
 from bot.rules.patches.change_policy import check_proposed
 from bot.rules.patches.diff_parser import DEV_NULL, FileDiff, parse_diff
 from bot.rules.patches.fuzzy_apply import Unclear, apply_anchored, stands_as_said
+from bot.rules.reasons import all_reasons, make_reason, quoted
 from bot.workspace.files.nofollow import FileState, Replacement, read_state, replace_all
 from bot.workspace.git.command import GitError, git
 from bot.workspace.git.tree import Tree
@@ -28,8 +31,16 @@ class PatchFailed(UserError):
     """A change that the policy allows and the tree doesn't take; the message names the path and git's reason."""
 
 
+def _failed(kind: str, **values: str | Reason) -> PatchFailed:
+    return user_error(make_reason(f"patch.{kind}", **values), PatchFailed)
+
+
 class _NotApplied(Exception):
     """Why one applier could not do it; the next one may."""
+
+    def __init__(self, because: Reason) -> None:
+        super().__init__(because.kind)
+        self.because = because
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,7 @@ async def apply_changes(tree: Tree | Path, changes: Sequence[Change], *, protect
     root = tree.path if isinstance(tree, Tree) else tree
     changes = [change.model_copy(update={"path": change.path.removeprefix("./")}) for change in changes]
     if refusal := check_proposed(changes, protected):
-        raise Refused(refusal.reason, refusal.message)
+        raise refused(refusal.reason, refusal.because)
     before: dict[str, FileState | None] = {}
     after: dict[str, _Result] = {}
     for change in changes:
@@ -76,7 +87,7 @@ def _read(root: Path, path: str) -> FileState | None:
     try:
         return read_state(root, path)
     except OSError as error:  # never for a lack of descriptors: that is a Shortage
-        raise PatchFailed(f"{path}: can't be changed: {error.strerror}") from error
+        raise _failed("unreadable", path=path, error=error.strerror or "") from error
 
 
 def _write(root: Path, wanted: Sequence[Replacement]) -> None:
@@ -89,7 +100,7 @@ def _write(root: Path, wanted: Sequence[Replacement]) -> None:
 def _trouble(paths: str, error: OSError) -> UserError | Shortage:
     if lacking := shortage(error.errno):
         return Shortage(f"{paths}: nothing was written: {lacking}")
-    return PatchFailed(f"{paths}: nothing was written: {error.strerror}")
+    return _failed("unwritable", path=paths, error=error.strerror or "")
 
 
 def _differs(before: FileState | None, result: _Result) -> bool:
@@ -102,7 +113,7 @@ async def _planned(current: _Result, change: Change) -> _Result:
     contents = [text for text in (change.fallback_content, change.content) if text is not None]
     if change.patch is None or (contents and not change.patch.strip()):
         if not contents:
-            raise PatchFailed(f"{change.path}: the change has no patch and no content")
+            raise _failed("empty", path=change.path)
         return dataclasses.replace(current, content=_encode(change.path, contents[0]))
     try:
         return await _patched(current, change.path, change.patch)
@@ -115,7 +126,7 @@ async def _planned(current: _Result, change: Change) -> _Result:
 async def _patched(current: _Result, path: str, patch: str) -> _Result:
     parts = parse_diff(patch)
     if not any(part.hunks or part.new_mode or part.creates or part.deletes for part in parts):
-        raise PatchFailed(f"{path}: the patch holds no hunk; give a unified diff with `@@ -1,3 +1,4 @@` lines")
+        raise _failed("no_hunk", path=path)
     for part in parts:
         content = await _apply(current.content, part, path)
         executable = current.executable if part.new_mode is None else part.new_mode == "100755"
@@ -128,14 +139,13 @@ async def _apply(old: bytes | None, part: FileDiff, path: str) -> bytes | None:
         old = None  # an empty file, such as an __init__.py, is as good as none
     if not part.hunks:
         return _without_hunks(old, part, path)
-    reasons = []
+    reasons: list[Reason] = []
     for apply in APPLIERS:
         try:
             return await apply(old, part)
         except _NotApplied as failed:
-            reasons.append(str(failed).replace(_NAME, path))
-    causes = "; ".join(dict.fromkeys(reasons))
-    raise PatchFailed(f"{path}: the diff does not apply ({causes}); make it again from the file as it is now")
+            reasons.append(failed.because)
+    raise _failed("misfit", path=path, why=all_reasons(dict.fromkeys(reasons)))
 
 
 def _without_hunks(old: bytes | None, part: FileDiff, path: str) -> bytes | None:
@@ -146,25 +156,25 @@ def _without_hunks(old: bytes | None, part: FileDiff, path: str) -> bytes | None
         return None
     if part.new_mode and old is not None and not part.creates and not part.deletes:
         return old
-    raise PatchFailed(f"{path}: the diff does not apply (it has no hunks); make it again from the file as it is now")
+    raise _failed("misfit", path=path, why=make_reason("patch.no_hunks"))
 
 
 async def _as_written(old: bytes | None, part: FileDiff) -> bytes | None:
     """Strict `git apply`, for a diff that is right in all its parts."""
     if not stands_as_said(_decode(old), part.hunks):
-        raise _NotApplied("its counts or line numbers are wrong, or its lines are not there")
+        raise _NotApplied(make_reason("patch.wrong_counts"))
     return await _git_apply(old, part)
 
 
 async def _by_content(old: bytes | None, part: FileDiff) -> bytes | None:
     """Our own applier, which goes by what the lines hold; in a thread, as a large file takes it a while."""
     if part.creates and old is not None:
-        raise _NotApplied(f"{_NAME}: already exists")
+        raise _NotApplied(make_reason("patch.exists"))
     new = await asyncio.to_thread(apply_anchored, _decode(old), part.hunks)
     if isinstance(new, Unclear):
-        raise _NotApplied(new.message)
+        raise _NotApplied(new.because)
     if part.deletes and new:
-        raise _NotApplied("the file holds more than the diff deletes")
+        raise _NotApplied(make_reason("patch.more_content"))
     return None if part.deletes else _encode(_NAME, new)
 
 
@@ -185,9 +195,9 @@ async def _git_apply(old: bytes | None, part: FileDiff) -> bytes | None:
             async with asyncio.timeout(_APPLY_TIMEOUT_S):
                 await git(*arguments, cwd=file.parent, stdin=_render(part), env=alone)
         except GitError as error:
-            raise _NotApplied(error.reason) from error
+            raise _NotApplied(quoted(error.reason.replace(_NAME, "the file"))) from error
         except TimeoutError as error:
-            raise _NotApplied(f"git apply took longer than {_APPLY_TIMEOUT_S:g} s") from error
+            raise _NotApplied(make_reason("patch.slow", seconds=f"{_APPLY_TIMEOUT_S:g}")) from error
         return file.read_bytes() if file.exists() else None
 
 
@@ -208,7 +218,7 @@ def _encode(path: str, text: str) -> bytes:
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError as error:
-        raise PatchFailed(f"{path}: the change holds characters that are no text (lone surrogates)") from error
+        raise _failed("no_text", path=path) from error
 
 
 def _decode(content: bytes | None) -> str:

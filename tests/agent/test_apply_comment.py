@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from bot.agent.apply_comment import GivenPatch, read_given
 from bot.errors import Refused, UserError
 from bot.model import AgentTask, Change, Proposal
+from bot.reports.locale.reasons import english
 from bot.rules.patches.diff_parser import parse_diff
 from bot.workspace.patch import PatchFailed, apply_changes
 from tests.agent.git_tree import files_of, git, make_tree
@@ -61,7 +62,7 @@ async def test_it_offers_the_diff_at_the_first_attempt_and_nothing_later() -> No
     for attempt in (2, 3):
         later = await propose(PLAIN, attempt)
         assert (later.offered, later.changes, later.untouched) == (False, (), True)
-        assert "first attempt" in later.note
+        assert "first attempt" in english(later.because)
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bot.agent.command import TAIL_BYTES, CommandDeveloper, read_changes
 from bot.model import AgentTask, Change, Proposal
+from bot.reports.locale.reasons import english
 from tests.agent.runner import boxed
 from tests.machine import CPU_S, PATIENCE_S, PYTHON
 
@@ -110,16 +111,16 @@ async def test_a_hundred_megabytes_are_survived_and_the_answer_after_them_is_fou
 async def test_an_agent_that_fails_offers_nothing_and_says_why(tmp_path: Path, script: str, note: str) -> None:
     proposal = await ask(tmp_path, script, timeout_s=1.0 if "sleep" in script else PATIENCE_S)
     assert (proposal.offered, proposal.changes, proposal.edited_in_place) == (False, (), False)
-    assert note in proposal.note
+    assert note in english(proposal.because)
 
 
 async def test_a_program_that_is_missing_or_not_configured_offers_nothing(tmp_path: Path) -> None:
     missing = await CommandDeveloper(boxed, ("no-such-agent",)).propose(TASK, tmp_path)
     assert not missing.offered
-    assert "no-such-agent" in missing.note
+    assert "no-such-agent" in english(missing.because)
     unset = await CommandDeveloper(boxed, ()).propose(TASK, tmp_path)
     assert not unset.offered
-    assert "MENDBOT_AGENT_COMMAND" in unset.note
+    assert "MENDBOT_AGENT_COMMAND" in english(unset.because)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from bot.agent.fixers import FixersDeveloper, default_fixers
 from bot.model import AgentTask, Proposal, ShellCommand, StyleFindings, Validation
+from bot.reports.locale.reasons import english
 from tests.agent.runner import boxed
 from tests.machine import PATIENCE_S
 
@@ -84,7 +85,7 @@ async def test_without_findings_fixers_leave_the_tree_alone(tmp_path: Path) -> N
         task = TASK.model_copy(update={"baseline": baseline, "focus": ("a.py",), "style": StyleFindings()})
         proposal = await ask(tmp_path, "touch ran", task=task)
         assert (proposal.offered, proposal.untouched) == (False, True)
-        assert "no lint or format check shows a finding" in proposal.note
+        assert "no lint or format check shows a finding" in english(proposal.because)
     assert not (tmp_path / "ran").exists()
 
 
@@ -97,7 +98,7 @@ async def test_an_empty_list_of_fixers_means_none(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(UGLY)
     proposal = await FixersDeveloper(boxed, ()).propose(TASK, tmp_path)
     assert (proposal.offered, proposal.untouched) == (False, True)
-    assert "`fixers: []`" in proposal.note
+    assert "`fixers: []`" in english(proposal.because)
     assert (tmp_path / "a.py").read_text() == UGLY
 
 

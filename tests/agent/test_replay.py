@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from bot.agent.replay import Fits, HistoryDeveloper, gist, patch_hash, split_patch
 from bot.errors import UserError
 from bot.model import AgentTask, Change, KnownError, Proposal, Resolution
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import english
 from bot.rules.patches.document_files import is_document
+from bot.rules.reasons import error_reason
 from bot.workspace.patch import apply_changes
 from tests.agent.git_tree import files_of, git, make_tree
 
@@ -97,7 +100,7 @@ async def test_it_looks_up_the_errors_of_its_task_and_nothing_without_any() -> N
 async def test_it_offers_nothing_and_says_why(record: KnownError, asked: AgentTask, why: str) -> None:
     proposal = await Memory(record).propose(asked)
     assert (proposal.offered, proposal.changes, proposal.replays) == (False, (), None)
-    assert why in proposal.note
+    assert why in note_of(proposal)
 
 
 @pytest.mark.parametrize("digest", [patch_hash(PATCH), "its own"])
@@ -105,7 +108,7 @@ async def test_a_dead_end_is_not_tried_again(digest: str) -> None:
     record = known()
     record = record.model_copy(update={"resolution": record.resolution.model_copy(update={"diff_hash": "its own"})})
     proposal = await Memory(record, dead=frozenset({digest})).propose(task())
-    assert not proposal.offered and "did not help" in proposal.note
+    assert not proposal.offered and "did not help" in note_of(proposal)
 
 
 async def test_the_best_comes_first_and_the_next_where_that_is_no_use() -> None:
@@ -119,13 +122,13 @@ async def test_the_best_comes_first_and_the_next_where_that_is_no_use() -> None:
     records = [loose, vain, old, new]
     order = []
     while records:
-        note = (await Memory(*records).propose(task())).note
+        note = note_of(await Memory(*records).propose(task()))
         record = next(one for one in records if f"resolution {one.id} " in note)
         order.append(record.id)
         records.remove(record)
     assert order == [4, 3, 2, 1]
     dead = frozenset({patch_hash(patch("new"))})
-    assert "resolution 3 " in (await Memory(old, new, dead=dead).propose(task())).note
+    assert "resolution 3 " in note_of(await Memory(old, new, dead=dead).propose(task()))
 
 
 @pytest.fixture
@@ -145,11 +148,16 @@ def change_all(tree: Path) -> None:
     (tree / "new" / "none").touch()
 
 
-async def fits(tree: Path, changes: Sequence[Change]) -> str | None:
+def note_of(proposal: Proposal) -> str:
+    """Why nothing is offered, or what is said of the offer."""
+    return english(proposal.because) or proposal.note
+
+
+async def fits(tree: Path, changes: Sequence[Change]) -> Reason | None:
     try:
         await apply_changes(tree, changes)
     except UserError as error:
-        return str(error)
+        return error_reason(error)
     return None
 
 
@@ -161,7 +169,7 @@ async def test_a_patch_of_many_files_does_what_it_did_then(tree: Path) -> None:
     wanted = files_of(tree)
     git(tree, "reset", "-q", "--hard")
     proposal = await Memory(known(patch)).propose(task(), tree)
-    assert proposal.offered, proposal.note
+    assert proposal.offered, note_of(proposal)
     assert len(proposal.changes) == 7
     assert await fits(tree, proposal.changes) is None
     assert files_of(tree) == wanted
@@ -172,10 +180,10 @@ async def test_what_does_not_fit_is_passed_over_for_what_does(tree: Path) -> Non
     elsewhere = PATCH.replace("-boom", "-something else")
     first, second = known(elsewhere, 1, last_used="2"), known(PATCH, 2, last_used="1")
     proposal = await Memory(first).propose(task(), tree, fits)
-    assert not proposal.offered and "resolution 1" in proposal.note and "does not fit (a.c" in proposal.note
+    assert not proposal.offered and "resolution 1" in note_of(proposal) and "does not fit (a.c" in note_of(proposal)
     assert not proposal.untouched, "to see whether it fits it was applied"
     assert (tree / "a.c").read_bytes() == b"boom\n"
-    assert "resolution 2" in (await Memory(first, second).propose(task(), tree, fits)).note
+    assert "resolution 2" in note_of(await Memory(first, second).propose(task(), tree, fits))
 
 
 # ---- what has moved on since
@@ -224,8 +232,8 @@ async def test_parts_of_changelogs_and_documents_that_do_not_fit_are_left_out(tr
     (tree / "changelog.d").mkdir()
     (tree / "changelog.d" / "7.fix.md").write_text("Something else.\n")
     proposal = await Memory(known(patch)).propose(task(), tree, fits)
-    assert proposal.offered, proposal.note
-    assert "left out what does not fit in CHANGELOG.md, changelog.d/7.fix.md, docs/guide.rst" in proposal.note
+    assert proposal.offered, note_of(proposal)
+    assert "left out what does not fit in CHANGELOG.md, changelog.d/7.fix.md, docs/guide.rst" in note_of(proposal)
     git(tree, "reset", "-q", "--hard")
     assert await fits(tree, proposal.changes) is None
     assert ((tree / "a.c").read_text(), (tree / "src" / "b.c").read_text()) == ("fine\n", "first\nfine\nlast\n")
@@ -238,7 +246,7 @@ async def test_with_one_source_part_that_does_not_fit_the_whole_patch_is_refused
     commit(tree, CHANGELOG_md="Gone.\n", src__b_c="first\nboom boom\nlast\n")
     proposal = await Memory(known(patch)).propose(task(), tree, fits)
     assert not proposal.offered
-    assert "does not fit (src/b.c" in proposal.note
+    assert "does not fit (src/b.c" in note_of(proposal)
     assert (tree / "a.c").read_text() == "boom\n"
 
 
@@ -249,12 +257,12 @@ async def test_a_patch_of_documents_alone_fits_whole_or_not_at_all(tree: Path) -
     only = diff_of(tree)
     commit(tree, CHANGELOG_md="Gone.\n")
     proposal = await Memory(known(only)).propose(task(), tree, fits)
-    assert not proposal.offered and "does not fit (CHANGELOG.md" in proposal.note
+    assert not proposal.offered and "does not fit (CHANGELOG.md" in note_of(proposal)
 
 
 async def test_what_fits_as_a_whole_is_repeated_as_a_whole(tree: Path, patch: str) -> None:
     proposal = await Memory(known(patch)).propose(task(), tree, fits)
-    assert "left out" not in proposal.note
+    assert "left out" not in note_of(proposal)
     assert len(proposal.changes) == 5
 
 
@@ -286,14 +294,14 @@ async def test_what_a_change_cannot_say_is_not_offered(tree: Path, act: str, why
     patch = git(tree, "diff", "--cached", "-M")
     assert patch
     proposal = await Memory(known(patch)).propose(task(), tree)
-    assert not proposal.offered and why in proposal.note
+    assert not proposal.offered and why in note_of(proposal)
 
 
 @pytest.mark.parametrize(
     "text", ["", "prose", "prose\n" + PATCH, PATCH + PATCH, "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y\n"]
 )
 def test_what_git_does_not_print_is_not_offered(text: str) -> None:
-    assert isinstance(split_patch(text), str)
+    assert isinstance(split_patch(text), Reason)
 
 
 _PIECES = [*"ab/ \n+-@\\0123", "diff --git a/b b/b\n", "\n--- a/b", "\n+++ b/b", "\n@@ -1 +1 @@\n", PATCH]
@@ -302,6 +310,6 @@ _PIECES = [*"ab/ \n+-@\\0123", "diff --git a/b b/b\n", "\n--- a/b", "\n+++ b/b",
 @given(st.lists(st.sampled_from(_PIECES)).map("".join))
 def test_any_text_is_split_or_refused_and_nothing_is_lost(text: str) -> None:
     found = split_patch(text)
-    if not isinstance(found, str):
+    if not isinstance(found, Reason):
         assert "".join(change.patch or "" for change in found) == text.lstrip()
     gist(text)

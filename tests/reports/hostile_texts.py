@@ -16,11 +16,12 @@ from bot.model import (
     Resolution,
     RunView,
     Status,
-    StopReason,
     Validation,
     ValidationStep,
 )
+from bot.model.reasons import ExplainedStop
 from bot.model.report_views import Attempt, Conflict
+from bot.rules.reasons import quoted
 
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 
@@ -47,17 +48,17 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
         repo="acme/shop",
         issues=tuple(Issue(number=number, title=EVIL * bulk) for number in (2, 3)),
         key=EVIL,
-        reasons=(EVIL * bulk,) * 9,
+        reasons=(quoted(EVIL * bulk),) * 9,
         branch=EVIL,
         status=status,
         phase=Phase.VALIDATION,
-        waiting_for=EVIL,
+        waiting_for=quoted(EVIL),
         attempt=2,
         agents=(EVIL, EVIL),
         baseline=failed,
         validations=(failed,) * min(2 * bulk, 300),
         changed_paths=tuple(f"{EVIL}{number}" for number in range(8 * bulk)),
-        stop=StopReason(reason=EVIL[:20], details=EVIL * bulk),
+        stop=ExplainedStop(reason=EVIL[:20], details=quoted(EVIL * bulk)),
         salvage_ref=EVIL,
         sandbox=EVIL,
         trigger_label=EVIL,
@@ -70,7 +71,7 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
         conflicts=(Conflict(issues=(4,), pull=5, paths=(EVIL,) * bulk),) * bulk,
         seen=((EVIL, 3, EVIL), (EVIL * bulk, 4, "2026-05")),
         certificate={"details": EVIL, "attempts": [{"agent": EVIL}] * min(bulk, 50)} if status.final else None,
-        notes=(EVIL * bulk,) * bulk,
+        notes=(quoted(EVIL * bulk),) * bulk,
     )
 
 

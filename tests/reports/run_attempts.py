@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.model import Repo, RunView, Validation
+from bot.reports.locale.reasons import english
 from bot.rules.runs.certificate import attempts, certificate
 from bot.rules.runs.changes import AttemptChange
 from bot.rules.runs.spec import RunSpec
@@ -51,6 +52,7 @@ def lived(view: RunView, *tries: Try, base: tuple[str, ...], attempt: int = 0) -
         repo=Repo(owner="acme", name="shop", installation_id=1), issues=view.issues, agents=("fixers", "command")
     )
     tried = attempts(state)
+    details = english(view.stop.details) if view.stop else ""
     return view.model_copy(
         update={
             "attempt": state.attempt,
@@ -58,6 +60,6 @@ def lived(view: RunView, *tries: Try, base: tuple[str, ...], attempt: int = 0) -
             "validations": state.validations,
             "tried": tried,
             "movement": next((one.moved for one in reversed(tried) if one.moved), None),
-            "certificate": certificate(view.run_id, spec, state) if state.finished else None,
+            "certificate": certificate(view.run_id, spec, state, details) if state.finished else None,
         }
     )

@@ -17,13 +17,11 @@ from bot.model import Language
 from bot.model.commands import PROBLEMS
 from bot.reports.locale.catalog import messages
 from bot.rules.commands.verbs import VERBS
-from bot.rules.reasons import SENTENCES as SAYINGS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 TABLES: Mapping[str, Mapping[str, str]] = {
     **{f"reports.locale.{language}": messages(language) for language in get_args(Language)},
-    "rules.reasons": SAYINGS,
     "rules.commands.verbs": {name: verb.usage for name, verb in VERBS.items()},
     "model.commands": PROBLEMS,
 }

@@ -76,13 +76,13 @@ ELSEWHERE = (
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", COMMENTS)
 def test_comment(name: str, language: Language, view: Callable[..., RunView]) -> None:
-    compare(f"comment-{name}.{language}.md", issue_comment(view(name, language), language) + "\n")
+    compare(f"comment-{name}.{language}.md", issue_comment(view(name), language) + "\n")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", PULLS)
 def test_pull_request(name: str, language: Language, view: Callable[..., RunView]) -> None:
-    title, body = pull_title(view(name)), pull_body(view(name, language), language)
+    title, body = pull_title(view(name)), pull_body(view(name), language)
     compare(f"pull-{name}.{language}.md", f"{title}\n\n{body}\n")
 
 
@@ -94,7 +94,7 @@ def test_commit_message(name: str, view: Callable[..., RunView]) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("name", "check"), CHECKS)
 def test_check_output(name: str, check: str, language: Language, view: Callable[..., RunView]) -> None:
-    compare(f"check-{name}-{check}.{language}.md", shown(*check_output(view(name, language), check, language)))
+    compare(f"check-{name}-{check}.{language}.md", shown(*check_output(view(name), check, language)))
 
 
 def test_no_golden_file_is_left_over() -> None:

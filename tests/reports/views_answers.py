@@ -28,42 +28,36 @@ FLAKY_ONLY: PullCheckReport = VIEW.model_copy(update={"checks": (done("test", FL
 ANSWERS: Mapping[str, Callable[[Language], str]] = {
     "status": lambda language: status_answer(
         [
-            make_view("failed-known", language),
-            make_view("running", language),
-            make_view("queued", language).model_copy(update={"waited_ms": 125_000}),
+            make_view("failed-known"),
+            make_view("running"),
+            make_view("queued").model_copy(update={"waited_ms": 125_000}),
         ],
         None,
         language=language,
     ),
-    "status-done": lambda language: status_answer(
-        [make_view("failed", language), make_view("success", language)], None, language=language
-    ),
-    "status-failed": lambda language: status_answer(
-        [make_view("failed", language)], None, paused_by="ann", language=language
-    ),
-    "status-waiting": lambda language: status_answer(
-        [make_view("cancelled", language)], None, waiting=True, language=language
-    ),
-    "status-soon": lambda language: status_answer([make_view("queued-soon", language)], None, language=language),
+    "status-done": lambda language: status_answer([make_view("failed"), make_view("success")], None, language=language),
+    "status-failed": lambda language: status_answer([make_view("failed")], None, paused_by="ann", language=language),
+    "status-waiting": lambda language: status_answer([make_view("cancelled")], None, waiting=True, language=language),
+    "status-soon": lambda language: status_answer([make_view("queued-soon")], None, language=language),
     "status-pull": lambda language: status_answer([], MIXED, language=language),
     "status-pull-running": lambda language: status_answer([], pull_view("running")[0], language=language),
     "status-pull-cancelled": lambda language: status_answer([], pull_view("superseded")[0], language=language),
     "status-nothing": lambda language: status_answer([], None, language=language),
     "status-paused": lambda language: status_answer([], None, paused_by="ann", language=language),
-    "explain": lambda language: explain_answer(make_view("failed-known", language), None, language),
-    "explain-running": lambda language: explain_answer(make_view("running-known", language), None, language),
-    "explain-success": lambda language: explain_answer(make_view("success-group", language), None, language),
-    "explain-cancelled": lambda language: explain_answer(make_view("cancelled", language), None, language),
-    "explain-queued": lambda language: explain_answer(make_view("queued", language), None, language),
+    "explain": lambda language: explain_answer(make_view("failed-known"), None, language),
+    "explain-running": lambda language: explain_answer(make_view("running-known"), None, language),
+    "explain-success": lambda language: explain_answer(make_view("success-group"), None, language),
+    "explain-cancelled": lambda language: explain_answer(make_view("cancelled"), None, language),
+    "explain-queued": lambda language: explain_answer(make_view("queued"), None, language),
     "explain-pull": lambda language: explain_answer(None, MIXED, language),
     "explain-pull-flaky": lambda language: explain_answer(None, FLAKY_ONLY, language),
     "explain-pull-passed": lambda language: explain_answer(None, PASSED, language),
     "explain-nothing": lambda language: explain_answer(None, None, language),
     "history": lambda language: history_answer("shop/cart.py", (BY_PERSON, BY_BOT, SIMILAR), language, "acme/shop"),
     "history-nothing": lambda language: history_answer("shop/`x`.py", (), language, "acme/shop"),
-    "group": lambda language: group_answer(make_view("queued-conflict", language), (), language),
-    "group-over": lambda language: group_answer(make_view("success-group", language), (), language, apart=(16,)),
-    "group-alone": lambda language: group_answer(make_view("queued-soon", language), (), language, apart=(7, 14)),
+    "group": lambda language: group_answer(make_view("queued-conflict"), (), language),
+    "group-over": lambda language: group_answer(make_view("success-group"), (), language, apart=(16,)),
+    "group-alone": lambda language: group_answer(make_view("queued-soon"), (), language, apart=(7, 14)),
     "group-waiting": lambda language: group_answer(None, WAITING, language, apart=(14,), together=((9, 7),)),
     "group-nothing": lambda language: group_answer(None, (), language),
 }

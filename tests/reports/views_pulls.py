@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.model import Language, RunView, Status, StopReason, SuiteCounts
+from bot.model import Language, RunView, Status, SuiteCounts
 from bot.model.pulls import CheckStatus, Failure, FailureHistory, PullCheckReport, Rate
+from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.reasons import make_reason
-from bot.workflows.reporting.localize import spoken
 from tests.reports.views_runs import (
     BY_PERSON,
     LINT,
@@ -57,8 +57,8 @@ def view_of(check: CheckStatus, *others: CheckStatus, **fields: Any) -> PullChec
     return VIEW.model_copy(update={"checks": (check, *others), **fields})
 
 
-def _ended(reason: str, details: str) -> dict[str, Any]:
-    return {"status": "cancelled", "stop": StopReason(reason=reason, details=details)}
+def _ended(reason: str, details: Reason) -> dict[str, Any]:
+    return {"status": "cancelled", "stop": ExplainedStop(reason=reason, details=details)}
 
 
 _TIMED_OUT = RED_TEST.model_copy(
@@ -107,21 +107,20 @@ CHECKS: dict[str, tuple[CheckStatus, tuple[CheckStatus, ...], dict[str, Any]]] =
     "unwanted-paths": (done("lint", because="paths"), (), {}),
     "not-found": (done("lint", because="`checks.lint.command` in .github/mendbot.yml, a script `lint`"), (), {}),
     "kept-step": (done("test", ON_BASE, step=RED_TEST, kept_from="pull-4a10"), (), {}),
-    "withdrawn": (_WAITS, (), _ended("withdrawn", make_reason("unwanted.draft").text)),
-    "superseded": (_WAITS, (), _ended("superseded", f"{'ab12' * 10} was pushed")),
-    "cancelled": (_WAITS, (), _ended("cancelled", "ann")),
-    "closed": (_WAITS, (), _ended("closed", "")),
-    "retargeted": (_WAITS, (), _ended("retargeted", "its base is `stable` now")),
-    "stopped": (_WAITS, (), _ended("internal_error", "KeyError: 'x' in @acme/core")),
+    "withdrawn": (_WAITS, (), _ended("withdrawn", make_reason("unwanted.draft"))),
+    "superseded": (_WAITS, (), _ended("superseded", make_reason("stop.superseded", sha="ab12" * 10))),
+    "cancelled": (_WAITS, (), _ended("cancelled", make_reason("stop.said", by="ann"))),
+    "closed": (_WAITS, (), _ended("closed", make_reason("pull.closed"))),
+    "retargeted": (_WAITS, (), _ended("retargeted", make_reason("pull.retargeted", branch="stable"))),
+    "stopped": (_WAITS, (), _ended("internal_error", make_reason("fault", error="KeyError in @acme/core"))),
 }
 
 
-def pull_view(name: str, language: Language = "en") -> tuple[PullCheckReport, CheckStatus]:
+def pull_view(name: str) -> tuple[PullCheckReport, CheckStatus]:
     """The head and the check of that name; a KeyError names the ones there are."""
     check, others, fields = CHECKS[name]
     view = view_of(check, *others, **fields)
-    stop = view.stop and view.stop.model_copy(update={"details": spoken(view.stop.details, language)})
-    return view.model_copy(update={"stop": stop}), check
+    return view, check
 
 
 PATCH = """\
@@ -162,7 +161,7 @@ FIXES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 def fix_run(name: str, language: Language = "en") -> tuple[RunView, dict[str, Any]]:
     """The run of a *Fix* of that name and what else its comment is told."""
     told, changes, given = FIXES[name]
-    run = make_view(told, language).model_copy(update={"issues": (), "task": "fix pull request 41", **changes})
+    run = make_view(told).model_copy(update={"issues": (), "task": "fix pull request 41", **changes})
     assert run.status in Status
     return run, {"number": 41, "from_fork": False, "patch": "", **given}
 

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from bot.model import (
     ErrorDelta,
     Issue,
     KnownError,
-    Language,
     Phase,
     PullRequestRef,
     Resolution,
     RunView,
     Status,
-    StopReason,
 )
-from bot.model.reasons import Reason
+from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import Conflict
-from bot.reports.locale.reasons import reason_text
-from bot.rules.reasons import make_reason
-from bot.workflows.reporting.run_view import in_parts
+from bot.rules.reasons import make_reason, quoted
 from tests.reports.run_attempts import PATHS, Try, lived
 from tests.reports.views_steps import (
     GREEN,
@@ -52,16 +47,6 @@ __all__ = [
     "make_view",
 ]
 
-_SAID: dict[str, Reason] = {}
-
-
-def said(kind: str, **values: str | int) -> str:
-    """A sentence of the rules as the rules write it; `make_view` gives it in the language that is asked for."""
-    one = make_reason(kind, **values)
-    _SAID[one.text] = one
-    return one.text
-
-
 ONE = RunView(
     run_id="fix-7f3a9c",
     repo="acme/shop",
@@ -78,9 +63,9 @@ THREE = ONE.model_copy(
             Issue(number=12, title="Rounding <b>is</b> off"),
         ),
         "reasons": (
-            said("group.shared.component", count=3, key="cart"),
-            said("group.from.label", number=7, what="component:cart"),
-            said("group.from.line", number=9),
+            make_reason("group.shared.component", count=3, key="cart", number=7),
+            make_reason("group.from.label", number=7, what="component:cart"),
+            make_reason("group.from.line", number=9),
         ),
         "branch": "fix/issue-7-9-12",
     }
@@ -107,8 +92,12 @@ def _success(base: RunView, **changes: Any) -> RunView:
     )
 
 
-def _failed(base: RunView, reason: str, details: str, **changes: Any) -> RunView:
-    stop = StopReason(reason=reason, details=details)
+def _by(agent: str, why: Reason) -> Reason:
+    return make_reason("agent", agent=agent, why=why)
+
+
+def _failed(base: RunView, reason: str, details: Reason, **changes: Any) -> RunView:
+    stop = ExplainedStop(reason=reason, details=details)
     return _view(base, status=Status.FAILED, stop=stop, baseline=RED, duration_ms=96_000, **changes)
 
 
@@ -121,8 +110,8 @@ diff --git a/shop/cart.py b/shop/cart.py
 -    return None
 +    return sum(items) or None  # ask @acme/core
 """
-_NPM = said("setup.exit", command="npm ci", code="1", block="npm error code ENOTFOUND")
-_UNLABELLED = said("stop.unlabelled", by="ann", label="auto-fix", number=7)
+_NPM = make_reason("setup.exit", command="npm ci", code="1", block="npm error code ENOTFOUND")
+_UNLABELLED = make_reason("stop.unlabelled", by="ann", label="auto-fix", number=7)
 SALVAGE = "refs/mendbot/salvage/fix-7f3a9c"
 NONE_ERROR = "E assert None == 0"
 TYPE_ERROR = "E TypeError: total() takes 0 positional arguments"
@@ -187,10 +176,10 @@ def _going() -> dict[str, RunView]:
         Conflict(issues=(16, 18), paths=("a.py", "b.py", "c.py", "d`@ann.py")),
     )
     return {
-        "queued": _view(THREE, waiting_for=said("wait.slot", limit=3)),
+        "queued": _view(THREE, waiting_for=make_reason("wait.slot", limit=3)),
         "queued-soon": _view(ONE),
-        "queued-paused": _view(ONE, waiting_for=said("wait.paused", number=7, by="ann")),
-        "queued-paths": _view(ONE, waiting_for=said("wait.paths", issues="#14", paths="`shop/cart.py`")),
+        "queued-paused": _view(ONE, waiting_for=make_reason("wait.paused", number=7, by="ann")),
+        "queued-paths": _view(ONE, waiting_for=make_reason("wait.paths", issues="#14", paths="`shop/cart.py`")),
         "queued-conflict": _view(THREE, conflicts=colliding),
         "preparing": _view(ONE, status=Status.RUNNING, phase=Phase.DESIGN),
         "running": running,
@@ -204,8 +193,8 @@ def _done() -> dict[str, RunView]:
     by_command: Try = ("command:mend-it", GREEN, ())
     base = (NONE_ERROR,)
     notes = (
-        "shop/cart.py: 1 finding is silenced in place (# type: ignore); see that it is meant",
-        "tests/__snapshots__/cart.snap: the snapshot `@ann #1` changed",
+        make_reason("weak.ignored", path="shop/cart.py", what="`type: ignore`"),
+        make_reason("weak.snapshots", path="tests/__snapshots__/cart `@ann #1`.snap"),
     )
     return {
         "success": lived(_success(ONE, changed_paths=PATHS), fixed, base=base),
@@ -246,7 +235,7 @@ def _ended() -> dict[str, RunView]:
             _failed(
                 THREE,
                 "max_iterations",
-                said("max_iterations", done=3, most=3),
+                make_reason("max_iterations", done=3, most=3),
                 salvage_ref=SALVAGE,
                 unfinished=UNFINISHED,
             ),
@@ -256,28 +245,30 @@ def _ended() -> dict[str, RunView]:
             attempt=3,
         ),
         "failed-timeout": lived(
-            _failed(ONE, "no_progress", said("no_progress", count=3)),
+            _failed(ONE, "no_progress", make_reason("no_progress", count=3)),
             ("command:mend-it", checked(LINT, timed_out), ()),
             base=(),
         ),
         "failed-memory": lived(
-            _failed(ONE, "no_progress", "No progress detected for 3 consecutive iterations"),
+            _failed(ONE, "no_progress", make_reason("no_progress", count=3)),
             ("command:mend-it", checked(LINT, large), ()),
             base=(),
         ),
         "failed-nothing": lived(
-            _failed(ONE, "nothing_to_offer", f"fixers: {said('fixers.nothing')}"), base=(NONE_ERROR,), attempt=1
+            _failed(ONE, "nothing_to_offer", _by("fixers", make_reason("fixers.nothing"))),
+            base=(NONE_ERROR,),
+            attempt=1,
         ),
         "failed-setup": _failed(ONE, "setup_failed", _NPM).model_copy(update={"baseline": None}),
         "failed-refused": lived(
             _failed(
                 ONE,
                 "max_iterations",
-                said("max_iterations", done=3, most=3),
+                make_reason("max_iterations", done=3, most=3),
                 troubles=(
-                    "command: the change to .github/workflows/x.yml is refused: workflow files are protected",
-                    "command: the diff of `shop/total.py` does not apply; @ann <!-- look -->",
-                    "command: the diff of `shop/total.py` does not apply; @ann <!-- look -->",
+                    _by("command", make_reason("refused.workflow", path="'.github/workflows/x.yml'")),
+                    _by("command", make_reason("patch.misfit", path="shop/total.py", why="@ann <!-- look -->")),
+                    _by("command", make_reason("patch.misfit", path="shop/total.py", why="@ann <!-- look -->")),
                 ),
             ),
             base=(NONE_ERROR,),
@@ -287,7 +278,7 @@ def _ended() -> dict[str, RunView]:
             _view(
                 ONE,
                 status=Status.CANCELLED,
-                stop=StopReason(reason="cancelled", details=_UNLABELLED),
+                stop=ExplainedStop(reason="cancelled", details=_UNLABELLED),
                 salvage_ref=SALVAGE,
                 unfinished=UNFINISHED,
             ),
@@ -299,7 +290,7 @@ def _ended() -> dict[str, RunView]:
 
 def _stopped() -> dict[str, RunView]:
     """Each reason that has words of its own, and one that has none."""
-    told = said("stuck_error", count=3, error="E assert None == 0 # ask @ann")
+    told = make_reason("stuck_error", count=3, error="E assert None == 0 # ask @ann")
     finding = TEST_FAILED.annotations[0].model_copy(update={"message": "assert None == 0\n+  where None = total([])"})
     red = checked(LINT, TEST_FAILED.model_copy(update={"annotations": (finding, annotation(14))}))
     return {
@@ -317,42 +308,30 @@ def _stopped() -> dict[str, RunView]:
             base=(TYPE_ERROR, NONE_ERROR),
         ).model_copy(update={"movement": MOVED}),
         "failed-seen": lived(
-            _failed(ONE, "max_iterations", said("max_iterations", done=1, most=1)).model_copy(
+            _failed(ONE, "max_iterations", make_reason("max_iterations", done=1, most=1)).model_copy(
                 update={"guidance": (BY_PERSON,), "seen": ((NONE_ERROR, 3, "2026-05-04T10:00:00+00:00"),)}
             ),
             ("command:mend-it", red, (NONE_ERROR,)),
             base=(NONE_ERROR,),
         ),
-        "failed-same-patch": _failed(ONE, "same_patch", f"history: {said('tried.help')}"),
+        "failed-same-patch": _failed(ONE, "same_patch", _by("history", make_reason("tried.help"))),
         "failed-oscillation": lived(
-            _failed(ONE, "oscillation", said("oscillation.error", then=0, now=2)),
+            _failed(ONE, "oscillation", make_reason("oscillation.error", then=0, now=2)),
             ("fixers", RED, (TYPE_ERROR,)),
             ("command:mend-it", RED, (NONE_ERROR,)),
             base=(NONE_ERROR,),
         ),
         "failed-weakened": _failed(
-            ONE, "weakened_tests", "tests/test_cart.py: 1 test (test_total_of_none) deleted; keep what was tested"
+            ONE,
+            "weakened_tests",
+            make_reason("weak.deleted", path="tests/test_cart.py", count=1, names="test_total_of_none"),
         ),
-        "failed-abandoned": _failed(SESSION, "abandoned", said("abandoned")),
-        "failed-unknown": _failed(ONE, "stale", "the issue @ann wrote is gone"),
+        "failed-abandoned": _failed(SESSION, "abandoned", make_reason("abandoned")),
+        "failed-unknown": _failed(ONE, "stale", quoted("the issue @ann wrote is gone")),
     }
 
 
-def make_view(name: str, language: Language = "en") -> RunView:
-    """The run of that name as its readers see it; a KeyError names the ones there are."""
+def make_view(name: str) -> RunView:
+    """The run of that name; a KeyError names the ones there are."""
     views = _going() | _done() | _ended() | _stopped()
-    view = views[name]
-
-    def words(text: str) -> str:
-        known = _SAID.get(text)
-        return reason_text(known, language) if known else in_parts(text, partial(reason_text, language=language))
-
-    stop = view.stop and view.stop.model_copy(update={"details": words(view.stop.details)})
-    return view.model_copy(
-        update={
-            "reasons": tuple(map(words, view.reasons)),
-            "waiting_for": words(view.waiting_for) if view.waiting_for else None,
-            "troubles": tuple(map(words, view.troubles)),
-            "stop": stop,
-        }
-    )
+    return views[name]

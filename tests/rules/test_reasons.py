@@ -1,46 +1,94 @@
-"""A sentence keeps its values on every way, through a row that keeps text too, and each language has all of them."""
+"""A reason is a value with the fields of its kind, and becomes text in each language."""
 
 from __future__ import annotations
 
-import string
+import re
 from typing import get_args, get_type_hints
 
 import pytest
 
+from bot.errors import Stale
 from bot.model import Issue
-from bot.reports.locale.reasons import reason_text
+from bot.model.reason_kinds import KINDS
+from bot.model.reasons import ExplainedStop, Reason
+from bot.reports.locale.catalog import messages
+from bot.reports.locale.reasons import english, english_json, reason_text, user_error
 from bot.rules.events.types import IssueClosed
-from bot.rules.grouping.groups import choose_groups, group_issues
-from bot.rules.reasons import ROWS, SENTENCES, make_reason, parse_reason
+from bot.rules.grouping import group_issues
+from bot.rules.grouping.groups import choose_groups
+from bot.rules.reasons import all_reasons, error_reason, make_reason, quoted
 from bot.rules.triage.decisions import CancelRun
 from bot.rules.triage.issues import decide
 from tests.rules.triage.issue_events import POLICY, facts, labeled, unlabeled
 
 EVIL = "a, which b paused (1 of 1 in use) {x} \n@ann"
+WORDLESS = {"quoted", "all", "agent"}
+"""Kinds that only hold what others say."""
 
 
-def fields(sentence: str) -> dict[str, str]:
-    return {
-        name: "7" if name in ("number", "limit", "count") else EVIL
-        for _, name, _, _ in string.Formatter().parse(sentence)
-        if name
+def values(kind: str) -> dict[str, str | int]:
+    return {name: 7 if name in ("number", "limit", "count") else EVIL for name in KINDS[kind].split()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_is_worded_in_both_languages_with_its_own_fields(kind: str) -> None:
+    reason = make_reason(kind, **values(kind))
+    assert EVIL in english(reason) or EVIL not in values(kind).values()
+    korean = reason_text(reason, "ko")
+    assert (
+        re.search("[가-힣]", korean) or kind in WORDLESS or kind.startswith(("setup.", "event.pull", "event.commands"))
+    )
+
+
+def test_the_catalog_has_the_kinds_and_no_other() -> None:
+    named = {key.removeprefix("reason.").removesuffix(".one") for key in messages("en") if key.startswith("reason.")}
+    assert named == set(KINDS)
+
+
+def test_other_fields_than_the_kinds_own_are_a_bug() -> None:
+    for wrong in ({}, {"number": 7}, {"number": 7, "by": "ann", "label": "x"}):
+        with pytest.raises(KeyError):
+            make_reason("wait.paused", **wrong)
+    with pytest.raises(KeyError):
+        make_reason("wait.for_godot")
+
+
+def test_a_reason_is_stored_and_compared_as_a_value() -> None:
+    inner = make_reason("stop.said", by="a`b: c; d")
+    stop = ExplainedStop.of("cancelled", all_reasons([inner, quoted("x")]))
+    assert ExplainedStop.model_validate_json(stop.model_dump_json()) == stop
+    assert len({inner, Reason.model_validate(inner.model_dump()), quoted("x")}) == 2
+
+
+def test_programs_get_english_where_a_reason_stands() -> None:
+    stop = ExplainedStop.of("cancelled", make_reason("stop.said", by="ann"))
+    sent = {"stop": stop.model_dump(mode="json"), "notes": [quoted("x").model_dump(mode="json")], "kind": "y"}
+    assert english_json(sent) == {
+        "stop": {"reason": "cancelled", "details": "`ann` commented `/mendbot cancel`"},
+        "notes": ["x"],
+        "kind": "y",
     }
 
 
-def test_a_reason_is_worded_in_both_languages() -> None:
-    for kind, told in SENTENCES.items():
-        said = make_reason(kind, **fields(told))
-        assert reason_text(said, "en") == said.text
-        assert any("가" <= char <= "힣" for char in reason_text(said, "ko")) or kind.startswith("setup.")
+def test_many_reasons_are_one_and_the_rest_is_counted() -> None:
+    few = [quoted(str(number)) for number in range(4)]
+    assert all_reasons(few[:1]) == few[0]
+    assert english(all_reasons(few)) == "0; 1; 2; 3"
+    assert english(all_reasons(few, 2)) == "0; 1; and 2 more"
 
 
-@pytest.mark.parametrize("kind", ROWS)
-def test_what_a_row_keeps_is_read_back_whatever_is_in_it(kind: str) -> None:
-    said = make_reason(kind, **fields(ROWS[kind]))
-    assert parse_reason(said.text) == said
+def test_a_text_in_a_reason_is_masked_however_deep_it_stands() -> None:
+    deep = make_reason("agent", agent="secret", why=all_reasons([quoted("a secret"), quoted("secret b")]))
+    assert english(deep.map_text(lambda text: text.replace("secret", "***"))) == "`***`: a ***; *** b"
 
 
-def test_every_reason_for_which_an_issue_stops_a_run_is_a_sentence_of_the_table() -> None:
+def test_an_error_keeps_its_reason_and_any_other_is_quoted() -> None:
+    because = make_reason("stop.said", by="ann")
+    assert error_reason(user_error(because)) == because and str(user_error(because)) == english(because)
+    assert error_reason(Stale("gone")) == quoted("gone")
+
+
+def test_every_reason_for_which_an_issue_stops_a_run_names_who_did_it() -> None:
     gone = [
         IssueClosed(repo=labeled().repo, issue=labeled().issue, how=how, sender="ann", sender_is_bot=False, at=None)
         for how in get_args(get_type_hints(IssueClosed)["how"])
@@ -48,11 +96,10 @@ def test_every_reason_for_which_an_issue_stops_a_run_is_a_sentence_of_the_table(
     for event in (*gone, unlabeled(), labeled("auto-fix-skip")):
         (decision,) = decide(event, POLICY, facts(open_run=True))
         assert isinstance(decision, CancelRun)
-        said = parse_reason(decision.because)
-        assert said is not None and "ann" in reason_text(said, "ko"), decision.because
+        assert decision.because.values["by"] == "ann" and "`ann` 님이" in reason_text(decision.because, "ko")
 
 
-def test_a_group_of_a_run_has_its_reasons_as_values_and_a_listing_has_them_as_text_alone() -> None:
+def test_a_group_of_a_run_has_its_reasons_as_values_and_a_listing_has_them_as_text() -> None:
     issues = [
         Issue(number=1, title="Totals", body="Component: Cart\nsee #2 in a/b.py"),
         Issue(number=2, title="Totals", body="see #1 in a/b.py", labels=("area:cart", "ui")),
@@ -60,6 +107,6 @@ def test_a_group_of_a_run_has_its_reasons_as_values_and_a_listing_has_them_as_te
     ]
     for way in ("component", "file", "label", "similarity"):
         runs, listed = choose_groups(issues, way, 2), group_issues(issues, way, 2)
-        for group in runs:
-            assert tuple(one.text for one in group.why) == group.reasons != ()
+        assert all(group.reasons and all(map(english, group.reasons)) for group in runs)
+        assert all(isinstance(text, str) for group in listed for text in group.reasons)
         assert all(set(group.model_dump()) == {"key", "issues", "suggested_branch", "reasons"} for group in listed)

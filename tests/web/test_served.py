@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from bot.model import Artifact, Issue, Phase, Repo, Status, Validation
 from bot.model.reasons import ExplainedStop
 from bot.model.run_events import ArtifactCreated, SessionFinished, SessionStarted
+from bot.rules.reasons import quoted
 from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import Runs
 from bot.workspace.checks.logs import write_log
@@ -59,7 +60,7 @@ async def _fill(door: Door) -> None:
     )
     created = ArtifactCreated(phase=Phase.VALIDATION, iteration=1, artifact=made.id)
     await runs.append("run-1", [created], [made])
-    stop = ExplainedStop(reason="max_iterations", details="1/1")
+    stop = ExplainedStop(reason="max_iterations", details=quoted("1/1"))
     ended = SessionFinished(status=Status.FAILED, stop=stop)
     await runs.append("run-3", [ended])
 

@@ -118,7 +118,7 @@ class Harness:
         """Make the issue a candidate."""
         since = datetime.now(UTC)
         await self.context.stores.candidates.add(
-            QueuedIssue(repo=self.repo, issue=number, labeled_by="ada", at=now_ms(), quiet_ms=quiet_ms, since=since)
+            QueuedIssue(repo=self.repo, issue=number, at=now_ms(), quiet_ms=quiet_ms, since=since)
         )
 
     async def waiting(self) -> tuple[int, ...]:

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from bot.errors import ConfigError, Refused, Stale, Transient, UserError
-from bot.model import StopReason
 from bot.model.jobs import JobArgs, StepResult
+from bot.model.reasons import ExplainedStop
+from bot.reports.locale.reasons import english
 from bot.workflows import job_runner
 from bot.workflows.job_runner import LONGEST_WAIT_S, MAX_FAULTS, backoff_s, guarded, persistently
 from tests.machine import PATIENCE_S
@@ -20,9 +21,9 @@ class Grave:
     def __init__(self, *trouble: Exception) -> None:
         self._trouble = list(trouble)
         self.tried: list[bool] = []
-        self.stop: StopReason | None = None
+        self.stop: ExplainedStop | None = None
 
-    async def __call__(self, args: JobArgs, stop: StopReason, tidy: bool) -> None:
+    async def __call__(self, args: JobArgs, stop: ExplainedStop, tidy: bool) -> None:
         self.tried.append(tidy)
         if self._trouble:
             raise self._trouble.pop(0)
@@ -58,7 +59,7 @@ async def test_what_cannot_pass_ends_the_job_with_its_reason(error: Exception, r
     grave = Grave()
     assert await step(error, grave) == StepResult(done=True)
     assert grave.stop is not None and grave.stop.reason == reason
-    assert said in grave.stop.details
+    assert said in english(grave.stop.details)
 
 
 async def test_a_bug_of_ours_does_not_publish_its_words() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot.errors import Transient
+from bot.rules.reasons import quoted
 from bot.store.runs.runs import RunRow
 from bot.workflows import run_control
 from bot.workflows.run_control import RunControl
@@ -70,7 +71,7 @@ def test_a_request_in_the_database_interrupts_too(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> bool:
         await at.run("run-1", 1)
         busy = asyncio.create_task(at.context.control.interruptibly("run-1", forever(), at.runs))
-        await at.runs.request_cancel("run-1", "closed")
+        await at.runs.request_cancel("run-1", quoted("closed"))
         return await asyncio.wait_for(busy, PATIENCE_S)
 
     assert at_desk(work) is False

@@ -20,9 +20,9 @@ from bot.reports.runs.outcome import (
     next_steps,
     not_taken,
     pushed,
-    sentence,
+    reason_sentence,
+    stop_sentence,
     stopped,
-    waiting,
     what_failed,
 )
 from bot.reports.runs.unproven_fix import unshown
@@ -72,7 +72,7 @@ def _going(run: RunView, language: Language) -> str:
     if run.status is Status.RUNNING:
         # the headline of the comment, within a line
         return t(language, "status.running", progress=progress(run, language).strip("*"), **facts)
-    what = waiting(run)
+    what = reason_sentence(run.waiting_for, language)
     waits = t(language, "status.queued.for", what=what, **facts) if what else t(language, "status.queued", **facts)
     time = duration(language, run.waited_ms)
     return f"{waits} {t(language, 'status.waited', time=time)}" if run.waited_ms else waits
@@ -85,7 +85,7 @@ def _ended(run: RunView, language: Language) -> str:
         key = "status.unshown" if why and run.changed_paths else "status.success"
         return t(language, key, why=why, outcome=outcome(run, language), **facts)
     if run.status is Status.CANCELLED:
-        why = sentence(run.stop.details) if run.stop else ""
+        why = stop_sentence(run, language)
         return t(language, "status.cancelled", why=why or t(language, "cancelled.plain"), **facts)
     return t(language, "status.failed", why=stopped(run, language), **facts)
 
@@ -132,8 +132,8 @@ def _where_it_stands(run: RunView, language: Language) -> list[str]:
         flaky = t(language, "success.flaky") if is_flaky(latest(run)) else ""
         return [head, why, outcome(run, language), flaky, what_ran(run, language)]
     if run.status is Status.FAILED:
-        return [head, f"{stopped(run, language)} {pushed(run, language)}", long_details(run)]
-    why = sentence(run.stop.details) if run.stop else ""
+        return [head, f"{stopped(run, language)} {pushed(run, language)}", long_details(run, language)]
+    why = stop_sentence(run, language)
     return [head, why or t(language, "cancelled.plain")]
 
 

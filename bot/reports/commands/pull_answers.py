@@ -7,7 +7,7 @@ from bot.model.pulls import CheckStatus, PullCheckReport
 from bot.reports.format.markdown import escape, table, within
 from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.locale.catalog import duration, t
-from bot.reports.locale.reasons import named_reason
+from bot.reports.locale.reasons import named_reason, reason_text
 from bot.reports.pulls.failures import VERDICTS, commit_link, failures_list
 from bot.reports.pulls.unchecked_heads import ending
 from bot.reports.runs.validation import EVIDENCE_LINES, how_it_ended
@@ -24,7 +24,7 @@ def pull_status(view: PullCheckReport, language: Language) -> str:
     if view.stop is not None and (known := ending(view, language)):
         head += f" ({known[:1].lower()}{known[1:]})"
     elif view.stop is not None:
-        head += f" ({inline_code(view.stop.reason, 60)}: {escape(view.stop.details) or '–'})"
+        head += f" ({inline_code(view.stop.reason, 60)}: {escape(reason_text(view.stop.details, language)) or '–'})"
     rows = [
         [
             inline_code(one.name, 40),

@@ -15,7 +15,10 @@ from bot.model import Language
 
 __all__ = ["bullets", "duration", "gigabytes", "has_message", "joined", "messages", "t"]
 
-_FILES = ("runs", "answers", "pull_checks", "replies", "refusals", "reasons", "rejections", "history", "terminal")
+_FILES = (
+    *("runs", "answers", "pull_checks", "replies", "refusals", "history", "terminal"),
+    *("reasons", "rejections", "deliveries"),
+)
 _HERE = Path(__file__).parent
 
 

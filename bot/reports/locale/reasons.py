@@ -1,22 +1,60 @@
-"""Why things are as they are (a group, an end, a wait), in the reader's language."""
+"""Reasons in words: the one place where a reason becomes a sentence, in the reader's language or for programs."""
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
+from bot.errors import Refused, UserError
 from bot.model import Language
-from bot.model.reasons import Reason
+from bot.model.reasons import Reason, Value
 from bot.reports.format.markdown import escape
 from bot.reports.locale.catalog import has_message, t
 
-__all__ = ["named_reason", "reason_text"]
+__all__ = ["english", "english_json", "named_reason", "reason_text", "refused", "user_error"]
+
+_Error = TypeVar("_Error", bound=UserError)
 
 
 def reason_text(reason: Reason, language: Language) -> str:
     """The reason as a sentence in that language, without its period.
 
     It is text, not Markdown: its values come from issues, logs and people, so it is escaped as a whole."""
-    kind = reason.kind.removesuffix(".one")
-    values = reason.values if kind == reason.kind else {"count": 1, **reason.values}
-    return t(language, f"reason.{kind}", **values)
+    values = {name: _worded(value, language) for name, value in reason.values.items()}
+    return t(language, f"reason.{reason.kind}", **values)
+
+
+def _worded(value: Value, language: Language) -> str | int:
+    if isinstance(value, tuple):
+        return "; ".join(reason_text(one, language) for one in value)
+    return reason_text(value, language) if isinstance(value, Reason) else value
+
+
+def english(reason: Reason | None) -> str:
+    """The reason as programs get it; empty where there is none."""
+    return "" if reason is None else reason_text(reason, "en")
+
+
+def english_json(value: Any) -> Any:
+    """JSON with every reason in it (`{"kind": …, "values": …}`) as its English text."""
+    match value:
+        case {"kind": str(), "values": dict()} if len(value) == 2:
+            return english(Reason.model_validate(value))
+        case dict():
+            return {name: english_json(item) for name, item in value.items()}
+        case list() | tuple():
+            return [english_json(item) for item in value]
+        case _:
+            return value
+
+
+def user_error(because: Reason, kind: type[_Error] | None = None) -> _Error:
+    """An error that keeps its reason, so that a reply can be in the reader's language."""
+    return (kind or UserError)(english(because), because=because)  # type: ignore[return-value]
+
+
+def refused(reason: str, because: Reason) -> Refused:
+    """What the policy does not allow, with its stable code."""
+    return Refused(reason, english(because), because=because)
 
 
 def named_reason(because: str, language: Language) -> str:

@@ -15,7 +15,15 @@ from bot.reports.runs.attempts import attempts_folded, attempts_table
 from bot.reports.runs.diff import diff_shown, unfinished
 from bot.reports.runs.footer import footer as small_print
 from bot.reports.runs.issue_comment import changed_paths, made_by, progress
-from bot.reports.runs.outcome import long_details, not_taken, salvage, sentence, stopped, waiting, what_failed
+from bot.reports.runs.outcome import (
+    long_details,
+    not_taken,
+    reason_sentence,
+    salvage,
+    stop_sentence,
+    stopped,
+    what_failed,
+)
 from bot.reports.runs.unproven_fix import unshown
 from bot.reports.runs.validation import checks_table, error_delta, failed_step, is_flaky, latest, remedy, what_ran
 
@@ -57,12 +65,14 @@ def _framed(parts: list[str], last: str) -> str:
 
 def _going_on(run: RunView, language: Language) -> list[str]:
     if run.status is Status.QUEUED:
-        return [t(language, "pull_check.fix.queued"), waiting(run) or t(language, "queued.soon")]
+        waiting = reason_sentence(run.waiting_for, language)
+        return [t(language, "pull_check.fix.queued"), waiting or t(language, "queued.soon")]
     if run.phase is Phase.PACKAGING:  # what an issue's run opens here is there already
         head = t(language, "pull_check.fix.pushing", attempt=run.attempt, most=run.max_attempts)
     else:
         head = progress(run, language)
-    return [head, waiting(run), attempts_table(run, language), error_delta(run, language), known_errors(run, language)]
+    waiting = reason_sentence(run.waiting_for, language)
+    return [head, waiting, attempts_table(run, language), error_delta(run, language), known_errors(run, language)]
 
 
 def _success(run: RunView, number: int, from_fork: bool, patch: str, language: Language) -> list[str]:
@@ -95,7 +105,7 @@ def _failed(run: RunView, language: Language) -> list[str]:
     return [
         t(language, "pull_check.fix.failed"),
         f"{stopped(run, language)} {_pushed(run, language)}",
-        long_details(run),
+        long_details(run, language),
         what_failed(run, language),
         seen_before(run, language),
         error_delta(run, language, listed=_LISTED_ERRORS),
@@ -108,7 +118,7 @@ def _failed(run: RunView, language: Language) -> list[str]:
 
 
 def _cancelled(run: RunView, language: Language) -> list[str]:
-    why = sentence(run.stop.details) if run.stop else ""
+    why = stop_sentence(run, language)
     return [
         t(language, "pull_check.fix.cancelled"),
         f"{why or t(language, 'cancelled.plain')} {_pushed(run, language)}",

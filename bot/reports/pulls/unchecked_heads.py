@@ -9,16 +9,19 @@ from collections.abc import Sequence
 from bot.config import PolicyProblem
 from bot.model import Annotation, CheckOutput, Language
 from bot.model.pulls import PullCheckReport
+from bot.model.reasons import Reason
 from bot.reports.format.markdown import escape, plain, with_code
 from bot.reports.format.truncate import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
 from bot.reports.locale.catalog import t
+from bot.reports.locale.reasons import reason_text
 from bot.reports.pulls.failures import commit_link
 from bot.reports.runs.check_output import MAX_ANNOTATIONS
 from bot.reports.runs.footer import footer as small_print
+from bot.reports.runs.outcome import reason_sentence
 
 AWAITING = "awaiting"
 """The stop reason of a head that nobody with write access has approved."""
-NO_SANDBOX = "no_sandbox"
+NO_SANDBOX = "pull.no_sandbox"
 """The details of that reason where no approval would help, as there is nothing to run untrusted code in."""
 
 _ENDINGS = frozenset({"superseded", "cancelled", "closed", "withdrawn", "retargeted"})
@@ -29,8 +32,6 @@ _PATH_CHARS = 50
 """So that a title of four-byte characters still fits."""
 
 _MESSAGE_CHARS = 4_000
-_SHA = re.compile(r"\b(?=[a-f]*[0-9])[0-9a-f]{7,64}\b")
-_LOGIN = re.compile(r"@?([A-Za-z0-9][A-Za-z0-9-]{0,38}(?:\[bot\])?)")
 
 
 def awaiting_output(view: PullCheckReport, language: Language = "en") -> tuple[str, CheckOutput]:
@@ -46,7 +47,7 @@ def awaiting_output(view: PullCheckReport, language: Language = "en") -> tuple[s
 
 def unboxed(view: PullCheckReport) -> bool:
     """Whether the head waits for what nobody's approval can give."""
-    return view.stop is not None and view.stop.details == NO_SANDBOX
+    return view.stop is not None and view.stop.details.kind == NO_SANDBOX
 
 
 def awaiting_words(view: PullCheckReport, language: Language) -> list[str]:
@@ -79,23 +80,23 @@ def superseded_output(view: PullCheckReport, language: Language = "en") -> tuple
     """A check that was not done when its head's run ended early, for the reason in `view.stop`.
 
     `cancelled` whatever the reason: a neutral or skipped one would let a required check count as passed."""
-    name, details = (view.stop.reason, view.stop.details) if view.stop else ("cancelled", "")
-    details = details.removeprefix("cancelled: ")
+    name = view.stop.reason if view.stop else "cancelled"
+    details = view.stop.details if view.stop else None
     known = name if name in _ENDINGS else "stopped"
     title, long = t(language, f"pull_check.{known}"), t(language, f"pull_check.{known}.long")
-    newer = _SHA.search(details) if known == "superseded" else None
-    login = _LOGIN.fullmatch(details.strip()) if known == "cancelled" else None
-    if newer is not None:
-        title = t(language, "pull_check.superseded.by", sha=newer.group()[:7])
-        long = f"{long} {commit_link(view, newer.group())}"
-    elif login is not None:
-        title = t(language, "pull_check.cancelled.by", who=login[1])
-    elif known == "withdrawn" and details.strip():
-        long = t(language, "pull_check.withdrawn.because", why=with_code(details).removesuffix("."))
-    elif known in ("cancelled", "stopped") and details.strip():
-        words = f"{inline_code(name, 60)}: {escape(details)}" if known == "stopped" else escape(details)
-        return "cancelled", short_output(view, title, [long, words], language)
-    return "cancelled", short_output(view, title, [long], language)
+    words = [reason_sentence(details, language)] if known == "cancelled" else []
+    match known, details:
+        case "superseded", Reason(values={"sha": str(sha)}):
+            title = t(language, "pull_check.superseded.by", sha=sha[:7])
+            long, words = f"{long} {commit_link(view, sha)}", []
+        case "cancelled", Reason(values={"by": str(by)}):
+            title, words = t(language, "pull_check.cancelled.by", who=by), []
+        case "withdrawn", Reason():
+            why = with_code(reason_text(details, language)).removesuffix(".")
+            long, words = t(language, "pull_check.withdrawn.because", why=why), []
+        case "stopped", Reason():
+            words = [f"{inline_code(name, 60)}: {escape(reason_text(details, language))}"]
+    return "cancelled", short_output(view, title, [long, *words], language)
 
 
 def config_output(

@@ -15,7 +15,7 @@ from bot.reports.runs.failures import failures_told
 from bot.reports.runs.footer import footer
 from bot.reports.runs.issue_comment import whose
 from bot.reports.runs.missing_setup import setup_sentence
-from bot.reports.runs.outcome import long_details, sentence, stopped, waiting
+from bot.reports.runs.outcome import long_details, reason_sentence, stop_sentence, stopped
 from bot.reports.runs.unproven_fix import unshown
 from bot.reports.runs.validation import (
     changes_table,
@@ -71,9 +71,10 @@ def _fix(view: RunView, language: Language) -> tuple[str, CheckOutput]:
         parts.append(whose(view, language))
     if view.stop is not None:
         cancelled = view.status is Status.CANCELLED
-        parts += [sentence(view.stop.details)] if cancelled else [stopped(view, language), long_details(view)]
+        long = [] if cancelled else [long_details(view, language)]
+        parts += [stop_sentence(view, language) if cancelled else stopped(view, language), *long]
     else:
-        parts.append(waiting(view))
+        parts.append(reason_sentence(view.waiting_for, language))
     title = t(language, key, attempt=view.attempt, most=view.max_attempts) if key else _live_title(view, language)
     text = changes_table(view, language) if len(view.validations) > 1 else ""
     return conclusion, _output(view, title, parts, text, (), language)

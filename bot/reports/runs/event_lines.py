@@ -18,6 +18,7 @@ from bot.model.run_events import (
     SetupStarted,
 )
 from bot.reports.format.truncate import one_line
+from bot.reports.locale.reasons import english
 from bot.reports.runs.failures import headline
 from bot.reports.runs.validation import hindrance
 
@@ -50,7 +51,7 @@ def _line(event: RunEvent) -> str | None:
         case SetupCompleted():
             return f"setup done in {event.duration_ms / 1000:.1f} s"
         case SetupFailed():
-            return f"setup failed: {event.details}"
+            return f"setup failed: {english(event.details)}"
         case AttemptStarted():
             return f"attempt {event.attempt} of {event.of}"
         case AgentStarted():
@@ -58,7 +59,7 @@ def _line(event: RunEvent) -> str | None:
         case ChangesApplied():
             return f"  {event.agent} changed {', '.join(event.paths)}"
         case ImplementationFailed():
-            return f"  no change taken: {event.message}"
+            return f"  no change taken: {english(event.message)}"
         case CheckEnded():
             return _check(event)
         case PackagingCompleted():
@@ -66,7 +67,7 @@ def _line(event: RunEvent) -> str | None:
         case SessionFinished():
             stop = event.stop
             shown = ", but nothing showed the fault before the change" if event.shown is False else ""
-            return f"finished: {event.status}{shown}" + (f" ({stop.reason}: {stop.details})" if stop else "")
+            return f"finished: {event.status}{shown}" + (f" ({stop.reason}: {english(stop.details)})" if stop else "")
         case _:
             return None
 

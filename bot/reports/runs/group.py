@@ -8,6 +8,7 @@ from bot.model.report_views import Conflict
 from bot.reports.format.markdown import details, escape, within
 from bot.reports.format.truncate import inline_code
 from bot.reports.locale.catalog import bullets, joined, t
+from bot.reports.locale.reasons import reason_text
 
 _INLINE_ISSUES = 10
 """A larger group is folded."""
@@ -44,7 +45,7 @@ def group_account(view: RunView, language: Language) -> str:
 
 def reasons(view: RunView, language: Language) -> str:
     """Why these issues and no others, the first twelve reasons; the others are counted."""
-    lines = within((f"- {escape(reason)}" for reason in view.reasons[:_REASONS]), _ROOM)
+    lines = within((f"- {escape(reason_text(reason, language))}" for reason in view.reasons[:_REASONS]), _ROOM)
     return bullets(lines, len(view.reasons), language)
 
 

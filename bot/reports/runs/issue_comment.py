@@ -23,10 +23,10 @@ from bot.reports.runs.outcome import (
     next_steps,
     not_taken,
     pushed,
+    reason_sentence,
     salvage,
-    sentence,
+    stop_sentence,
     stopped,
-    waiting,
     what_failed,
 )
 from bot.reports.runs.setup_lines import chosen_by, set_up_by
@@ -53,14 +53,14 @@ def issue_comment(view: RunView, language: Language = "en") -> str:
 
 
 def _queued(view: RunView, language: Language) -> list[str]:
-    reason = waiting(view) or t(language, "queued.soon")
+    reason = reason_sentence(view.waiting_for, language) or t(language, "queued.soon")
     return [t(language, "queued"), reason, conflicts(view, language), group_section(view, language)]
 
 
 def _running(view: RunView, language: Language) -> list[str]:
     return [
         progress(view, language),
-        waiting(view),
+        reason_sentence(view.waiting_for, language),
         planned(view, language),
         attempts_table(view, language),
         error_delta(view, language),
@@ -135,7 +135,7 @@ def _failed(view: RunView, language: Language) -> list[str]:
     return [
         t(language, "failed"),
         f"{stopped(view, language)} {pushed(view, language)}",
-        long_details(view),
+        long_details(view, language),
         what_failed(view, language),
         seen_before(view, language),
         error_delta(view, language, listed=_LISTED_ERRORS),
@@ -151,7 +151,7 @@ def _failed(view: RunView, language: Language) -> list[str]:
 
 
 def _cancelled(view: RunView, language: Language) -> list[str]:
-    why = sentence(view.stop.details) if view.stop else ""
+    why = stop_sentence(view, language)
     steps = [again(view, language), *salvage(view, language)]
     return [
         t(language, "cancelled"),

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from bot.model import Language, RunView
-from bot.reports.format.markdown import escape, with_code
+from bot.model.reasons import Reason
+from bot.reports.format.markdown import with_code
 from bot.reports.format.truncate import cut_lines, fence, inline_code, strip_control
 from bot.reports.locale.catalog import bullets, duration, has_message, t
+from bot.reports.locale.reasons import reason_text
 from bot.reports.runs.failures import others_listed
 from bot.reports.runs.validation import evidence, failed_step, how_it_ended, latest, remedy
 
-_FIGURES: Mapping[str, re.Pattern[str]] = {
-    "max_iterations": re.compile(r"(?P<done>\d+)/(?P<most>\d+)"),
-    "max_duration": re.compile(r"/(?P<most>\d[\w.]*)(?P<rest>, [^()]*)?"),
-    "no_progress": re.compile(r"(?P<done>\d+)"),
-}
-"""Reasons whose sentence is in the table, so that of their details only the figures are wanted (REQ-STOP-001)."""
+_FIGURES = frozenset({"max_iterations", "max_duration", "max_duration.paused", "no_progress"})
+"""Reasons whose sentence names their figures, so that their details would only repeat it (REQ-STOP-001)."""
 
 _PATH = re.compile(r"\S*[/.\\]\S")
 _TROUBLES = 5
@@ -27,14 +24,23 @@ def stopped(view: RunView, language: Language) -> str:
     """Why it stopped: the reason in words and by its name, with its figures or its details where they are short."""
     if view.stop is None:
         return t(language, "stop.other") + "."
-    key, name, details = f"stop.{view.stop.reason}", inline_code(view.stop.reason, 60), view.stop.details
+    details, name = view.stop.details, inline_code(view.stop.reason, 60)
+    if details.kind in _FIGURES:
+        why = t(language, f"stop.{details.kind}.figures", **details.values)
+        return t(language, "stopped", why=why, name=name)
+    key, text = f"stop.{view.stop.reason}", reason_text(details, language)
     why = t(language, key if has_message(key) else "stop.other")
-    if view.stop.reason in _FIGURES and (figures := _FIGURES[view.stop.reason].search(details)):
-        values = {part: escape(text or "") for part, text in figures.groupdict().items()}
-        return t(language, "stopped", why=t(language, f"{key}.figures", **values), name=name)
-    return " ".join(
-        [t(language, "stopped", why=why, name=name), "" if _is_long(details) else sentence(details)]
-    ).strip()
+    return " ".join([t(language, "stopped", why=why, name=name), "" if _is_long(text) else sentence(text)]).strip()
+
+
+def reason_sentence(reason: Reason | None, language: Language) -> str:
+    """The reason as a sentence of its own, as Markdown; empty where there is none."""
+    return sentence(reason_text(reason, language)) if reason is not None else ""
+
+
+def stop_sentence(view: RunView, language: Language) -> str:
+    """The details of the stop reason as a sentence; empty where there are none."""
+    return reason_sentence(view.stop.details if view.stop else None, language)
 
 
 def sentence(text: str) -> str:
@@ -45,21 +51,14 @@ def sentence(text: str) -> str:
     return first + words[1:] + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""
 
 
-def waiting(view: RunView) -> str:
-    """What the run waits for and how that ends: a sentence of its own for each reason, as some end only by a command.
-    Empty where it waits for nothing."""
-    return sentence(view.waiting_for) if view.waiting_for else ""
-
-
 def _is_long(text: str) -> bool:
     return "\n" in text.strip() or len(text) > 240
 
 
-def long_details(view: RunView) -> str:
+def long_details(view: RunView, language: Language) -> str:
     """The details that are too long for a sentence, as a block of at most 40 lines."""
-    if view.stop is None or not _is_long(view.stop.details):
-        return ""
-    return fence(cut_lines(strip_control(view.stop.details).strip("\n")), "text")
+    text = reason_text(view.stop.details, language) if view.stop else ""
+    return fence(cut_lines(strip_control(text).strip("\n")), "text") if _is_long(text) else ""
 
 
 def pushed(view: RunView, language: Language) -> str:
@@ -83,8 +82,9 @@ def what_failed(view: RunView, language: Language) -> str:
 
 def not_taken(view: RunView, language: Language) -> str:
     """The changes that were refused or did not apply; what the stop reason says already is not said again."""
-    said = view.stop.details if view.stop else ""
-    lines = [f"- {with_code(trouble)}" for trouble in dict.fromkeys(view.troubles) if trouble not in said]
+    stop = reason_text(view.stop.details, language) if view.stop else ""
+    texts = dict.fromkeys(reason_text(trouble, language) for trouble in view.troubles)
+    lines = [f"- {with_code(text)}" for text in texts if text not in stop]
     shown = bullets(lines[-_TROUBLES:], len(lines), language)
     return f"**{t(language, 'not_taken')}**\n\n{shown}" if lines else ""
 

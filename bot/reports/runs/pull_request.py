@@ -9,9 +9,10 @@ import re
 import textwrap
 
 from bot.model import Language, RunView
-from bot.reports.format.markdown import details, escape, page, plain, within
+from bot.reports.format.markdown import details, escape, page, plain, with_code, within
 from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.locale.catalog import bullets, duration, t
+from bot.reports.locale.reasons import reason_text
 from bot.reports.runs.footer import sandbox_words
 from bot.reports.runs.group import conflicts
 from bot.reports.runs.issue_comment import changed_paths, planned, whose
@@ -108,7 +109,7 @@ def _notes(view: RunView, language: Language) -> str:
     """What people should look at, the first twenty; the others are counted."""
     if not view.notes:
         return ""
-    lines = within((f"- {escape(note)}" for note in view.notes[:_NOTES]), _NOTES_ROOM)
+    lines = within((f"- {with_code(reason_text(note, language))}" for note in view.notes[:_NOTES]), _NOTES_ROOM)
     return f"**{t(language, 'pull.notes')}**\n\n{bullets(lines, len(view.notes), language)}"
 
 
@@ -123,7 +124,7 @@ def _provenance(view: RunView, language: Language) -> str:
     if view.base_sha:
         facts.append(t(language, "pull.base", base=escape(view.base_sha[:12])))
     if len(view.issues) > 1 and view.reasons:
-        because = [escape(reason) for reason in view.reasons[:_REASONS]]
+        because = [escape(reason_text(reason, language)) for reason in view.reasons[:_REASONS]]
         left = len(view.reasons) - len(because)
         because += [t(language, "more", count=left)] if left else []
         facts.append(t(language, "pull.because", reasons="; ".join(because)))

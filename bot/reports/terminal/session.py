@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bot.model import ChangedFile, Language, SessionSummary, Status, StopReason, Validation, ValidationStep
+from bot.model import ChangedFile, Language, SessionSummary, Status, Validation, ValidationStep
 from bot.model.reasons import ExplainedStop
 from bot.reports.format.truncate import inline_code, one_line
 from bot.reports.locale.catalog import t
@@ -54,9 +54,8 @@ def _headline(summary: SessionSummary, language: Language) -> str:
     return t(language, key, attempt=summary.attempt, most=summary.most)
 
 
-def _details(stop: StopReason, language: Language) -> str:
-    said = stop.said if isinstance(stop, ExplainedStop) else None
-    return one_line(stop.details if said is None else reason_text(said, language), _DETAILS_CHARS)
+def _details(stop: ExplainedStop, language: Language) -> str:
+    return one_line(reason_text(stop.details, language), _DETAILS_CHARS)
 
 
 def _files(changed: tuple[ChangedFile, ...], language: Language) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 from bot.errors import UserError
-from bot.model import Group, GroupBy, Issue
+from bot.model import GroupBy, Issue
 from bot.model.reasons import ExplainedGroup, Reason
 from bot.rules.grouping import references, similarity
 from bot.rules.reasons import make_reason
@@ -22,28 +22,17 @@ _STATUSES = ("", "-processing", "-done", "-failed", "-skip")
 _DEFAULT_TRIGGER = "auto-fix"
 _SLUG_LENGTH = 45
 
-_PLACES: Mapping[str, str] = {
-    "label ": "label",
-    "its Component line": "line",
-    "its Component section": "section",
-    "the directory of ": "directory",
-    "it has no label of its own": "no_label",
-    "it names none": "nothing",
-}
-"""Where a key was found, in the words of `rules.grouping.references` and of `_keys`; what follows one that ends in a
-space is its name."""
-
-_Keys = Callable[[Issue], Sequence[tuple[str, str]]]
+_Keys = Callable[[Issue], Sequence[tuple[str, references.Place | None]]]
 
 
-def group_issues(
+def list_groups(
     issues: Sequence[Issue] | Sequence[Mapping[str, Any]],
     group_by: str,
     max_group_size: int = 5,
     *,
     ignore_labels: Collection[str] = (),
     taken_branches: Collection[str] = (),
-) -> tuple[Group, ...]:
+) -> tuple[ExplainedGroup, ...]:
     """Groups of at most `max_group_size`, the largest first, ties by the lowest number (REQ-WF-001..007).
 
     `issues` are nouns or GitHub's REST objects; pull requests among them are left out, repeated numbers count once.
@@ -54,8 +43,7 @@ def group_issues(
         named = _by_similarity(read, max_group_size)
     else:
         named = _parts(_by_key(read, _keys(group_by, ignore_labels)), group_by, max_group_size)
-    done = _with_branches(named, frozenset(taken_branches))
-    return tuple(Group(**one.model_dump(exclude={"why"})) for one in done)
+    return _with_branches(named, frozenset(taken_branches))
 
 
 def choose_groups(
@@ -66,7 +54,7 @@ def choose_groups(
     ignore_labels: Collection[str] = (),
     taken_branches: Collection[str] = (),
 ) -> tuple[ExplainedGroup, ...]:
-    """As `group_issues`, but each issue is in exactly one group: of several candidates the larger, then the lower key.
+    """As `list_groups`, but each issue is in exactly one group: of several candidates the larger, then the lower key.
 
     `group_by` None: issues that share a component, then those that share a file. What has no key goes by similarity."""
     read = _checked(issues, "similarity" if group_by is None else group_by, max_group_size)
@@ -138,22 +126,22 @@ def _keys(group_by: str, ignore_labels: Collection[str]) -> _Keys:
     """How an issue's keys are found: each with where it was found, at least one."""
     ignored = {label.casefold() + status for label in (_DEFAULT_TRIGGER, *ignore_labels) for status in _STATUSES}
 
-    def labels(issue: Issue) -> Sequence[tuple[str, str]]:
+    def labels(issue: Issue) -> Sequence[tuple[str, references.Place | None]]:
         own = dict.fromkeys(label for label in issue.labels if label.strip() and label.casefold() not in ignored)
-        return [(label, "") for label in own] or [(UNKNOWN, "it has no label of its own")]
+        return [(label, None) for label in own] or [(UNKNOWN, references.Place("no_label"))]
 
-    def component(issue: Issue) -> Sequence[tuple[str, str]]:
-        return [references.component(issue) or (UNKNOWN, "it names none")]
+    def component(issue: Issue) -> Sequence[tuple[str, references.Place | None]]:
+        return [references.component(issue) or (UNKNOWN, references.Place("nothing"))]
 
-    def file(issue: Issue) -> Sequence[tuple[str, str]]:
+    def file(issue: Issue) -> Sequence[tuple[str, references.Place | None]]:
         path = references.first_file(issue)
-        return [(path, "")] if path else [(UNKNOWN, "it names none")]
+        return [(path, None)] if path else [(UNKNOWN, references.Place("nothing"))]
 
     table: Mapping[str, _Keys] = {"label": labels, "component": component, "file": file}
     return table[group_by]
 
 
-_Buckets = dict[str, list[tuple[Issue, str]]]
+_Buckets = dict[str, list[tuple[Issue, references.Place | None]]]
 
 
 def _by_key(issues: Iterable[Issue], keys: _Keys) -> _Buckets:
@@ -197,23 +185,18 @@ def _parts(buckets: _Buckets, kind: str, size: int) -> list[ExplainedGroup]:
 
 def _named(key: str, numbers: Iterable[int], why: Sequence[Reason]) -> ExplainedGroup:
     """A group without a branch yet."""
-    texts = tuple(one.text for one in why)
-    return ExplainedGroup(key=key, issues=tuple(sorted(numbers)), suggested_branch="", reasons=texts, why=tuple(why))
+    return ExplainedGroup(key=key, issues=tuple(sorted(numbers)), suggested_branch="", reasons=tuple(why))
 
 
 def _why(kind: str, key: str, count: int, number: int) -> Reason:
     known = key != UNKNOWN
-    name = f"group.{'shared' if known else 'unknown'}.{kind}{'' if count > 1 else '.one'}"
-    figures = {"count": count} if count > 1 else {"number": number}
-    return make_reason(name, **figures, **({"key": key} if known else {}))
+    name = f"group.{'shared' if known else 'unknown'}.{kind}"
+    return make_reason(name, count=count, number=number, **({"key": key} if known else {}))
 
 
-def _where(number: int, place: str) -> Reason:
-    """Where an issue's key was found: `place` begins with one of _PLACES."""
-    start, kind = next((start, kind) for start, kind in _PLACES.items() if place.startswith(start))
-    return make_reason(
-        f"group.from.{kind}", number=number, **({"what": place[len(start) :]} if start.endswith(" ") else {})
-    )
+def _where(number: int, place: references.Place) -> Reason:
+    """Where an issue's key was found."""
+    return make_reason(f"group.from.{place.kind}", number=number, **({"what": place.what} if place.what else {}))
 
 
 # ---- by likeness
@@ -254,7 +237,7 @@ def _with_branches(named: Iterable[ExplainedGroup], taken: frozenset[str]) -> tu
     return tuple(done)
 
 
-def _free_branch(group: Group, used: Collection[str]) -> str:
+def _free_branch(group: ExplainedGroup, used: Collection[str]) -> str:
     if len(group.issues) <= 3:
         # `-2` would read as one more issue
         plain, again = f"fix/issue-{'-'.join(map(str, group.issues))}", "-r"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from bot.model import Issue
 
@@ -85,14 +86,22 @@ def closes(body: str, repository: str) -> tuple[int, ...]:
     return tuple(dict.fromkeys(int(match[2]) for match in found))
 
 
-def component(issue: Issue) -> tuple[str, str] | None:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an issue names its component: a label, a line or a section of its body, a directory; or nowhere."""
+
+    kind: Literal["label", "line", "section", "directory", "no_label", "nothing"]
+    what: str = ""
+
+
+def component(issue: Issue) -> tuple[str, Place] | None:
     """The issue's component in lower case and where it was found (REQ-WF-001): a label, a line or section of the body,
     or the directory of the first file named. A file named without one tells nothing."""
     for label in issue.labels:
         matched = _COMPONENT_LABEL.fullmatch(label)
         if matched:
-            return matched.group(1).casefold(), f"label {label}"
-    for pattern, place in ((_COMPONENT_LINE, "its Component line"), (_COMPONENT_SECTION, "its Component section")):
+            return matched.group(1).casefold(), Place("label", label)
+    for pattern, place in ((_COMPONENT_LINE, Place("line")), (_COMPONENT_SECTION, Place("section"))):
         stated = pattern.search(issue.body)
         name = stated.group(1).strip(" \t\r`*_\"'.").casefold() if stated else ""
         if name not in _NO_ANSWER:
@@ -100,7 +109,7 @@ def component(issue: Issue) -> tuple[str, str] | None:
     path = first_file(issue)
     if path is None or "/" not in path:
         return None
-    return path.rpartition("/")[0].casefold(), f"the directory of {path}"
+    return path.rpartition("/")[0].casefold(), Place("directory", path)
 
 
 def _may_hold_error(text: str) -> bool:

@@ -11,12 +11,14 @@ from fnmatch import fnmatchcase
 from typing import Protocol
 
 from bot.model import Change
+from bot.model.reasons import Reason
 from bot.rules.patches.diff_parser import FileDiff, parse_diff, without_prefix
+from bot.rules.reasons import all_reasons, make_reason
 
 MAX_FILES = 200
 MAX_BYTES = 1_000_000
 _MOST_NAMED = 5
-"""Refused paths that one message names."""
+"""Refused paths that one reason names."""
 REGULAR_MODES = ("100644", "100755")
 
 LOCK_FILES: tuple[str, ...] = (
@@ -43,10 +45,10 @@ _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why something may not be: a stable code that programs compare, and a sentence that names the path."""
+    """Why something may not be: a stable code that programs compare, and what names the path."""
 
     reason: str
-    message: str
+    because: Reason
 
 
 class Changed(Protocol):
@@ -71,25 +73,23 @@ def check_path(path: str, protected: Sequence[str] = ()) -> Refusal | None:
     core.protectHFS and core.protectNTFS)."""
     shown = repr(path[:200])
     if any(unicodedata.category(char) in ("Cc", "Cs") or char in _BIDI for char in path):
-        return Refusal("control_character", f"{shown}: a name with control characters is refused; rename the file")
+        return _refusal("control_character", "control_name", path=shown)
     if path.startswith(("/", "\\")) or _DRIVE.match(path):
-        return Refusal("absolute_path", f"{shown}: only paths relative to the repository's root may be changed")
+        return _refusal("absolute_path", "absolute", path=shown)
     parts = re.split(r"[/\\]", path)
     if ".." in parts:
-        return Refusal("outside_tree", f"{shown}: leads out of the tree; name the file from the repository's root")
+        return _refusal("outside_tree", "outside", path=shown)
     names = tuple(map(_plain_name, parts))
     if ".git" in names:
-        return Refusal("git_directory", f"{shown}: git's own directory may not be changed")
+        return _refusal("git_directory", "git", path=shown)
     if "\\" in path or any(part in ("", ".") or len(part.encode()) > 255 for part in parts) or len(path) > 4000:
-        return Refusal("odd_path", f"{shown}: not the plain path of a file, such as src/app.py")
+        return _refusal("odd_path", "odd_path", path=shown)
     if ".gitmodules" in names:
-        return Refusal("gitmodules", f"{shown}: submodules may not be changed")
+        return _refusal("gitmodules", "submodules", path=shown)
     if names[:2] == (".github", "workflows"):
-        return Refusal("workflow_file", f"{shown}: workflows are for people to change (GitHub refuses such a push)")
+        return _refusal("workflow_file", "workflow", path=shown)
     if glob := _protecting(names, (*DEFAULT_PROTECTED, *protected)):
-        return Refusal(
-            "protected_path", f"{shown}: protected by `{glob}`; a person may allow it by `!{glob}` in protected_paths"
-        )
+        return _refusal("protected_path", "protected", path=shown, glob=glob)
     return None
 
 
@@ -97,12 +97,12 @@ def check_patch_text(text: str, path: str) -> Refusal | None:
     """None where the diff is one that may be applied for `path` (checked apart): text, small, of regular modes,
     and of no other file."""
     if _bytes(text) > MAX_BYTES:
-        return Refusal("too_large", f"{path!r}: the diff is larger than {MAX_BYTES:,} bytes; change less at once")
+        return _refusal("too_large", "diff_size", path=repr(path), most=f"{MAX_BYTES:,}")
     if "\0" in text:
-        return Refusal("control_character", f"{path!r}: the diff holds a NUL character")
+        return _refusal("control_character", "nul", path=repr(path))
     for part in parse_diff(text):
         if part.binary:
-            return Refusal("binary_patch", f"{path!r}: binary diffs are refused; they may unpack to any size")
+            return _refusal("binary_patch", "binary_diff", path=repr(path))
         refusal = _check_names(part, path) or _check_modes(path, part.modes)
         if refusal:
             return refusal
@@ -111,11 +111,11 @@ def check_patch_text(text: str, path: str) -> Refusal | None:
 
 def check_changes(changed: Sequence[Changed], protected: Sequence[str] = ()) -> Refusal | None:
     """What speaks against a tree's difference as a whole, for instance after an agent edited in place; the code is that
-    of the first refused path, the message names up to five."""
+    of the first refused path, the reason names up to five."""
     if len(changed) > MAX_FILES:
-        return Refusal("too_many_files", f"{len(changed)} files changed; at most {MAX_FILES} may at once")
+        return _refusal("too_many_files", "files", files=len(changed), most=MAX_FILES)
     if (total := sum(item.size for item in changed)) > MAX_BYTES:
-        return Refusal("too_large", f"the changed files hold {total:,} bytes; at most {MAX_BYTES:,} may change at once")
+        return _refusal("too_large", "size", size=f"{total:,}", most=f"{MAX_BYTES:,}")
     return _together([refusal for _, refusal in refused_changes(changed, protected)])
 
 
@@ -127,10 +127,10 @@ def refused_changes(changed: Sequence[Changed], protected: Sequence[str] = ()) -
 def check_proposed(changes: Sequence[Change], protected: Sequence[str] = ()) -> Refusal | None:
     """What speaks against an agent's proposal, before anything of it is looked at further; as `check_changes`."""
     if len({change.path for change in changes}) > MAX_FILES:
-        return Refusal("too_many_files", f"{len(changes)} files to change; at most {MAX_FILES} may at once")
+        return _refusal("too_many_files", "files_proposed", files=len(changes), most=MAX_FILES)
     texts = [text for c in changes for text in (c.patch, c.fallback_content, c.content) if text]
     if sum(map(_bytes, texts)) > MAX_BYTES:
-        return Refusal("too_large", f"the changes are larger than {MAX_BYTES:,} bytes; change less at once")
+        return _refusal("too_large", "size_proposed", most=f"{MAX_BYTES:,}")
     return _together([refusal for change in changes if (refusal := _check_proposed(change, protected))])
 
 
@@ -143,11 +143,12 @@ def _check_proposed(change: Change, protected: Sequence[str]) -> Refusal | None:
 
 def _together(refusals: Sequence[Refusal]) -> Refusal | None:
     """All of them as one: an agent can then leave out every one of them."""
-    messages = tuple(dict.fromkeys(one.message for one in refusals))
-    if len(messages) < 2:
-        return next(iter(refusals), None)
-    more = f"; and {len(messages) - _MOST_NAMED} more" if len(messages) > _MOST_NAMED else ""
-    return Refusal(refusals[0].reason, "; ".join(messages[:_MOST_NAMED]) + more)
+    reasons = tuple(dict.fromkeys(one.because for one in refusals))
+    return Refusal(refusals[0].reason, all_reasons(reasons, _MOST_NAMED)) if reasons else None
+
+
+def _refusal(reason: str, kind: str, **values: str | int) -> Refusal:
+    return Refusal(reason, make_reason(f"refused.{kind}", **values))
 
 
 def _check_names(part: FileDiff, path: str) -> Refusal | None:
@@ -156,18 +157,18 @@ def _check_names(part: FileDiff, path: str) -> Refusal | None:
         # a prefix may be a directory's name as well: the path of the change decides
         if path in (name, bare):
             continue
-        return check_path(bare) or Refusal("path_mismatch", f"{path!r}: its diff touches another file, {name[:200]!r}")
+        return check_path(bare) or _refusal("path_mismatch", "other_file", path=repr(path), other=repr(name[:200]))
     return None
 
 
 def _check_modes(path: str, modes: Iterable[str]) -> Refusal | None:
     for mode in modes:
         if mode == "120000":
-            return Refusal("symlink", f"{path!r}: symbolic links are refused; write a regular file")
+            return _refusal("symlink", "symlink", path=repr(path))
         if mode == "160000":
-            return Refusal("gitlink", f"{path!r}: submodules are refused")
+            return _refusal("gitlink", "gitlink", path=repr(path))
         if mode not in REGULAR_MODES:
-            return Refusal("odd_mode", f"{path!r}: mode {mode[:20]} is refused; only 100644 and 100755 are allowed")
+            return _refusal("odd_mode", "mode", path=repr(path), mode=mode[:20])
     return None
 
 
@@ -181,7 +182,7 @@ def _check_changed(item: Changed, protected: Sequence[str]) -> Refusal | None:
     if refusal := _check_modes(item.path, [item.new_mode]):
         return refusal
     if item.binary:
-        return Refusal("binary_patch", f"{item.path!r}: binary files may not be changed")
+        return _refusal("binary_patch", "binary", path=repr(item.path))
     return None
 
 

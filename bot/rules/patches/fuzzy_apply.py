@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from bot.model.reasons import Reason
 from bot.rules.patches.diff_parser import Hunk
 from bot.rules.patches.hunk_lines import Body, body_of, is_elision
 from bot.rules.patches.hunk_placement import HunkPlacement, Text, beside_a_wrong_line, fits_near, hunk_placements
 from bot.rules.patches.indentation import AddedLines, MatchedLine, indented
+from bot.rules.reasons import make_reason
 
 _APART = 10  # lines: a line number is believed only where no other place is nearer than this to the one it names
 _LOST = 5  # lines of context that a model may have cut off before a hunk
@@ -24,10 +26,10 @@ PatchProblem = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Why a diff was not applied: a stable code, and a sentence that names the hunk."""
+    """Why a diff was not applied: a stable code, and what names the hunk."""
 
     reason: PatchProblem
-    message: str
+    because: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ def apply_anchored(original: str, hunks: Sequence[Hunk]) -> str | Unclear:
     indented as the file is, where the hunk's other lines prove the difference."""
     crlf = original.count("\r\n")
     if original.count("\r") != crlf or crlf not in (0, original.count("\n")):
-        return Unclear("mixed_line_ends", "its line ends are mixed")
+        return Unclear("mixed_line_ends", make_reason("patch.mixed_line_ends"))
     plain = original.replace("\r\n", "\n")
     text = Text(plain.removesuffix("\n").split("\n") if plain else ())
     sought = _sought(text, hunks)
@@ -118,29 +120,29 @@ def _sought(text: Text, hunks: Sequence[Hunk]) -> list[_Sought] | Unclear:
         body = body_of(hunk)
         if not body.added and not any(line.removed for line in body.old):
             if not hunk.counted:
-                return _unclear("no_change", hunk, "hold no change, or not all that was meant")
+                return _unclear("no_change", hunk)
             continue
         added = [line for lines in body.added.values() for line in lines]
         shorter = sum(line.removed for line in body.old) > len(added)
         if shorter and any(_is_placeholder(line, text) for line in added):
-            return _unclear("elided", hunk, "put dots in the place of some that are removed")
+            return _unclear("elided", hunk)
         if body.old:
             found = hunk_placements(body, text)
         elif text.lines or sought:
-            return _unclear("no_anchor", hunk, "names no line of the file, so it has no place of its own")
+            return _unclear("no_anchor", hunk)
         else:
             found = (HunkPlacement(inserted=(0,), pairs=((0, 0),)),)
         if found is None:
-            return _unclear("too_much", hunk, "stand in too many places")
+            return _unclear("too_much", hunk)
         if not found:
             said = hunk.starts[0] - 1 if hunk.starts is not None and hunk.counted else None
             found = beside_a_wrong_line(body, text, said)
         if not found:
-            return _unclear("not_found", hunk, "stand 0 times in the file")
+            return _unclear("not_found", hunk)
         if len(found) == 1 and _contradicted(hunk, body, found[0], text):
-            return _unclear("ambiguous", hunk, "stand elsewhere, and nearly so at the line that is named")
+            return _unclear("ambiguous", hunk, "contradicted")
         sought.append(_Sought(number, hunk, body, found))
-    return sought or Unclear("no_change", "it changes nothing")
+    return sought or Unclear("no_change", make_reason("patch.no_change"))
 
 
 def _contradicted(hunk: Hunk, body: Body, place: HunkPlacement, text: Text) -> bool:
@@ -150,8 +152,8 @@ def _contradicted(hunk: Hunk, body: Body, place: HunkPlacement, text: Text) -> b
     return fits_near(body, text, hunk.starts[0] - 1)
 
 
-def _unclear(reason: PatchProblem, hunk: Hunk, what: str) -> Unclear:
-    return Unclear(reason, f"the lines of `{hunk.header.strip()[:60]}` {what}")
+def _unclear(reason: PatchProblem, hunk: Hunk, kind: str = "", **count: int) -> Unclear:
+    return Unclear(reason, make_reason(f"hunk.{kind or reason}", hunk=hunk.header.strip()[:60], **count))
 
 
 def _is_placeholder(line: str, text: Text) -> bool:
@@ -168,9 +170,9 @@ def _settled(sought: Sequence[_Sought], text: Text) -> list[_Sought] | Unclear:
         if len(found) > 1:
             found = _same_result(item, text) or _twins(item, sought) or _by_header(item, sought, text)
         if len(found) != 1:
-            return _unclear("ambiguous", item.hunk, f"stand {len(item.found)} times in the file")
+            return _unclear("ambiguous", item.hunk, count=len(item.found))
         if None in found[0].inserted:
-            return _unclear("ambiguous", item.hunk, "leave out lines beside the added ones: before or after them?")
+            return _unclear("ambiguous", item.hunk, "one_sided")
         settled.append(_Sought(item.number, item.hunk, item.body, found))
     return settled
 
@@ -243,7 +245,7 @@ def _edits(item: _Sought, text: Text, elsewhere: Sequence[MatchedLine]) -> list[
     for where, line in zip(sorted(item.body.added), place.inserted, strict=True):
         new = indented(_block(item, where, text), seen, elsewhere)
         if new is None:
-            return _unclear("indentation", item.hunk, "are indented otherwise than in the file, and not all alike")
+            return _unclear("indentation", item.hunk)
         assert line is not None
         edits.append(_Edit(line, line, new, item.number))
     return edits
@@ -268,7 +270,7 @@ def _written(text: Text, edits: Sequence[_Edit]) -> list[str] | Unclear:
     at = 0
     for edit, following in zip(ordered, [*ordered[1:], None], strict=True):
         if following is not None and edit.hunk != following.hunk and _touch(edit, following):
-            return Unclear("overlap", "two hunks change the same lines")
+            return Unclear("overlap", make_reason("patch.overlap"))
         new += [*text.lines[at : edit.start], *edit.new]
         at = edit.end
     return [*new, *text.lines[at:]]

@@ -10,6 +10,7 @@ from typing import Literal
 
 from bot.config import Policy
 from bot.model.pulls import PullRequest
+from bot.model.reasons import Reason
 from bot.rules.pulls.path_filter import wanted as path_wanted
 from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import WRITE_ACCESS, carries
@@ -37,7 +38,7 @@ class EligibilityFacts:
 @dataclass(frozen=True, slots=True)
 class Eligibility:
     standing: Standing
-    because: str
+    because: Reason
 
 
 def judge_eligibility(pull: PullRequest, policy: Policy, facts: EligibilityFacts) -> Eligibility:
@@ -51,40 +52,41 @@ def judge_eligibility(pull: PullRequest, policy: Policy, facts: EligibilityFacts
         and facts.paths is not None
         and not path_wanted(policy.pull_requests.paths, facts.paths)
     ):
-        return Eligibility("filtered", "it changes none of the paths that `pull_requests.paths` names")
+        return Eligibility("filtered", make_reason("pull.filtered"))
     return trust(pull, facts)
 
 
 def _plainly(pull: PullRequest, policy: Policy, facts: EligibilityFacts) -> Eligibility | None:
     if pull.state == "closed":
-        return Eligibility("closed", "it was merged" if pull.merged else "it is closed")
+        return Eligibility("closed", make_reason("pull.merged" if pull.merged else "pull.closed"))
     if not policy.pull_requests.enabled:
-        return Eligibility("unwanted", make_reason("unwanted.off").text)
+        return Eligibility("unwanted", make_reason("unwanted.off"))
     if carries(pull.labels, policy.skip_label):
-        return Eligibility("unwanted", make_reason("unwanted.label", label=policy.skip_label).text)
+        return Eligibility("unwanted", make_reason("unwanted.label", label=policy.skip_label))
     if pull.draft and not policy.pull_requests.drafts:
-        return Eligibility("unwanted", make_reason("unwanted.draft").text)
+        return Eligibility("unwanted", make_reason("unwanted.draft"))
     if facts.own:
-        return Eligibility("own", "its head was pushed by Mendbot, which checked it before")
+        return Eligibility("own", make_reason("pull.own"))
     if facts.paused_by is not None:
-        return Eligibility("paused", make_reason("unwanted.paused", by=facts.paused_by).text)
+        return Eligibility("paused", make_reason("unwanted.paused", by=facts.paused_by))
     return None
 
 
 def trust(pull: PullRequest, facts: EligibilityFacts) -> Eligibility:
     """Whether the head's code may run: by its author's write access, or by an approval of this commit."""
     if facts.permission in WRITE_ACCESS:
-        return Eligibility("wanted", f"{pull.author} has {facts.permission} access")
+        return Eligibility("wanted", make_reason("pull.access", by=pull.author, permission=facts.permission or ""))
     if _ours(pull, facts):
-        return Eligibility("wanted", "Mendbot opened it, and its branch is the repository's own")
+        return Eligibility("wanted", make_reason("pull.by_mendbot"))
     if not facts.boxed:
-        return Eligibility(
-            "awaiting", "no sandbox works on Mendbot's machine, so only code of people with write access runs"
-        )
+        return Eligibility("awaiting", make_reason("pull.no_sandbox"))
     if facts.approved_by is not None:
-        return Eligibility("wanted", f"{facts.approved_by} commented ok-to-test for {pull.head_sha[:12]}")
-    has = f"has {facts.permission!r} access" if facts.permission else "is unknown here"
-    return Eligibility("awaiting", f"its author {pull.author or 'unknown'} {has}: a maintainer must approve it")
+        return Eligibility("wanted", make_reason("pull.approved", by=facts.approved_by, sha=pull.head_sha[:12]))
+    return Eligibility("awaiting", make_reason("pull.unapproved", by=pull.author or "?", permission=_shown(facts)))
+
+
+def _shown(facts: EligibilityFacts) -> str:
+    return facts.permission or "?"
 
 
 def from_fork(pull: PullRequest, repository: str) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from bot.config import Policy
 from bot.model import Model, Repo
 from bot.model.pulls import CheckStatus
+from bot.model.reasons import Reason
 
 MERGE_GROUP = 0
 """The number under which a merge queue's commits are checked: they are no pull request's head."""
@@ -29,7 +30,7 @@ class PullCheckSpec(Model):
     policy: Policy = Policy()
     only: tuple[str, ...] = ()
     kept: tuple[CheckStatus, ...] = ()
-    because: str = ""
+    because: Reason | None = None
     """Who or what asked for it, a sentence."""
     asked: bool = False
     """Whether somebody asked: then it is done whatever drafts, paths, labels or a pause say."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Literal, assert_never
 
-from bot.model import CHECK_ORDER, Model, SetupDone, StopReason, ValidationStep
+from bot.model import CHECK_ORDER, Model, SetupDone, ValidationStep
 from bot.model.pipeline import PipelineStage
 from bot.model.pull_check_events import (
     PullBaseChecked,
@@ -23,6 +23,7 @@ from bot.model.pull_check_events import (
     PullStarted,
 )
 from bot.model.pulls import CheckStatus, Failure, PullStatus
+from bot.model.reasons import ExplainedStop
 from bot.rules.failures import verdict
 from bot.rules.failures.errors import Printed
 from bot.rules.pulls.spec import PullCheckSpec
@@ -63,7 +64,7 @@ class PullCheckState:
     judged: Mapping[int, CheckStatus] = field(default_factory=dict)
     setup_step: ValidationStep | None = None
     """The head's setup command that failed, with what it printed."""
-    stop: StopReason | None = None
+    stop: ExplainedStop | None = None
     finished: PullStatus | None = None
 
 
@@ -126,7 +127,7 @@ def _apply(state: PullCheckState, event: PullCheckEvent) -> PullCheckState:
         case PullSetupCompleted():
             return replace(state, set_up=True, stages=event.stages, setup=event.steps)
         case PullSetupFailed():
-            failed = StopReason(reason="setup_failed", details=event.details)
+            failed = ExplainedStop(reason="setup_failed", details=event.details)
             return replace(state, set_up=True, stop=failed, setup_step=_failed_setup(event))
         case PullCheckStarted():
             return replace(state, running=event.index)
@@ -147,14 +148,14 @@ def _apply(state: PullCheckState, event: PullCheckEvent) -> PullCheckState:
 
 
 def _failed_setup(event: PullSetupFailed) -> ValidationStep:
-    values = event.said.values
+    values = event.details.values
     return ValidationStep(
         command=str(values["command"]),
         stage="setup",
         passed=False,
         exit_code=event.exit_code,
-        timed_out=event.said.kind == "setup.timed_out",
-        output=str(values.get("block", event.details)),
+        timed_out=event.details.kind == "setup.timed_out",
+        output=str(values.get("block", "")),
         duration_ms=event.duration_ms,
     )
 

@@ -55,8 +55,8 @@ _DETAILS_CHARS = 500
 _DECISIONS = {Status.SUCCESS: "fixed", Status.FAILED: "needs-human", Status.CANCELLED: "cancelled"}
 
 
-def certificate(run_id: str, spec: RunSpec, state: RunState) -> dict[str, Any]:
-    """The certificate of a run that is over, fit for JSON. `details` is what the stop reason says: the caller masks it.
+def certificate(run_id: str, spec: RunSpec, state: RunState, details: str = "") -> dict[str, Any]:
+    """The certificate of a run that is over, fit for JSON. `details` are those of its stop reason in English, masked.
 
     Raises ValueError where the state has no final status."""
     if state.finished is None or not state.finished.final:
@@ -73,7 +73,7 @@ def certificate(run_id: str, spec: RunSpec, state: RunState) -> dict[str, Any]:
         "decision": "unproven" if unshown else _DECISIONS[state.finished],
         **({"shown": not unshown} if state.finished is Status.SUCCESS else {}),
         "reason": state.stop.reason if state.stop else "passed",
-        "details": _short(state.stop.details) if state.stop else "",
+        "details": _short(details),
         "base": state.base_sha,
         "commit": state.commit_sha,
         "best_attempt": state.best_attempt,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from bot.model import ValidationStep
 from bot.model.pipeline import WhatRan
+from bot.model.reasons import Reason
 from bot.model.run_events import AttemptStarted, CheckEnded
 from bot.rules.runs.changes import own_hash
 from bot.rules.runs.lessons import FirstSeen, Lesson
@@ -39,7 +40,7 @@ class BeforeAttempt:
 
     snapshot: str
     changed_paths: tuple[str, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Reason, ...]
     shown: tuple[FirstSeen, ...]
     lessons: tuple[Lesson, ...]
 
@@ -93,6 +94,7 @@ def goes_back_to(state: RunState) -> BeforeAttempt:
 
 def refused(state: RunState, event: CheckEnded, steps: tuple[ValidationStep, ...]) -> RunState:
     """The checks passed, but not with the tests that ran before: the run stands where it stood, one attempt poorer."""
+    assert event.refused is not None
     because, before = event.refused, goes_back_to(state)
     own, made = before is state.before[-1], state.made[-1]
     last = state.states[state.stands] if state.states else None
@@ -114,7 +116,7 @@ def refused(state: RunState, event: CheckEnded, steps: tuple[ValidationStep, ...
         iterations=(*state.iterations, event.iteration),
         stands=trajectory.last_of(states, before.snapshot),
         verdict=trajectory.judge_attempt(states),
-        validations=(*state.validations, close(steps, because)),
+        validations=(*state.validations, close(steps, refused=True)),
         # what is not to blame may be tried again, on its own
         made=(*state.made[:-1], replace(made, undone=own, patch_hash=made.patch_hash if own else "")),
         troubles=(*state.troubles, because),

@@ -73,7 +73,7 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
             done = replace(state, set_up=True, setup=event.steps, stages=event.stages)
             return replace(done, start=event.snapshot, snapshot=event.snapshot)
         case SetupFailed():
-            stop = ExplainedStop(reason="setup_failed", details=event.details, said=event.said)
+            stop = ExplainedStop(reason="setup_failed", details=event.details)
             return replace(state, setup=event.steps, stop=stop)
         case Paused():
             return replace(state, paused_at=state.paused_at or event.ts)
@@ -144,7 +144,7 @@ def _applied(state: RunState, event: ChangesApplied) -> RunState:
 def _not_applied(state: RunState, event: ImplementationFailed) -> RunState:
     state = replace(state, attempt_over=True, troubles=(*state.troubles, event.message))
     if event.reason in _ENDING:
-        return replace(state, stop=ExplainedStop(reason=event.reason, details=event.message, said=event.said))
+        return replace(state, stop=ExplainedStop(reason=event.reason, details=event.message))
     return replace(state, no_progress=state.no_progress + 1)
 
 

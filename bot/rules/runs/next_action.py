@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from bot.model import Model, Phase, Status, StopReason
+from bot.model import Model, Phase, Status
 from bot.model.pipeline import PipelineStage
 from bot.model.reasons import ExplainedStop
 from bot.rules.reasons import make_reason
@@ -55,7 +55,7 @@ class Package(Model):
 class Finish(Model):
     kind: Literal["finish"] = "finish"
     status: Status
-    stop: ExplainedStop | StopReason | None = None
+    stop: ExplainedStop | None = None
 
 
 Action = Begin | SetUp | Validate | Prepare | Implement | ReviewAction | Package | Finish

@@ -82,11 +82,11 @@ def next_index(
     return len(steps) if len(steps) < len(stages) else None
 
 
-def close(steps: Sequence[ValidationStep], refused: str = "") -> Validation:
-    """What the steps amount to: passed only if none failed; the first failure classifies the whole. `refused` says why
-    a change is refused although its checks passed."""
+def close(steps: Sequence[ValidationStep], refused: bool = False) -> Validation:
+    """What the steps amount to: passed only if none failed; the first failure classifies the whole. `refused` where
+    the change is refused although its checks passed."""
     if refused:
-        return Validation(passed=False, summary=f"refused: {refused}", classification="test", steps=tuple(steps))
+        return Validation(passed=False, summary="refused: other tests ran", classification="test", steps=tuple(steps))
     failed = next((step for step in steps if not step.passed), None)
     if failed is None:
         ran = [step.stage for step in steps if not step.skipped]

@@ -216,7 +216,6 @@ def session_for(
     state: RunState,
     *,
     created_at: datetime,
-    waiting_for: str | None = None,
 ) -> Session:
     """The session that a run is to programs. In one that has ended nothing is pending or running any more: what was
     not reached is `skipped`, what was cut short `failed`."""
@@ -229,12 +228,10 @@ def session_for(
         artifact_refs=state.artifact_refs,
         iteration=state.counted,
         max_attempts=spec.most_attempts,
-        stop_reason=state.stop,
         shown=proof_of(spec, state) == "shown" if status is Status.SUCCESS else None,
         branch=state.branch or None,
         pull_request=state.pull.url if state.pull else None,
         changed_paths=state.changed_paths,
-        waiting_for=None if status.final else waiting_for,
         created_at=created_at,
         ended_at=state.ended_at,
     )

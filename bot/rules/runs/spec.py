@@ -37,9 +37,8 @@ class RunSpec(Model):
     test_command: ShellOrArgv | None = None
     validation_commands: tuple[ShellOrArgv, ...] = ()
     key: str = ""
-    reasons: tuple[str, ...] = ()
-    why: tuple[Reason, ...] = ()
-    """The same as values, for those who tell them in another language."""
+    reasons: tuple[Reason, ...] = ()
+    """Why its issues are together."""
     suggested_branch: str = ""
     policy: Policy = Policy()
     base_branch: str = ""

@@ -15,11 +15,11 @@ from bot.model import (
     SetupDone,
     SetupPlan,
     Status,
-    StopReason,
     Validation,
     ValidationStep,
 )
 from bot.model.pipeline import ExistingErrors, PipelineStage, WhatRan
+from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import Loss
 from bot.rules.runs.changes import AttemptChange, tried
 from bot.rules.runs.executed_tests import BeforeAttempt, SuiteSeen
@@ -74,10 +74,10 @@ class RunState:
     """The repository's files that the task names."""
     changed_paths: tuple[str, ...] = ()
     made: tuple[AttemptChange, ...] = ()
-    troubles: tuple[str, ...] = ()
+    troubles: tuple[Reason, ...] = ()
     """Why changes did not apply."""
-    notes: tuple[str, ...] = ()
-    """What a person should look at in the change, a sentence each."""
+    notes: tuple[Reason, ...] = ()
+    """What a person should look at in the change."""
     guidance: tuple[KnownError, ...] = ()
     """What the history told before the latest attempt."""
     base_errors: Mapping[int, frozenset[str]] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class RunState:
     shown: tuple[FirstSeen, ...] = ()
     lessons: tuple[Lesson, ...] = ()
     before: tuple[BeforeAttempt, ...] = ()
-    stop: StopReason | None = None
+    stop: ExplainedStop | None = None
     paused_at: datetime | None = None
     paused_ms: int = 0
     """See `idle_ms`; of the stretches that are over. One that is not began at `paused_at`."""

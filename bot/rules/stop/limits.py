@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.errors import ConfigError
-from bot.model import StopReason
 from bot.model.reasons import ExplainedStop
 from bot.rules.reasons import make_reason
 
@@ -17,11 +16,9 @@ __all__ = [
     "DEFAULT_STOP_CONDITIONS",
     "LoopState",
     "StopConditions",
-    "StopReason",
     "limit_reached",
     "load_stop_conditions",
     "loop_run_to_state",
-    "should_stop",
 ]
 
 _MINUTE_MS = 60_000
@@ -50,16 +47,10 @@ class LoopState:
     paused_ms: int = 0
 
 
-def should_stop(state: LoopState, conditions: StopConditions, now: datetime | None = None) -> StopReason | None:
+def limit_reached(state: LoopState, conditions: StopConditions, now: datetime) -> ExplainedStop | None:
     """The first limit reached, in the order iterations, duration, progress; None while there is room (REQ-STOP-001).
 
-    `now` is the present moment by default. A clock that went backwards counts as no time at all."""
-    found = limit_reached(state, conditions, now or datetime.now(UTC))
-    return StopReason(reason=found.reason, details=found.details) if found else None
-
-
-def limit_reached(state: LoopState, conditions: StopConditions, now: datetime) -> ExplainedStop | None:
-    """As `should_stop`, with the figures as values."""
+    A clock that went backwards counts as no time at all."""
     if state.iterations >= conditions.max_iterations:
         figures = {"done": state.iterations, "most": conditions.max_iterations}
         return ExplainedStop.of("max_iterations", make_reason("max_iterations", **figures))

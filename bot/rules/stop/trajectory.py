@@ -54,7 +54,7 @@ class TrajectoryState:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to be thought of the last state. `because` is one sentence for people; it may quote untrusted output."""
+    """What is to be thought of the last state."""
 
     moved: bool
     stop: ExplainedStop | None
@@ -63,7 +63,6 @@ class Verdict:
     fixed: tuple[str, ...]
     remaining: tuple[str, ...]
     introduced: tuple[str, ...]
-    because: str
 
 
 def last_of(states: Sequence[TrajectoryState], snapshot: str) -> int:
@@ -99,7 +98,7 @@ def judge_attempt(
     for at, state in enumerate(states):
         before, errors = errors, _update(errors, state, at > 0 and states[at - 1].snapshot == state.snapshot)
     old, new = _all(before), _all(errors)
-    moved, because = _movement(states, before, text_moved)
+    moved = _moved(states, before, text_moved)
     stop = _stop(states, printed or {})
     return Verdict(
         moved=moved and stop is None,
@@ -108,7 +107,6 @@ def judge_attempt(
         fixed=tuple(sorted(old - new)),
         remaining=tuple(sorted(old & new)) if len(states) > 1 else tuple(sorted(new)),
         introduced=tuple(sorted(new - old)) if len(states) > 1 else (),
-        because=stop.details if stop else because,
     )
 
 
@@ -127,57 +125,38 @@ def _all(errors: _Open) -> frozenset[str]:
     return frozenset[str]().union(*errors.values())
 
 
-def _movement(states: Sequence[TrajectoryState], errors: _Open, text_moved: bool) -> tuple[bool, str]:
-    """Whether the last state is a step forward from those before it, whose open errors are given, and why."""
+def _moved(states: Sequence[TrajectoryState], errors: _Open, text_moved: bool) -> bool:
+    """Whether the last state is a step forward from those before it, whose open errors are given."""
     now = states[-1]
     if len(states) == 1:
-        return True, "the first state; there is nothing to compare it with yet"
+        return True
     before = states[-2]
     if now.passed:
-        return _passed(states)
-    if now.snapshot == before.snapshot:
-        return False, "the tree is the same as before, so nothing can have been fixed"
-    if before.passed:
-        return False, "every stage passed before this change"
-    if now.stage < before.stage:
-        return False, "an earlier stage fails now, and hides what comes after it"
+        # what passes on a tree that failed before, or only when it is run again, is luck and no fix
+        return not now.flaky and not any(one.snapshot == now.snapshot and not one.passed for one in states[:-1])
+    if now.snapshot == before.snapshot or before.passed or now.stage < before.stage:
+        return False
     if now.stage > before.stage and now.flaky:
-        return False, "a stage passed only when it was run again, which is no fix"
+        return False
     if now.stage not in errors:
-        if any(stage > now.stage for stage in errors):
-            return False, "a later stage had been reached before; the ground lost is not won back yet"
-        return True, "a later stage was reached: all stages before it pass now"
-    return _by_sets(states, errors[now.stage], text_moved)
+        # where a later stage had been reached before, the ground lost is not won back yet
+        return all(stage <= now.stage for stage in errors)
+    return _moved_by_sets(states, errors[now.stage], text_moved)
 
 
-def _passed(states: Sequence[TrajectoryState]) -> tuple[bool, str]:
-    now = states[-1]
-    if now.flaky:
-        return False, "every stage passed, but one only when it was run again, which is no fix"
-    if any(state.snapshot == now.snapshot and not state.passed for state in states[:-1]):
-        return False, "every stage passed on a tree that failed before, which is luck and no fix"
-    return True, "every stage passed"
-
-
-def _by_sets(states: Sequence[TrajectoryState], known: frozenset[str], text_moved: bool) -> tuple[bool, str]:
+def _moved_by_sets(states: Sequence[TrajectoryState], known: frozenset[str], text_moved: bool) -> bool:
     """Compares the last state with what its stage showed when it last ran."""
     now, earlier = states[-1], [state for state in states[:-1] if state.stage == states[-1].stage]
     if now.timed_out:
-        return False, "the check did not come to its end; what it did not show may still be there"
+        return False  # what it did not show may still be there
     if earlier and all(state.timed_out for state in earlier):
-        return True, "the check came to its end, which it never did before"
+        return True
     if not known or not now.fingerprints:
-        said = "better" if text_moved else "no better"
-        return text_moved, f"the check names no error that could be compared; by its words it is {said}"
-    gone, new = len(known - now.fingerprints), len(now.fingerprints - known)
-    if gone:
-        return True, f"{gone} of {len(known)} errors gone" + (f", {new} new that may have been hidden" if new else "")
-    if new:
-        return False, f"{new} new beside the {_count(len(known))} from before"
+        return text_moved
+    if known - now.fingerprints:
+        return True
     last = next((state for state in reversed(earlier) if state.fingerprints == now.fingerprints), None)
-    if last is not None and _thinned(last, now):
-        return True, f"the same {_count(len(known))} in {now.places} places instead of {last.places}"
-    return False, f"the same {_count(len(known))} as before"
+    return now.fingerprints <= known and last is not None and _thinned(last, now)
 
 
 def _stop(states: Sequence[TrajectoryState], printed: Mapping[str, str]) -> ExplainedStop | None:
@@ -280,7 +259,3 @@ def _better(best: TrajectoryState, now: TrajectoryState) -> bool:
     # all replaced: they were hidden. Some stayed: the check had seen past them, so what is new counts against it
     hidden = not best.fingerprints & now.fingerprints
     return bool(gone) and (hidden or len(new) < len(gone))
-
-
-def _count(errors: int) -> str:
-    return "error" if errors == 1 else f"{errors} errors"

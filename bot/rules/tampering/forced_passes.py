@@ -6,6 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
+
 __all__ = ["rigging", "stubbing"]
 
 _PYTHON = re.compile(r"\.pyi?$")
@@ -42,38 +45,38 @@ _PANICS = re.compile(r"^[ \t]*#\[should_panic\b", re.MULTILINE)
 _RUST_TEST = re.compile(r"#\[(?:\w+::)*(?:test|rstest|test_case)\b")
 
 
-def rigging(path: str, before: str | None, after: str | None, *, tests: bool) -> Iterator[str]:
-    """Sentences for each way in which the change of one file rigs what checks it; `tests` says that the file is one of
+def rigging(path: str, before: str | None, after: str | None, *, tests: bool) -> Iterator[Reason]:
+    """A reason for each way in which the change of one file rigs what checks it; `tests` says that the file is one of
     tests or of their support, which may ask what runs it and bring assertions of its own."""
     if after is None:
         return
     if before is None and _STANDS_IN.search(path):
-        yield f"{path}: it would run in place of a check's own tool or before it; leave the tools as they are"
+        yield make_reason("rigged.stands_in", path=path)
     if before is None and _TARGET_FILE.match(path):
-        yield f"{path}: make would take its target of that name for done; name the file differently"
+        yield make_reason("rigged.target_file", path=path)
     if _PYTHON.search(path):
         hooks = sorted(set(_HOOK.findall(after)) - set(_HOOK.findall(before or "")))
         if hooks:
-            yield f"{path}: adds {', '.join(hooks)}, which decides what tests run or how they end; fix the code"
+            yield make_reason("rigged.hooks", path=path, names=", ".join(hooks))
     if _turned_round(before or "", after):
-        yield f"{path}: a test that was there is now expected to panic; let it pass"
+        yield make_reason("rigged.panics", path=path)
     if tests:
         return
     if _PYTHON.search(path) and _more(_LEAVES, before, after):
-        yield f"{path}: the code ends the process that checks it, with success; let it go on"
+        yield make_reason("rigged.leaves", path=path)
     asked = _more(_ASKS, before, after)
     if asked:
-        yield f"{path}: the code asks whether tests run it ({asked}); let it do the same everywhere"
+        yield make_reason("rigged.asks", path=path, what=asked)
     replaced = _more(_REPLACED, before, after) if _JAVASCRIPT.search(path) else ""
     if replaced:
-        yield f"{path}: the code replaces what tests call ({replaced.rstrip(' =')}); leave it as it is"
+        yield make_reason("rigged.replaces", path=path, what=replaced.rstrip(" ="))
 
 
-def stubbing(path: str, before: str | None, after: str | None) -> Iterator[str]:
-    """The sentence for what tests share, in a change of tests alone, where it replaces code from now on."""
+def stubbing(path: str, before: str | None, after: str | None) -> Iterator[Reason]:
+    """The reason for what tests share, in a change of tests alone, where it replaces code from now on."""
     stub = _more(_STUBS, before, after or "")
     if stub:
-        yield f"{path}: nothing but tests changed, and they now replace code by `{stub.strip(' =(')}`; fix the code"
+        yield make_reason("rigged.stubs", path=path, what=stub.strip(" =("))
 
 
 def _turned_round(before: str, after: str) -> bool:

@@ -1,5 +1,5 @@
 """Cases that a change takes out while their tests stay: rows of tables, early returns, swallowed failures, calls that
-are gone, tests where no runner collects them. Each is a sentence that names the path."""
+are gone, tests where no runner collects them. Each has its reason."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
 from bot.rules.tampering.test_source import Reading
 
 __all__ = ["ChangedTests", "LossKind", "collected_by_name", "losses"]
@@ -41,35 +43,34 @@ def collected_by_name(path: str) -> bool:
     return next((pattern.search(name) is not None for suffix, pattern in _COLLECTED if suffix.search(name)), True)
 
 
-def losses(files: Sequence[ChangedTests]) -> Iterator[tuple[LossKind, str, str]]:
-    """(kind, path, message) for each file that loses cases in one of these ways."""
+def losses(files: Sequence[ChangedTests]) -> Iterator[tuple[LossKind, str, Reason]]:
+    """(kind, path, reason) for each file that loses cases in one of these ways."""
     yield from _rows(files)
     for file in files:
         if file.gone:
             continue
         name = _hurried(file)
         if name:
-            yield "left_early", file.path, f"{file.path}: test {name} now ends early or hides what fails; let it run"
+            yield "left_early", file.path, make_reason("weak.quits", path=file.path, name=name)
         if not file.new and file.after.exits > file.before.exits:
-            yield "left_early", file.path, f"{file.path}: it now ends the whole run with success; let its tests run"
+            yield "left_early", file.path, make_reason("weak.exits", path=file.path)
         if not file.new and file.after.hidden > file.before.hidden:
-            what = "tests are in a class that is not collected"
-            yield "not_collected", file.path, f"{file.path}: {what}; name the class `Test…`"
+            yield "not_collected", file.path, make_reason("weak.uncollected", path=file.path)
         lost = [name for name in file.before.calls - file.after.calls if _stays(name, file)]
         if lost:
-            yield "not_collected", file.path, f"{file.path}: {', '.join(sorted(lost)[:5])} is no longer called; call it"
+            names = ", ".join(sorted(lost)[:5])
+            yield "not_collected", file.path, make_reason("weak.uncalled", path=file.path, names=names)
 
 
-def _rows(files: Sequence[ChangedTests]) -> Iterator[tuple[LossKind, str, str]]:
+def _rows(files: Sequence[ChangedTests]) -> Iterator[tuple[LossKind, str, Reason]]:
     lost = Counter(row for file in files for row in file.before.rows)
     lost.subtract(row for file in files for row in file.after.rows)
     for file in files:
         fewer = len(file.before.rows) - len(file.after.rows)
         missing = [row for row in Counter(file.before.rows) - Counter(file.after.rows) if lost[row] > 0]
         if fewer > 0 and missing and not file.gone:
-            what = f"{fewer} row{'' if fewer == 1 else 's'} of its tables taken out ({_short(missing[0])}"
-            more = ", …" if len(missing) > 1 else ""
-            yield "fewer_rows", file.path, f"{file.path}: {what}{more}); keep every case"
+            row = _short(missing[0]) + (", …" if len(missing) > 1 else "")
+            yield "fewer_rows", file.path, make_reason("weak.rows", path=file.path, count=fewer, row=row)
 
 
 def _hurried(file: ChangedTests) -> str:

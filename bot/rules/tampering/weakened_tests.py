@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.model.reasons import Reason
+from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.tampering.check_config import is_config, settings, stands_aside
 from bot.rules.tampering.forced_passes import rigging, stubbing
 from bot.rules.tampering.lost_cases import ChangedTests, LossKind, collected_by_name, losses
@@ -38,13 +40,13 @@ class FileTexts:
 
 @dataclass(frozen=True, slots=True)
 class Weakening:
-    """One way in which a change lets the checks see less. `message` names the path and what to do; names that it quotes
-    are untrusted. `refuse` fails the attempt, `note` is shown to the people who review it."""
+    """One way in which a change lets the checks see less. `because` names the path and what to do; its values are
+    untrusted. `refuse` fails the attempt, `note` is shown to the people who review it."""
 
     severity: Severity
     kind: Kind
     path: str
-    message: str
+    because: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +84,10 @@ def weakened(
     return tuple(sorted(found, key=lambda one: (one.severity != "refuse", one.path)))
 
 
-def weakened_refusal(found: Iterable[Weakening]) -> str | None:
-    """The sentence with which an attempt is refused, for its agent and for people; None where nothing refuses it."""
-    messages = [one.message for one in found if one.severity == "refuse"]
-    if not messages:
-        return None
-    more = f"; and {len(messages) - _NAMED} more" if len(messages) > _NAMED else ""
-    return "; ".join(messages[:_NAMED]) + more
+def weakened_refusal(found: Iterable[Weakening]) -> Reason | None:
+    """Why an attempt is refused, for its agent and for people; None where nothing refuses it."""
+    reasons = [one.because for one in found if one.severity == "refuse"]
+    return all_reasons(reasons, _NAMED) if reasons else None
 
 
 def _read(texts: FileTexts, checked: bool) -> _File:
@@ -113,7 +112,7 @@ def _lost_cases(files: Sequence[_File]) -> Iterable[Weakening]:
         ChangedTests(file.path, file.before, file.after, new=file.texts.before is None, gone=file.texts.after is None)
         for file in files
     ]
-    return (Weakening("refuse", kind, path, message) for kind, path, message in losses(changed))
+    return (Weakening("refuse", kind, path, because) for kind, path, because in losses(changed))
 
 
 def _deleted(files: Sequence[_File]) -> Iterable[Weakening]:
@@ -125,17 +124,15 @@ def _deleted(files: Sequence[_File]) -> Iterable[Weakening]:
         file = next(file for file in files if file.path == path)
         if not missing:
             continue
-        what = f"{len(missing)} test{'s' if len(missing) > 1 else ''} ({_names(case.name for case in missing)})"
-        if file.texts.after is None:
-            yield Weakening("refuse", "deleted_test", path, f"{path}: the file with {what} was deleted; keep it")
-        else:
-            yield Weakening("refuse", "deleted_test", path, f"{path}: {what} deleted; keep what was tested")
+        names, reason = _names(case.name for case in missing), "file" if file.texts.after is None else "deleted"
+        because = make_reason(f"weak.{reason}", path=path, count=len(missing), names=names)
+        yield Weakening("refuse", "deleted_test", path, because)
     added = {file.texts.after for file in files if file.texts.before is None}
     for file in files:
         texts = file.texts
         unread = texts.after is None and texts.before and not file.before.cases and not is_snapshot(file.path)
         if unread and is_test(file.path) and texts.before not in added and _is_more_than_help(file):
-            yield Weakening("refuse", "deleted_test", file.path, f"{file.path}: the test file was deleted; keep it")
+            yield Weakening("refuse", "deleted_test", file.path, make_reason("weak.test_file", path=file.path))
 
 
 def _is_more_than_help(file: _File) -> bool:
@@ -199,18 +196,18 @@ def _fewer(files: Sequence[_File]) -> Iterable[Weakening]:
             else:
                 same = next((other for other in after if other.name == case.name), None)
             if same is not None and _has_fewer(case.assertions, same.assertions, lost):
-                yield _less(file.path, f"test {_short(case.name)}", case.assertions, same.assertions)
+                yield _less("weak.fewer", file.path, case.assertions, same.assertions, name=_short(case.name))
         if file.texts.after is not None and _has_fewer(file.before.loose, file.after.loose, lost):
-            yield _less(file.path, "what its tests share", file.before.loose, file.after.loose)
+            yield _less("weak.fewer.shared", file.path, file.before.loose, file.after.loose)
 
 
 def _has_fewer(before: Sequence[str], after: Sequence[str], lost: Counter[str]) -> bool:
     return len(after) < len(before) and any(line in lost for line in Counter(before) - Counter(after))
 
 
-def _less(path: str, where: str, before: Sequence[str], after: Sequence[str]) -> Weakening:
-    figures = f"{len(after)} assertion{'' if len(after) == 1 else 's'} instead of {len(before)}"
-    return Weakening("refuse", "fewer_assertions", path, f"{path}: {where} has {figures}; keep what it asserts")
+def _less(kind: str, path: str, before: Sequence[str], after: Sequence[str], **name: str) -> Weakening:
+    because = make_reason(kind, path=path, count=len(after), before=len(before), **name)
+    return Weakening("refuse", "fewer_assertions", path, because)
 
 
 def _skipped(files: Sequence[_File]) -> Iterable[Weakening]:
@@ -221,8 +218,8 @@ def _skipped(files: Sequence[_File]) -> Iterable[Weakening]:
         more = file.after.skips - file.before.skips
         if more > 0:
             severity: Severity = "note" if file.texts.before is None and not tests_gone else "refuse"
-            what = f"{more} new mark{'' if more == 1 else 's'} by which tests are skipped, left out or expected to fail"
-            yield Weakening(severity, "skipped_test", file.path, f"{file.path}: {what}; let them run")
+            because = make_reason("weak.skipped", path=file.path, count=more)
+            yield Weakening(severity, "skipped_test", file.path, because)
 
 
 def _ignored(files: Sequence[_File]) -> Iterable[Weakening]:
@@ -234,7 +231,7 @@ def _ignored(files: Sequence[_File]) -> Iterable[Weakening]:
         new = [kind for kind in file.after.ignores - file.before.ignores if total[kind] > 0]
         if new:
             what = ", ".join(sorted(f"`{kind}`" for kind in new))
-            yield Weakening("note", "ignored", file.path, f"{file.path}: silences checks in place by {what}")
+            yield Weakening("note", "ignored", file.path, make_reason("weak.ignored", path=file.path, what=what))
 
 
 def _rigged(files: Sequence[_File], checked: Collection[str]) -> Iterable[Weakening]:
@@ -243,10 +240,10 @@ def _rigged(files: Sequence[_File], checked: Collection[str]) -> Iterable[Weaken
     for path, before, after in ((file.path, file.texts.before, file.texts.after) for file in files):
         if before is None and after in gone:
             continue  # moved as it was
-        for message in rigging(path, before, after, tests=is_test(path) or path in checked):
-            yield Weakening("refuse", "rigged", path, message)
+        for because in rigging(path, before, after, tests=is_test(path) or path in checked):
+            yield Weakening("refuse", "rigged", path, because)
         if alone and not any(file.after.cases for file in files if file.path == path):
-            yield from (Weakening("refuse", "rigged", path, message) for message in stubbing(path, before, after))
+            yield from (Weakening("refuse", "rigged", path, because) for because in stubbing(path, before, after))
 
 
 def _configured(texts: FileTexts, asked_for: bool) -> Iterable[Weakening]:
@@ -260,21 +257,20 @@ def _configured(texts: FileTexts, asked_for: bool) -> Iterable[Weakening]:
         return
     severity: Severity = "note" if asked_for or harmless else "refuse"
     deeds = "deletes" if texts.after is None else "adds" if not changed else "changes"
-    what = f"{texts.path}: {deeds} check configuration ({_names([*changed, *added])})"
-    ending = "" if severity == "note" else "; fix the code and keep the checks as they are"
-    yield Weakening(severity, "check_config", texts.path, what + ending)
+    kind = f"weak.{'noted' if severity == 'note' else 'config'}.{deeds}"
+    because = make_reason(kind, path=texts.path, names=_names([*changed, *added]))
+    yield Weakening(severity, "check_config", texts.path, because)
 
 
 def _snapshots(files: Sequence[FileTexts]) -> Iterable[Weakening]:
     for texts in files:
         if is_snapshot(texts.path) and texts.before is not None and texts.before != texts.after:
-            message = f"{texts.path}: recorded snapshots were changed; review the new ones"
-            yield Weakening("note", "snapshot", texts.path, message)
+            yield Weakening("note", "snapshot", texts.path, make_reason("weak.snapshots", path=texts.path))
 
 
 def _names(names: Iterable[str]) -> str:
     every = [_short(name) for name in names]
-    return ", ".join(every[:_NAMED]) + (f" and {len(every) - _NAMED} more" if len(every) > _NAMED else "")
+    return ", ".join(every[:_NAMED]) + (f", … (+{len(every) - _NAMED})" if len(every) > _NAMED else "")
 
 
 def _short(name: str) -> str:

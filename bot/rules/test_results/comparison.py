@@ -223,7 +223,7 @@ def _stable(name: str) -> str:
 
 def _not_run(names: Sequence[str], *, failed: bool) -> Reason:
     key = "tests.not_run" if failed else "tests.gone"
-    return make_reason(key if len(names) > 1 else f"{key}.one", count=len(names), names=_names(names))
+    return make_reason(key, count=len(names), names=_names(names))
 
 
 def _names(names: Iterable[str]) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from bot.config import Policy
 from bot.model.commands import SlashCommand
+from bot.model.reasons import Reason
 from bot.rules.commands.parser import parse_commands
 from bot.rules.commands.verbs import VERBS, aliases_of
 from bot.rules.events.types import CommentCreated, CommentEdited
-from bot.rules.triage.decisions import WRITE_ACCESS, Decision, Facts, Ignore, Needs, RunCommands
+from bot.rules.reasons import make_reason
+from bot.rules.triage.decisions import WRITE_ACCESS, Decision, Facts, Ignore, Needs, RunCommands, no_write_access
 
 CommentEvent = CommentCreated | CommentEdited
 
@@ -31,13 +33,12 @@ def on_comment(event: CommentEvent, policy: Policy, facts: Facts) -> Decision:
         return Ignore(unheard)
     commands = commands_of(event, policy)
     if not commands:
-        return Ignore("the comment has no command for Mendbot")
+        return Ignore(make_reason("event.no_command"))
     trusted = facts.sender_permission in WRITE_ACCESS
     if not trusted:
         own = facts.pull is not None and _may_be_the_authors(event, commands) and _of_the_repository(event, facts)
         if not own:
-            has = f"has {facts.sender_permission!r} access" if facts.sender_permission else "could not be looked up"
-            return Ignore(f"{event.sender} {has} in {event.repo.full_name}; commands need write access")
+            return Ignore(no_write_access(event.sender, facts, event.repo))
     listed = ", ".join(f"/mendbot {command.verb}" for command in commands)
     return RunCommands(
         repo=event.repo,
@@ -48,7 +49,7 @@ def on_comment(event: CommentEvent, policy: Policy, facts: Facts) -> Decision:
         by=event.sender,
         commands=commands,
         at=event.at,
-        because=f"{event.sender} asked: {listed[:200]}",
+        because=make_reason("event.commands", by=event.sender, commands=listed[:200]),
         trusted=trusted,
     )
 
@@ -63,11 +64,11 @@ def commands_of(event: CommentEvent, policy: Policy) -> tuple[SlashCommand, ...]
     return parse_commands(event.body, event.previous, aliases=aliases)
 
 
-def _unheard(event: CommentEvent, app_login: str) -> str | None:
+def _unheard(event: CommentEvent, app_login: str) -> Reason | None:
     if event.sender_is_bot or event.sender.endswith("[bot]") or event.sender.casefold() == app_login.casefold():
-        return "commands of bots are not run"
+        return make_reason("event.by_bot")
     if event.repo.installation_id == 0:
-        return "the payload names no installation: it is not from the App's own webhook"
+        return make_reason("event.no_installation")
     return None
 
 

@@ -1,6 +1,6 @@
 """What may be decided about an event, and what deciding needs to know: the nouns of triage.
 
-Each decision says why, in a sentence that the list of deliveries shows."""
+Each decision has its reason, which the list of deliveries shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from datetime import datetime
 from bot.model import Issue, Repo
 from bot.model.commands import SlashCommand
 from bot.model.pulls import PullRequest
+from bot.model.reasons import Reason
 from bot.rules.events.types import CommentKind
+from bot.rules.reasons import make_reason
 
 WRITE_ACCESS = frozenset({"admin", "maintain", "write"})
 """GitHub's roles that may push (GitHub docs, "Repository roles for an organization")."""
@@ -56,7 +58,7 @@ class QueueIssue:
 
     repo: Repo
     issue_number: int
-    because: str
+    because: Reason
     at: datetime | None = None
     by: str = ""
 
@@ -67,7 +69,7 @@ class CancelRun:
 
     repo: Repo
     issue_number: int
-    because: str
+    because: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class StopInstallation:
 
     installation_id: int
     repositories: tuple[str, ...] | None
-    because: str
+    because: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class SyncPull:
 
     repo: Repo
     number: int
-    because: str
+    because: Reason
     head: tuple[str, datetime | None] | None = None
 
 
@@ -96,7 +98,7 @@ class SyncCommit:
 
     repo: Repo
     sha: str
-    because: str
+    because: Reason
     again: bool = False
 
 
@@ -109,7 +111,7 @@ class CheckMergeGroup:
     head_ref: str
     base_sha: str
     base_ref: str
-    because: str
+    because: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +120,7 @@ class DropMergeGroup:
 
     repo: Repo
     head_sha: str
-    because: str
+    because: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class ButtonPressed:
     check: str
     identifier: str
     by: str
-    because: str
+    because: Reason
     head_sha: str
     check_run_id: int
     trusted: bool = True
@@ -150,7 +152,7 @@ class RunCommands:
     by: str
     commands: tuple[SlashCommand, ...]
     at: datetime | None
-    because: str
+    because: Reason
     trusted: bool = True
     """By write access; otherwise as the author of the pull request, who may use some verbs alone."""
 
@@ -161,7 +163,7 @@ class JudgePolicy:
 
     repo: Repo
     sha: str
-    because: str
+    because: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +174,14 @@ class ReleaseReports:
     installation_id: int
     repositories: tuple[str, ...] | None
     number: int | None
-    because: str
+    because: Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
     """Nothing to do; `because` is shown in the list of deliveries."""
 
-    because: str
+    because: Reason
 
 
 Decision = (
@@ -196,3 +198,8 @@ Decision = (
     | ReleaseReports
     | Ignore
 )
+
+
+def no_write_access(by: str, facts: Facts, repo: Repo) -> Reason:
+    """Why somebody's wish counts for nothing here."""
+    return make_reason("event.no_write_access", by=by, permission=facts.sender_permission or "?", repo=repo.full_name)

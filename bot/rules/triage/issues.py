@@ -7,6 +7,7 @@ from typing import Literal, assert_never
 
 from bot.config import Policy
 from bot.model import Issue
+from bot.model.reasons import Reason
 from bot.rules.events.types import (
     CheckRunRequestedAction,
     CheckRunRerequested,
@@ -33,7 +34,7 @@ from bot.rules.events.types import (
     Push,
     ThreadUnlocked,
 )
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import make_reason, quoted
 from bot.rules.triage.comments import comment_needs, on_comment
 from bot.rules.triage.decisions import (
     WRITE_ACCESS,
@@ -46,6 +47,7 @@ from bot.rules.triage.decisions import (
     QueueIssue,
     StopInstallation,
     carries,
+    no_write_access,
 )
 from bot.rules.triage.pull_requests import check_needs, on_check, on_merge_group, on_pull
 from bot.rules.triage.reinstatement import on_return, on_unlock
@@ -82,11 +84,11 @@ def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
             return (_on_unlabel(event, policy, facts),)
         case IssueClosed():
             because = make_reason(f"stop.issue_{event.how}", number=event.issue.number, by=event.sender)
-            return (_stop(event, facts, because.text),)
+            return (_stop(event, facts, because),)
         case IssueOpened():
-            return (Ignore("labels that an issue is opened with count only when their own labeled event follows"),)
+            return (Ignore(make_reason("event.opened")),)
         case IssueReopened():
-            return (Ignore(f"reopening starts nothing: remove and add {policy.trigger_label!r} for a fresh run"),)
+            return (Ignore(make_reason("event.reopened", label=policy.trigger_label)),)
         case ThreadUnlocked():
             return on_unlock(event)
         case CommentCreated() | CommentEdited():
@@ -104,9 +106,9 @@ def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
         case Push():
             return (_on_push(event, facts),)
         case Ping():
-            return (Ignore("a ping: the webhook works"),)
+            return (Ignore(make_reason("event.ping")),)
         case Ignored():
-            return (Ignore(event.because),)
+            return (Ignore(quoted(event.because)),)
         case _:
             assert_never(event)
 
@@ -126,26 +128,26 @@ def unfit(issue: Issue, policy: Policy) -> Literal["issue_closed", "issue_skippe
     return "issue_skipped" if carries(issue.labels, policy.skip_label) else None
 
 
-def _unfit(issue: Issue, policy: Policy) -> str | None:
+def _unfit(issue: Issue, policy: Policy) -> Reason | None:
     match unfit(issue, policy):
         case "issue_closed":
-            return f"issue #{issue.number} is closed"
+            return make_reason("event.issue_closed", number=issue.number)
         case "issue_skipped":
-            return f"issue #{issue.number} has the label {policy.skip_label!r}"
+            return make_reason("event.issue_skipped", number=issue.number, label=policy.skip_label)
         case None:
             return None
 
 
-def _plain_refusal(event: IssueLabeled, policy: Policy, app_login: str) -> str | None:
+def _plain_refusal(event: IssueLabeled, policy: Policy, app_login: str) -> Reason | None:
     """Why a label means nothing, as far as the event alone can tell."""
     if _own(event.sender, app_login):
-        return f"Mendbot itself added the label `{event.label}`"
+        return make_reason("event.own_label", label=event.label)
     if event.repo.installation_id == 0:
-        return "the payload names no installation: it is not from the App's own webhook"
+        return make_reason("event.no_installation")
     if _same(event.label, policy.skip_label):
         return None
     if not _same(event.label, policy.trigger_label):
-        return f"the label {event.label!r} is not the trigger label {policy.trigger_label!r}"
+        return make_reason("event.other_label", label=event.label, trigger=policy.trigger_label)
     return _unfit(event.issue, policy)
 
 
@@ -155,25 +157,24 @@ def _on_label(event: IssueLabeled, policy: Policy, facts: Facts) -> Decision:
         return Ignore(refusal)
     number = event.issue.number
     if _same(event.label, policy.skip_label):
-        because = make_reason("stop.skipped", by=event.sender, label=policy.skip_label, number=number).text
+        because = make_reason("stop.skipped", by=event.sender, label=policy.skip_label, number=number)
         return _stop(event, facts, because)
     if facts.issue is not None:
         refusal = _unfit(facts.issue, policy)
         if refusal is not None:
-            return Ignore(f"{refusal} by now")
+            return Ignore(refusal)
         if not carries(facts.issue.labels, policy.trigger_label):
-            return Ignore(f"the label {policy.trigger_label!r} is gone from issue #{number} by now")
+            return Ignore(make_reason("event.label_gone", label=policy.trigger_label, number=number))
     if facts.sender_permission is None:
-        return Ignore(f"GitHub did not say what {event.sender} may do here, so it counts as nothing")
+        return Ignore(make_reason("event.permission_unknown", by=event.sender))
     if facts.sender_permission not in WRITE_ACCESS:
-        has = f"has {facts.sender_permission!r} access"
-        return Ignore(f"{event.sender} {has} to {event.repo.full_name}; write access is needed to start a run")
+        return Ignore(no_write_access(event.sender, facts, event.repo))
     if facts.open_run:
-        return Ignore(f"issue #{number} is already waiting or being worked on")
+        return Ignore(make_reason("event.already_open", number=number))
     return QueueIssue(
         event.repo,
         number,
-        f"`{event.sender}` added the label `{event.label}` to #{number}",
+        make_reason("event.labeled", by=event.sender, label=event.label, number=number),
         at=event.at,
         by=event.sender,
     )
@@ -187,30 +188,31 @@ def _takes_trigger_off(event: IssueUnlabeled, policy: Policy) -> bool:
 
 def _on_unlabel(event: IssueUnlabeled, policy: Policy, facts: Facts) -> Decision:
     if not _takes_trigger_off(event, policy):
-        label = "a deleted label" if event.label is None else f"the label {event.label!r}"
-        return Ignore(f"{label} is not the trigger label {policy.trigger_label!r}")
+        label, trigger = event.label or "", policy.trigger_label
+        return Ignore(make_reason("event.other_label", label=label, trigger=trigger))
     if _own(event.sender, facts.app_login):
-        return Ignore(f"Mendbot itself took off the label {policy.trigger_label!r}")
+        return Ignore(make_reason("event.own_unlabel", label=policy.trigger_label))
     number, label = event.issue.number, policy.trigger_label
-    return _stop(event, facts, make_reason("stop.unlabelled", by=event.sender, label=label, number=number).text)
+    return _stop(event, facts, make_reason("stop.unlabelled", by=event.sender, label=label, number=number))
 
 
-def _stop(event: IssueLabeled | IssueUnlabeled | IssueClosed, facts: Facts, because: str) -> Decision:
+def _stop(event: IssueLabeled | IssueUnlabeled | IssueClosed, facts: Facts, because: Reason) -> Decision:
     """Whoever could do it to the issue may stop its work: stopping needs no write access."""
     if not facts.open_run:
-        return Ignore(f"{because}; no run of it is open")
+        return Ignore(make_reason("event.no_run", why=because))
     if event.at is not None and facts.open_since is not None and event.at < facts.open_since:
-        return Ignore(f"{because}, before the label that started the open run was put")
+        return Ignore(make_reason("event.too_old", why=because))
     return CancelRun(event.repo, event.issue.number, because)
 
 
 def _on_installation(event: InstallationChanged) -> Decision:
     match event.change:
         case "deleted" | "suspended":
-            return StopInstallation(event.installation_id, None, f"the installation was {event.change}")
+            return StopInstallation(event.installation_id, None, make_reason(f"event.installation_{event.change}"))
         case "removed":
             names = event.repositories or ()
-            return StopInstallation(event.installation_id, names, f"{', '.join(names)} left the installation")
+            because = make_reason("event.left", repositories=", ".join(names))
+            return StopInstallation(event.installation_id, names, because)
         case "created" | "unsuspended" | "permissions" | "added":
             return on_return(event)
         case _:
@@ -219,11 +221,11 @@ def _on_installation(event: InstallationChanged) -> Decision:
 
 def _on_push(event: Push, facts: Facts) -> Decision:
     if _own(event.sender, facts.app_login):
-        return Ignore("pushed by Mendbot itself")
+        return Ignore(make_reason("event.own_push"))
     if not event.to_default_branch:
-        return Ignore("a push to another branch than the default one starts nothing")
+        return Ignore(make_reason("event.other_branch"))
     if not event.after.strip("0"):
-        return Ignore("the branch was deleted: there is nothing to read at it")
+        return Ignore(make_reason("event.branch_deleted"))
     if event.touches_policy and event.repo.installation_id:
-        return JudgePolicy(event.repo, event.after, f"{event.sender} pushed to the default branch")
-    return Ignore("the default branch is fetched when a run starts")
+        return JudgePolicy(event.repo, event.after, make_reason("event.pushed", by=event.sender))
+    return Ignore(make_reason("event.default_branch"))

@@ -16,6 +16,7 @@ from bot.rules.events.types import (
     PullRequestReopened,
     PullRequestSynchronized,
 )
+from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import (
     WRITE_ACCESS,
     ButtonPressed,
@@ -27,6 +28,7 @@ from bot.rules.triage.decisions import (
     Needs,
     SyncCommit,
     SyncPull,
+    no_write_access,
 )
 
 PullEvent = PullRequestOpened | PullRequestSynchronized | PullRequestReopened | PullRequestClosed | PullRequestChanged
@@ -38,31 +40,30 @@ BUTTONS = frozenset({"rerun_failed", "fix", "cancel"})
 PREFIX = "mendbot / "
 
 _HAPPENED = {
-    PullRequestOpened: "was opened",
-    PullRequestSynchronized: "has a new head",
-    PullRequestReopened: "was reopened",
-    PullRequestClosed: "was closed",
+    PullRequestOpened: "opened",
+    PullRequestSynchronized: "synchronize",
+    PullRequestReopened: "reopened",
+    PullRequestClosed: "closed",
 }
 _NEW_HEAD = (PullRequestOpened, PullRequestSynchronized, PullRequestReopened)
-_NOT_OURS = "the payload names no installation: it is not from the App's own webhook"
 
 
 def on_pull(event: PullEvent) -> Decision:
     """A pull request changed: look at it."""
     if event.repo.installation_id == 0:
-        return Ignore(_NOT_OURS)
-    how = event.how.replace("_", " ") if isinstance(event, PullRequestChanged) else _HAPPENED[type(event)]
+        return Ignore(make_reason("event.no_installation"))
+    how = event.how if isinstance(event, PullRequestChanged) else _HAPPENED[type(event)]
     head = (event.head_sha, event.at) if isinstance(event, _NEW_HEAD) else None
-    return SyncPull(event.repo, event.number, f"pull request #{event.number} {how}", head)
+    return SyncPull(event.repo, event.number, make_reason("event.pull", number=event.number, action=how), head)
 
 
 def on_merge_group(event: MergeGroupRequested | MergeGroupDestroyed) -> Decision:
     """A merge queue waits for its checks, or no more. What it merges people with write access have put there."""
     if event.repo.installation_id == 0:
-        return Ignore(_NOT_OURS)
+        return Ignore(make_reason("event.no_installation"))
     sha = event.head_sha[:12]
     if isinstance(event, MergeGroupDestroyed):
-        because = f"the merge group {sha} is gone" + (f": {event.reason}" if event.reason else "")
+        because = make_reason("event.group_gone", sha=sha, why=event.reason or "?")
         return DropMergeGroup(event.repo, event.head_sha, because)
     return CheckMergeGroup(
         repo=event.repo,
@@ -70,7 +71,7 @@ def on_merge_group(event: MergeGroupRequested | MergeGroupDestroyed) -> Decision
         head_ref=event.head_ref,
         base_sha=event.base_sha,
         base_ref=event.base_ref,
-        because=f"the merge queue of {event.base_ref} wants the checks of {sha}",
+        because=make_reason("event.group", branch=event.base_ref, sha=sha),
     )
 
 
@@ -84,39 +85,34 @@ def check_needs(event: CheckEvent, app_login: str) -> Needs:
 def on_check(event: CheckEvent, facts: Facts) -> Decision:
     """A commit wants its checks, or somebody pressed *Re-run* or a button of ours."""
     if event.repo.installation_id == 0:
-        return Ignore(_NOT_OURS)
+        return Ignore(make_reason("event.no_installation"))
     if isinstance(event, CheckSuiteRequested):
-        return SyncCommit(event.repo, event.head_sha, f"{event.head_sha[:12]} was pushed")
+        return SyncCommit(event.repo, event.head_sha, make_reason("event.head_pushed", sha=event.head_sha[:12]))
     if _own(event.sender, facts.app_login):
-        return Ignore("asked for by Mendbot itself")
+        return Ignore(make_reason("event.own_request"))
     trusted = facts.sender_permission in WRITE_ACCESS
     fix = isinstance(event, CheckRunRequestedAction) and event.identifier == "fix"
     if not trusted and not fix:
-        return Ignore(_refused(event, facts))
+        return Ignore(no_write_access(event.sender, facts, event.repo))
     if isinstance(event, CheckSuiteRerequested):
-        because = f"{event.sender} asked for all checks of {event.head_sha[:12]} again"
+        because = make_reason("event.rerun_all", by=event.sender, sha=event.head_sha[:12])
         return SyncCommit(event.repo, event.head_sha, because, again=True)
     if not event.name.startswith(PREFIX):
-        return Ignore(f"the check run {event.name[:60]!r} is not Mendbot's")
+        return Ignore(make_reason("event.other_check", name=event.name[:60]))
     identifier = event.identifier if isinstance(event, CheckRunRequestedAction) else RERUN
     if identifier not in {*BUTTONS, RERUN}:
-        return Ignore(f"Mendbot has no button {identifier[:40]!r}")
+        return Ignore(make_reason("event.no_button", name=identifier[:40]))
     return ButtonPressed(
         repo=event.repo,
         run_id=event.external_id,
         check=event.name.removeprefix(PREFIX),
         identifier=identifier,
         by=event.sender,
-        because=f"{event.sender} pressed {identifier} at {event.name}",
+        because=make_reason("event.button", by=event.sender, name=identifier, check=event.name),
         head_sha=event.head_sha,
         check_run_id=event.check_run_id,
         trusted=trusted,
     )
-
-
-def _refused(event: CheckEvent, facts: Facts) -> str:
-    has = f"has {facts.sender_permission!r} access" if facts.sender_permission else "could not be looked up"
-    return f"{event.sender} {has} in {event.repo.full_name}; write access is needed for that"
 
 
 def _own(login: str, app_login: str) -> bool:

@@ -32,7 +32,7 @@ refused_deliveries = sa.Table(
 candidates = sa.Table(
     "candidates", metadata,
     sa.Column("repo", sa.Text, primary_key=True), sa.Column("issue", sa.Integer, primary_key=True),
-    sa.Column("installation_id", sa.BigInteger, nullable=False), sa.Column("labeled_by", sa.Text, nullable=False),
+    sa.Column("installation_id", sa.BigInteger, nullable=False),
     *(sa.Column(name, sa.BigInteger, nullable=False) for name in ("first_at", "last_at", "quiet_ms")),
     # `asked_by`: the login of whoever put the label or gave the command; none where that was not noted
     sa.Column("since", sa.Text), sa.Column("asked_by", sa.Text),

@@ -20,7 +20,6 @@ class QueuedIssue(Model):
 
     repo: Repo
     issue: int
-    labeled_by: str
     at: int
     quiet_ms: int
     since: datetime | None = None
@@ -47,7 +46,6 @@ class Candidates:
         def work(connection: sa.Connection) -> None:
             values = {
                 "installation_id": candidate.repo.installation_id,
-                "labeled_by": candidate.labeled_by,
                 "last_at": candidate.at,
                 "quiet_ms": candidate.quiet_ms,
                 "since": candidate.since.isoformat() if candidate.since else None,

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from bot.model import Artifact
 from bot.model.events import Event
+from bot.model.reasons import ExplainedStop, Reason
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
 from bot.store.database.sql import insert
@@ -72,16 +73,16 @@ class JobRuns(ABC, Generic[RowT, EventT, StateT]):
         """Nothing more is published of this run, until `Reports.release`: the App may not write where it was."""
         await self.reported(run_id, HELD)
 
-    async def request_cancel(self, run_id: str, because: str) -> bool:
+    async def request_cancel(self, run_id: str, because: Reason | ExplainedStop) -> bool:
         """Ask a run to stop; False if it had ended or was asked before."""
         asked = await self._database.write(lambda connection: self._ask_to_stop(connection, run_id, because))
         self.changes.notify()
         return asked
 
-    def _ask_to_stop(self, connection: sa.Connection, run_id: str, because: str) -> bool:
+    def _ask_to_stop(self, connection: sa.Connection, run_id: str, because: Reason | ExplainedStop) -> bool:
         table = self.table
         query = sa.update(table).where(table.c.id == run_id, table.c.status.in_(OPEN), table.c.cancel_because.is_(None))
-        values = {"cancel_because": because, "version": table.c.version + 1}
+        values = {"cancel_because": because.model_dump_json(), "version": table.c.version + 1}
         return connection.execute(query.values(values)).rowcount > 0
 
     async def append(self, run_id: str, fresh: Sequence[EventT], made: Sequence[Artifact] = ()) -> None:

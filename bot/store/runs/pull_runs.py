@@ -5,20 +5,22 @@ An index of the table lets one run alone work on a head, so that nobody who asks
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import sqlalchemy as sa
+from pydantic import BeforeValidator
 
 from bot.model import Repo
 from bot.model.pull_check_events import PULL_CHECK_EVENTS, PullCheckEvent, PullFinished, PullStarted
 from bot.model.pulls import PullStatus
+from bot.model.reasons import ExplainedStop
 from bot.rules.pulls.spec import PullCheckSpec
 from bot.rules.pulls.state import PullCheckState, pull_check_state
 from bot.store.database.database import now_ms
 from bot.store.database.sql import insert
 from bot.store.database.tables import pull_runs as table
 from bot.store.runs.job_runs import JobRuns
-from bot.store.runs.rows import OPEN, JobRow
+from bot.store.runs.rows import OPEN, JobRow, from_json
 
 
 class PullCheckRow(JobRow):
@@ -26,6 +28,7 @@ class PullCheckRow(JobRow):
 
     spec: PullCheckSpec
     status: PullStatus
+    cancel_because: Annotated[ExplainedStop | None, BeforeValidator(from_json)]
 
     @property
     def place(self) -> str:

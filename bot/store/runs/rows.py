@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime
 from typing import Any
@@ -17,12 +18,18 @@ HELD = 2**62
 """The `reported` of a row of which nothing more is told: it is silenced, or GitHub refused its last word."""
 
 
+def from_json(value: Any) -> Any:
+    """A column that keeps JSON as text, as values; NULL stays None."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
 class JobRow(Model, ABC):
     """A run's row, of either kind: what the outside wants of it. Times are epoch milliseconds."""
 
     id: str
     status: str
-    cancel_because: str | None
+    cancel_because: Any = None
+    """Why it is to stop, as the kind of run has it; None where nobody asked."""
     created_at: int
     ended_at: int | None = None
     version: int

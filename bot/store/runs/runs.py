@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import sqlalchemy as sa
+from pydantic import BeforeValidator
 
 from bot.model import Artifact, Phase, Repo, RunEvent, Status
+from bot.model.reasons import ExplainedStop, Reason
 from bot.model.run_events import RUN_EVENTS, SessionFinished
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.spec import RunSpec
@@ -16,7 +18,7 @@ from bot.rules.runs.state import RunState
 from bot.store.database.database import now_ms
 from bot.store.database.tables import artifacts, candidates, run_issues, runs
 from bot.store.runs.job_runs import JobRuns
-from bot.store.runs.rows import HELD, OPEN, JobRow, read_artifact
+from bot.store.runs.rows import HELD, OPEN, JobRow, from_json, read_artifact
 
 
 class RunRow(JobRow):
@@ -25,7 +27,8 @@ class RunRow(JobRow):
     spec: RunSpec
     status: Status
     branch: str | None
-    waiting_for: str | None
+    waiting_for: Annotated[Reason | None, BeforeValidator(from_json)]
+    cancel_because: Annotated[Reason | None, BeforeValidator(from_json)]
 
     @property
     def place(self) -> str:
@@ -175,15 +178,16 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
 
         return await self._database.write(work)
 
-    async def wait_for(self, run_id: str, what: str | None) -> None:
+    async def wait_for(self, run_id: str, reason: Reason | None) -> None:
         """Note what a run waits for (a slot), or that it waits no more; unchanged is no new version."""
+        what = reason.model_dump_json() if reason is not None else None
         changed = runs.c.waiting_for.is_distinct_from(what)
         query = sa.update(runs).where((runs.c.id == run_id) & changed)
         values = {"waiting_for": what, "version": runs.c.version + 1}
         await self._database.write(lambda connection: connection.execute(query.values(values)) and None)
 
     async def request_cancel(
-        self, run_id: str, because: str, *, released: Sequence[int] = (), quiet_ms: int = 0
+        self, run_id: str, because: Reason | ExplainedStop, *, released: Sequence[int] = (), quiet_ms: int = 0
     ) -> bool:
         """Ask a run to stop; False if it had ended or was asked before. From the same commit on, those of its issues
         that are `released` wait for another run."""
@@ -191,7 +195,7 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
         def work(connection: sa.Connection) -> bool:
             if not self._ask_to_stop(connection, run_id, because):
                 return False
-            _release(connection, run_id, because, released, quiet_ms)
+            _release(connection, run_id, released, quiet_ms)
             return True
 
         asked = await self._database.write(work)
@@ -207,7 +211,7 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
         return tuple(sorted(found, key=lambda one: (one.created_at, phases.index(one.phase), one.iteration or 0)))
 
 
-def _release(connection: sa.Connection, run_id: str, because: str, numbers: Sequence[int], quiet_ms: int) -> None:
+def _release(connection: sa.Connection, run_id: str, numbers: Sequence[int], quiet_ms: int) -> None:
     held = connection.execute(
         sa.select(run_issues, runs.c.installation_id)
         .join(runs, runs.c.id == run_issues.c.run_id)
@@ -217,7 +221,7 @@ def _release(connection: sa.Connection, run_id: str, because: str, numbers: Sequ
     for row in held:
         key = {"repo": row.repo, "issue": row.issue}
         connection.execute(sa.delete(candidates).filter_by(**key))
-        values = {"labeled_by": because, "first_at": now, "last_at": now, "quiet_ms": quiet_ms, "since": row.since}
+        values = {"first_at": now, "last_at": now, "quiet_ms": quiet_ms, "since": row.since}
         values["asked_by"] = row.asked_by
         connection.execute(sa.insert(candidates).values(**key, **values, installation_id=row.installation_id))
 

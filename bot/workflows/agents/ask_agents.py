@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from bot.agent.developer import Developer
 from bot.errors import Refused, UserError
 from bot.model import AgentTask, Proposal
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import refused
 from bot.rules.patches.change_policy import check_changes
 from bot.rules.patches.formatting_only import is_restyled, style_is_no_matter, task_paths
+from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.rules.runs.changes import FREE, MECHANICAL
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
@@ -36,8 +39,8 @@ class AcceptedChange:
     paths: tuple[str, ...]
     fallbacks: tuple[str, ...]
     patch: str
-    notes: tuple[str, ...]
-    refusals: tuple[str, ...] = ()
+    notes: tuple[Reason, ...]
+    refusals: tuple[Reason, ...] = ()
     """Of agents that were asked before in the same attempt; all are to hear of it in the next."""
 
 
@@ -49,15 +52,15 @@ class SkippedAgent:
     hear of in the next attempt, empty where it offered nothing or repeats what it knows."""
 
     agent: str
-    why: str
+    why: Reason
     repeated: bool = False
     refused: str = ""
     touched: bool = True
     """The tree may not be as it was before."""
 
     @property
-    def message(self) -> str:
-        return f"{self.agent}: {self.why}"
+    def reason(self) -> Reason:
+        return make_reason("agent", agent=self.agent, why=self.why)
 
 
 async def ask(
@@ -68,9 +71,9 @@ async def ask(
         return await _asked(context, row, state, developer, task, tree)
     except UserError as error:
         if developer.name in FREE:
-            return SkippedAgent(developer.name, f"its change does not fit here: {error}")
+            return SkippedAgent(developer.name, make_reason("agent.misfit", why=error_reason(error)))
         reason = error.reason if isinstance(error, Refused) else _PATCH_FAILED
-        return SkippedAgent(developer.name, str(error), refused=reason)
+        return SkippedAgent(developer.name, error_reason(error), refused=reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +94,11 @@ async def _asked(
     assert before is not None and base is not None
     proposal = await developer.propose(task, tree.path)
     if proposal.untouched and not proposal.offered:
-        return SkippedAgent(name, proposal.note or "nothing to offer", touched=False)
+        return SkippedAgent(name, proposal.because or make_reason("agent.nothing"), touched=False)
     if state.branch and await tree.head() != base:
         await tree.rewind(base, state.branch)  # outside the box an agent can commit; its change is taken from the tree
     if not proposal.offered:
-        return SkippedAgent(name, proposal.note or "nothing to offer")
+        return SkippedAgent(name, proposal.because or make_reason("agent.nothing"))
     protected = row.spec.policy.protected_paths
     fallbacks: tuple[str, ...] = ()
     if proposal.changes:
@@ -106,7 +109,7 @@ async def _asked(
         await tree.restore(before, beyond)
         after, changed = await _outcome(tree, before)
     if not changed:
-        return SkippedAgent(name, proposal.note or "changed nothing")
+        return SkippedAgent(name, quoted(proposal.note) if proposal.note else make_reason("agent.no_change"))
     return await _judged(context, row, state, _Left(proposal, fallbacks, after, changed), tree)
 
 
@@ -118,12 +121,12 @@ async def _judged(
     assert before is not None
     refusal = check_changes(left.changed, row.spec.policy.protected_paths)
     if refusal is not None:
-        raise Refused(refusal.reason, refusal.message)
+        raise refused(refusal.reason, refusal.because)
     # the policy comes first: it keeps what is read here small
     restyled = [] if row.spec.given else await _restyled(tree, before, left, state)
     after, changed = left.snapshot, left.changed
     if len(restyled) == len(changed):
-        raise Refused(RESTYLED, f"it only reformats {_named(restyled)}, and no failing check is about that")
+        raise refused(RESTYLED, make_reason("refused.restyled", paths=_named(restyled)))
     if restyled:
         await tree.restore(before, restyled)
         after, changed = await _outcome(tree, before)
@@ -134,13 +137,12 @@ async def _judged(
     paths = tuple(item.path for item in changed)
     added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))
     if context.holds_secret(added):
-        raise Refused("secret", f"the change to {_named(paths)} holds a credential of this bot or of its agent")
+        raise refused("secret", make_reason("refused.secret", paths=_named(paths)))
     tried = await tried_before(context, row, state, patch)
     if tried is not None:
         return SkippedAgent(name, tried, repeated=True)
     if restyled:
-        undone = f"The agent also reformatted {_named(restyled)}. No failing check is about that, so it was undone."
-        notes = (*notes, undone)
+        notes = (*notes, make_reason("note.reformatted", paths=_named(restyled)))
     return AcceptedChange(left.proposal, after, paths, left.fallbacks, patch, notes)
 
 
@@ -165,7 +167,7 @@ async def _restyled(tree: Tree, before: str, left: _Left, state: RunState) -> li
 
 
 def _named(paths: Sequence[str]) -> str:
-    return ", ".join(paths[:_PATHS_SHOWN]) + (" and more" if paths[_PATHS_SHOWN:] else "")
+    return ", ".join(paths[:_PATHS_SHOWN]) + (", …" if paths[_PATHS_SHOWN:] else "")
 
 
 async def _outcome(tree: Tree, before: str) -> tuple[str, tuple[PathChange, ...]]:
@@ -179,4 +181,4 @@ async def _diff(tree: Tree, before: str, after: str) -> str:
     try:
         return await tree.diff(before, after)
     except GitError as error:
-        raise Refused("too_large", f"the change can't be told as a diff: {error.reason}") from error
+        raise refused("too_large", make_reason("refused.no_diff", why=error.reason)) from error

@@ -21,8 +21,10 @@ from bot.agent.replay import HistoryDeveloper
 from bot.config import Settings
 from bot.errors import ConfigError, UserError
 from bot.model import Change, ShellCommand
+from bot.model.reasons import Reason
 from bot.proc import ProcResult
 from bot.repo_config.agents import agent_problem
+from bot.rules.reasons import error_reason
 from bot.store.database.database import Database
 from bot.store.history.history import History
 from bot.store.history.snapshot import tool_session_id, write_snapshot
@@ -103,11 +105,11 @@ class AgentFactory:
     def _replay(self, row: RunRow) -> HistoryDeveloper:
         place, protected = row.spec.place, row.spec.policy.protected_paths
 
-        async def fits(tree: Path, changes: Sequence[Change]) -> str | None:
+        async def fits(tree: Path, changes: Sequence[Change]) -> Reason | None:
             try:
                 await apply_changes(tree, changes, protected=protected)
             except UserError as error:
-                return str(error)
+                return error_reason(error)
             return None
 
         return HistoryDeveloper(

@@ -8,6 +8,7 @@ from hashlib import sha256
 from bot.errors import Stale, UserError
 from bot.logs import get_logger
 from bot.model.jobs import Job, JobName
+from bot.reports.locale.reasons import english
 from bot.rules.triage.decisions import RunCommands
 from bot.store.database.database import now_ms
 from bot.workflows.commands.types import CommandRequest, command_id, to_args
@@ -61,7 +62,7 @@ async def accept(context: Context, request: RunCommands) -> str:
     await context.enqueue(
         Job(kind=JobName.COMMAND, id=f"command:{digest}", partition=request.repo.full_name, args=args)
     )
-    return request.because
+    return english(request.because)
 
 
 async def react(context: Context, about: RunCommands | CommandRequest, content: str) -> None:

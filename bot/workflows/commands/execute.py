@@ -9,11 +9,14 @@ from typing import Any
 from bot.errors import Stale, UserError
 from bot.github.threads import Reply
 from bot.logs import get_logger
-from bot.model import Language, StopReason
+from bot.model import Language
 from bot.model.commands import SlashCommand
 from bot.model.jobs import StepResult
+from bot.model.reasons import ExplainedStop
 from bot.reports.commands.replies import busy_reply, error_reply, refused_reply
+from bot.reports.locale.reasons import reason_text
 from bot.rules.commands.verbs import misplaced, only_reads
+from bot.rules.reasons import error_reason
 from bot.workflows.commands.accept import MOST_PER_HOUR, react
 from bot.workflows.commands.fix import apply, cancel, check, fix, retest, retry
 from bot.workflows.commands.group import group
@@ -22,7 +25,6 @@ from bot.workflows.commands.pause import ok_to_test, pause, resolved, resume
 from bot.workflows.commands.types import CommandCall, CommandRequest, CommandResult, from_args, question_id
 from bot.workflows.context import Context
 from bot.workflows.repo_config import get_policy, kept_policy
-from bot.workflows.reporting.localize import spoken
 from bot.workflows.reporting.publish_replies import publish_reply
 
 Verb = Callable[[Context, CommandCall], Awaitable[CommandResult]]
@@ -109,9 +111,8 @@ async def _one(context: Context, ask: CommandCall) -> CommandResult:
     try:
         return await TABLE[ask.command.verb](context, ask)
     except (UserError, Stale) as error:
-        return CommandResult(
-            False, refused_reply(ask.command, spoken(context.mask(str(error)), ask.language), ask.language)
-        )
+        why = context.mask(reason_text(error_reason(error), ask.language))
+        return CommandResult(False, refused_reply(ask.command, why, ask.language))
 
 
 async def _close(
@@ -127,13 +128,13 @@ async def _close(
         await react(context, order, "rocket" if good and not faulty else "confused")
 
 
-async def fail_command(context: Context, args: dict[str, Any], stop: StopReason) -> None:
+async def fail_command(context: Context, args: dict[str, Any], stop: ExplainedStop) -> None:
     """The last word on an order that cannot be carried out: a fault of ours, or GitHub gone for an hour."""
     order, _ = from_args(args)
     if not order.commands:
         return
     policy = await kept_policy(context, order.repo)  # GitHub itself may be what is gone
     language = (policy.language if policy is not None else None) or context.settings.language
-    why = spoken(stop.details, language) or stop.reason
+    why = reason_text(stop.details, language)
     await _publish_texts(context, order, "reply", [refused_reply(order.commands[0], why, language)])
     await react(context, order, "confused")

@@ -8,11 +8,13 @@ from hashlib import sha256
 from bot.agent.apply_comment import read_given
 from bot.config import Policy
 from bot.errors import UserError
-from bot.model import Status
+from bot.model import Language, Status
+from bot.model.reasons import ExplainedStop
 from bot.reports.commands.replies import refused_reply
+from bot.reports.locale.reasons import reason_text
 from bot.rules.patches.change_policy import check_proposed
 from bot.rules.pulls.eligibility import EligibilityFacts, trust
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import error_reason, make_reason
 from bot.rules.runs.spec import RunSpec
 from bot.rules.triage.decisions import carries
 from bot.store.runs.runs import RunRow
@@ -28,7 +30,6 @@ from bot.workflows.pulls.shared_heads import checks_at
 from bot.workflows.pulls.start_fix import StartResult, allowed, run_spec, start_fix, start_run
 from bot.workflows.pulls.sync import check_again, with_trust
 from bot.workflows.repo_config import get_policy
-from bot.workflows.reporting.localize import spoken
 from bot.workflows.runs.request import make_candidate, stop_work
 
 GIVEN = "given"
@@ -94,8 +95,7 @@ async def _start_issue(context: Context, ask: CommandCall) -> CommandResult:
 
 
 async def _let_wait(context: Context, ask: CommandCall, number: int) -> None:
-    because = f"`{ask.by}` commented `/mendbot {ask.command.verb}`"
-    await make_candidate(context, queued_issue(ask, number, because=because, quiet_ms=0))
+    await make_candidate(context, queued_issue(ask, number, quiet_ms=0))
 
 
 async def check(context: Context, ask: CommandCall) -> CommandResult:
@@ -132,14 +132,15 @@ async def _check(context: Context, ask: CommandCall, only: tuple[str, ...]) -> C
         return refused(ask, "no_box" if context.sandbox.trusted_only else "awaiting", sha=pull.head_sha[:12])
     if await context.stores.pulls.open_of(repo, number):
         return refused(ask, "being_checked", sha=pull.head_sha[:12])
-    await check_again(context, repo, number, pull.head_sha, f"`{ask.by}` commented `/mendbot {ask.command.verb}`", only)
+    because = make_reason("event.commanded", by=ask.by, command=ask.command.verb)
+    await check_again(context, repo, number, pull.head_sha, because, only)
     return CommandResult(True)
 
 
 async def cancel(context: Context, ask: CommandCall) -> CommandResult:
     """Stop what runs or waits for this thread."""
     repo, number = ask.repo, ask.number
-    because = make_reason("stop.said", by=ask.by).text
+    because = make_reason("stop.said", by=ask.by)
     held, since = await _held(context, ask)
     checks = await context.stores.pulls.open_of(repo, number) if ask.order.is_pull else ()
     seen = {"run": held, "since": since, "checks": [row.id for row in checks if row.cancel_because is None]}
@@ -150,7 +151,7 @@ async def cancel(context: Context, ask: CommandCall) -> CommandResult:
         await stop_work(context, repo, number, because, ask.policy)
     for row in checks:
         if row.id in first["checks"]:
-            await stop_run(context, PULL_CHECK, row, f"cancelled: {ask.by}")
+            await stop_run(context, PULL_CHECK, row, ExplainedStop.of("cancelled", because))
     return CommandResult(True)
 
 
@@ -164,9 +165,9 @@ async def _held(context: Context, ask: CommandCall) -> tuple[str, str]:
 async def apply(context: Context, ask: CommandCall) -> CommandResult:
     """Try the diff in the comment as a run's only change: on the issue's own branch, or on the pull request's head."""
     diff = ask.command.block or ""
-    wrong = _wrong_with(diff, ask.policy)
+    wrong = _wrong_with(diff, ask.policy, ask.language)
     if wrong is not None:
-        return refused(ask, "bad_diff", problem=spoken(wrong, ask.language))
+        return refused(ask, "bad_diff", problem=wrong)
     # what failed here is looked at once more without the change: that it passes with it can be learned (REQ-RA-311)
     failed = bool(await open_errors(context, ask))
     if await run_came(context, ask):
@@ -191,12 +192,12 @@ async def apply(context: Context, ask: CommandCall) -> CommandResult:
     return _answered(ask, await start_run(context, spec.model_copy(update=more)))
 
 
-def _wrong_with(diff: str, policy: Policy) -> str | None:
+def _wrong_with(diff: str, policy: Policy, language: Language) -> str | None:
     try:
         refusal = check_proposed(read_given(diff), policy.protected_paths)
     except UserError as error:
-        return str(error)
-    return None if refusal is None else refusal.message
+        return reason_text(error_reason(error), language)
+    return None if refusal is None else reason_text(refusal.because, language)
 
 
 async def _issue_spec(context: Context, ask: CommandCall) -> RunSpec:

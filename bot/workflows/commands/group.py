@@ -42,7 +42,7 @@ async def _show(context: Context, ask: CommandCall, row: RunRow | None) -> Comma
         rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=1)
         row = rows[-1] if rows else None
     waiting = await _waiting(context, ask)
-    view = await get_run_view(context, row, ask.language) if row is not None else None
+    view = await get_run_view(context, row) if row is not None else None
     numbers = [issue.number for issue in (*waiting, *(row.spec.issues if row else ()))]
     pins = await context.stores.threads.pins(ask.repo, numbers)
     together: dict[str, list[int]] = {}
@@ -108,8 +108,7 @@ async def _together(context: Context, ask: CommandCall, row: RunRow | None) -> C
     for number in (one for one in members if one not in held):
         if await context.stores.runs.open_run(ask.repo, number) is not None:
             continue  # begun again: it was grouped meanwhile
-        because = f"`{ask.by}` commented `/mendbot group add`"
-        await make_candidate(context, queued_issue(ask, number, because=because, quiet_ms=_SETTLING_MS))
+        await make_candidate(context, queued_issue(ask, number, quiet_ms=_SETTLING_MS))
     context.wake["gather"].set()
     return CommandResult(True, done_reply("group add", _facts(sorted(members)), ask.language))
 
@@ -149,9 +148,7 @@ async def _mates(context: Context, ask: CommandCall) -> list[int]:
 async def _again(context: Context, ask: CommandCall, row: RunRow) -> None:
     """Stop the run; all its issues wait to be grouped anew."""
     numbers = [issue.number for issue in row.spec.issues]
-    await cancel_run(
-        context, row, make_reason("stop.regrouped", by=ask.by).text, released=numbers, quiet_ms=_SETTLING_MS
-    )
+    await cancel_run(context, row, make_reason("stop.regrouped", by=ask.by), released=numbers, quiet_ms=_SETTLING_MS)
 
 
 def _facts(numbers: Sequence[int]) -> dict[str, str]:

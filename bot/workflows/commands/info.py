@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.model import Language, Repo, RunView
+from bot.model import Repo, RunView
 from bot.model.pulls import PullCheckReport
 from bot.reports.commands import answers
 from bot.reports.commands.replies import help_reply
@@ -23,7 +23,7 @@ async def status(context: Context, ask: CommandCall) -> CommandResult:
     """What runs or waits here, and how the last run ended."""
     rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=_RUNS_TOLD)
     body = answers.status_answer(
-        [await get_run_view(context, row, ask.language) for row in rows],
+        [await get_run_view(context, row) for row in rows],
         await latest_checks(context, ask.repo, ask.number) if ask.order.is_pull else None,
         paused_by=await context.stores.threads.paused(ask.repo, ask.number),
         waiting=(await context.stores.candidates.waiting(ask.repo, ask.number))[0],
@@ -36,7 +36,7 @@ async def status(context: Context, ask: CommandCall) -> CommandResult:
 async def explain(context: Context, ask: CommandCall) -> CommandResult:
     """What failed, what was tried, why it stopped, what the history knows."""
     rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=1)
-    run = await get_run_view(context, rows[-1], ask.language) if rows else None
+    run = await get_run_view(context, rows[-1]) if rows else None
     pull = await latest_checks(context, ask.repo, ask.number) if ask.order.is_pull else None
     label = ask.policy.trigger_label
     return CommandResult(True, answers.explain_answer(run, pull, ask.language, label=label), "explain")
@@ -56,10 +56,10 @@ async def help_(context: Context, ask: CommandCall) -> CommandResult:
     return CommandResult(True, body, "help")
 
 
-async def get_run_view(context: Context, row: RunRow, language: Language) -> RunView:
+async def get_run_view(context: Context, row: RunRow) -> RunView:
     """A run as its readers see it now: an answer is given once, so it may tell how long a run has waited."""
     state = await context.stores.runs.state(row.id)
-    view = view_of(row, state, now_ms=now_ms(), language=language)
+    view = view_of(row, state, now_ms=now_ms())
     return await with_memory(context, row, state, view)
 
 

@@ -81,12 +81,11 @@ def refused(ask: CommandCall, why: str, **values: object) -> CommandResult:
     return CommandResult(False, refused_reply(ask.command, t(ask.language, f"refused.{why}", **values), ask.language))
 
 
-def queued_issue(ask: CommandCall, number: int, *, because: str, quiet_ms: int) -> QueuedIssue:
+def queued_issue(ask: CommandCall, number: int, *, quiet_ms: int) -> QueuedIssue:
     """The issue as it waits for a run because of this command."""
     return QueuedIssue(
         repo=ask.repo,
         issue=number,
-        labeled_by=because,
         at=now_ms(),
         quiet_ms=quiet_ms,
         since=ask.order.at,

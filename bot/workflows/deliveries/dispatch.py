@@ -7,6 +7,7 @@ from typing import assert_never
 
 from bot.config import Policy
 from bot.model import Repo
+from bot.model.reasons import ExplainedStop
 from bot.rules.triage.decisions import (
     ButtonPressed,
     CancelRun,
@@ -77,7 +78,6 @@ async def _wait_quietly(context: Context, policy: Policy, candidate: QueueIssue)
     waiting = Waiting(
         repo=candidate.repo,
         issue=candidate.issue_number,
-        labeled_by=candidate.because,
         at=now_ms(),
         quiet_ms=quiet_ms(context, policy),
         since=candidate.at,
@@ -108,4 +108,4 @@ async def _stop_installation(context: Context, decision: StopInstallation) -> No
     for checks in await context.stores.pulls.unfinished():
         if meant(checks.spec.repo):
             await context.stores.pulls.hold_reports(checks.id)
-            await stop_run(context, PULL_CHECK, checks, decision.because)
+            await stop_run(context, PULL_CHECK, checks, ExplainedStop.of("cancelled", decision.because))

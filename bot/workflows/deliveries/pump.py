@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 from bot.errors import Stale, Transient, UserError
 from bot.github.answers import Unauthorized
 from bot.logs import get_logger
+from bot.reports.locale.reasons import english
 from bot.rules.events import parse as parser
 from bot.rules.events.parse import repository_key
 from bot.rules.events.types import Event
@@ -135,6 +136,6 @@ async def decide_and_act(context: Context, event: Event) -> tuple[DeliveryOutcom
     login = (await context.github.app_identity()).login
     policy, facts = await get_facts(context, event, login)
     decisions = issues.decide(event, policy, facts)
-    said = [await dispatch(context, decision, policy) or decision.because for decision in decisions]
+    said = [await dispatch(context, decision, policy) or english(decision.because) for decision in decisions]
     ignored = all(isinstance(decision, Ignore) for decision in decisions)
     return "ignored" if ignored else "done", "; ".join(said)

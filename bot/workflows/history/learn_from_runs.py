@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bot.agent.replay import gist, patch_hash
 from bot.logs import get_logger
 from bot.model import KnownError, Resolution
+from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
 from bot.rules.runs.lessons import Lesson
 from bot.rules.runs.state import RunState
@@ -108,14 +109,14 @@ def _resolution(row: RunRow, state: RunState, lesson: Lesson, patch: str, paths:
     )
 
 
-async def tried_before(context: Context, row: RunRow, state: RunState, patch: str) -> str | None:
+async def tried_before(context: Context, row: RunRow, state: RunState, patch: str) -> Reason | None:
     """Why a change need not be tried: this run or an earlier one tried it against the very errors that fail now."""
     own = change_hash(row, patch)
     before = state.tried(own)
     if before is None:
         return None
     if before:
-        return make_reason("tried.run").text
+        return make_reason("tried.run")
     if state.failing and own in await context.stores.history.dead_ends(state.failing):
-        return make_reason("tried.help").text
+        return make_reason("tried.help")
     return None

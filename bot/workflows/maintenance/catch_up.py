@@ -12,6 +12,9 @@ from datetime import UTC, datetime, timedelta
 from bot.errors import MendbotError, Stale, Transient, UserError
 from bot.github.deliveries import Attempt
 from bot.logs import get_logger
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import error_reason
 from bot.rules.triage.missed_events import withdrawal_reason
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
@@ -123,12 +126,12 @@ async def look_at_threads(context: Context) -> None:
 
 
 async def _look(context: Context, row: RunRow) -> None:
-    reasons = []
+    reasons: list[Reason] = []
     for before in row.spec.issues:
         try:
             now = await context.github.repository(row.spec.on_github).issue(before.number)
         except Stale as error:
-            reasons.append(str(error))
+            reasons.append(error_reason(error))
             continue
         except MendbotError as error:
             log.info("thread_not_seen", run=row.id, number=before.number, because=str(error))
@@ -136,6 +139,6 @@ async def _look(context: Context, row: RunRow) -> None:
         why = withdrawal_reason(before, now, row.spec.policy)
         if why is None:
             return
-        reasons.append(why.text)
-    log.info("run_withdrawn", run=row.id, because=reasons[0])
+        reasons.append(why)
+    log.info("run_withdrawn", run=row.id, because=english(reasons[0]))
     await cancel_run(context, row, reasons[0])

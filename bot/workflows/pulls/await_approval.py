@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from bot.config import Policy
-from bot.model import CHECK_ORDER, Repo, StopReason
+from bot.model import CHECK_ORDER, Repo
 from bot.model.pulls import PullCheckReport, PullRequest
+from bot.model.reasons import ExplainedStop
 from bot.reports.commands.replies import done_reply
 from bot.reports.pulls.comment import pull_comment
 from bot.reports.pulls.unchecked_heads import AWAITING, NO_SANDBOX, awaiting_output
 from bot.rules.pulls.eligibility import from_fork
+from bot.rules.reasons import make_reason
 from bot.workflows.context import Context
 from bot.workflows.reporting.publisher import CheckRunUpdate, publish_all, publish_check, publish_comment
 
 
-async def publish_awaiting(context: Context, repo: Repo, pull: PullRequest, policy: Policy, because: str) -> None:
+async def publish_awaiting(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
     """Say at this head that nothing runs, and in the thread what would let it run; said before, it costs nothing."""
-    view = waiting_view(context, repo, pull, because)
+    view = waiting_view(context, repo, pull)
     language = policy.language or context.settings.language
     conclusion, output = awaiting_output(view, language)
     waiting = f"waiting-{pull.head_sha[:10]}"
@@ -41,7 +43,7 @@ async def publish_approved(context: Context, repo: Repo, pull: PullRequest, poli
     await publish_all(f"#{pull.number}", [comment])
 
 
-def waiting_view(context: Context, repo: Repo, pull: PullRequest, because: str) -> PullCheckReport:
+def waiting_view(context: Context, repo: Repo, pull: PullRequest) -> PullCheckReport:
     """The pull request as reports tell of it while its head waits; no run of checks is behind it."""
     return PullCheckReport(
         run_id="",
@@ -53,5 +55,5 @@ def waiting_view(context: Context, repo: Repo, pull: PullRequest, because: str) 
         head_sha=pull.head_sha,
         from_fork=from_fork(pull, repo.full_name),
         status="done",
-        stop=StopReason(reason=AWAITING, details=NO_SANDBOX if context.sandbox.trusted_only else because),
+        stop=ExplainedStop.of(AWAITING, make_reason(NO_SANDBOX if context.sandbox.trusted_only else "pull.waits")),
     )

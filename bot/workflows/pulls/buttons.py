@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.github.threads import Reply
 from bot.model import Repo
 from bot.model.commands import SlashCommand
+from bot.model.reasons import ExplainedStop
 from bot.reports.commands.replies import refused_reply
 from bot.rules.failures.verdict import green
 from bot.rules.pulls.spec import MERGE_GROUP
@@ -83,11 +84,12 @@ def _same(row: PullCheckRow, pressed: ButtonPressed) -> bool:
 async def _cancel(context: Context, pressed: ButtonPressed) -> str:
     checks = await context.stores.pulls.get(pressed.run_id)
     if checks is not None:
-        stopped = await stop_run(context, PULL_CHECK, checks, f"cancelled: {pressed.by}")
+        stop = ExplainedStop.of("cancelled", make_reason("stop.pressed", by=pressed.by))
+        stopped = await stop_run(context, PULL_CHECK, checks, stop)
         return f"{pressed.by} cancelled the checks" if stopped else "the checks were stopped before"
     run = await context.stores.runs.get(pressed.run_id)
     if run is not None and not run.status.final:
-        await cancel_run(context, run, make_reason("stop.pressed", by=pressed.by).text)
+        await cancel_run(context, run, make_reason("stop.pressed", by=pressed.by))
         return f"{pressed.by} cancelled the fix"
     return "it had ended before"
 

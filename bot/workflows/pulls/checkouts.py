@@ -11,6 +11,7 @@ from typing import Literal
 
 from bot.errors import Refused
 from bot.model import SetupDone, SetupPlan
+from bot.reports.locale.reasons import english
 from bot.rules.pulls.state import PullCheckState
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.checks.setup import CarriedOut, carry_out, get_cache
@@ -85,8 +86,8 @@ class SetupFailed(Refused):
 
     def __init__(self, done: CarriedOut) -> None:
         assert done.failed is not None
-        super().__init__("setup_failed", done.failed.text)
-        self.said = done.failed
+        super().__init__("setup_failed", english(done.failed), because=done.failed)
+        self.details = done.failed
         self.duration_ms = done.duration_ms
         self.exit_code = done.exit_code
 

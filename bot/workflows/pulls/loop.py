@@ -12,7 +12,7 @@ from typing import assert_never
 
 from bot.errors import MendbotError, Refused, UserError
 from bot.logs import get_logger
-from bot.model import CHECK_ORDER, ShellCommand, StopReason
+from bot.model import CHECK_ORDER, ShellCommand
 from bot.model.jobs import JobName
 from bot.model.pull_check_events import (
     PullBaseChecked,
@@ -24,6 +24,7 @@ from bot.model.pull_check_events import (
     PullSetupFailed,
     PullStarted,
 )
+from bot.model.reasons import ExplainedStop
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.verdict import shown
 from bot.rules.pulls.state import (
@@ -122,9 +123,8 @@ async def _set_up(context: Context, row: PullCheckRow, state: PullCheckState) ->
         stages = default_stages(row.spec.policy, ready.tree.path, state.changed_paths, names=CHECK_ORDER)
         ended: PullCheckEvent = PullSetupCompleted(steps=ready.setup, stages=stages)
     except SetupFailed as error:
-        ended = PullSetupFailed(
-            details=str(error), said=error.said, exit_code=error.exit_code, duration_ms=error.duration_ms
-        )
+        details, code = error.details, error.exit_code
+        ended = PullSetupFailed(details=details, exit_code=code, duration_ms=error.duration_ms)
     await context.stores.pulls.append(row.id, [ended])
 
 
@@ -222,7 +222,7 @@ def _printed(errors: Mapping[str, Printed]) -> dict[str, tuple[str, str]]:
     }
 
 
-async def finish_pull(context: Context, row: PullCheckRow, stop: StopReason | None, *, tidy: bool = True) -> None:
+async def finish_pull(context: Context, row: PullCheckRow, stop: ExplainedStop | None, *, tidy: bool = True) -> None:
     """Record the end: `done`, or `cancelled` for that reason; then free the trees, which may take long. A crash or a
     fault in between leaves them to the janitor."""
     cancelled = stop is not None and stop.reason in _STOPPED
@@ -236,13 +236,10 @@ async def finish_pull(context: Context, row: PullCheckRow, stop: StopReason | No
 
 
 async def _settle(context: Context, row: PullCheckRow, _state: PullCheckState) -> None:
-    name, _, details = (row.cancel_because or "").partition(": ")
-    known = name in ("superseded", "withdrawn", "closed", "retargeted")
-    stop = StopReason(reason=name if known else "cancelled", details=details if known else row.cancel_because or "")
-    await finish_pull(context, row, stop)
+    await finish_pull(context, row, row.cancel_because)
 
 
-async def _fail(context: Context, row: PullCheckRow, _: PullCheckState, stop: StopReason, tidy: bool) -> None:
+async def _fail(context: Context, row: PullCheckRow, _: PullCheckState, stop: ExplainedStop, tidy: bool) -> None:
     await finish_pull(context, row, stop, tidy=tidy)
 
 

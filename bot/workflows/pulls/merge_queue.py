@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from bot.model import CHECK_ORDER, Repo
 from bot.model.pulls import PullRequest
+from bot.model.reasons import ExplainedStop, Reason
+from bot.reports.locale.reasons import english
 from bot.reports.pulls.unchecked_heads import awaiting_output
 from bot.rules.pulls.spec import MERGE_GROUP
 from bot.rules.triage.decisions import CheckMergeGroup, DropMergeGroup
@@ -39,7 +41,7 @@ async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> str:
     )
     if context.sandbox.trusted_only:
         # nobody can tell whose code the group holds, and the queue must not wait for what never comes
-        view = waiting_view(context, repo, pull, "")
+        view = waiting_view(context, repo, pull)
         conclusion, output = awaiting_output(view, policy.language or context.settings.language)
         for name in CHECK_ORDER:
             await publish_check(
@@ -51,7 +53,7 @@ async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> str:
         if row is not None and not is_withdrawn(row):
             return f"the merge group {sha[:12]} is checked already"
         await start_checks(context, repo, pull, policy, CheckRequest(wanted.because))
-    return wanted.because
+    return english(wanted.because)
 
 
 async def drop_merge_group(context: Context, dropped: DropMergeGroup) -> str:
@@ -59,15 +61,15 @@ async def drop_merge_group(context: Context, dropped: DropMergeGroup) -> str:
     repo, sha = dropped.repo, dropped.head_sha
     for row in await context.stores.pulls.open_of(repo, MERGE_GROUP):
         if row.spec.head_sha == sha:
-            await stop_run(context, PULL_CHECK, row, f"closed: {dropped.because}")
+            await stop_run(context, PULL_CHECK, row, ExplainedStop.of("closed", dropped.because))
     mirror = context.mirror(repo)
     if mirror.is_dir():
         await drop_head(mirror, sha)
-    return dropped.because
+    return english(dropped.because)
 
 
 async def check_group_again(
-    context: Context, repo: Repo, sha: str, because: str, only: Sequence[str] = ()
+    context: Context, repo: Repo, sha: str, because: Reason, only: Sequence[str] = ()
 ) -> str | None:
     """Check a merge queue's commit once more, all of it or the checks named; None where it is none that was checked."""
     row = await context.stores.pulls.latest_of(repo, MERGE_GROUP, sha)

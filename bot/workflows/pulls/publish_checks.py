@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from bot.model import KnownError, StopReason
+from bot.model import KnownError
 from bot.model.pulls import CheckStatus, PullCheckReport
 from bot.reports.pulls.check_output import pull_check_output
 from bot.rules.excerpts.excerpts import evidence_of
@@ -18,7 +18,6 @@ from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 from bot.workflows.pulls.shared_heads import newest_at
 from bot.workflows.pushes.push_limits import may_push_more
-from bot.workflows.reporting.localize import spoken
 from bot.workflows.reporting.publisher import CheckRunUpdate, Publication, publish_all, publish_check
 
 _ASKED = 20
@@ -88,14 +87,6 @@ async def _past(context: Context, row: PullCheckRow, state: PullCheckState) -> t
     return tuple(found.values())[:_KNOWN]
 
 
-def _stop(context: Context, row: PullCheckRow, state: PullCheckState) -> StopReason | None:
-    """Why the run ended, in the reader's language where the words are ours."""
-    if state.stop is None:
-        return None
-    language = row.spec.policy.language or context.settings.language
-    return state.stop.model_copy(update={"details": spoken(state.stop.details, language)})
-
-
 async def pull_view(context: Context, row: PullCheckRow, state: PullCheckState) -> PullCheckReport:
     """The run of checks as its readers see it."""
     spec = row.spec
@@ -115,7 +106,7 @@ async def pull_view(context: Context, row: PullCheckRow, state: PullCheckState) 
         from_fork=from_fork_name(spec.head_repo, spec.repo.full_name),
         status=status,
         checks=checks,
-        stop=_stop(context, row, state),
+        stop=state.stop,
         past=await _past(context, row, state),
         setup=state.setup,
         sandbox=state.sandbox,

@@ -10,13 +10,13 @@ from bot.rules.pulls.state import checks_of
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 
-_AUTOMATIC = ("superseded", "withdrawn", "closed", "retargeted")
+_AUTOMATIC = frozenset({"superseded", "withdrawn", "closed", "retargeted"})
 """Reasons for which checks were stopped without anybody asking: such a head may be wanted again."""
 
 
 def is_withdrawn(row: PullCheckRow) -> bool:
     """Whether these checks were stopped, and not by somebody: they say nothing of the head."""
-    return row.cancel_because is not None and row.cancel_because.startswith(_AUTOMATIC)
+    return row.cancel_because is not None and row.cancel_because.reason in _AUTOMATIC
 
 
 async def owning_pull_request(context: Context, repo: Repo, number: int, sha: str) -> int:

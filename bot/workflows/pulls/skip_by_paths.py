@@ -14,7 +14,7 @@ from bot.workflows.reporting.publisher import CheckRunUpdate, publish_check
 
 async def publish_filtered(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
     """Say at this head that nothing is run, and why; said before, it costs nothing."""
-    view = waiting_view(context, repo, pull, "").model_copy(update={"stop": None})
+    view = waiting_view(context, repo, pull).model_copy(update={"stop": None})
     conclusion, output = filtered_output(view, policy.language or context.settings.language)
     run_id = f"filtered-{pull.head_sha[:10]}"
     for name in CHECK_ORDER:

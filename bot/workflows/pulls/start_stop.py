@@ -9,6 +9,7 @@ from hashlib import sha256
 from bot.config import Policy
 from bot.model import Repo
 from bot.model.pulls import CheckStatus, PullRequest
+from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.pulls.spec import MERGE_GROUP, PullCheckSpec
 from bot.rules.pulls.state import checks_of
 from bot.store.runs.pull_runs import PullCheckRow
@@ -22,7 +23,7 @@ class CheckRequest:
     """Why a head is checked, whether somebody asked for it, and which checks: all, or those named while the others stay
     as they came out before."""
 
-    because: str
+    because: Reason
     only: Sequence[str] = ()
     kept: Sequence[CheckStatus] = ()
     asked: bool = False
@@ -63,7 +64,7 @@ async def start_checks(
 
 
 async def stop_checks(
-    context: Context, repo: Repo, number: int, because: str, *, but: str = "", asked: bool = True
+    context: Context, repo: Repo, number: int, because: ExplainedStop, *, but: str = "", asked: bool = True
 ) -> int:
     """Stop what is being checked of a pull request, but for that head, and where not `asked`, but for what somebody
     asked for; how many runs were asked to stop."""

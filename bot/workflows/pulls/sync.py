@@ -11,6 +11,8 @@ from bot.github.answers import Unauthorized
 from bot.logs import get_logger
 from bot.model import Repo
 from bot.model.pulls import PullRequest
+from bot.model.reasons import ExplainedStop, Reason
+from bot.reports.locale.reasons import english
 from bot.rules.pulls.eligibility import Eligibility, EligibilityFacts, judge_eligibility, trust
 from bot.rules.reasons import make_reason
 from bot.workflows.context import Context
@@ -50,7 +52,7 @@ async def _look_alone(context: Context, repo: Repo, number: int) -> tuple[str, P
         try:
             pull = await context.github.repository(repo).pull(number)
         except Stale:
-            await stop_checks(context, repo, number, "closed: the pull request is gone")
+            await stop_checks(context, repo, number, ExplainedStop.of("closed", make_reason("pull.gone")))
             return "the pull request is gone", None
         return await _follow(context, repo, pull), pull
 
@@ -58,41 +60,41 @@ async def _look_alone(context: Context, repo: Repo, number: int) -> tuple[str, P
 async def _follow(context: Context, repo: Repo, pull: PullRequest) -> str:
     policy, _ = await get_policy(context, repo)
     await _note_head(context, repo, pull)
-    moved = make_reason("stop.superseded", sha=pull.head_sha[:12]).text
-    await stop_checks(context, repo, pull.number, moved, but=pull.head_sha)
+    moved = make_reason("stop.superseded", sha=pull.head_sha[:12])
+    await stop_checks(context, repo, pull.number, ExplainedStop.of("superseded", moved), but=pull.head_sha)
     await _stop_fix(context, repo, pull, moved)
     found = await get_eligibility(context, repo, pull, policy)
     match found.standing:
         case "closed":
-            await stop_checks(context, repo, pull.number, f"closed: {found.because}")
+            await stop_checks(context, repo, pull.number, ExplainedStop.of("closed", found.because))
             await (learn_from_merge(context, repo, pull) if pull.merged else forget_heads(context, repo, pull.number))
         case "unwanted" | "own":
-            await stop_checks(context, repo, pull.number, f"withdrawn: {found.because}", asked=False)
+            await stop_checks(context, repo, pull.number, ExplainedStop.of("withdrawn", found.because), asked=False)
         case "filtered":
-            await stop_checks(context, repo, pull.number, f"withdrawn: {found.because}", asked=False)
+            await stop_checks(context, repo, pull.number, ExplainedStop.of("withdrawn", found.because), asked=False)
             if not await _is_checked(context, repo, pull):
                 await publish_filtered(context, repo, pull, policy)
         case "paused":
             pass
         case "awaiting":
-            await stop_checks(context, repo, pull.number, f"withdrawn: {found.because}")
+            await stop_checks(context, repo, pull.number, ExplainedStop.of("withdrawn", found.because))
             if await owning_pull_request(context, repo, pull.number, pull.head_sha) == pull.number:
-                await publish_awaiting(context, repo, pull, policy, found.because)
+                await publish_awaiting(context, repo, pull, policy)
         case "wanted":
             said = await _check_head(context, repo, pull, policy, found)
             await publish_approved(context, repo, pull, policy)
             return said
-    return f"pull request #{pull.number}: {found.because}"
+    return f"pull request #{pull.number}: {english(found.because)}"
 
 
-async def _stop_fix(context: Context, repo: Repo, pull: PullRequest, moved: str) -> None:
+async def _stop_fix(context: Context, repo: Repo, pull: PullRequest, moved: Reason) -> None:
     """Stop a fix that could not be pushed any more: the request is closed, or somebody else moved its branch."""
     row = await context.stores.runs.open_run(repo, pull.number)
     target = row.spec.pull if row is not None else None
     if row is None or target is None:
         return
     if pull.state == "closed":
-        await cancel_run(context, row, make_reason("stop.pull_closed", number=pull.number).text)
+        await cancel_run(context, row, make_reason("stop.pull_closed", number=pull.number))
         return
     ours = await context.stores.threads.pushed_by(repo, pull.head_sha) is not None  # its own push moves the branch, too
     if target.head_sha != pull.head_sha and not target.from_fork and not ours:
@@ -174,15 +176,16 @@ async def _check_head(context: Context, repo: Repo, pull: PullRequest, policy: P
             only = await not_green(context, row) if row.spec.base_ref != pull.base_ref else ()
             if not only:
                 return already
-            await stop_run(context, PULL_CHECK, row, f"retargeted: its base is {pull.base_ref} now")
+            moved = make_reason("pull.retargeted", branch=pull.base_ref)
+            await stop_run(context, PULL_CHECK, row, ExplainedStop.of("retargeted", moved))
             order = CheckRequest(found.because, only, await get_kept_checks(context, row, only))
         # first, as another look finds that the checks have started and does no more
         await judge_policy_of_pull(context, repo, pull, policy)
         await start_checks(context, repo, pull, policy, order)
-    return f"pull request #{number}: checks of {sha[:12]} start, for {found.because}"
+    return f"pull request #{number}: checks of {sha[:12]} start, for {english(found.because)}"
 
 
-async def sync_commit(context: Context, repo: Repo, sha: str, *, again: bool, because: str) -> str:
+async def sync_commit(context: Context, repo: Repo, sha: str, *, again: bool, because: Reason) -> str:
     """Look at every open pull request of that head; `again` checks heads that were checked once more, whole."""
     # a push to a fork is not told in this way, so only for somebody who asks is it worth looking through them all
     named = await context.github.repository(repo).pulls_of(sha, forks=again)
@@ -197,7 +200,7 @@ async def sync_commit(context: Context, repo: Repo, sha: str, *, again: bool, be
 
 
 async def check_again(
-    context: Context, repo: Repo, number: int, sha: str, because: str, only: Sequence[str] = ()
+    context: Context, repo: Repo, number: int, sha: str, because: Reason, only: Sequence[str] = ()
 ) -> str:
     """Check a head once more, if it still is the head and its code may run: all of it, or the checks named, and then
     what the others came to is kept."""
@@ -209,7 +212,7 @@ async def check_again(
     login = (await context.github.app_identity()).login
     found = trust(pull, await with_trust(context, repo, pull, EligibilityFacts(login, repo.full_name)))
     if found.standing != "wanted":
-        return found.because
+        return english(found.because)
     latest = await checks_at(context, repo, number, sha)
     kept = await get_kept_checks(context, latest, only) if latest is not None and only else ()
     run_id = await start_checks(context, repo, pull, policy, CheckRequest(because, only, kept, asked=True))

@@ -35,7 +35,7 @@ async def publish(context: Context, row: RunRow) -> None:
     A thread that has a newer run by now is that run's to tell of."""
     state = await context.stores.runs.state(row.id)
     language = row.spec.policy.language or context.settings.language
-    view = await with_memory(context, row, state, view_of(row, state, language=language))
+    view = await with_memory(context, row, state, view_of(row, state))
     repo = row.spec.on_github
     publications: list[Publication] = []
     if view.commit_sha is not None and view.status is Status.SUCCESS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.reports.locale.reasons import english
 from bot.rules.triage.decisions import ReleaseReports
 from bot.workflows.context import Context
 
@@ -12,7 +13,7 @@ async def release_reports(context: Context, decision: ReleaseReports) -> str:
     reports = context.stores.reports
     released = await reports.release(decision.installation_id, decision.repositories, decision.number)
     if not released:
-        return f"{decision.because}; nothing is left to be told there"
+        return f"{english(decision.because)}; no report was held there"
     for loop in ("report", "publish_checks"):
         context.wake[loop].set()
-    return f"{decision.because}; what {released} {'run' if released == 1 else 'runs'} could not say is told now"
+    return f"{english(decision.because)}; held reports published now: {released}"

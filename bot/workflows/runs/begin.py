@@ -9,9 +9,11 @@ from functools import partial
 from pathlib import Path
 
 from bot.agent.planner import named_files
-from bot.errors import Refused, Transient, UserError
+from bot.errors import Transient
 from bot.model.phase_events import PlanningStarted
+from bot.model.reasons import Reason
 from bot.model.run_events import SessionStarted, SetupCompleted, SetupFailed, SetupStarted
+from bot.reports.locale.reasons import refused, user_error
 from bot.rules.reasons import make_reason
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
@@ -38,7 +40,7 @@ _READY = "mendbot-ready"
 
 
 class PathsTaken(Transient):
-    """Another open group changes a file that this one is about; the message names both (`rules.reasons`)."""
+    """Another open group changes a file that this one is about; `because` names both."""
 
 
 async def begin_run(context: Context, row: RunRow) -> None:
@@ -81,7 +83,7 @@ async def _start(context: Context, row: RunRow, mirror: Path, tracking: str) -> 
         return spec.pull.head_sha
     start = await mirrors.resolve(mirror, tracking)
     if start is None:
-        raise UserError(f"the base branch `{spec.base_branch}` does not exist in {spec.place}")
+        raise user_error(make_reason("refused.no_base", branch=spec.base_branch, repo=spec.place))
     return start
 
 
@@ -119,7 +121,7 @@ async def _stand_back(
         if shared := sorted(theirs.intersection(focus)):
             numbers = ", ".join(f"#{number}" for number in other.spec.threads) or other.id
             raise PathsTaken(
-                make_reason("wait.paths", issues=numbers, paths=", ".join(f"`{path}`" for path in shared[:3])).text
+                because=make_reason("wait.paths", issues=numbers, paths=", ".join(f"`{path}`" for path in shared[:3]))
             )
 
 
@@ -130,7 +132,7 @@ async def _branch(context: Context, row: RunRow, mirror: Path) -> str:
     free = [name for name in names if name not in taken]
     branch = await context.stores.runs.claim_branch(row.id, row.spec.place, free)
     if branch is None:
-        raise UserError(f"every branch from `{wanted}` to `{names[-1]}` is taken; delete those that are merged")
+        raise user_error(make_reason("refused.branches", first=wanted, last=names[-1]))
     return branch
 
 
@@ -154,9 +156,9 @@ async def _worktree(context: Context, row: RunRow, branch: str, start: str) -> T
     return await make()
 
 
-def slot_wait(context: Context, row: RunRow) -> str:
+def slot_wait(context: Context, row: RunRow) -> Reason:
     """What a run waits for that found no slot."""
-    return make_reason("wait.slot", limit=context.max_worktrees(row.spec)).text
+    return make_reason("wait.slot", limit=context.max_worktrees(row.spec))
 
 
 async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
@@ -188,7 +190,7 @@ async def set_up(context: Context, row: RunRow, state: RunState) -> None:
     await runs.append(row.id, [SetupStarted(command=text, steps=planned_steps(plan, context.mask))])
     done = await _carried_out(context, row, state, tree)
     ended = partial(
-        SetupCompleted if done.failed is None else partial(SetupFailed, details=done.failed.text, said=done.failed),
+        SetupCompleted if done.failed is None else partial(SetupFailed, details=done.failed),
         command=text,
         steps=done.steps,
         exit_code=done.exit_code,
@@ -206,7 +208,7 @@ async def set_up(context: Context, row: RunRow, state: RunState) -> None:
 async def _set_up_again(context: Context, row: RunRow, state: RunState, tree: Tree) -> None:
     done = await _carried_out(context, row, state, tree)
     if done.failed is not None:
-        raise Refused("setup_failed", f"the worktree had to be made again, and there {done.failed.text}")
+        raise refused("setup_failed", make_reason("worktree.again", why=done.failed))
 
 
 async def _carried_out(context: Context, row: RunRow, state: RunState, tree: Tree) -> CarriedOut:

@@ -10,6 +10,7 @@ from bot.agent.planner import named_files
 from bot.errors import Transient, UserError
 from bot.model.phase_events import PlanningStarted
 from bot.model.run_events import SessionStarted
+from bot.rules.reasons import make_reason
 from bot.store.runs.runs import RunRow
 from bot.workflows.checks.checks_to_run import get_stages
 from bot.workflows.context import Context
@@ -20,7 +21,7 @@ from bot.workspace.worktree.shadow_repo import open_shadow
 
 
 class Busy(Transient):
-    """Another session works in this tree; the message names it."""
+    """Another session works in this tree; `because` names it."""
 
 
 async def begin_local(context: Context, row: RunRow) -> None:
@@ -56,4 +57,4 @@ async def _alone(context: Context, row: RunRow) -> None:
         shared = own.is_relative_to(theirs) or theirs.is_relative_to(own)
         # one that is left behind still has its change in the tree, and putting that back later would undo this one's
         if older and shared and not await end_if_abandoned(context, other):
-            raise Busy(f"session {other.id} works in {theirs}; this one waits for it to end")
+            raise Busy(because=make_reason("wait.session", id=other.id, path=str(theirs)))

@@ -10,11 +10,12 @@ from pathlib import Path
 from bot.agent.hook_bundle import remove_kit
 from bot.errors import MendbotError
 from bot.logs import get_logger
-from bot.model import Artifact, Loss, Phase, Status, StopReason
+from bot.model import Artifact, Loss, Phase, Status
 from bot.model.phase_events import PhaseSkipped
 from bot.model.reasons import ExplainedStop
 from bot.model.run_events import SessionFinished
-from bot.rules.reasons import make_reason, parse_reason
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import make_reason
 from bot.rules.runs.certificate import certificate
 from bot.rules.runs.proof import proof_of
 from bot.rules.runs.state import RunState
@@ -47,7 +48,7 @@ class Salvage:
     """What could not be kept."""
 
 
-async def finish(context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None) -> None:
+async def finish(context: Context, row: RunRow, state: RunState, status: Status, stop: ExplainedStop | None) -> None:
     """Learn from the run, keep what it leaves, record the final status with the reason, and free its tree.
 
     The tree goes last, as a large one takes long: whoever waits for the result need not wait for that. A crash or a
@@ -64,7 +65,7 @@ async def finish(context: Context, row: RunRow, state: RunState, status: Status,
 
 
 async def record_end(
-    context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None, left: Salvage
+    context: Context, row: RunRow, state: RunState, status: Status, stop: ExplainedStop | None, left: Salvage
 ) -> None:
     """Record the final status with the reason; phases that never came are skipped (REQ-RUN-002)."""
     skipped = [PhaseSkipped(phase=phase) for phase in (Phase.REVIEW, Phase.PACKAGING) if phase not in state.phases]
@@ -82,15 +83,15 @@ async def record_end(
     await context.stores.runs.append(row.id, [*skipped, ended], [_certified(context, row, state, status, stop)])
 
 
-def _certified(context: Context, row: RunRow, state: RunState, status: Status, stop: StopReason | None) -> Artifact:
+def _certified(context: Context, row: RunRow, state: RunState, status: Status, stop: ExplainedStop | None) -> Artifact:
     """The stop certificate (`rules.runs.certificate`) as an artifact, so that a program can ask for it."""
-    masked_stop = stop.model_copy(update={"details": context.mask(stop.details)}) if stop else None
+    details = context.mask(english(stop.details)) if stop else ""
     return Artifact(
         id=f"{row.id}.certificate",
         session_id=row.id,
         phase=Phase.REVIEW,
         created_at=datetime.now(UTC),
-        data=certificate(row.id, row.spec, replace(state, finished=status, stop=masked_stop)),
+        data=certificate(row.id, row.spec, replace(state, finished=status, stop=stop), details),
     )
 
 
@@ -150,6 +151,5 @@ async def finish_cancelled(context: Context, row: RunRow, state: RunState) -> No
         # asked too late: what was wanted is there, and that is what is reported
         await finish(context, row, state, Status.SUCCESS, None)
         return
-    because = row.cancel_because or make_reason("stop.asked").text
-    stop = ExplainedStop(reason="cancelled", details=because, said=parse_reason(because))
-    await finish(context, row, state, Status.CANCELLED, stop)
+    because = row.cancel_because or make_reason("stop.asked")
+    await finish(context, row, state, Status.CANCELLED, ExplainedStop.of("cancelled", because))

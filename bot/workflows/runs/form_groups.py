@@ -106,7 +106,6 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
             issues=members,
             key=group.key,
             reasons=group.reasons,
-            why=group.why,
             suggested_branch=group.suggested_branch,
             policy=policy,
             base_branch=base_branch,

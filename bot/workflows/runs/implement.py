@@ -12,9 +12,11 @@ from datetime import UTC, datetime
 from bot.agent.developer import Developer
 from bot.model import AgentTask, Artifact, KnownError, Phase, RunEvent
 from bot.model.phase_events import ImplementationCompleted, ImplementationFailed, PhaseStarted
+from bot.model.reasons import Reason
 from bot.model.run_events import AgentStarted, ArtifactCreated, AttemptStarted, ChangesApplied, PatchFallbackApplied
 from bot.reports.history.guidance import error_guidance, file_guidance
-from bot.rules.reasons import make_reason
+from bot.reports.locale.reasons import english, english_json
+from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.runs.changes import FREE, HISTORY
 from bot.rules.runs.existing_failures import to_leave
 from bot.rules.runs.fixable_files import to_fix
@@ -56,7 +58,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
         answer = await ask(context, row, state, developer, task, tree)
         if isinstance(answer, AcceptedChange):
             notes = (*answer.notes, *_left_out(await begin.clear(answer.snapshot)))
-            refusals = tuple(one.message for one in passed_over if one.refused)
+            refusals = tuple(one.reason for one in passed_over if one.refused)
             await _applied(context, row, state, tree, replace(answer, notes=notes, refusals=refusals), attempt)
             return
         passed_over.append(answer)
@@ -105,13 +107,12 @@ def _no_change(context: Context, attempt: int, passed_over: Sequence[SkippedAgen
     same agents would have nothing new the next time either, and the run ends."""
     refused = [one for one in passed_over if one.refused]
     repeated = [one for one in passed_over if one.repeated and one.agent not in FREE]
-    nobody = make_reason("no_agent")
-    message = "; ".join(one.message for one in ([*refused, *repeated] if refused else passed_over))
+    reasons = [one.reason for one in ([*refused, *repeated] if refused else passed_over)]
+    message = all_reasons(reasons) if reasons else make_reason("no_agent")
     failed = ImplementationFailed(
         iteration=attempt,
         reason=refused[-1].refused if refused else SAME_PATCH if repeated else NOTHING_OFFERED,
-        message=context.mask(message or nobody.text),
-        said=None if passed_over else nobody,
+        message=message.map_text(context.mask),
     )
     return failed.model_copy(update={"agent": refused[-1].agent}) if refused else failed
 
@@ -139,18 +140,18 @@ async def _task(
         guidance=(
             *known,
             *to_leave(state.left.values()),
-            *(f"An earlier change was not applied: {one}" for one in state.troubles),
+            *(f"An earlier change was not applied: {english(one)}" for one in state.troubles),
         ),
         failed_patches=tuple(await asyncio.gather(*(tree.diff(made.before, made.after) for made in tried))),
     )
 
 
-def _left_out(gone: Sequence[str]) -> tuple[str, ...]:
-    """A sentence on what the agent made and no commit has; none where that was nothing."""
+def _left_out(gone: Sequence[str]) -> tuple[Reason, ...]:
+    """What the agent made and no commit has; none where that was nothing."""
     if not gone:
         return ()
-    named = ", ".join(gone[:_PATHS_SHOWN]) + (" and more" if gone[_PATHS_SHOWN:] else "")
-    return (f"The agent also made {named}. Git leaves that out, so it was deleted before the checks.",)
+    named = ", ".join(gone[:_PATHS_SHOWN]) + (", …" if gone[_PATHS_SHOWN:] else "")
+    return (make_reason("note.left_out", paths=named),)
 
 
 async def _applied(
@@ -172,7 +173,7 @@ async def _applied(
         replays=taken.proposal.replays,
         note=context.mask(taken.proposal.note),
         notes=taken.notes,
-        refusals=tuple(context.mask(text) for text in taken.refusals),
+        refusals=tuple(one.map_text(context.mask) for one in taken.refusals),
         diff=write_log(context.settings.home, row.id, f"attempt-{attempt}.diff", patch.encode()),
     )
     artifact = Artifact(
@@ -181,7 +182,7 @@ async def _applied(
         phase=Phase.IMPLEMENTATION,
         iteration=attempt,
         created_at=datetime.now(UTC),
-        data={name: value for name, value in applied.data().items() if name in _IN_ARTIFACT}
+        data={name: value for name, value in english_json(applied.data()).items() if name in _IN_ARTIFACT}
         | {"fallbacks": taken.fallbacks, "patch": patch[:MOST_PATCH]},
     )
     fresh: list[RunEvent] = [

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from bot.model import Status, StopReason
+from bot.model import Status
 from bot.model.jobs import JobName
 from bot.model.reasons import ExplainedStop
 from bot.model.run_events import Paused, Resumed
-from bot.rules.reasons import make_reason, parse_reason
+from bot.rules.reasons import make_reason
 from bot.rules.runs.next_action import (
     Action,
     Begin,
@@ -63,7 +63,7 @@ async def _may_go_on(context: Context, row: RunRow, state: RunState) -> None:
             continue
         if begun and state.paused_at is None:
             await runs.append(row.id, [Paused(number=number, by=by, after=state.last_event)])
-        await runs.wait_for(row.id, make_reason("wait.paused", number=number, by=by).text)
+        await runs.wait_for(row.id, make_reason("wait.paused", number=number, by=by))
         raise NotYet(_wait_s(row, state, PAUSED_WAIT_S))
     if state.paused_at is not None:
         await runs.append(row.id, [Resumed(after=state.last_event)])
@@ -74,7 +74,7 @@ async def _act(context: Context, row: RunRow, state: RunState, action: Action) -
     try:
         await _effect(context, row, state, action)
     except (SlotsFull, PathsTaken, Busy) as error:
-        what = slot_wait(context, row) if isinstance(error, SlotsFull) else str(error)
+        what = slot_wait(context, row) if isinstance(error, SlotsFull) else error_reason(error)
         await context.stores.runs.wait_for(row.id, what)
         raise NotYet(_wait_s(row, state, TURN_WAIT_S)) from None
 
@@ -101,13 +101,11 @@ async def _effect(context: Context, row: RunRow, state: RunState, action: Action
             assert_never(action)
 
 
-async def _fail(context: Context, row: RunRow, state: RunState, stop: StopReason, tidy: bool) -> None:
-    reason = parse_reason(stop.details) if type(stop) is StopReason else None
-    explained = ExplainedStop(reason=stop.reason, details=stop.details, said=reason) if reason else stop
+async def _fail(context: Context, row: RunRow, state: RunState, stop: ExplainedStop, tidy: bool) -> None:
     if tidy:
-        await finish(context, row, state, Status.FAILED, explained)
+        await finish(context, row, state, Status.FAILED, stop)
     else:
-        await record_end(context, row, state, Status.FAILED, explained, Salvage())
+        await record_end(context, row, state, Status.FAILED, stop, Salvage())
 
 
 FIX_RUN: RunKind[RunRow, RunState, Action] = RunKind(

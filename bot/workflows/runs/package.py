@@ -37,7 +37,7 @@ async def review(context: Context, row: RunRow, state: RunState) -> None:
     refusal = check_changes(changed, row.spec.policy.protected_paths)
     stop = None
     if refusal is not None:
-        stop = ExplainedStop(reason=refusal.reason, details=refusal.message)
+        stop = ExplainedStop.of(refusal.reason, refusal.because)
     elif not changed:
         stop = ExplainedStop.of("no_change", make_reason("no_change"))
     if stop is not None:
@@ -62,7 +62,7 @@ async def package(context: Context, row: RunRow, state: RunState) -> None:
     fixes, or as a diff in the thread of a fork's. A push that GitHub refuses ends the run with GitHub's reason.
 
     On somebody's branch only a shown fix is pushed, or the diff that a person gave; another change is offered."""
-    runs, spec, view = context.stores.runs, row.spec, view_of(row, state, language=context.settings.language)
+    runs, spec, view = context.stores.runs, row.spec, view_of(row, state)
     await runs.append(row.id, [PhaseStarted(phase=Phase.PACKAGING)])
     commit = await _commit(context, row, state, context.mask(commit_message(view)))
     if spec.pull is not None and (spec.pull.from_fork or (view.proof != "shown" and not spec.given)):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bot.config import Policy
 from bot.model import Repo
+from bot.model.reasons import Reason
 from bot.store.inbox.candidates import QueuedIssue
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
@@ -19,7 +20,7 @@ async def make_candidate(context: Context, candidate: QueuedIssue) -> None:
     context.wake["gather"].set()
 
 
-async def stop_work(context: Context, repo: Repo, number: int, because: str, policy: Policy) -> RunRow | None:
+async def stop_work(context: Context, repo: Repo, number: int, because: Reason, policy: Policy) -> RunRow | None:
     """Stop the run that holds a thread, and take it from those that wait; the group's other issues are still wanted and
     wait for a run of their own. The run that was stopped, if there was one."""
     await context.stores.candidates.drop(repo, number)
@@ -39,7 +40,7 @@ def quiet_ms(context: Context, policy: Policy) -> int:
 
 
 async def cancel_run(
-    context: Context, row: RunRow, because: str, *, released: Sequence[int] = (), quiet_ms: int = 0
+    context: Context, row: RunRow, because: Reason, *, released: Sequence[int] = (), quiet_ms: int = 0
 ) -> None:
     """Ask a run to stop, interrupt what is being done for it, and have its end recorded."""
     if not await context.stores.runs.request_cancel(row.id, because, released=released, quiet_ms=quiet_ms):

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.errors import ConfigError, Stale, UserError
-from bot.model import Problem, Repo, Session, SessionRequest, Status
+from bot.model import Problem, Repo, Session, SessionRequest, Status, StopReason
+from bot.reports.locale.reasons import english
 from bot.rules.runs.session_request import InvalidRequest, session_for
 from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import RunRow, Runs
@@ -133,11 +134,8 @@ async def read_session(runs: Runs, row: RunRow) -> Session:
     state = await runs.state(row.id)
     # row and events are written in one commit but read in two, so the events, which were read last, have the say
     status = state.finished or (row.status if not row.status.final else Status.RUNNING)
-    return session_for(
-        row.id,
-        row.spec,
-        status,
-        state,
-        created_at=datetime.fromtimestamp(row.created_at / 1000, UTC),
-        waiting_for=row.waiting_for,
-    )
+    created_at = datetime.fromtimestamp(row.created_at / 1000, UTC)
+    session = session_for(row.id, row.spec, status, state, created_at=created_at)
+    stop = StopReason(reason=state.stop.reason, details=english(state.stop.details)) if state.stop else None
+    waiting_for = english(row.waiting_for) if row.waiting_for and not status.final else None
+    return session.model_copy(update={"stop_reason": stop, "waiting_for": waiting_for})

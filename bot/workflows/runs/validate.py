@@ -56,7 +56,7 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
         await judge_guidance(context, state, passed=passed and not any(one.flaky for one in steps))
         if not ended.step.passed or (ended.refused and goes_back_to(state) is state.before[-1]):
             await remember_failure(context, state, ended.fingerprints or state.failing)
-        outcome = close(steps, ended.refused)
+        outcome = close(steps, refused=ended.refused is not None)
         artifact = _artifact(row, attempt, outcome)
         fresh += _closing(attempt, outcome, artifact.id, ended.reason)
         made.append(artifact)
@@ -125,7 +125,8 @@ async def _compared(
         return ended
     more = {"what_ran": found.what_ran}
     if found.refused is not None:
-        return ended.model_copy(update={**more, "refused": context.mask(found.refused.text), "reason": WEAKENED_TESTS})
+        refused = found.refused.map_text(context.mask)
+        return ended.model_copy(update={**more, "refused": refused, "reason": WEAKENED_TESTS})
     return ended.model_copy(update=more)
 
 

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.model import Issue, Language, Status, StopReason
+from bot.model import Issue, Language, Status
 from bot.model.pulls import CheckStatus, Failure, FailureHistory, PullCheckReport, Rate
+from bot.model.reasons import ExplainedStop
 from bot.reports.commands.answers import explain_answer, group_answer, history_answer, status_answer
 from bot.reports.history.known_errors import cleared_by, month
+from bot.rules.reasons import quoted
 from tests.reports.golden import GOLDEN, LANGUAGES, compare
 from tests.reports.hostile_texts import EVIL, evil_guidance, evil_view, prose_of
 from tests.reports.views_answers import ANSWERS, FLAKY_ONLY, MIXED
@@ -54,7 +56,7 @@ def evil_pull(bulk: int) -> PullCheckReport:
         base_sha="cd34" * 10,
         status="cancelled",
         checks=(check, kept, idle) * min(bulk, 12),
-        stop=StopReason(reason=EVIL, details=EVIL * bulk),
+        stop=ExplainedStop(reason=EVIL, details=quoted(EVIL * bulk)),
     )
 
 

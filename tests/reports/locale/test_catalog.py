@@ -13,9 +13,9 @@ import pytest
 
 import bot
 from bot.model import Language
+from bot.model.reason_kinds import KINDS
 from bot.reports.locale import catalog
 from bot.reports.locale.catalog import has_message, messages, t
-from bot.rules.reasons import SENTENCES
 
 CODE = sorted(Path(bot.__file__).parent.rglob("*.py"))
 LOCALE = Path(catalog.__file__).parent
@@ -84,7 +84,7 @@ def test_every_key_that_the_code_names_is_in_the_catalog() -> None:
 
 
 def test_every_message_is_one_that_the_code_names() -> None:
-    known = {f"reason.{kind}" for kind in SENTENCES}
+    known = {f"reason.{kind}" for kind in KINDS}
     unused = [
         key
         for key in messages("en")

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from bot.config import PolicyProblem
-from bot.model import Annotation, KnownError, Language, StopReason, ValidationStep
+from bot.model import Annotation, KnownError, Language, ValidationStep
 from bot.model.pulls import CheckStatus, Failure, FailureHistory, PullCheckReport, Rate
+from bot.model.reasons import ExplainedStop
 from bot.reports.pulls.check_output import (
     awaiting_output,
     config_output,
@@ -18,6 +19,7 @@ from bot.reports.pulls.check_output import (
 )
 from bot.reports.pulls.failures import VERDICTS
 from bot.reports.pulls.unchecked_heads import filtered_output
+from bot.rules.reasons import quoted
 from tests.reports.golden import LANGUAGES
 from tests.reports.hostile_texts import EVIL
 from tests.reports.locale.harmless_links import assert_harmless
@@ -48,7 +50,7 @@ def evil_check(text: str, many: int, **fields: Any) -> CheckStatus:
 @pytest.mark.parametrize("many", [1, 300])
 @pytest.mark.parametrize("text", [EVIL, EVIL + "😀" * 16_384, "😀" * 16_384 + EVIL, "`" * 3_000 + EVIL])
 def test_no_stranger_speaks_and_no_limit_is_passed(text: str, many: int, language: Language) -> None:
-    stop = StopReason(reason=text[:20], details=text)
+    stop = ExplainedStop(reason=text[:20], details=quoted(text))
     view = VIEW.model_copy(update={"sandbox": text, "author": text, "run_id": text[:30], "title": text, "stop": stop})
     kept = tuple(done(text, FLAKY, kept_from=text, because=text) for _ in range(30))
     check = evil_check(text, many, because=text, rate=Rate(flaky=1, runs=2))
@@ -61,7 +63,9 @@ def test_no_stranger_speaks_and_no_limit_is_passed(text: str, many: int, languag
         pull_check_output(view, CheckStatus(name=text), language)[1],
         pull_check_output(view, done(because=text), language)[1],
         pull_check_output(base_less, CheckStatus(name=text, status="in_progress"), language)[1],
-        superseded_output(view.model_copy(update={"stop": StopReason(reason="cancelled", details=text)}), language)[1],
+        superseded_output(
+            view.model_copy(update={"stop": ExplainedStop(reason="cancelled", details=quoted(text))}), language
+        )[1],
         awaiting_output(view, language)[1],
         filtered_output(view, language)[1],
         config_output([PolicyProblem(key=text, message=text)] * many, text, language, in_force=True)[1],

@@ -43,7 +43,7 @@ def all_of(told: tuple[str | None, CheckOutput, tuple[CheckAction, ...]]) -> str
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", CHECKS)
 def test_check(name: str, language: Language) -> None:
-    compare(f"pull-check-{name}.{language}.md", all_of(pull_check_output(*pull_view(name, language), language)))
+    compare(f"pull-check-{name}.{language}.md", all_of(pull_check_output(*pull_view(name), language)))
 
 
 def test_no_golden_file_of_pull_requests_is_left_over() -> None:

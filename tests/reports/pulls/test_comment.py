@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from bot.model import Language, Status, StopReason
+from bot.model import Language, Status
+from bot.model.reasons import ExplainedStop
 from bot.reports.pulls.comment import fix_comment, pull_comment
 from bot.reports.pulls.unchecked_heads import AWAITING, NO_SANDBOX
+from bot.rules.reasons import make_reason
 from tests.reports.golden import LANGUAGES, compare
 from tests.reports.hostile_texts import EVIL, assert_harmless, evil_view
 from tests.reports.locale.harmless_links import assert_harmless as assert_only_our_links
 from tests.reports.views_pulls import CHECKS, COMMENTS, FIXES, HEAD, PATCH, VIEW, fix_run, pull_view
 
-WAITING = VIEW.model_copy(update={"stop": StopReason(reason=AWAITING, details=""), "status": "queued"})
+WAITING = VIEW.model_copy(update={"stop": ExplainedStop.of(AWAITING, make_reason("pull.waits")), "status": "queued"})
 PLAIN = PATCH.replace("```", "").replace("</details>", "")
 
 
@@ -40,7 +42,7 @@ def test_what_the_checks_tab_says_is_not_said_again(name: str) -> None:
 
 
 def test_no_approval_is_asked_for_that_would_not_help() -> None:
-    unboxed = StopReason(reason=AWAITING, details=NO_SANDBOX)
+    unboxed = ExplainedStop.of(AWAITING, make_reason(NO_SANDBOX))
     assert pull_comment(WAITING.model_copy(update={"stop": unboxed})) is None
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from bot.config import PolicyProblem, parse_policy
-from bot.model import CheckOutput, Language, StopReason
+from bot.model import CheckOutput, Language
 from bot.model.pulls import CheckStatus
+from bot.model.reasons import ExplainedStop, Reason
 from bot.reports.locale.catalog import t
 from bot.reports.pulls.check_output import (
     awaiting_output,
@@ -18,6 +19,7 @@ from bot.reports.pulls.check_output import (
     superseded_output,
 )
 from bot.reports.pulls.unchecked_heads import AWAITING, NO_SANDBOX, filtered_output
+from bot.rules.reasons import make_reason, quoted
 from tests.reports.golden import LANGUAGES, compare, shown
 from tests.reports.views_pulls import (
     FLAKY,
@@ -43,7 +45,7 @@ def head_output(name: str, language: Language) -> tuple[str, CheckOutput]:
         case "awaiting-author":
             return awaiting_output(VIEW, language)
         case "no-sandbox":
-            stop = StopReason(reason=AWAITING, details=NO_SANDBOX)
+            stop = ExplainedStop.of(AWAITING, make_reason(NO_SANDBOX))
             return awaiting_output(VIEW.model_copy(update={"stop": stop}), language)
         case "filtered":
             return filtered_output(VIEW, language)
@@ -75,7 +77,7 @@ def test_buttons_are_those_that_would_do_something() -> None:
     assert names(done("test", NEW, step=RED_TEST), fixable=False) == ["rerun_failed"]
     assert names(done("test", FLAKY, ON_BASE, step=RED_TEST)) == ["rerun_failed"]
     for reason in ("superseded", "closed", "withdrawn", AWAITING):
-        assert names(waits, stop=StopReason(reason=reason, details="")) == []
+        assert names(waits, stop=ExplainedStop.of(reason, make_reason("pull.closed"))) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -98,26 +100,25 @@ def test_an_approval_names_the_commit_in_twelve_digits() -> None:
 
 @pytest.mark.parametrize("status", ["queued", "done"])
 def test_a_check_of_a_head_that_waits_for_approval_asks_for_it(status: str) -> None:
-    view = VIEW.model_copy(update={"status": status, "stop": StopReason(reason=AWAITING, details="")})
+    view = VIEW.model_copy(update={"status": status, "stop": ExplainedStop.of(AWAITING, make_reason("pull.waits"))})
     assert pull_check_output(view, CheckStatus(name="test")) == (*awaiting_output(view), ())
 
 
 @pytest.mark.parametrize(
     ("reason", "details", "title"),
     [
-        ("superseded", "abc1234" + "0" * 33, "Superseded by abc1234"),
-        ("superseded", "a newer head", "Superseded by a newer commit"),
-        ("superseded", "abc1234defab is the head now", "Superseded by abc1234"),
-        ("cancelled", "@ann", "Cancelled by ann"),
-        ("cancelled", "cancelled: ann", "Cancelled by ann"),
-        ("withdrawn", "it is a draft", "Checks turned off"),
-        ("cancelled", "the label went", "Cancelled"),
-        ("closed", "ann", "Pull request closed"),
-        ("gave_up", "no network", "Ended early"),
+        ("superseded", make_reason("stop.superseded", sha="abc1234" + "0" * 33), "Superseded by abc1234"),
+        ("superseded", quoted("abc1234defab is the head now"), "Superseded by a newer commit"),
+        ("cancelled", make_reason("stop.said", by="ann"), "Cancelled by ann"),
+        ("cancelled", make_reason("stop.pressed", by="ann"), "Cancelled by ann"),
+        ("withdrawn", make_reason("unwanted.draft"), "Checks turned off"),
+        ("cancelled", quoted("ann"), "Cancelled"),
+        ("closed", make_reason("pull.closed"), "Pull request closed"),
+        ("gave_up", quoted("no network"), "Ended early"),
     ],
 )
-def test_what_ended_early_says_why_and_never_counts_as_passed(reason: str, details: str, title: str) -> None:
-    view = VIEW.model_copy(update={"status": "cancelled", "stop": StopReason(reason=reason, details=details)})
+def test_what_ended_early_says_why_and_never_counts_as_passed(reason: str, details: Reason, title: str) -> None:
+    view = VIEW.model_copy(update={"status": "cancelled", "stop": ExplainedStop.of(reason, details)})
     concluded, output = superseded_output(view)
     assert (concluded, output.title) == ("cancelled", title)
     waits = CheckStatus(name="test", status="in_progress")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.rules.failures import errors
-from bot.rules.stop.limits import LoopState, StopConditions, should_stop
+from bot.rules.stop import LoopState, StopConditions, should_stop
 from bot.rules.stop.output_progress import made_progress
 from bot.rules.stop.trajectory import TrajectoryState, judge_attempt
 from bot.rules.tampering.weakened_tests import FileTexts, weakened

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from bot.errors import UserError
 from bot.model import Group, Issue
-from bot.rules.grouping.groups import choose_groups, group_issues, pinned_group
+from bot.reports.locale.reasons import english
+from bot.rules.grouping import group_issues
+from bot.rules.grouping.groups import choose_groups, pinned_group
 
 BRANCH = re.compile(r"fix/[a-z0-9-]+")
 
@@ -108,7 +110,7 @@ def test_without_a_choice_components_come_first_then_files_then_likeness() -> No
     ]
     groups = choose_groups(issues)
     assert shape(groups) == [("src/up", (1, 2)), ("main.py", (3, 4)), ("similar-5", (5, 6)), ("issue-7", (7,))]
-    assert groups[3].reasons == ("#7 is like no other issue",)
+    assert tuple(map(english, groups[3].reasons)) == ("#7 is like no other issue",)
 
 
 def test_issues_without_the_chosen_key_are_grouped_by_likeness_and_not_thrown_together() -> None:
@@ -247,11 +249,11 @@ def test_a_group_that_people_chose_is_one_whatever_its_size() -> None:
     assert group.issues == (3, 5, 7, 9, 12, 30)
     assert group.key == "Parser & more"
     assert group.suggested_branch == "fix/parser-more-issues"
-    assert group.reasons == ("a comment grouped them",)
+    assert tuple(map(english, group.reasons)) == ("a comment grouped them",)
     assert BRANCH.fullmatch(pinned_group("파서", chosen).suggested_branch)
 
 
 def test_an_issue_that_people_set_apart_is_a_group_of_its_own() -> None:
     group = pinned_group("issue-4", [Issue(number=4, title="t")])
     assert (group.issues, group.suggested_branch) == ((4,), "fix/issue-4")
-    assert group.reasons == ("a comment gave this issue a group of its own",)
+    assert tuple(map(english, group.reasons)) == ("a comment gave this issue a group of its own",)

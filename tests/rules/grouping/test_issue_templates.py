@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.model import Issue
-from bot.rules.grouping.groups import group_issues
+from bot.rules.grouping import group_issues
 from bot.rules.grouping.issue_templates import own_bodies
 
 TEMPLATE = """\

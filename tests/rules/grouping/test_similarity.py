@@ -10,8 +10,7 @@ import time
 import pytest
 
 from bot.model import Issue
-from bot.rules.grouping import references, similarity
-from bot.rules.grouping.groups import group_issues
+from bot.rules.grouping import group_issues, references, similarity
 from tests.machine import CPU_S
 
 

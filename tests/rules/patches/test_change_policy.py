@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import Change
+from bot.reports.locale.reasons import english
 from bot.rules.patches.change_policy import (
     MAX_BYTES,
     Refusal,
@@ -84,7 +85,7 @@ HOSTILE_PATHS = [
 
 
 def reason(refusal: Refusal | None) -> str | None:
-    return refusal and refusal.reason
+    return refusal.reason if refusal else None
 
 
 @pytest.mark.parametrize(("path", "expected"), HOSTILE_PATHS)
@@ -93,7 +94,7 @@ def test_a_hostile_path_is_refused_with_its_own_reason(path: str, expected: str)
     refusal = check_path(path)
     assert reason(refusal) == expected
     assert refusal is not None
-    assert repr(path[:200]) in refusal.message
+    assert repr(path[:200]) in english(refusal.because)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from benchmarks import mutants, releases
 from bot.rules.patches.diff_parser import Hunk, parse_diff
 from bot.rules.patches.fuzzy_apply import Unclear, apply_anchored, stands_as_said
+from bot.rules.reasons import make_reason
 from tests.machine import CPU_S
 
 CODE = """\
@@ -313,7 +314,11 @@ def test_a_right_diff_of_repeating_lines_is_applied_rightly_or_not_at_all(
     before: list[str], after: list[str], context: int
 ) -> None:
     parts = parse_diff(diff(before, after, context))
-    new = apply_anchored("".join(line + "\n" for line in before), parts[0].hunks) if parts else Unclear("no_change", "")
+    new = (
+        apply_anchored("".join(line + "\n" for line in before), parts[0].hunks)
+        if parts
+        else Unclear("no_change", make_reason("patch.no_change"))
+    )
     assert isinstance(new, Unclear) or new == "".join(line + "\n" for line in after)
 
 

@@ -15,6 +15,7 @@ from bot.model import CHECK_ORDER, Repo, ShellCommand, ValidationStep
 from bot.model.pipeline import PipelineStage
 from bot.model.pull_check_events import PullCheckEvent
 from bot.model.pulls import CheckStatus, Failure
+from bot.model.reasons import ExplainedStop
 from bot.rules.pulls.spec import PullCheckSpec
 from bot.rules.pulls.state import (
     BeginPull,
@@ -95,7 +96,7 @@ def done(
             if world.setup_works:
                 return [event(at, "pull_setup_completed", stages=state.stages)]
             why = make_reason("setup.exit", command="make ready", block="make: *** no rule\nmore", code="2")
-            return [event(at, "pull_setup_failed", details=why.text, said=why)]
+            return [event(at, "pull_setup_failed", details=why.model_dump())]
         case RunCheck(index=index):
             name = state.stages[index].name
             first, again = world.first[name], world.again[name] if world.first[name] else None
@@ -244,10 +245,10 @@ def test_before_the_start_all_that_there_may_be_is_queued() -> None:
 def test_what_was_cut_short_by_a_cancel_stays_as_it_stood(begun: tuple[int, ...], shown: str) -> None:
     started = event(1, "pull_started", baseSha="b" * 40, sandbox="", stages=stages(frozenset({"test"})))
     running = [event(2 + at, "pull_check_started", index=index, stage="test") for at, index in enumerate(begun)]
-    stop = {"reason": "cancelled", "details": "cancelled: ada"}
-    state = pull_check_state([started, *running, event(9, "pull_finished", status="cancelled", stop=stop)])
+    stop = ExplainedStop.of("cancelled", make_reason("stop.said", by="ada"))
+    state = pull_check_state([started, *running, event(9, "pull_finished", status="cancelled", stop=stop.model_dump())])
     assert next_pull_action(spec(), state) is None
-    assert (state.finished, state.stop and state.stop.details) == ("cancelled", "cancelled: ada")
+    assert (state.finished, state.stop) == ("cancelled", stop)
     typecheck, _, test = checks_of(spec(), state)
     assert (typecheck.status, typecheck.because) == ("completed", "Makefile, typecheck")
     assert (test.status, test.step) == (shown, None)

@@ -11,24 +11,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.model import Phase, Status, StopReason
+from bot.model import Phase, Status
+from bot.model.reasons import ExplainedStop
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import quoted
 from bot.rules.runs.certificate import attempts, certificate
 from bot.rules.runs.state import RunState
 from tests.rules.runs.certificate_checker import faults
 from tests.rules.runs.played_run import Story, event, spec
 from tests.rules.runs.run_events import begun, changed, checked, told
 
-STOP = StopReason(reason="max_iterations", details="Reached maximum iterations (3/3)")
+STOP = ExplainedStop.of("max_iterations", quoted("Reached maximum iterations (3/3)"))
 
 
-def ended(story: Story, status: Status = Status.FAILED, stop: StopReason | None = STOP) -> RunState:
+def ended(story: Story, status: Status = Status.FAILED, stop: ExplainedStop | None = STOP) -> RunState:
     data = {"status": status, "stop": stop.model_dump() if stop else None}
     story.write([event("session_finished", "session_finished", **data)])
     return story.state
 
 
-def issued(story: Story, status: Status = Status.FAILED, stop: StopReason | None = STOP) -> dict[str, Any]:
-    return certificate("run-1", spec(max_attempts=3), ended(story, status, stop))
+def issued(story: Story, status: Status = Status.FAILED, stop: ExplainedStop | None = STOP) -> dict[str, Any]:
+    details = english(stop.details) if stop else ""
+    return certificate("run-1", spec(max_attempts=3), ended(story, status, stop), details)
 
 
 def digest(error: str) -> str:
@@ -70,11 +74,11 @@ def test_a_failed_run_asks_for_a_person_and_tells_what_each_attempt_did_to_the_e
     ("status", "stop", "expected"),
     [
         (Status.SUCCESS, None, ("fixed", "passed", "")),
-        (Status.CANCELLED, StopReason(reason="cancelled", details="by ann"), ("cancelled", "cancelled", "by ann")),
-        (Status.FAILED, StopReason(reason="push_rejected", details="no"), ("needs-human", "push_rejected", "no")),
+        (Status.CANCELLED, ExplainedStop.of("cancelled", quoted("by ann")), ("cancelled", "cancelled", "by ann")),
+        (Status.FAILED, ExplainedStop.of("push_rejected", quoted("no")), ("needs-human", "push_rejected", "no")),
     ],
 )
-def test_each_end_has_its_decision(status: Status, stop: StopReason | None, expected: tuple[str, ...]) -> None:
+def test_each_end_has_its_decision(status: Status, stop: ExplainedStop | None, expected: tuple[str, ...]) -> None:
     certified = issued(told(("t1", "p1", ())), status, stop)
     assert (certified["decision"], certified["reason"], certified["details"]) == expected
     assert certified["attempts"][0]["result"] == "passed" and certified["attempts"][0]["after"] == []
@@ -91,7 +95,7 @@ def test_an_attempt_without_a_change_and_one_cut_short_are_told_as_such() -> Non
         ]
     )
     changed(story, 2, "t2", "p2")
-    certified = issued(story, Status.CANCELLED, StopReason(reason="cancelled", details=""))
+    certified = issued(story, Status.CANCELLED, ExplainedStop.of("cancelled", quoted("")))
     assert [(one["result"], one["patch"], one["after"]) for one in certified["attempts"]] == [
         ("not_applied", None, None),
         ("not_checked", "p2", None),
@@ -139,7 +143,7 @@ def test_no_word_of_a_log_is_in_it_and_it_stays_small() -> None:
 
 
 def test_long_details_are_cut() -> None:
-    certified = issued(told(), stop=StopReason(reason="setup_failed", details="x" * 9_000))
+    certified = issued(told(), stop=ExplainedStop.of("setup_failed", quoted("x" * 9_000)))
     assert len(certified["details"]) == 500 and certified["details"].endswith("…")
 
 

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from bot.config import Policy, StopPolicy
 from bot.model import Phase, Status
 from bot.model.pipeline import PipelineStage
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import quoted
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.next_action import Action, Finish, Implement, Package, Validate, next_action
 from bot.rules.runs.spec import RunSpec
@@ -108,7 +110,7 @@ def test_the_time_for_which_somebody_paused_a_run_is_not_its_own() -> None:
         assert next_action(wanted, state, T0 + timedelta(minutes=29)) == begun
     late = next_action(wanted, paused((2, 12), (20, 30)), T0 + timedelta(minutes=31))
     assert isinstance(late, Finish) and late.stop is not None
-    assert late.stop.details == "Reached maximum duration (10min/10min, not counting 20min of pause)"
+    assert english(late.stop.details) == "Reached maximum duration (10min/10min, not counting 20min of pause)"
 
 
 def test_the_same_output_again_and_again_is_no_progress() -> None:
@@ -121,7 +123,7 @@ def test_the_same_output_again_and_again_is_no_progress() -> None:
 def test_a_change_that_does_not_apply_costs_an_attempt_and_is_told_to_the_next() -> None:
     story = play(spec(), Luck(fates=["patch_failed"]))
     assert story.state.attempt == 2
-    assert story.state.troubles == ("no",)
+    assert story.state.troubles == (quoted("no"),)
     assert len(story.state.validations) == 1
     assert end(story) == (Status.SUCCESS, None)
 

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import Phase, Problem, PullRequestRef, Repo, SessionRequest, Status, StopReason
+from bot.model import Phase, Problem, PullRequestRef, Repo, SessionRequest, Status
+from bot.model.reasons import ExplainedStop
+from bot.rules.reasons import quoted
 from bot.rules.runs.session_request import InvalidRequest, parse_request, session_for
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
@@ -220,28 +222,25 @@ def test_a_session_names_every_phase_and_the_latest_artifacts() -> None:
         pull=PullRequestRef(number=5, url="https://example.test/pull/5"),
         branch="fix/issue-7",
     )
-    found = session_for("r", SPEC, Status.RUNNING, state, created_at=CREATED, waiting_for="a slot")
+    found = session_for("r", SPEC, Status.RUNNING, state, created_at=CREATED)
     assert list(found.phases) == list(Phase)
     assert found.phases[Phase.PLANNING] == "completed"
     assert found.phases[Phase.REVIEW] == "pending"
     assert found.artifact_refs == {Phase.VALIDATION: "r.validation.2"}
     assert (found.iteration, found.max_attempts, found.repo) == (2, 3, "octo/pocket")
     assert found.pull_request == "https://example.test/pull/5"
-    assert found.waiting_for == "a slot"
 
 
-def test_in_an_ended_session_nothing_is_pending_or_running_or_waited_for() -> None:
+def test_in_an_ended_session_nothing_is_pending_or_running() -> None:
     state = RunState(
         phases={Phase.PLANNING: "completed", Phase.DESIGN: "failed", Phase.IMPLEMENTATION: "running"},
-        stop=StopReason(reason="cancelled", details="asked to stop"),
+        stop=ExplainedStop.of("cancelled", quoted("asked to stop")),
         ended_at=CREATED,
     )
-    found = session_for("r", SPEC, Status.CANCELLED, state, created_at=CREATED, waiting_for="a slot")
+    found = session_for("r", SPEC, Status.CANCELLED, state, created_at=CREATED)
     assert found.phases == {
         Phase.PLANNING: "completed", Phase.ARCHITECTURE: "skipped", Phase.DESIGN: "failed",
         Phase.IMPLEMENTATION: "failed", Phase.VALIDATION: "skipped", Phase.REVIEW: "skipped",
         Phase.PACKAGING: "skipped",
     }  # fmt: skip
-    assert found.waiting_for is None
-    assert found.stop_reason == state.stop
     assert found.ended_at == CREATED

@@ -8,6 +8,7 @@ import pytest
 
 from bot.config import Policy, StopPolicy
 from bot.model import Phase, Status
+from bot.reports.locale.reasons import english
 from bot.rules.runs.next_action import Finish, Implement, next_action
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
@@ -179,7 +180,7 @@ def test_guidance_and_notes_are_kept_and_replays_are_known() -> None:
     assert (state.made[-1].replays, state.made[-1].before) == ("d4", "s0")
     checked(story, 1, "E1")
     changed(story, 2, "t2", notes=["look at b", "look at c"])
-    assert story.state.notes == ("look at a", "look at b", "look at c")
+    assert tuple(map(english, story.state.notes)) == ("look at a", "look at b", "look at c")
     assert (story.state.guidance, story.state.made[-1].replays) == ((), None)
     assert [made.patch_hash for made in story.state.made] == ["h1", "h2"]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import ConfigError
-from bot.rules.stop.limits import (
+from bot.rules.stop import (
     DEFAULT_STOP_CONDITIONS,
     LoopState,
     StopConditions,

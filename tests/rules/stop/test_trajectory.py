@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.reports.locale.reasons import english
 from bot.rules.stop.trajectory import WINDOW, TrajectoryState, Verdict, judge_attempt
 
 LINT, TYPE, TEST, DONE = range(4)
@@ -48,7 +49,6 @@ def test_an_attempt_is_told_by_what_it_fixed_left_and_brought() -> None:
     verdict = judge_attempt(way("abc", "bcd"))
     assert (verdict.fixed, verdict.remaining, verdict.introduced) == (("a",), ("b", "c"), ("d",))
     assert verdict.moved
-    assert verdict.because == "1 of 3 errors gone, 1 new that may have been hidden"
 
 
 def test_one_error_that_hid_seven_others_is_progress_and_the_best_so_far() -> None:
@@ -70,7 +70,6 @@ def test_an_earlier_stage_is_none_and_what_it_hides_is_not_fixed() -> None:
     verdict = judge_attempt([state("t", TEST), state("l", LINT)])
     assert (verdict.moved, verdict.best) == (False, 0)
     assert (verdict.fixed, verdict.remaining, verdict.introduced) == ((), ("t",), ("l",))
-    assert verdict.because == "an earlier stage fails now, and hides what comes after it"
 
 
 def test_ground_lost_and_won_back_is_neither_progress_nor_a_circle() -> None:
@@ -84,7 +83,10 @@ def test_a_set_of_errors_that_comes_back_is_a_circle() -> None:
     """REQ-STOP-006: oscillation, A-B-A."""
     verdict = judge_attempt(way("a", "b", "a"))
     assert (stopped(verdict), verdict.moved, verdict.best) == ("oscillation", False, 1)
-    assert verdict.because == "after attempt 2 the same error was back as after attempt 0 (0 = before any change)"
+    assert (
+        english(verdict.stop and verdict.stop.details)
+        == "after attempt 2 the same error was back as after attempt 0 (0 = before any change)"
+    )
     assert stopped(judge_attempt(way("a", "b", "c", "a"))) == "oscillation"
     assert stopped(judge_attempt([state("y", TYPE), state("t", TEST), state("y", TYPE)])) == "oscillation"
 
@@ -99,7 +101,7 @@ def test_a_circle_that_an_earlier_stage_hid_is_found_when_the_other_half_comes_b
 def test_a_tree_that_comes_back_is_a_circle_whatever_the_check_says() -> None:
     verdict = judge_attempt([state("a", tree="A"), state("b", tree="B"), state("c", tree="A")])
     assert stopped(verdict) == "oscillation"
-    assert "files from after attempt 0" in verdict.because
+    assert "files from after attempt 0" in english(verdict.stop and verdict.stop.details)
 
 
 def test_the_same_state_twice_running_is_no_progress_and_no_circle() -> None:
@@ -128,7 +130,10 @@ def test_the_same_patch_again_stops() -> None:
     """REQ-STOP-006: the same patch again."""
     verdict = judge_attempt([state("a"), state("b", patch="P"), state("c", patch="Q"), state("d", patch="P")])
     assert stopped(verdict) == "same_patch"
-    assert verdict.because == "attempt 3 made the same change as attempt 1, which did not pass"
+    assert (
+        english(verdict.stop and verdict.stop.details)
+        == "attempt 3 made the same change as attempt 1, which did not pass"
+    )
     base = TrajectoryState("t", TEST, frozenset("a"), "", passed=False)
     assert judge_attempt([base, base]).stop is None
 
@@ -138,7 +143,7 @@ def test_an_error_that_survives_three_attempts_stops() -> None:
     assert stopped(judge_attempt(way("f", "f", "f"))) is None
     verdict = judge_attempt(way("f", "f", "f", "f"))
     assert stopped(verdict) == "stuck_error"
-    assert verdict.because.endswith("made no other progress: f")
+    assert english(verdict.stop and verdict.stop.details).endswith("made no other progress: f")
     assert stopped(judge_attempt(way("fa", "fb", "fc", "fd"))) == "stuck_error"
 
 
@@ -155,7 +160,7 @@ def test_one_message_in_fewer_and_fewer_places_is_a_slow_grind_too() -> None:
     for length in range(2, len(states) + 1):
         verdict = judge_attempt(states[:length])
         assert (verdict.moved, verdict.stop, verdict.best) == (True, None, length - 1)
-    assert judge_attempt(states).because == "the same error in 2 places instead of 5"
+    assert judge_attempt(states).moved
     assert not judge_attempt([*states, state("f", places=3)]).moved
     assert stopped(judge_attempt([state("f", places=2), state("fg", places=3), state("f", places=1)])) is None
     assert stopped(judge_attempt([state("f", places=2), state("fg", places=3), state("f", places=2)])) == "oscillation"
@@ -227,7 +232,6 @@ def test_any_way_gets_one_consistent_verdict(states: list[TrajectoryState], told
     assert verdict == judge_attempt(tuple(states), told)
     assert 0 <= verdict.best < len(states)
     assert not (verdict.stop and (verdict.moved or states[-1].passed))
-    assert verdict.because
     parts = (verdict.fixed, verdict.remaining, verdict.introduced)
     assert len({each for part in parts for each in part}) == sum(map(len, parts))
     assert states[-1].fingerprints <= {*verdict.remaining, *verdict.introduced}

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import make_reason
 from bot.rules.tampering.weakened_tests import FileTexts, Weakening, weakened, weakened_refusal
 from tests.machine import CPU_S
 from tests.rules.tampering.weakened_changes import NEITHER, NOTED, PYTEST, REFUSED, change
@@ -40,11 +42,12 @@ def test_honest_changes_are_neither_refused_nor_noted(name: str) -> None:
 
 def test_the_sentence_names_the_path_the_test_and_what_to_do() -> None:
     file = change("tests/test_a.py", PYTEST, ("    assert add(0, 0) == 0\n", ""))
-    message = "tests/test_a.py: test test_adds has 1 assertion instead of 2; keep what it asserts"
-    assert weakened([file]) == (Weakening("refuse", "fewer_assertions", "tests/test_a.py", message),)
+    because = make_reason("weak.fewer", path="tests/test_a.py", name="test_adds", count=1, before=2)
+    assert weakened([file]) == (Weakening("refuse", "fewer_assertions", "tests/test_a.py", because),)
+    assert english(because) == "tests/test_a.py: test test_adds has 1 assertion instead of 2; keep what it asserts"
     gone = weakened([FileTexts("tests/test_a.py", PYTEST, None)])
     assert (
-        weakened_refusal(gone)
+        english(weakened_refusal(gone))
         == "tests/test_a.py: the file with 2 tests (test_adds, test_negative) was deleted; keep it"
     )
 
@@ -97,7 +100,7 @@ TEXTS = (
 @given(st.lists(st.builds(FileTexts, PATHS, TEXTS, TEXTS), max_size=4, unique_by=lambda file: file.path))
 def test_any_change_gets_an_answer_and_its_own_kind_of_one(files: list[FileTexts]) -> None:
     found = weakened(files)
-    assert all(one.message.startswith(one.path) for one in found)
+    assert all(english(one.because).startswith(one.path) for one in found)
     assert weakened([FileTexts(file.path, file.before, file.before) for file in files]) == ()
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import SuiteCounts
+from bot.reports.locale.reasons import english
 from bot.rules.failures.junit import Unreadable, read_junit
 from bot.rules.tampering.weakened_tests import FileTexts
 from bot.rules.test_results.comparison import Judgement, brought_along, judge_tests
@@ -88,8 +89,10 @@ def test_the_sentence_names_the_tests_and_few_of_many() -> None:
     many = tuple(f"tests/test_a.py::test_{number}" for number in range(9))
     found = judged(ran(many[1:], failed=many[:1]), ran(many[:1]))
     assert found.refused is not None
-    assert found.refused.text.startswith("8 tests that passed before did not run afterwards: tests/test_a.py::test_1, ")
-    assert found.refused.text.endswith(", … (+3); keep them")
+    assert english(found.refused).startswith(
+        "8 tests that passed before did not run afterwards: tests/test_a.py::test_1, "
+    )
+    assert english(found.refused).endswith(", … (+3); keep them")
 
 
 def test_without_names_before_nothing_is_compared() -> None:

@@ -10,6 +10,7 @@ import pytest
 from bot.config import Policy
 from bot.model import Repo
 from bot.model.pulls import PullRequest
+from bot.reports.locale.reasons import english
 from bot.rules.events.types import CommentCreated, CommentEdited
 from bot.rules.triage.decisions import Decision, Facts, Ignore, Needs, RunCommands
 from bot.rules.triage.issues import decide, needs
@@ -46,7 +47,7 @@ def test_who_has_write_access_is_obeyed_wherever_he_says_it(kind: Any, is_pull: 
     assert (found.number, found.is_pull, found.kind, found.comment_id) == (7, is_pull, kind, 5)
     assert (found.by, found.at, found.trusted) == ("ann", NOW, True)
     assert [command.verb for command in found.commands] == ["fix"]
-    assert found.because == "ann asked: /mendbot fix"
+    assert english(found.because) == "ann commented: /mendbot fix"
 
 
 @pytest.mark.parametrize("permission", ["admin", "maintain", "write", "triage", "read", "none", "owner", None])
@@ -54,7 +55,7 @@ def test_only_write_access_commands_and_unknown_counts_as_nothing(permission: st
     found = judged(comment(), permission)
     assert isinstance(found, RunCommands) == (permission in ("admin", "maintain", "write"))
     if not isinstance(found, RunCommands):
-        assert (repr(permission) if permission else "could not be looked up") in found.because
+        assert f"permission: {permission or '?'}" in english(found.because)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_what_is_no_command_of_a_person_is_not_even_looked_into(
 ) -> None:
     found = judged(event)
     assert isinstance(found, Ignore)
-    assert because in found.because
+    assert because in english(found.because)
     assert needs(event, Policy(), BOT) == Needs()
 
 
@@ -138,4 +139,4 @@ def test_the_pull_request_is_asked_for_only_where_its_author_may_matter() -> Non
 def test_a_long_list_of_commands_makes_a_short_reason() -> None:
     found = judged(comment(body="\n".join(f"/mendbot check {'test ' * n}" for n in range(1, 50))))
     assert isinstance(found, RunCommands)
-    assert len(found.because) < 250
+    assert len(english(found.because)) < 250

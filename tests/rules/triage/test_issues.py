@@ -10,6 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from bot.config import Policy
+from bot.reports.locale.reasons import english
 from bot.rules.events.types import (
     CheckRunRequestedAction,
     CheckRunRerequested,
@@ -36,6 +37,7 @@ from bot.rules.events.types import (
     Push,
     ThreadUnlocked,
 )
+from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import (
     CancelRun,
     Facts,
@@ -71,7 +73,7 @@ def test_a_label_by_someone_with_write_access_starts_the_issue() -> None:
     (decision,) = decide(labeled(), POLICY, facts())
     assert isinstance(decision, QueueIssue)
     assert (decision.repo, decision.issue_number, decision.at) == (REPO, 7, NOW)
-    assert "ann" in decision.because
+    assert "ann" in english(decision.because)
 
 
 @pytest.mark.parametrize("permission", ["admin", "maintain", "write", "triage", "read", "none", "owner", None])
@@ -79,7 +81,7 @@ def test_only_write_access_starts_anything_and_unknown_counts_as_nothing(permiss
     """G-1."""
     (decision,) = decide(labeled(), POLICY, facts(sender_permission=permission))
     assert isinstance(decision, QueueIssue) == (permission in ("admin", "maintain", "write"))
-    assert ("ann" if permission else "did not say") in decision.because
+    assert ("ann" if permission else "did not report") in english(decision.because)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,7 @@ def test_only_write_access_starts_anything_and_unknown_counts_as_nothing(permiss
         (labeled("auto-fix-processing", sender="Mendbot[bot]"), facts(), "Mendbot itself"),
         (labeled(issue=OPEN.model_copy(update={"state": "closed"})), facts(), "is closed"),
         (labeled(issue=OPEN.model_copy(update={"labels": ("Auto-Fix-Skip",)})), facts(), "auto-fix-skip"),
-        (labeled(), facts(issue=OPEN.model_copy(update={"state": "closed"})), "closed by now"),
+        (labeled(), facts(issue=OPEN.model_copy(update={"state": "closed"})), "is closed"),
         (labeled(), facts(issue=OPEN.model_copy(update={"labels": ()})), "gone from issue #7"),
         (labeled(), facts(issue=OPEN.model_copy(update={"labels": ("auto-fix", "auto-fix-skip")})), "skip"),
         (labeled(), facts(open_run=True), "already"),
@@ -101,7 +103,7 @@ def test_a_label_that_must_not_start_anything_is_ignored(event: Event, known: Fa
     """G-1."""
     (decision,) = decide(event, POLICY, known)
     assert isinstance(decision, Ignore)
-    assert because in decision.because
+    assert because in english(decision.because)
 
 
 def test_labels_that_an_issue_is_opened_with_start_nothing() -> None:
@@ -125,7 +127,7 @@ def test_whoever_takes_the_label_off_closes_or_skips_stops_the_run(event: Event,
     assert [(type(decision), getattr(decision, "issue_number", 0)) for decision in stopped] == [(CancelRun, 7)]
     (idle,) = decide(event, POLICY, facts())
     assert isinstance(idle, Ignore)
-    assert "no run of it is open" in idle.because
+    assert "no run of it is open" in english(idle.because)
 
 
 def test_a_deleted_trigger_label_stops_and_another_deleted_label_does_not() -> None:
@@ -144,7 +146,7 @@ def test_an_event_older_than_the_label_that_started_the_run_does_not_stop_it() -
     for event in (unlabeled(), closed(), labeled("auto-fix-skip")):
         (decision,) = decide(event, POLICY, later)
         assert isinstance(decision, Ignore)
-        assert "before the label" in decision.because
+        assert "before the label" in english(decision.because)
         assert isinstance(decide(event, POLICY, facts(open_run=True, open_since=NOW))[0], CancelRun)
 
 
@@ -182,7 +184,7 @@ def test_an_unlocked_thread_has_its_last_word_told_and_a_pull_request_is_looked_
         decide(ThreadUnlocked(REPO, "ann", False, number=7, is_pull_request=is_pull), POLICY, facts())
         for is_pull in (False, True)
     )
-    assert issue == (ReleaseReports(3, ("o/r",), 7, "ann unlocked issue #7"),)
+    assert issue == (ReleaseReports(3, ("o/r",), 7, make_reason("event.unlocked", by="ann", number=7)),)
     assert [type(decision) for decision in pull] == [ReleaseReports, SyncPull]
 
 
@@ -267,7 +269,7 @@ def test_a_push_to_the_default_branch_that_may_touch_the_policy_has_it_judged(
 ) -> None:
     (decision,) = decide(push(**event), POLICY, facts())
     assert isinstance(decision, kind)
-    assert because in decision.because
+    assert because in english(decision.because)
     if isinstance(decision, JudgePolicy):
         assert (decision.repo, decision.sha) == (REPO, SHA)
 

@@ -10,6 +10,7 @@ import pytest
 
 from bot.config import Policy
 from bot.model import Repo
+from bot.reports.locale.reasons import english
 from bot.rules.events.types import (
     CheckRunRequestedAction,
     CheckRunRerequested,
@@ -22,6 +23,7 @@ from bot.rules.events.types import (
     PullRequestReopened,
     PullRequestSynchronized,
 )
+from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import ButtonPressed, Decision, Facts, Ignore, Needs, SyncCommit, SyncPull
 from bot.rules.triage.issues import decide, needs
 
@@ -53,16 +55,18 @@ def button(identifier: str = "rerun_failed", **changes: Any) -> CheckRunRequeste
 @pytest.mark.parametrize(
     ("event", "words", "tells_head"),
     [
-        (PullRequestOpened(**PULL), "was opened", True),
-        (PullRequestSynchronized(**PULL), "has a new head", True),
-        (PullRequestReopened(**PULL), "was reopened", True),
-        (PullRequestClosed(**PULL), "was closed", False),
-        (PullRequestChanged(**PULL, how="ready_for_review"), "ready for review", False),
+        (PullRequestOpened(**PULL), "opened", True),
+        (PullRequestSynchronized(**PULL), "synchronize", True),
+        (PullRequestReopened(**PULL), "reopened", True),
+        (PullRequestClosed(**PULL), "closed", False),
+        (PullRequestChanged(**PULL, how="ready_for_review"), "ready_for_review", False),
         (PullRequestChanged(**PULL, how="unlabeled"), "unlabeled", False),
     ],
 )
 def test_whatever_happens_to_a_pull_request_is_a_hint_to_look(event: Event, words: str, tells_head: bool) -> None:
-    assert said(event) == SyncPull(REPO, 8, f"pull request #8 {words}", (SHA, NOW) if tells_head else None)
+    assert said(event) == SyncPull(
+        REPO, 8, make_reason("event.pull", number=8, action=words), (SHA, NOW) if tells_head else None
+    )
     # who did it, and whether that can be told, changes nothing: the look asks GitHub itself
     assert said(replace(event, sender=BOT), None) == said(event)  # type: ignore[type-var]
     assert needs(event, Policy()) == Needs()
@@ -77,7 +81,7 @@ def test_a_head_whose_moment_is_unknown_is_told_of_without_it() -> None:
 @pytest.mark.parametrize("permission", ["write", "read", None])
 def test_a_pushed_commit_is_looked_at_whoever_pushed_it(permission: str | None) -> None:
     pushed = CheckSuiteRequested(**SUITE)
-    assert said(pushed, permission) == SyncCommit(REPO, SHA, f"{SHA[:12]} was pushed")
+    assert said(pushed, permission) == SyncCommit(REPO, SHA, make_reason("event.head_pushed", sha=SHA[:12]))
     assert needs(pushed, Policy(), BOT) == Needs()
 
 
@@ -93,7 +97,7 @@ def test_only_write_access_has_checks_run_again(permission: str | None) -> None:
     for event in presses:
         decision = said(event, permission)
         assert isinstance(decision, ButtonPressed | SyncCommit) == allowed, decision
-        assert ("ann" if permission else "could not be looked up") in decision.because
+        assert ("ann" if permission else "permission: ?") in english(decision.because)
         assert needs(event, Policy(), BOT) == Needs(permission=True)
 
 
@@ -128,23 +132,23 @@ def test_fix_alone_may_be_pressed_by_others_and_is_marked_so(permission: str | N
 @pytest.mark.parametrize(
     ("event", "because"),
     [
-        (button("self_destruct"), "no button 'self_destruct'"),
-        (button("x" * 300), "no button 'xxx"),
-        (button(name="build"), "'build' is not Mendbot's"),
+        (button("self_destruct"), "no button `self_destruct`"),
+        (button("x" * 300), "no button `xxx"),
+        (button(name="build"), "`build` is not Mendbot's"),
         (button(name="Mendbot / test"), "is not Mendbot's"),
         (CheckRunRerequested(**{**RUN, "name": "lint" * 100}), "is not Mendbot's"),
-        (button("fix", sender=BOT), "asked for by Mendbot itself"),
-        (button("fix", sender="Mendbot[bot]"), "asked for by Mendbot itself"),
+        (button("fix", sender=BOT), "requested by Mendbot itself"),
+        (button("fix", sender="Mendbot[bot]"), "requested by Mendbot itself"),
         (button("fix", repo=NOBODYS), "names no installation"),
         (CheckSuiteRequested(**{**SUITE, "repo": NOBODYS}), "names no installation"),
-        (CheckSuiteRerequested(**{**SUITE, "sender": BOT}), "asked for by Mendbot itself"),
+        (CheckSuiteRerequested(**{**SUITE, "sender": BOT}), "requested by Mendbot itself"),
     ],
 )
 def test_a_press_that_is_not_for_us_is_ignored_in_few_words(event: Event, because: str) -> None:
     decision = said(event)
     assert isinstance(decision, Ignore)
-    assert because in decision.because
-    assert len(decision.because) < 150
+    assert because in english(decision.because)
+    assert len(english(decision.because)) < 150
 
 
 def test_nobody_is_looked_up_for_a_press_that_is_ignored_anyway() -> None:

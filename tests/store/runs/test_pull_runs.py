@@ -16,7 +16,9 @@ from bot.config import Policy
 from bot.model import Phase, Repo
 from bot.model.pull_check_events import PullBaseChecked, PullCheckStarted, PullFinished, PullStarted
 from bot.model.pulls import CheckStatus
+from bot.model.reasons import ExplainedStop
 from bot.rules.pulls.spec import PullCheckSpec
+from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
 from bot.store.runs.pull_runs import PullCheckRow, PullRuns
@@ -26,6 +28,9 @@ from tests.store.databases import plans, together
 T = TypeVar("T")
 REPO = Repo(owner="Octo", name="pocket", installation_id=7)
 STARTED = PullStarted(base_sha="b" * 40, sandbox="none", stages=(), to_set_up=False)
+
+SUPERSEDED = ExplainedStop.of("superseded", make_reason("stop.superseded", sha="b" * 12))
+CLOSED = ExplainedStop.of("closed", make_reason("pull.closed"))
 
 
 def spec(head: str = "aaa", number: int = 5, repo: Repo = REPO) -> PullCheckSpec:
@@ -80,7 +85,7 @@ async def test_a_head_has_one_open_run_and_another_once_that_has_ended_or_is_to_
         made += [await pulls.create("other-head", spec("bbb")), await pulls.create("other-pull", spec(number=6))]
         elsewhere = Repo(owner="octo", name="pocket", installation_id=7)  # another key, as in every store
         made += [await pulls.create("other-repo", spec(repo=elsewhere))]
-        await pulls.request_cancel("run-1", "superseded")
+        await pulls.request_cancel("run-1", SUPERSEDED)
         made += [await pulls.create("run-2", spec()), await pulls.create("run-3", spec())]
         await pulls.append("run-2", [STARTED])
         made += [await pulls.create("run-3", spec())]
@@ -112,7 +117,7 @@ async def test_runs_are_told_apart_by_age_even_where_the_clock_stands_still(
     async def work(pulls: PullRuns) -> None:
         for name, head in (("z", "aaa"), ("y", "bbb"), ("x", "aaa"), ("w", "ccc")):
             for row in await pulls.open_of(REPO, 5):
-                await pulls.request_cancel(row.id, "superseded")
+                await pulls.request_cancel(row.id, SUPERSEDED)
             assert await pulls.create(name, spec(head))
         assert ids(await pulls.open_of(REPO, 5)) == ids(await pulls.unfinished()) == ["z", "y", "x", "w"]
         await pulls.append("y", [finished("cancelled")])
@@ -183,13 +188,20 @@ async def test_a_cancel_is_asked_once_and_never_of_an_ended_run(tmp_path: Path) 
 
     async def work(pulls: PullRuns) -> list[bool]:
         await pulls.create("run-1", spec())
-        asked = [await pulls.request_cancel("run-1", "superseded"), await pulls.request_cancel("run-1", "closed")]
+        asked = [
+            await pulls.request_cancel("run-1", SUPERSEDED),
+            await pulls.request_cancel("run-1", CLOSED),
+        ]
         assert changes.count > 0
         row = await row_of(pulls, "run-1")
-        assert (row.cancel_because, row.status, row.version) == ("superseded", "queued", 2)
+        assert (row.cancel_because, row.status, row.version) == (SUPERSEDED, "queued", 2)
         await pulls.create("run-2", spec("bbb"))
         await pulls.append("run-2", [finished("done")])
-        return [*asked, await pulls.request_cancel("run-2", "closed"), await pulls.request_cancel("run-3", "closed")]
+        return [
+            *asked,
+            await pulls.request_cancel("run-2", CLOSED),
+            await pulls.request_cancel("run-3", CLOSED),
+        ]
 
     assert await run(tmp_path, work, changes) == [True, False, False, False]
 

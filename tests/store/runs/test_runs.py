@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bot.model import Issue, Repo, Status
 from bot.model.run_events import RunEvent, SessionFinished, SessionStarted
+from bot.rules.reasons import quoted
 from bot.rules.runs.spec import RunSpec
 from bot.store.database.database import Database
 from bot.store.inbox.candidates import Candidates, QueuedIssue
@@ -69,9 +70,7 @@ async def test_a_run_takes_its_issues_out_of_the_candidates(tmp_path: Path) -> N
     async def run() -> tuple[tuple[int, ...], object]:
         async with stores(tmp_path) as (runs, candidates):
             for number in (1, 2):
-                await candidates.add(
-                    QueuedIssue(repo=REPO, issue=number, labeled_by="ada", at=5, quiet_ms=1000, since=since)
-                )
+                await candidates.add(QueuedIssue(repo=REPO, issue=number, at=5, quiet_ms=1000, since=since))
             await runs.create("run-1", spec(1))
             bursts = await candidates.bursts()
             found = await runs.open_run(REPO, 1)
@@ -86,7 +85,7 @@ async def test_a_burst_is_due_when_quiet_and_at_the_cap_at_the_latest(tmp_path: 
         async with stores(tmp_path) as (_, candidates):
             due = []
             for at in (0, 900, 20_000):
-                await candidates.add(QueuedIssue(repo=REPO, issue=1, labeled_by="ada", at=at, quiet_ms=1000))
+                await candidates.add(QueuedIssue(repo=REPO, issue=1, at=at, quiet_ms=1000))
                 due.append((await candidates.bursts())[0].due_at)
             return due
 
@@ -108,10 +107,10 @@ async def test_a_cancel_is_asked_once_and_never_of_an_ended_run(tmp_path: Path) 
     async def run() -> list[bool]:
         async with stores(tmp_path) as (runs, _):
             await runs.create("run-1", spec(1))
-            asked = [await runs.request_cancel("run-1", "unlabelled") for _ in range(2)]
+            asked = [await runs.request_cancel("run-1", quoted("unlabelled")) for _ in range(2)]
             await runs.create("run-2", spec(2))
             await runs.append("run-2", [finished(Status.SUCCESS)])
-            return [*asked, await runs.request_cancel("run-2", "unlabelled")]
+            return [*asked, await runs.request_cancel("run-2", quoted("unlabelled"))]
 
     assert await run() == [True, False, False]
 

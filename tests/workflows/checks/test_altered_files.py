@@ -64,7 +64,7 @@ def test_a_linter_that_fixes_by_its_configuration_changes_nothing_of_what_is_jud
         judged(at, UNTOUCHED, pyproject__toml=RUFF, app__py="import os\n")
         at.hands = [Doer([answer])]
         state = await go(at, "run-1", policy=checks(lint="ruff check .", test="python3 judge.py"))
-        view = view_of(await at.row("run-1"), state, language="en")
+        view = view_of(await at.row("run-1"), state)
         return state, await pushed(at, state), pull_body(view, "en"), pull_body(view, "ko")
 
     state, files, english, korean = at_desk(work)

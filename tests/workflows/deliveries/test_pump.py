@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from bot.logs import captured_logs, set_up_logs
 from bot.model import Status
+from bot.reports.locale.reasons import english
 from bot.store.database.tables import run_issues
 from bot.store.inbox.deliveries import DeliveryRow
 from bot.workflows.deliveries import pump
@@ -160,7 +161,7 @@ def test_closing_one_issue_of_a_group_stops_its_run_and_lets_the_others_wait_for
         await at.run("run-1", *numbers)
         at.github.world.close_issue(NAME, numbers[1], "ada")
         await deliver(at, event(at, "closed", numbers[1]))
-        return (await at.row("run-1")).cancel_because, await at.waiting()
+        return english((await at.row("run-1")).cancel_because), await at.waiting()
 
     because, waiting = do(at_desk, work)
     assert waiting == (1, 3)
@@ -185,7 +186,7 @@ def test_an_uninstalled_app_stops_what_runs_and_waits_and_says_nothing(at_desk: 
         sent = {"action": "deleted", "installation": {"id": at.repo.installation_id}, "sender": {"login": "ada"}}
         await deliver(at, ("installation", json.dumps(sent)))
         await at.runs.append("run-1", [])
-        return await at.waiting(), (await at.row("run-1")).cancel_because, await at.runs.unreported()
+        return await at.waiting(), english((await at.row("run-1")).cancel_because), await at.runs.unreported()
 
     assert do(at_desk, work) == ((), "the installation was deleted", ())
 

@@ -12,6 +12,7 @@ import pytest
 from bot.app import worker
 from bot.errors import Transient
 from bot.model import Issue
+from bot.reports.locale.reasons import english
 from bot.store.database.database import now_ms
 from bot.store.inbox.deliveries import Delivery, Inbox
 from bot.workflows.maintenance import catch_up
@@ -30,7 +31,7 @@ async def looked(at: Harness, meanwhile: Callable[[int], object]) -> tuple[str |
     at.github.world.close_issue(NAME, other, "ada")
     meanwhile(one)
     await look_at_threads(at.context)
-    return (await at.row("run-1")).cancel_because, [job.id for job in at.jobs]
+    return english((await at.row("run-1")).cancel_because), [job.id for job in at.jobs]
 
 
 def test_a_run_whose_issues_were_all_given_up_meanwhile_is_stopped_once(at_desk: AtDesk) -> None:
@@ -108,7 +109,7 @@ def test_after_a_start_both_are_done_once(at_desk: AtDesk, monkeypatch: pytest.M
             while at.requests("POST", "/app/hook/deliveries/") < len(lost):  # noqa: ASYNC110  # the stand-in counts
                 await asyncio.sleep(0.02)
         loop.cancel()
-        return (await at.row("run-1")).cancel_because, [job.id for job in at.jobs]
+        return english((await at.row("run-1")).cancel_because), [job.id for job in at.jobs]
 
     assert at_desk(work) == ("#1 was closed meanwhile", ["settle:run-1"])
 

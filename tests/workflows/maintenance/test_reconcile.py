@@ -10,6 +10,7 @@ import pytest
 from bot.model import Status
 from bot.model.jobs import JobState
 from bot.model.run_events import SessionFinished
+from bot.rules.reasons import quoted
 from bot.workflows.maintenance.reconcile import reconcile
 from tests.workflows.conftest import Harness
 
@@ -20,7 +21,7 @@ def looked_after(at_desk: AtDesk, state: JobState, *, cancelled: bool = False) -
     async def work(at: Harness) -> tuple[list[str], str, str | None]:
         await at.run("run-1", at.issue())
         if cancelled:
-            await at.runs.request_cancel("run-1", "unlabelled")
+            await at.runs.request_cancel("run-1", quoted("unlabelled"))
         at.states = {"fix:run-1": state, "settle:run-1": state}
         await reconcile(at.context)
         row, folded = await at.row("run-1"), await at.state("run-1")

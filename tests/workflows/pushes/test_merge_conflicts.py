@@ -12,6 +12,7 @@ import pytest
 from bot.errors import Transient
 from bot.github.client import DEFAULT_AUTHOR
 from bot.model import Conflict, Issue, Phase
+from bot.rules.reasons import quoted
 from bot.rules.runs.state import RunState
 from bot.workflows.kernel import step_run
 from bot.workflows.pushes.merge_conflicts import note_conflicts
@@ -177,7 +178,7 @@ def test_one_that_was_asked_to_stop_before_its_pull_request_is_not_counted(at_de
         with pytest.raises(Transient):
             await step_run(at.context, FIX_RUN, f"run-{one}")  # looked, and could not push
         at.github.world.faults.clear()
-        await at.runs.request_cancel(f"run-{one}", "unlabelled")
+        await at.runs.request_cancel(f"run-{one}", quoted("unlabelled"))
         await fixed(at, two, "42, rounded\n")
         return body(at, two)
 

@@ -12,6 +12,7 @@ import pytest
 from bot.errors import Transient
 from bot.model import Issue, Status, ValidationStep
 from bot.model.run_events import RunEvent
+from bot.rules.reasons import quoted
 from bot.store.runs.reported import Published
 from bot.workflows.kernel import publish_loop
 from bot.workflows.reporting.publish_run import publish
@@ -164,7 +165,7 @@ def test_the_report_of_a_huge_run_is_taken_by_github_whole_and_found_again(at_de
 
     async def work(at: Harness) -> list[str]:
         issues = [Issue(number=at.issue(noise[:250]), title=noise) for _ in range(2)]
-        spec = at.spec(issues=tuple(issues), reasons=(noise,) * 60, max_attempts=10, suggested_branch="fix/x")
+        spec = at.spec(issues=tuple(issues), reasons=(quoted(noise),) * 60, max_attempts=10, suggested_branch="fix/x")
         await at.runs.create("run-1", spec)
         plan = {"baseSha": "b" * 40, "branch": "fix/x", "sandbox": noise[:500], "snapshot": "t0"}
         stages = [{"name": "test", "command": {"run": "x", "timeout_s": 20}}]

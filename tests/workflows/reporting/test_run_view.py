@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.model import Annotation, ErrorDelta, KnownError, Resolution, RunEvent, StopReason, ValidationStep
+from bot.model import Annotation, ErrorDelta, KnownError, Resolution, RunEvent, ValidationStep
 from bot.model.reasons import ExplainedStop
 from bot.model.report_views import Conflict
+from bot.reports.locale.reasons import english, reason_text
 from bot.reports.runs.issue_comment import issue_comment
 from bot.rules.failures.errors import fingerprints
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import make_reason, quoted
 from bot.rules.runs.fold import run_state
 from bot.workflows.reporting.run_view import view_of
 from tests.workflows.reporting.run_rows import begun, event, row
@@ -45,7 +46,7 @@ def test_a_view_tells_what_the_history_knew_and_what_came_of_the_errors() -> Non
     assert view.guidance == (known,)
     assert view.recognised == ((FINDING, known),)
     assert view.movement == ErrorDelta(remaining=fingerprints(UNUSED), introduced=fingerprints(LONG))
-    assert view.notes == ("look at `a`",)
+    assert view.notes == (quoted("look at `a`"),)
     assert (view.task, view.issues) == ("Count from 1", ())
 
 
@@ -95,29 +96,23 @@ def test_how_long_a_run_has_waited_is_told_only_to_who_asks_and_until_it_starts(
     assert view_of(row(), run_state(begun()), now_ms=5_000).waited_ms == 0
 
 
-def test_reasons_waits_and_ends_are_told_in_the_readers_language_and_kept_in_english() -> None:
-    shared, alike = (
-        make_reason("group.shared.file", count=2, key="a.py"),
-        make_reason("group.words", low=1, high=2, cosine="0.81", words="x"),
-    )
-    known = row()
-    spec = known.spec.model_copy(update={"reasons": (shared.text, alike.text), "why": (shared, alike)})
-    waits = known.model_copy(update={"spec": spec, "waiting_for": make_reason("wait.paused", number=7, by="ada").text})
+def test_reasons_waits_and_ends_are_values_and_worded_in_the_readers_language() -> None:
+    shared = make_reason("group.shared.file", count=2, key="a.py", number=1)
+    alike = make_reason("group.words", low=1, high=2, cosine="0.81", words="x")
+    known, waits = row(), make_reason("wait.paused", number=7, by="ada")
+    spec = known.spec.model_copy(update={"reasons": (shared, alike)})
     ended = ExplainedStop.of("stuck_error", make_reason("stuck_error", count=3, error="E {assert} @ann"))
     data = {"status": "failed", "stop": ended.model_dump(mode="json"), "salvageRef": None}
     state = run_state([*begun(), event(3, "session_finished", **data)])
-    english, korean = view_of(waits, state), view_of(waits, state, language="ko")
-    assert english.reasons == (shared.text, alike.text) == spec.reasons
-    assert (english.waiting_for, english.stop) == (
-        waits.waiting_for,
-        StopReason(reason="stuck_error", details=ended.details),
-    )
-    assert korean.reasons == ("이슈 2개가 같은 파일을 가리킵니다: a.py", "#1, #2: 표현이 비슷합니다 (0.81: x)")
-    assert korean.waiting_for is not None and korean.waiting_for.startswith("`ada` 님이 #7에서 일시 중지했습니다.")
-    assert (
-        korean.stop is not None and "해결되지 않은" in korean.stop.details and "E {assert} @ann" in korean.stop.details
-    )
-    assert korean.certificate is not None and korean.certificate["details"] == ended.details
+    view = view_of(known.model_copy(update={"spec": spec, "waiting_for": waits}), state)
+    assert (view.reasons, view.waiting_for, view.stop) == ((shared, alike), waits, ended)
+    assert [reason_text(reason, "ko") for reason in view.reasons] == [
+        "이슈 2개가 같은 파일을 가리킵니다: a.py",
+        "#1, #2: 표현이 비슷합니다 (0.81: x)",
+    ]
+    assert reason_text(waits, "ko").startswith("`ada` 님이 #7에서 일시 중지했습니다.")
+    assert "해결되지 않은" in reason_text(ended.details, "ko") and "E {assert} @ann" in reason_text(ended.details, "ko")
+    assert view.certificate is not None and view.certificate["details"] == english(ended.details)
 
 
 def test_what_a_run_took_is_told_without_its_pauses() -> None:
@@ -135,5 +130,5 @@ def test_a_comment_that_names_minutes_says_that_a_pause_is_not_among_them() -> N
     data = {"status": "failed", "stop": ended.model_dump(mode="json"), "salvageRef": None}
     state = run_state([*begun(), event(3, "session_finished", **data)])
     assert "The time limit (10min, not counting 20min of pause) was reached" in issue_comment(view_of(row(), state))
-    korean = issue_comment(view_of(row(), state, language="ko"), "ko")
+    korean = issue_comment(view_of(row(), state), "ko")
     assert "시간 제한(10분, 일시 중지된 20분 제외)에 도달했습니다" in korean

@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.config import Policy
 from bot.model import Status
+from bot.reports.locale.reasons import english
 from bot.rules.runs.proof import proof_of
 from bot.rules.runs.state import RunState
 from tests.workflows.conftest import NAME, Harness
@@ -164,7 +165,7 @@ def test_a_test_that_cannot_start_at_the_base_ends_the_run_before_any_agent(at_d
         state = await _run(at, writes("42\n"), policy={"checks": {"test": {"command": "no-such-runner run"}}})
         assert state.stop is not None
         assert state.stop.reason == "cannot_check"
-        assert state.stop.details.startswith("checks can't run here: no-such-runner is missing")
+        assert english(state.stop.details).startswith("checks can't run here: no-such-runner is missing")
         assert state.attempt == 0
 
     at_desk(work)

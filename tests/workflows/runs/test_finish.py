@@ -8,8 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from bot.config import Policy
-from bot.model import Phase, Status, StopReason
+from bot.model import Phase, Status
+from bot.model.reasons import ExplainedStop
 from bot.model.run_events import SessionFinished
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import quoted
 from bot.workflows.kernel import fail_run, settle_run, step_run
 from bot.workflows.maintenance.janitor import sweep
 from bot.workflows.runs.begin import begin_run
@@ -41,12 +44,12 @@ def test_what_an_interrupted_end_had_salvaged_is_still_named(at_desk: AtDesk) ->
 
 
 def test_a_cancel_that_came_after_the_pull_request_is_too_late(at_desk: AtDesk) -> None:
-    async def work(at: Harness) -> tuple[Status, StopReason | None]:
+    async def work(at: Harness) -> tuple[Status, ExplainedStop | None]:
         row = await at.run("run-1", at.issue())
         await attempted(at, "run-1")
         await review(at.context, row, await at.state("run-1"))
         await package(at.context, row, await at.state("run-1"))
-        await at.runs.request_cancel("run-1", "closed")
+        await at.runs.request_cancel("run-1", quoted("closed"))
         await settle_run(at.context, FIX_RUN, "run-1")
         return (await at.row("run-1")).status, (await at.state("run-1")).stop
 
@@ -58,12 +61,12 @@ def test_settling_twice_says_the_last_word_once(at_desk: AtDesk) -> None:
 
     async def work(at: Harness) -> tuple[int, str]:
         await at.run("run-1", 1)
-        await at.runs.request_cancel("run-1", "ada took the label off")
+        await at.runs.request_cancel("run-1", quoted("ada took the label off"))
         for _ in range(2):
             await settle_run(at.context, FIX_RUN, "run-1")
         stop = (await at.state("run-1")).stop
         assert stop is not None
-        return [event.type for event in await at.runs.events("run-1")].count("session_finished"), stop.details
+        return [event.type for event in await at.runs.events("run-1")].count("session_finished"), english(stop.details)
 
     assert at_desk(work) == (1, "ada took the label off")
 
@@ -73,7 +76,7 @@ def test_what_is_buried_without_clearing_up_is_cleared_by_the_janitor(at_desk: A
         await at.run("run-1", 1)
         tree = await attempted(at, "run-1")
         kept = await sweep(at.context)
-        await fail_run(at.context, FIX_RUN, "run-1", StopReason(reason="refused", details="no"), tidy=False)
+        await fail_run(at.context, FIX_RUN, "run-1", ExplainedStop.of("refused", quoted("no")), tidy=False)
         before = tree.exists()
         removed = await sweep(at.context)
         saved = await git("show", "refs/mendbot/salvage/run-1:answer.txt", git_dir=at.context.mirror(at.repo))
@@ -86,7 +89,7 @@ def test_a_worktree_whose_work_cannot_be_kept_stays_and_does_not_keep_the_bot_fr
     async def work(at: Harness) -> tuple[int, str]:
         await at.run("run-1", 1)
         tree = await attempted(at, "run-1")
-        await fail_run(at.context, FIX_RUN, "run-1", StopReason(reason="refused", details="no"), tidy=False)
+        await fail_run(at.context, FIX_RUN, "run-1", ExplainedStop.of("refused", quoted("no")), tidy=False)
         shutil.rmtree(at.context.mirror(at.repo) / "objects")  # so there is nowhere to salvage it to
         return await sweep(at.context), (tree / "answer.txt").read_text()
 
@@ -97,7 +100,7 @@ def test_a_broken_mirror_that_can_still_keep_the_work_does_not_hinder_its_remova
     async def work(at: Harness) -> tuple[int, bool, bytes]:
         await at.run("run-1", 1)
         tree = await attempted(at, "run-1")
-        await fail_run(at.context, FIX_RUN, "run-1", StopReason(reason="refused", details="no"), tidy=False)
+        await fail_run(at.context, FIX_RUN, "run-1", ExplainedStop.of("refused", quoted("no")), tidy=False)
         mirror = at.context.mirror(at.repo)
         head = (mirror / "HEAD").read_text()
         (mirror / "HEAD").write_text("broken")
@@ -118,7 +121,7 @@ def test_an_interrupted_effect_ends_the_job_and_leaves_the_last_word_to_settle(a
         busy = asyncio.create_task(step_run(at.context, FIX_RUN, "run-1"))
         while "setup_started" not in [event.type for event in await at.runs.events("run-1")]:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
-        await at.runs.request_cancel("run-1", "closed")
+        await at.runs.request_cancel("run-1", quoted("closed"))
         settling = asyncio.create_task(settle_run(at.context, FIX_RUN, "run-1"))
         at.context.control.signal("run-1")
         outcome = await asyncio.wait_for(busy, PATIENCE_S)
@@ -137,7 +140,7 @@ def test_another_processs_cancel_is_seen_within_two_seconds(at_desk: AtDesk) -> 
         busy = asyncio.create_task(step_run(at.context, FIX_RUN, "run-1"))
         while "setup_started" not in [event.type for event in await at.runs.events("run-1")]:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
-        await at.runs.request_cancel("run-1", "closed")
+        await at.runs.request_cancel("run-1", quoted("closed"))
         return (await busy).done
 
     assert at_desk(work) is True

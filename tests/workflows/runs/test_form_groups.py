@@ -10,6 +10,7 @@ from typing import Any
 from bot.config import POLICY_PATH
 from bot.model import Status
 from bot.model.run_events import SessionFinished
+from bot.rules.reasons import quoted
 from bot.store.runs.runs import RunRow
 from bot.workflows.runs.form_groups import gather, gather_loop
 from tests.machine import PATIENCE_S
@@ -108,7 +109,7 @@ def test_an_issue_whose_run_is_being_stopped_waits_and_then_gets_its_own(at_desk
     async def work(at: Harness) -> tuple[list[str], int]:
         number = at.issue()
         await at.run("run-old", number)
-        await at.runs.request_cancel("run-old", "unlabelled")
+        await at.runs.request_cancel("run-old", quoted("unlabelled"))
         await at.wait(number)
 
         async def scene() -> int:

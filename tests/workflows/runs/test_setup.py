@@ -8,6 +8,7 @@ from typing import Any
 
 from bot.config import Policy
 from bot.model import Status
+from bot.reports.locale.reasons import english
 from bot.workflows.checks.setup import get_cache
 from bot.workflows.runs.begin import begin_run, open_tree, set_up
 from tests.workflows.conftest import NAME, Harness
@@ -99,7 +100,7 @@ def test_a_setup_that_fails_ends_the_run_before_any_agent_with_the_command_and_i
         state = await through(at, "run-1")
         assert state.stop is not None
         assert state.stop.reason == "setup_failed"
-        assert "npm install" in state.stop.details
+        assert "npm install" in english(state.stop.details)
         assert doer.told == []
 
     at_desk(work)
@@ -110,8 +111,8 @@ def test_a_setup_that_lacks_a_program_names_it_and_the_remedy(at_desk: AtDesk) -
         await at.run("run-1", at.issue(), policy=Policy.model_validate({"setup": "no-such-manager install"}))
         state = await through(at, "run-1")
         assert state.stop is not None
-        assert "no-such-manager was not found" in state.stop.details
-        assert "MENDBOT_TOOLCHAINS" in state.stop.details
+        assert "no-such-manager was not found" in english(state.stop.details)
+        assert "MENDBOT_TOOLCHAINS" in english(state.stop.details)
 
     at_desk(work)
 

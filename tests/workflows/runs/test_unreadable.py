@@ -10,8 +10,10 @@ from typing import Any
 
 from bot.app.build import jobs
 from bot.config import Policy
-from bot.model import Status, StopReason
+from bot.model import Status
+from bot.model.reasons import ExplainedStop
 from bot.reports.runs.issue_comment import issue_comment
+from bot.rules.reasons import quoted
 from bot.rules.runs.state import RunState
 from bot.workflows.kernel import fail_run
 from bot.workflows.maintenance.janitor import sweep
@@ -83,7 +85,7 @@ def test_what_is_lost_is_said_on_the_run_and_in_its_comment(at_desk: AtDesk) -> 
         os.mkfifo(tree / "sub/.gitattributes")
         with (tree / "sub/huge.bin").open("wb") as file:
             file.truncate(100 << 20)
-        await fail_run(at.context, FIX_RUN, "run-1", StopReason(reason="refused", details="no"))
+        await fail_run(at.context, FIX_RUN, "run-1", ExplainedStop.of("refused", quoted("no")))
         view = view_of(await at.row("run-1"), await at.state("run-1"))
         mirror = at.context.mirror(at.repo)
         saved = await git("show", "refs/mendbot/salvage/run-1:answer.txt", git_dir=mirror)
@@ -100,7 +102,7 @@ def test_what_the_janitor_cannot_save_is_said_too(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> tuple[int, str, bool, bool]:
         await at.run("run-1", at.issue())
         tree = await attempted(at, "run-1")
-        await fail_run(at.context, FIX_RUN, "run-1", StopReason(reason="refused", details="no"), tidy=False)
+        await fail_run(at.context, FIX_RUN, "run-1", ExplainedStop.of("refused", quoted("no")), tidy=False)
         before = (await at.row("run-1")).version
         (tree / ".gitattributes").write_text("*.txt working-tree-encoding=NO-SUCH\n")
         with (tree / "huge.txt").open("wb") as file:

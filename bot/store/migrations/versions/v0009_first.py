@@ -82,7 +82,6 @@ def _runs() -> None:
         _text("repo"),
         _int("issue"),
         _big("installation_id"),
-        _text("labeled_by"),
         *(_big(name) for name in ("first_at", "last_at", "quiet_ms")),
         _text("since", nullable=True),
         _text("asked_by", nullable=True),
