@@ -20,8 +20,7 @@ from statistics import median
 from benchmarks.issue_texts import Corpus, corpus
 from benchmarks.result import Result, Row
 from benchmarks.servers import REFERENCES, ROOT
-from bot.rules.grouping import similarity
-from bot.rules.grouping import group_issues
+from bot.rules.grouping import group_issues, similarity
 
 PACKAGE = "scikit-learn==1.9.1"
 _CACHE = ROOT / ".cache" / "bench" / "scikit-learn"

@@ -104,6 +104,8 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/tampering/lost_cases",
     ),
     "rules/test_rejection_reasons.py": ("reports/locale/reasons",),
+    "rules/stop/test_limits.py": ("rules/stop/__init__",),
+    "rules/grouping/test_groups.py": ("rules/grouping/__init__",),
     "rules/test_results/test_comparison.py": (
         "rules/test_results/listed_tests",
         "rules/test_results/printed_tests",

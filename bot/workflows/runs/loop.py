@@ -10,7 +10,7 @@ from bot.model import Status
 from bot.model.jobs import JobName
 from bot.model.reasons import ExplainedStop
 from bot.model.run_events import Paused, Resumed
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import error_reason, make_reason
 from bot.rules.runs.next_action import (
     Action,
     Begin,
