@@ -13,7 +13,7 @@ from bot.errors import Transient
 from bot.model.phase_events import PlanningStarted
 from bot.model.reasons import Reason
 from bot.model.run_events import SessionStarted, SetupCompleted, SetupFailed, SetupStarted
-from bot.reports.locale.reasons import refused, user_error
+from bot.reports.locale.reasons import english, refused, user_error
 from bot.rules.reasons import make_reason
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
@@ -120,9 +120,8 @@ async def _stand_back(
         theirs = claims.get(other.id, frozenset()) | {*state.focus, *state.changed_paths}
         if shared := sorted(theirs.intersection(focus)):
             numbers = ", ".join(f"#{number}" for number in other.spec.threads) or other.id
-            raise PathsTaken(
-                because=make_reason("wait.paths", issues=numbers, paths=", ".join(f"`{path}`" for path in shared[:3]))
-            )
+            because = make_reason("wait.paths", issues=numbers, paths=", ".join(f"`{path}`" for path in shared[:3]))
+            raise PathsTaken(english(because), because=because)
 
 
 async def _branch(context: Context, row: RunRow, mirror: Path) -> str:

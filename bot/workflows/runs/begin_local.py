@@ -10,6 +10,7 @@ from bot.agent.planner import named_files
 from bot.errors import Transient, UserError
 from bot.model.phase_events import PlanningStarted
 from bot.model.run_events import SessionStarted
+from bot.reports.locale.reasons import english
 from bot.rules.reasons import make_reason
 from bot.store.runs.runs import RunRow
 from bot.workflows.checks.checks_to_run import get_stages
@@ -57,4 +58,5 @@ async def _alone(context: Context, row: RunRow) -> None:
         shared = own.is_relative_to(theirs) or theirs.is_relative_to(own)
         # one that is left behind still has its change in the tree, and putting that back later would undo this one's
         if older and shared and not await end_if_abandoned(context, other):
-            raise Busy(because=make_reason("wait.session", id=other.id, path=str(theirs)))
+            because = make_reason("wait.session", id=other.id, path=str(theirs))
+            raise Busy(english(because), because=because)
