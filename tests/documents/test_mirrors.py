@@ -162,10 +162,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "workflows/pulls/record_verdict",
     ),
     "workflows/reporting/test_publish_run.py": ("workflows/reporting/publish_fix",),
-    "workflows/reporting/test_resume.py": (
-        "workflows/reporting/localize",
-        "workflows/reporting/publisher",
-    ),
+    "workflows/reporting/test_resume.py": ("workflows/reporting/publisher",),
     "workflows/runs/test_begin.py": (
         "workflows/context",
         "workflows/git_transfer",
