@@ -131,7 +131,7 @@ async def test_what_does_not_fit_is_told_and_nothing_is_written(tree: Path) -> N
         ("@@ -1 +1 @@\n-boom\n+fine\n", "names no file; give a unified diff"),
         ("--- a/a.c\n+++ b/a.c\n", r"says nothing about 'a\.c'"),
         ("diff --git a/a.c b/a.c\nindex 1..2 100644\n", r"says nothing about 'a\.c'"),
-        (PLAIN.replace("b/a.c", "b/b.c"), r"names two files, 'a\.c' and 'b\.c'"),
+        (PLAIN.replace("b/a.c", "b/b.c"), r"names two files, 'a\.c', 'b\.c': name the same one"),
         ("diff --git a/a b/b\nsimilarity index 100%\nrename from a\nrename to b\n", "`git diff --no-renames`"),
         ("diff --git a/a b/b\ncopy from a\ncopy to b\n", "`git diff --no-renames`"),
         (PLAIN.replace("fine", "\udcff"), "no text"),

@@ -56,7 +56,7 @@ class World:
         self.left: list[Artifact] = []
         self.logs: dict[tuple[str, str], bytes] = {}
         self.asked: list[SessionRequest] = []
-        self.cancelled: list[tuple[str, str]] = []
+        self.cancelled: list[str] = []
         self.busy = False
         self._ids = iter(range(1, 10**6))
         self.poll_s = POLL_S
@@ -111,8 +111,8 @@ class World:
     async def log(self, session_id: str, name: str) -> bytes | None:
         return self.logs.get((session_id, _plain(name)))
 
-    async def cancel(self, session_id: str, because: str) -> Session | None:
-        self.cancelled.append((session_id, because))
+    async def cancel(self, session_id: str) -> Session | None:
+        self.cancelled.append(session_id)
         self.finish(session_id, Status.CANCELLED)
         return self.sessions[session_id]
 

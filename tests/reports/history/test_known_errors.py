@@ -17,6 +17,7 @@ from bot.reports.runs.check_output import check_output
 from bot.reports.runs.issue_comment import issue_comment
 from bot.reports.runs.pull_request import pull_body
 from bot.reports.runs.validation import error_delta
+from bot.rules.reasons import make_reason
 from tests.reports.hostile_texts import prose_of
 from tests.reports.views_runs import BY_BOT, BY_PERSON, ONE, SIMILAR, make_view
 
@@ -122,7 +123,8 @@ def test_no_guidance_calls_anybody_breaks_out_or_grows_too_large(
     moved = ErrorDelta(fixed=texts, remaining=texts, introduced=texts)
     failed = make_view("failed-known")
     recognised = tuple((finding, known) for (finding, _), known in zip(failed.recognised, guidance, strict=False))
-    changes = {"guidance": guidance, "movement": moved, "recognised": recognised, "notes": texts}
+    notes = tuple(make_reason("fault", error=text) for text in texts)
+    changes = {"guidance": guidance, "movement": moved, "recognised": recognised, "notes": notes}
     for name in ("failed-known", "running-known"):
         told = make_view(name).model_copy(update=changes)
         body = issue_comment(told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +12,7 @@ from markdown_it import MarkdownIt
 from bot.model import Issue, Language, RunView, Status
 from bot.model.report_views import Conflict
 from bot.reports.runs.issue_comment import issue_comment
+from bot.rules.reasons import make_reason
 from tests.reports.hostile_texts import LANGUAGES, evil_view
 
 _LOUD = tuple(Issue(number=number, title="@" * 150) for number in range(1, 51))
@@ -100,7 +102,11 @@ def test_no_error_is_told_twice_of_the_last_change(view: Callable[[str], RunView
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_comment_too_long_for_github_keeps_its_certificate(language: Language) -> None:
-    loud = {"issues": _LOUD, "reasons": ("@" * 300,) * 12, "troubles": tuple(f"{at}{'@' * 300}" for at in range(9))}
+    loud = {
+        "issues": _LOUD,
+        "reasons": (make_reason("fault", error="@" * 300),) * 12,
+        "troubles": tuple(make_reason("fault", error=f"{at}{'@' * 300}") for at in range(9)),
+    }
     told = evil_view(Status.FAILED, 300).model_copy(update=loud)
     body = issue_comment(told, language)
     assert "characters cut …]" in body and len(body) <= 65_000
@@ -109,7 +115,8 @@ def test_a_comment_too_long_for_github_keeps_its_certificate(language: Language)
 
 def test_what_a_group_has_no_room_for_is_counted(view: Callable[[str], RunView]) -> None:
     group = view("queued")
-    told = issue_comment(group.model_copy(update={"reasons": tuple("abcdefghijklmno"), "issues": _LOUD}))
+    reasons = tuple(make_reason("fault", error=letter) for letter in "abcdefghijklmno")
+    told = issue_comment(group.model_copy(update={"reasons": reasons, "issues": _LOUD}))
     shown = told.count("\n- #")
     assert 0 < shown < 50 and f"\n- and {50 - shown} more\n\nGrouped because:" in told
-    assert "- l\n- and 3 more\n" in told and "- m" not in told
+    assert re.search(r"\n- l: this is .*\n- and 3 more\n", told) and "- m: " not in told

@@ -59,7 +59,7 @@ def test_a_failure_names_its_reason_and_what_is_kept_in_the_readers_language() -
     failed = summary(status=Status.FAILED, proof=None, stop=stop, best_attempt=1, best_diff=f"{HOME}/attempt-1.diff")
     told = session_lines(failed, "en")
     assert told[0] == "not fixed in 2 of 3 attempts; the tree is as it was"
-    assert told[1] == f"stopped by no_checks: {stop.details}"
+    assert told[1] == f"stopped by no_checks: {english(stop.details)}"
     assert told[-2:] == (f"attempt 1 came further: {HOME}/attempt-1.diff", f"logs: {HOME}")
     korean = session_lines(failed, "ko")
     assert korean[1].startswith("중단 사유 no_checks: ") and english(stop.details) not in korean[1]

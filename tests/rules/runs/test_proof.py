@@ -117,7 +117,7 @@ def test_findings_are_told_apart_and_documents_and_lock_files_are_left_out() -> 
     bad = found("c.py", "unformatted: File would be reformatted", "")
     failed = close([step("lint", 1, annotations=(*notes, bad))])
     assert style_findings(failed) == StyleFindings(lint=("a.py",), unformatted=("c.py",))
-    listed = close([step("custom", 1, "gofmt -l .", output="b.go\nsub/c.go\nnot a name.go\n")])
+    listed = close([step("custom", 1, "gofmt -l .", listed_files=("b.go", "sub/c.go"))])
     assert style_findings(listed).unformatted == ("b.go", "sub/c.go")
     both = close([step("lint", 1, "ruff check . && ruff format --check .", annotations=(found("a.py"),))])
     assert style_findings(both) == StyleFindings(lint=("a.py",), unformatted=("a.py",))

@@ -41,15 +41,15 @@ def kind(found: Judgement) -> str:
     [
         (ran((A, B, C)), "accepted"),
         (ran((A, B, C, "tests/test_a.py::test_new")), "accepted"),
-        (ran((B, C)), "tests.not_run.one"),
-        (ran((B, C), skipped=(A,)), "tests.not_run.one"),
-        (ran((B, C), failed=(A,)), "tests.not_run.one"),
-        (ran((A, C)), "tests.gone.one"),
+        (ran((B, C)), "tests.not_run"),
+        (ran((B, C), skipped=(A,)), "tests.not_run"),
+        (ran((B, C), failed=(A,)), "tests.not_run"),
+        (ran((A, C)), "tests.gone"),
         (ran((A,)), "tests.gone"),
-        (ran((A, C), skipped=(B,)), "tests.gone.one"),
+        (ran((A, C), skipped=(B,)), "tests.gone"),
         (ran((A, C, "tests/test_a.py::test_two[9]")), "accepted"),
-        (SuiteResult(), "tests.not_run.one"),
-        (None, "tests.not_run.one"),
+        (SuiteResult(), "tests.not_run"),
+        (None, "tests.not_run"),
         (SuiteResult(counts=SuiteCounts(passed=3)), "unnamed"),
         (SuiteResult(counts=SuiteCounts(passed=2)), "tests.fewer"),
         (SuiteResult(counts=SuiteCounts(passed=2, skipped=1)), "tests.fewer"),
@@ -103,13 +103,13 @@ def test_without_names_before_nothing_is_compared() -> None:
 def test_a_file_that_could_not_be_collected_must_have_a_test_that_passed() -> None:
     before = ran(failed=("tests/test_a.py",))
     assert kind(judged(before, ran((A,)))) == "accepted"
-    assert kind(judged(before, ran(("tests/test_b.py::test_x",)))) == "tests.not_run.one"
+    assert kind(judged(before, ran(("tests/test_b.py::test_x",)))) == "tests.not_run"
 
 
 def test_of_what_a_pull_request_is_not_blamed_for_it_is_enough_that_it_ran() -> None:
     before = ran((C,), failed=(A, B))
     assert kind(judged(before, ran((A, C), failed=(B,)), tolerated=True)) == "accepted"
-    assert kind(judged(before, ran((A, C)), tolerated=True)) == "tests.not_run.one"
+    assert kind(judged(before, ran((A, C)), tolerated=True)) == "tests.not_run"
 
 
 TEXT = (
@@ -122,13 +122,13 @@ def test_a_test_renamed_or_moved_as_a_whole_is_the_same() -> None:
     before, path, code = ran((C,), failed=(A,)), "tests/test_a.py", FileTexts("a.py", "x", "y")
     renamed = FileTexts(path, TEXT, TEXT.replace("test_one", "test_two_more"))
     assert kind(judged(before, ran((C, f"{path}::test_two_more")), renamed, code)) == "accepted"
-    assert kind(judged(before, ran((C,)), renamed, code)) == "tests.not_run.one"
+    assert kind(judged(before, ran((C,)), renamed, code)) == "tests.not_run"
     emptied = FileTexts(path, TEXT, TEXT.replace("test_one", "test_x").replace("    assert f(2) == 3\n", ""))
-    assert kind(judged(before, ran((C, f"{path}::test_x")), emptied, code)) == "tests.not_run.one"
+    assert kind(judged(before, ran((C, f"{path}::test_x")), emptied, code)) == "tests.not_run"
     moved = (FileTexts(path, TEXT, None), FileTexts("tests/b/test_b.py", None, TEXT))
     there = ran(("tests/b/test_b.py::test_one", "tests/b/test_b.py::Test::test_three"))
     assert kind(judged(before, there, *moved, code)) == "accepted"
-    assert kind(judged(before, ran(("tests/b/test_b.py::test_one",)), *moved, code)) == "tests.gone.one"
+    assert kind(judged(before, ran(("tests/b/test_b.py::test_one",)), *moved, code)) == "tests.gone"
 
 
 def test_a_change_of_nothing_but_the_tests_that_failed_is_refused() -> None:
