@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.project_case import Case, git
+from bot.reports.locale.reasons import english
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow, Runs
@@ -117,7 +118,7 @@ def play(world: World, repo: str, case: Case, base: str, part: str, runs: Runs) 
         attempts=state.counted,
         setup_s=_setup_s(asyncio.run(runs.events(row.id))),
         seconds=seconds,
-        because=state.stop.details[:300] if state.stop else "",
+        because=english(state.stop.details)[:300] if state.stop else "",
     )
 
 
