@@ -11,6 +11,7 @@ from bot.model import KnownError, Phase, Resolution
 from bot.model.phase_events import ImplementationFailed, PhaseFailed, PhaseSkipped, PhaseStarted, ValidationFailed
 from bot.model.pull_check_events import PULL_CHECK_EVENTS
 from bot.model.run_events import AgentStarted, AttemptStarted, ChangesApplied, Paused, SessionFinished
+from bot.reports.locale.reasons import english_json
 from bot.store.runs.rows import event_fields, event_row
 from tests.run_events import pull_check_event, run_event
 
@@ -46,7 +47,8 @@ def test_an_event_of_a_pull_check_is_read_as_it_was_written() -> None:
 
 
 def test_what_an_event_has_beside_the_shared_fields_is_its_data_and_what_nobody_set_is_not_in_it() -> None:
-    assert run_event("phase_failed", "implementation", 2, reason="same_patch", message="no").as_json() == {
+    failed = run_event("phase_failed", "implementation", 2, reason="same_patch", message="no")
+    assert english_json(failed.as_json()) == {
         "id": 0,
         "type": "phase_failed",
         "ts": "2026-11-01T12:00:00Z",
