@@ -11,6 +11,8 @@ import pytest
 
 from bot.agent.developer import build_prompt
 from bot.model import Issue, Status
+from bot.model.run_events import ImplementationFailed
+from bot.reports.locale.reasons import english
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
 from tests.workflows.conftest import Harness
@@ -51,17 +53,18 @@ def test_weakened_tests_are_refused_cost_the_attempt_and_are_named_to_the_next_a
 ) -> None:
     """REQ-STOP-006: weakened tests refuse the attempt, with the reason named."""
 
-    async def work(at: Harness) -> tuple[RunState, dict[str, Any], str]:
+    async def work(at: Harness) -> tuple[RunState, ImplementationFailed, str]:
         repository(at)
         doer = Doer([and_mends(edit), writes("42\n")])
         at.hands = [doer]
         state = await go(at, "run-1")
         (failed,) = await told(at, "run-1", "phase_failed")
-        return state, failed.data(), build_prompt(doer.told[1])
+        assert isinstance(failed, ImplementationFailed)
+        return state, failed, build_prompt(doer.told[1])
 
     state, failed, prompt = at_desk(work)
-    assert failed["reason"] == WEAKENED_TESTS
-    assert said in failed["message"] and said in state.troubles[0]
+    assert failed.reason == WEAKENED_TESTS
+    assert said in english(failed.message) and said in english(state.troubles[0])
     assert (state.finished, state.attempt, len(state.validations)) == (Status.SUCCESS, 2, 1)
     assert said in prompt.partition("An earlier change was not applied")[2]
 
@@ -86,7 +89,7 @@ def test_what_people_should_look_at_is_noted(at_desk: AtDesk) -> None:
     state = at_desk(work)
     assert state.finished is Status.SUCCESS
     (note,) = state.notes
-    assert "tool.py" in note and "noqa" in note
+    assert "tool.py" in english(note) and "noqa" in english(note)
 
 
 def test_check_configuration_that_the_issue_itself_names_may_be_edited(at_desk: AtDesk) -> None:
@@ -98,4 +101,4 @@ def test_check_configuration_that_the_issue_itself_names_may_be_edited(at_desk: 
 
     state = at_desk(work)
     assert (state.finished, state.attempt) == (Status.SUCCESS, 1)
-    assert "pytest.ini" in state.notes[0]
+    assert "pytest.ini" in english(state.notes[0])

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bot.model import AgentTask, Issue, RunEvent, Status
+from bot.model import AgentTask, Issue, Status
+from bot.model.run_events import ImplementationFailed
+from bot.reports.locale.reasons import english
 from bot.rules.runs.state import RunState
 from bot.workspace.git.diff import changed
 from tests.workflows.conftest import Harness
@@ -26,8 +28,8 @@ def protected(tree: Path) -> None:
     writes("{}\n", "package-lock.json")(tree)
 
 
-async def failures(at: Harness, run_id: str = "run-1") -> list[RunEvent]:
-    return [event for event in await told(at, run_id, "phase_failed") if event.phase == "implementation"]
+async def failures(at: Harness, run_id: str = "run-1") -> list[ImplementationFailed]:
+    return [event for event in await told(at, run_id, "phase_failed") if isinstance(event, ImplementationFailed)]
 
 
 def test_after_a_refused_change_the_next_agent_is_asked_in_the_same_attempt(at_desk: AtDesk) -> None:
@@ -66,11 +68,11 @@ def test_an_agent_whose_refused_change_another_replaced_hears_of_it_in_the_next_
     state, task = at_desk(work)
     assert (state.finished, state.agents) == (Status.SUCCESS, ("careful", "greedy"))
     (heard,) = [one for one in task.guidance if "not applied" in one]
-    assert "greedy: " in heard and "'.github/workflows/ci.yml'" in heard and "'package-lock.json'" in heard
+    assert "`greedy`: " in heard and "'.github/workflows/ci.yml'" in heard and "'package-lock.json'" in heard
 
 
 def test_with_nobody_left_the_attempt_has_failed_with_all_reasons(at_desk: AtDesk) -> None:
-    async def work(at: Harness) -> tuple[RunState, RunEvent, tuple[str, ...]]:
+    async def work(at: Harness) -> tuple[RunState, ImplementationFailed, tuple[str, ...]]:
         judged(at)
         second = Doer([protected, writes("42\n")], name="second")
         at.hands = [Doer([protected], name="first"), second]
@@ -80,12 +82,13 @@ def test_with_nobody_left_the_attempt_has_failed_with_all_reasons(at_desk: AtDes
 
     state, failed, heard = at_desk(work)
     assert (state.finished, state.counted, state.agents) == (Status.SUCCESS, 2, ("second",))
-    assert "first: " in failed.data()["message"] and "second: " in failed.data()["message"]
-    assert any(failed.data()["message"] in one for one in heard)
+    message = english(failed.message)
+    assert "`first`: " in message and "`second`: " in message
+    assert any(message in one for one in heard)
 
 
 def test_a_damaged_diff_costs_the_coding_agent_an_attempt_and_its_reason_is_told(at_desk: AtDesk) -> None:
-    async def work(at: Harness) -> tuple[RunState, RunEvent]:
+    async def work(at: Harness) -> tuple[RunState, ImplementationFailed]:
         judged(at)
         state = await go(at, "run-1", agents=("fixers", "history", DAMAGED), max_attempts=2)
         return state, (await failures(at))[0]
@@ -93,8 +96,8 @@ def test_a_damaged_diff_costs_the_coding_agent_an_attempt_and_its_reason_is_told
     state, failed = at_desk(work)
     assert (state.finished, state.counted) == (Status.FAILED, 2)
     assert state.stop is not None and state.stop.reason == "max_iterations"
-    assert failed.data()["message"].startswith("command: answer.txt: ")
-    assert "fixers" not in failed.data()["message"], "who has nothing to offer is no reason"
+    assert english(failed.message).startswith("`command`: answer.txt: ")
+    assert "fixers" not in english(failed.message), "who has nothing to offer is no reason"
 
 
 def test_agents_that_only_repeat_themselves_end_the_run(at_desk: AtDesk) -> None:
@@ -221,7 +224,7 @@ def test_what_a_coding_agent_reformats_beside_its_fix_is_undone_and_said(at_desk
     state, paths = at_desk(work)
     assert (state.finished, paths) == (Status.SUCCESS, ["answer.txt"])
     (note,) = state.notes
-    assert "README.md, src/app.py" in note
+    assert "README.md, src/app.py" in english(note)
 
 
 def test_a_file_that_the_task_names_may_be_reformatted(at_desk: AtDesk) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 from bot.config import Policy
 from bot.model import Issue, KnownError, Repo, Status
+from bot.model.run_events import ImplementationFailed
+from bot.reports.locale.reasons import english
 from bot.rules.runs.state import SAME_PATCH, RunState
 from tests.workflows.conftest import NAME, Harness
 from tests.workflows.whole_run import ERROR, JUDGE, POLICY, Doer, go, judged, through, told, writes
@@ -106,7 +108,7 @@ def test_that_a_patch_does_not_fit_is_said_where_nobody_else_can_help(at_desk: A
 
     stop = at_desk(work).stop
     assert stop is not None and stop.reason == "nothing_to_offer"
-    assert "its patch does not fit" in stop.details
+    assert "its patch does not fit" in english(stop.details)
 
 
 def test_a_patch_that_is_refused_here_is_passed_over_too(at_desk: AtDesk) -> None:
@@ -169,7 +171,8 @@ def test_a_change_that_left_the_error_is_not_tried_again_in_a_later_run(at_desk:
         at.hands = [Doer([writes("43\n")])]
         second = await go(at, "run-2")
         (failed,) = await told(at, "run-2", "phase_failed")
-        return first, second, failed.data()["message"]
+        assert isinstance(failed, ImplementationFailed)
+        return first, second, english(failed.message)
 
     first, second, message = at_desk(work)
     assert first.stop is not None and first.stop.reason == "max_iterations"
@@ -202,7 +205,9 @@ def test_nor_is_it_tried_again_in_the_same_run(at_desk: AtDesk) -> None:
 
         at.hands = [Doer([writes("43\n"), back, writes("43\n")])]
         state = await go(at, "run-1", max_attempts=9)
-        return state, (await told(at, "run-1", "phase_failed"))[-1].data()["message"]
+        failed = (await told(at, "run-1", "phase_failed"))[-1]
+        assert isinstance(failed, ImplementationFailed)
+        return state, english(failed.message)
 
     state, message = at_desk(work)
     assert state.stop is not None and state.stop.reason == SAME_PATCH

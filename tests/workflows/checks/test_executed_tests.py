@@ -12,6 +12,8 @@ import pytest
 
 from bot.agent.developer import build_prompt
 from bot.model import Status
+from bot.model.run_events import ImplementationFailed
+from bot.reports.locale.reasons import english
 from bot.reports.runs.issue_comment import issue_comment
 from bot.reports.runs.pull_request import pull_body
 from bot.rules.runs.state import RunState
@@ -185,7 +187,7 @@ def test_a_pytest_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, n
     """REQ-STOP-006, REQ-PROOF-002: the tests that failed before must have run and passed; the names are told."""
     lie, said = LIES[name]
     state, prompt = at_desk(lambda at: lied(at, PYTEST, POLICY, lie))
-    assert said in state.troubles[0] and said in prompt
+    assert said in english(state.troubles[0]) and said in prompt
     assert (state.finished, state.attempt) == (Status.SUCCESS, 2)
 
 
@@ -194,7 +196,7 @@ def test_a_node_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, nam
     """REQ-PROOF-002."""
     lie, said = NODE_LIES[name]
     state, prompt = at_desk(lambda at: lied(at, NODE, NODE_POLICY, lie))
-    assert said in state.troubles[0] and said in prompt
+    assert said in english(state.troubles[0]) and said in prompt
     assert (state.finished, state.attempt) == (Status.SUCCESS, 2)
 
 
@@ -286,8 +288,8 @@ def test_where_the_runner_names_no_tests_the_reports_say_so(at_desk: AtDesk) -> 
         view = view_of(await at.row("run-1"), state)
         return [report(view, language) for report in (pull_body, issue_comment) for language in ("en", "ko")]
 
-    for english, korean in zip(*[iter(at_desk(work))] * 2, strict=True):
-        assert "The test runner named no tests, so exit status and error texts alone decided." in english
+    for in_english, korean in zip(*[iter(at_desk(work))] * 2, strict=True):
+        assert "The test runner named no tests, so exit status and error texts alone decided." in in_english
         assert "테스트 이름을 알려 주지 않아" in korean
 
 
@@ -296,13 +298,14 @@ def test_a_check_without_names_is_guarded_by_its_text(at_desk: AtDesk) -> None:
     script = "from calc import add, double\n\nassert add(2, 3) == 5\nassert double(2) == 4\n"
     files = {"calc.py": PYTEST["calc.py"], "verify.py": script}
 
-    async def work(at: Harness) -> tuple[RunState, dict[str, Any]]:
+    async def work(at: Harness) -> tuple[RunState, ImplementationFailed]:
         at.github.world.push_commit(NAME, "main", files, "ada")
         at.hands = [Doer([swaps("verify.py", ("assert add(2, 3) == 5\n", "")), fixes])]
         state = await go(at, "run-1", policy={"checks": {"test": {"command": "python3 verify.py"}}})
         (failed,) = await told(at, "run-1", "phase_failed")
-        return state, failed.data()
+        assert isinstance(failed, ImplementationFailed)
+        return state, failed
 
     state, failed = at_desk(work)
-    assert failed["reason"] == WEAKENED_TESTS and "verify.py" in failed["message"]
+    assert failed.reason == WEAKENED_TESTS and "verify.py" in english(failed.message)
     assert (state.finished, state.attempt) == (Status.SUCCESS, 2)

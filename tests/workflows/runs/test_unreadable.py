@@ -12,6 +12,7 @@ from bot.app.build import jobs
 from bot.config import Policy
 from bot.model import Status
 from bot.model.reasons import ExplainedStop
+from bot.reports.locale.reasons import english
 from bot.reports.runs.issue_comment import issue_comment
 from bot.rules.reasons import quoted
 from bot.rules.runs.state import RunState
@@ -53,7 +54,7 @@ def test_only_the_run_ends_whose_check_made_a_pipe_of_the_ignore_file(at_desk: A
     one, other, held = at_desk(work)
     assert one.finished is Status.FAILED and one.stop is not None
     assert one.stop.reason == "unreadable_tree"
-    assert "`made/deep/.gitignore` is a named pipe" in one.stop.details
+    assert "`made/deep/.gitignore` is a named pipe" in english(one.stop.details)
     assert (other.finished is not None and other.stop is None) or other.stop.reason != "unreadable_tree"
     assert held == ()
 
@@ -91,10 +92,10 @@ def test_what_is_lost_is_said_on_the_run_and_in_its_comment(at_desk: AtDesk) -> 
         saved = await git("show", "refs/mendbot/salvage/run-1:answer.txt", git_dir=mirror)
         return issue_comment(view, "en"), issue_comment(view, "ko"), saved, await entries(mirror)
 
-    english, korean, saved, held = at_desk(work)
-    assert "These files of the unfinished change could not be saved: `sub/huge.bin`." in english
+    in_english, korean, saved, held = at_desk(work)
+    assert "These files of the unfinished change could not be saved: `sub/huge.bin`." in in_english
     assert "보관하지 못했습니다: `sub/huge.bin`." in korean
-    assert "refs/mendbot/salvage/run-1" in english
+    assert "refs/mendbot/salvage/run-1" in in_english
     assert saved == b"42\n" and held == ()
 
 
