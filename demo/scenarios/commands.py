@@ -86,7 +86,7 @@ def _a_stranger(stage: Stage) -> None:
     comment = stage.comment(_DURATION, "/mendbot fix", STRANGER)
     stage.until(
         "silence towards a stranger, and why in the list of deliveries",
-        lambda: _because(stage, "commands need write access"),
+        lambda: _because(stage, f"{STRANGER} has no write access to "),
         unless=lambda: bool(stage.reactions(_DURATION, comment)),
     )
     stage.story.say("  silence; /api/deliveries says why")

@@ -54,7 +54,7 @@ def test_strangers_get_silence_and_mistakes_one_answer(github: StandIn, serve: S
     world = github.world
     number = world.create_issue(REPO, "The answer is wrong", "", author="ada")
     strange = world.comment(REPO, number, "/mendbot status", "eve")
-    server.because("commands need write access")
+    server.because(f"eve has no write access to {REPO}")
     for text in ("/mendbot stauts", "/mendbot hitsory x"):
         wrong = world.comment(REPO, number, text, "ada")
         wait_for_reaction(github, number, wrong, "confused")
@@ -90,7 +90,7 @@ def test_a_command_is_obeyed_once_though_the_bot_is_killed_after_the_eyes(github
         "one more run of the checks",
         told=lambda: str(conclusions()),
     )
-    server.because("ada asked")
+    server.because("ada commented: ")
     assert reactions(github, number, comment) == {"eyes", "rocket"}
     assert conclusions() == ["failure", "failure"]
     assert comment_of(github, number, "reply") is None

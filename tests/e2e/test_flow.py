@@ -87,7 +87,7 @@ def test_the_skip_label_keeps_an_issue_out(github: StandIn, serve: Serve) -> Non
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     number = github.world.create_issue(REPO, "Not this one", "answer.txt", author="ada", labels=("auto-fix-skip",))
     github.world.add_label(REPO, number, "auto-fix", "ada")
-    assert "auto-fix-skip" in bot.because("has the label 'auto-fix-skip'")
+    assert "auto-fix-skip" in bot.because("has the label `auto-fix-skip`")
     assert github.world.issue(REPO, number).comments == ()
 
 

@@ -77,7 +77,7 @@ def test_an_outsiders_label_runs_nothing_and_the_because_is_listed(github: Stand
     bot = serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
     number = github.world.create_issue(REPO, "Run my code", "please", author="eve")
     github.world.add_label(REPO, number, "auto-fix", "eve")
-    assert "write access is needed" in bot.because("eve has 'triage' access")
+    assert "(permission: triage)" in bot.because(f"eve has no write access to {REPO}")
     assert github.world.issue(REPO, number).comments == ()
     assert set(github.world.issue(REPO, number).labels) == {"auto-fix"}
 
