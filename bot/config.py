@@ -169,6 +169,8 @@ _OF_SERVE_ALONE = frozenset({"PORT"})
 """Many other programs read this variable, so what it holds is no concern of a command that does not listen."""
 
 _OF_THE_HOOK_ALONE = frozenset({"MENDBOT_ENABLED"})
+_SET_FOR_CHILDREN = frozenset({"MENDBOT_PROC", "MENDBOT_MARK", "MENDBOT_TEST_NAMES", "MENDBOT_HOOK_SETTINGS"})
+"""What Mendbot gives to processes that it starts; another Mendbot may be one of them."""
 
 
 def unknown_variables() -> dict[str, str]:
@@ -176,7 +178,8 @@ def unknown_variables() -> dict[str, str]:
     from difflib import get_close_matches  # only `serve` asks
 
     known = {str(field.validation_alias) for field in Settings.model_fields.values()} | _OF_THE_HOOK_ALONE
-    unknown = sorted(name for name in os.environ if name.startswith("MENDBOT_") and name not in known)
+    others = (name for name in os.environ if name.startswith("MENDBOT_"))
+    unknown = sorted(set(others) - known - _SET_FOR_CHILDREN)
     return {name: next(iter(get_close_matches(name, known, 1, 0.8)), "") for name in unknown}
 
 

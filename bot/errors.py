@@ -6,8 +6,10 @@ that is none of these is a bug of ours, is recorded with its traceback and shown
 from __future__ import annotations
 
 import errno
+from typing import TYPE_CHECKING
 
-from bot.model.reasons import Reason
+if TYPE_CHECKING:
+    from bot.model.reasons import Reason
 
 _SHORTAGES = {
     errno.ENOSPC: "the disk is full: free some space",

@@ -62,6 +62,7 @@ def test_variables_that_no_setting_is_read_from_are_named(monkeypatch: pytest.Mo
     for name in list(os.environ):
         if name.startswith("MENDBOT_"):
             monkeypatch.delenv(name)
-    for name in ("MENDBOT_HOME", "MENDBOT_ENABLED", "MENDBOT_MAX_WORKTREE", "MENDBOT_XYZ", "MENDBOTTLE"):
+    mine = ("MENDBOT_HOME", "MENDBOT_ENABLED", "MENDBOT_PROC", "MENDBOTTLE")
+    for name in (*mine, "MENDBOT_MAX_WORKTREE", "MENDBOT_XYZ"):
         monkeypatch.setenv(name, "1")
     assert unknown_variables() == {"MENDBOT_MAX_WORKTREE": "MENDBOT_MAX_WORKTREES", "MENDBOT_XYZ": ""}
