@@ -7,8 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from bot.model import Status, StopReason
+from bot.model import Status
+from bot.model.reasons import ExplainedStop
 from bot.model.run_events import SessionStarted
+from bot.rules.reasons import quoted
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
@@ -55,7 +57,7 @@ def test_a_run_that_has_to_wait_does_nothing_and_is_asked_again(at_desk: AtDesk)
 def test_a_run_that_was_asked_to_stop_is_left_to_its_settle_job(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> tuple[list[bool], list[str], Status]:
         row = await at.run("run-1", 1)
-        asked = [await stop_run(at.context, KIND, row, "stopped by ada") for _ in range(2)]
+        asked = [await stop_run(at.context, KIND, row, quoted("stopped by ada")) for _ in range(2)]
         assert (await step_run(at.context, KIND, "run-1")).done and not await at.runs.events("run-1")
         await settle_run(at.context, KIND, "run-1")
         return asked, [job.id for job in at.jobs], (await at.row("run-1")).status
@@ -67,7 +69,7 @@ def test_a_run_ends_once_and_keeps_its_end(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> tuple[Status, str]:
         await at.run("run-1", 1)
         for reason in ("refused", "gave_up"):
-            await fail_run(at.context, KIND, "run-1", StopReason(reason=reason, details="no"))
+            await fail_run(at.context, KIND, "run-1", ExplainedStop(reason=reason, details=quoted("no")))
         await settle_run(at.context, KIND, "run-1")
         stop = (await at.state("run-1")).stop
         return (await at.row("run-1")).status, stop.reason if stop else ""
