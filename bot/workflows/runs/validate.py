@@ -12,6 +12,7 @@ from bot.model import Artifact, Phase, RunEvent, Validation, ValidationStep
 from bot.model.phase_events import PhaseStarted, ValidationCompleted, ValidationFailed
 from bot.model.pipeline import ExistingErrors, PipelineStage
 from bot.model.run_events import ArtifactCreated, CheckEnded, CheckStarted, TestsEnded
+from bot.reports.locale.reasons import english
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.verdict import NOT_RUN, WHOLE
 from bot.rules.runs.executed_tests import goes_back_to
@@ -57,6 +58,8 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
         if not ended.step.passed or (ended.refused and goes_back_to(state) is state.before[-1]):
             await remember_failure(context, state, ended.fingerprints or state.failing)
         outcome = close(steps, refused=ended.refused is not None)
+        if ended.refused:  # programs get the reason itself: it names the tests
+            outcome = outcome.model_copy(update={"summary": f"refused: {english(ended.refused)}"})
         artifact = _artifact(row, attempt, outcome)
         fresh += _closing(attempt, outcome, artifact.id, ended.reason)
         made.append(artifact)

@@ -12,7 +12,7 @@ import pytest
 
 from bot.agent.developer import build_prompt
 from bot.model import Status
-from bot.model.run_events import ImplementationFailed
+from bot.model.run_events import ImplementationFailed, ValidationFailed
 from bot.reports.locale.reasons import english
 from bot.reports.runs.issue_comment import issue_comment
 from bot.reports.runs.pull_request import pull_body
@@ -133,6 +133,8 @@ async def lied(at: Harness, files: dict[str, str], policy: dict[str, Any], lie: 
     state = await go(at, "run-1", policy=policy)
     failed = await told(at, "run-1", "phase_failed")
     assert {event.data().get("reason") for event in failed} == {WEAKENED_TESTS}
+    summaries = {event.summary for event in failed if isinstance(event, ValidationFailed)}
+    assert summaries <= {f"refused: {english(one)}" for one in state.troubles}
     return state, build_prompt(doer.told[1])
 
 
