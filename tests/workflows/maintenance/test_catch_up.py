@@ -31,7 +31,8 @@ async def looked(at: Harness, meanwhile: Callable[[int], object]) -> tuple[str |
     at.github.world.close_issue(NAME, other, "ada")
     meanwhile(one)
     await look_at_threads(at.context)
-    return english((await at.row("run-1")).cancel_because), [job.id for job in at.jobs]
+    because = (await at.row("run-1")).cancel_because
+    return because and english(because), [job.id for job in at.jobs]
 
 
 def test_a_run_whose_issues_were_all_given_up_meanwhile_is_stopped_once(at_desk: AtDesk) -> None:
