@@ -179,6 +179,8 @@ KINDS: Mapping[str, str] = {
     "given.nothing": "path",
     "refused.no_base": "branch repo",
     "refused.branches": "first last",
+    "push.limit_pull": "most",
+    "push.limit_hour": "most",
     "github.refused": "what",
     "github.will_not": "what",
     "github.unknown": "what",

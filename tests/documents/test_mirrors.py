@@ -150,10 +150,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     ),
     "workflows/pulls/test_forks.py": ("workflows/pulls/await_approval",),
     "workflows/pulls/test_reruns.py": ("workflows/pulls/buttons",),
-    "workflows/pulls/test_start_fix.py": (
-        "workflows/pushes/push",
-        "workflows/pushes/push_limits",
-    ),
+    "workflows/pulls/test_start_fix.py": ("workflows/pushes/push",),
     "workflows/pulls/test_sync.py": ("workflows/pulls/start_stop",),
     "workflows/pulls/test_verdicts.py": (
         "workflows/pulls/checkouts",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import partial
 
 from bot.model.reasons import ExplainedStop
+from bot.rules.reasons import quoted
 from bot.rules.runs.state import RunState
 from bot.store.database.database import now_ms
 from bot.store.runs.runs import RunRow
@@ -32,7 +33,7 @@ async def push_commit(context: Context, row: RunRow, state: RunState, commit: st
         if await threads.pushed_by(repo, commit) is None:
             limit = await push_limit_reached(context, repo, number)
             if limit is not None:
-                return ExplainedStop(reason="push_limit", details=limit.words())
+                return ExplainedStop(reason="push_limit", details=limit.reason())
         default = await context.github.repository(repo).default_branch()
         forbidden = frozenset({spec.base_branch, default})
         push = partial(push_onto, mirror, commit, spec.pull.head_ref, spec.pull.head_sha, forbidden=forbidden)
@@ -40,5 +41,5 @@ async def push_commit(context: Context, row: RunRow, state: RunState, commit: st
     try:
         await transfer(context, repo, push, write=True)
     except PushRejected as error:
-        return ExplainedStop(reason="push_rejected", details=context.mask(str(error)))
+        return ExplainedStop(reason="push_rejected", details=quoted(context.mask(str(error))))
     return None

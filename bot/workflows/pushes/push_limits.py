@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.model import Language, Repo
-from bot.reports.locale.catalog import t
+from bot.model import Repo
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
 from bot.store.database.database import now_ms
 from bot.workflows.context import Context
 
@@ -18,13 +19,13 @@ _HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit that stands in the way of a push, by its name in `reports.locale.refusals`."""
+    """A limit that stands in the way of a push. A refusal and a reason have its name."""
 
     name: Literal["limit_pull", "limit_hour"]
     most: int
 
-    def words(self, language: Language = "en") -> str:
-        return t(language, f"refused.{self.name}", most=self.most)
+    def reason(self) -> Reason:
+        return make_reason(f"push.{self.name}", most=self.most)
 
 
 async def may_push_more(context: Context, repo: Repo, number: int) -> bool:
