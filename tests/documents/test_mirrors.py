@@ -123,7 +123,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/triage/reinstatement",
     ),
     "store/database/test_database.py": ("store/migrations/versions/v0009_first",),
-    "store/database/test_postgres.py": ("late_psycopg",),
     "store/history/test_visibility.py": ("store/database/open",),
     "test_http.py": ("errors",),
     "web/test_history.py": ("web/server",),
@@ -165,7 +164,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "workflows/git_transfer",
     ),
     "workflows/runs/test_finish.py": (
-        "workflows/kernel",
         "workflows/runs/plan",
         "workflows/runs/validate",
     ),

@@ -12,6 +12,8 @@ import pytest
 from bot.config import Policy
 from bot.errors import Refused, UserError
 from bot.model import Issue, Status
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import english
 from bot.workflows.runs.begin import begin_run, open_tree
 from bot.workflows.runs.finish import finish, remove_tree
 from tests.workflows.conftest import NAME, Harness
@@ -23,7 +25,7 @@ AtDesk = Callable[..., Any]
 def test_a_run_waits_for_a_slot_without_its_clock_running_and_says_what_for(at_desk: AtDesk) -> None:
     """REQ-GIT-004."""
 
-    async def work(at: Harness) -> tuple[list[str], str | None, int]:
+    async def work(at: Harness) -> tuple[list[str], Reason | None, int]:
         first = await at.run("run-1", 1)
         await begin_run(at.context, first)
         # about another file, or it would wait for that before it waits for the slot
@@ -43,7 +45,7 @@ def test_a_run_waits_for_a_slot_without_its_clock_running_and_says_what_for(at_d
 
     kept, said, fetches = at_desk(work, max_worktrees=1)
     assert kept == []
-    assert said.startswith("No worktree is free (1 of 1 in use)")
+    assert english(said).startswith("No worktree is free (1 of 1 in use)")
     assert fetches <= 3, "it fetched again for every look"
 
 
