@@ -12,6 +12,7 @@ import pytest
 from bot.app.local_session import FinishedSession, run_session
 from bot.config import Settings, load_settings
 from bot.model import RunEvent
+from bot.reports.locale.reasons import english_json
 from bot.rules.runs.session_request import InvalidRequest, parse_request
 from bot.web.sessions import artifact_json, session_json
 from tests.e2e.session_projects import (
@@ -47,7 +48,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 def document(told: FinishedSession) -> Doc:
     return {
         **session_json(told.session),
-        "events": [event.as_json() for event in told.events],
+        "events": english_json([event.as_json() for event in told.events]),
         "artifacts": [artifact_json(artifact) for artifact in told.artifacts],
     }
 
