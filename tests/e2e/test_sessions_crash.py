@@ -121,7 +121,7 @@ def test_a_command_beside_a_server_on_one_home(client: Client, tmp_path: Path) -
     client.until(lambda: session_id in client.ask("GET", "/api/sessions")[1][0].get("waitingFor", ""))
     (served / "go").touch()
     assert client.ended(session_id)["status"] == "success"
-    why = f"session {session_id} works in {served}; this one waits for it to end"
+    why = f"Session {session_id} works in {served}. This session starts automatically when that one ends"
     code, told = ended(process, said=f"mendbot: waits: {why}\n")
     assert (code, told["status"]) == (0, "success")
 
