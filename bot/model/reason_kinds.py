@@ -234,6 +234,7 @@ KINDS: Mapping[str, str] = {
     "event.own_request": "",
     "event.no_installation": "",
     "event.other_label": "label trigger",
+    "event.deleted_label": "trigger",
     "event.label_gone": "label number",
     "event.permission_unknown": "by",
     "event.no_write_access": "by repo permission",

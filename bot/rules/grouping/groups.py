@@ -114,9 +114,10 @@ def _issue(item: object, where: str) -> Issue | None:
     if not isinstance(labels, Sequence | None) or isinstance(labels, str):
         raise UserError(f"{where}.labels: not a list")
     names = [label.get("name") if isinstance(label, Mapping) else label for label in labels or ()]
-    if not all(isinstance(name, str) for name in names):
+    texts = tuple(name for name in names if isinstance(name, str))
+    if len(texts) < len(names):
         raise UserError(f"{where}.labels: a label is neither a text nor an object with a name")
-    return Issue(number=number, title=item.get("title") or "", body=item.get("body") or "", labels=tuple(names))
+    return Issue(number=number, title=item.get("title") or "", body=item.get("body") or "", labels=texts)
 
 
 # ---- by a key

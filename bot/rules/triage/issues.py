@@ -188,8 +188,9 @@ def _takes_trigger_off(event: IssueUnlabeled, policy: Policy) -> bool:
 
 def _on_unlabel(event: IssueUnlabeled, policy: Policy, facts: Facts) -> Decision:
     if not _takes_trigger_off(event, policy):
-        label, trigger = event.label or "", policy.trigger_label
-        return Ignore(make_reason("event.other_label", label=label, trigger=trigger))
+        if event.label is None:
+            return Ignore(make_reason("event.deleted_label", trigger=policy.trigger_label))
+        return Ignore(make_reason("event.other_label", label=event.label, trigger=policy.trigger_label))
     if _own(event.sender, facts.app_login):
         return Ignore(make_reason("event.own_unlabel", label=policy.trigger_label))
     number, label = event.issue.number, policy.trigger_label

@@ -121,7 +121,7 @@ def run_spec(
             head_sha=pull.head_sha,
             head_ref=pull.head_ref,
             from_fork=from_fork(pull, repo.full_name),
-            tolerated=tolerated(checks),
+            tolerated=dict(tolerated(checks)),
         ),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Literal
 
 from bot.model import Artifact, Phase, RunEvent, Validation, ValidationStep
 from bot.model.phase_events import PhaseStarted, ValidationCompleted, ValidationFailed
@@ -233,14 +233,16 @@ def _artifact(row: RunRow, attempt: int, outcome: Validation) -> Artifact:
 
 def _closing(attempt: int, outcome: Validation, artifact: str, reason: str) -> tuple[RunEvent, ...]:
     """The events that end a validation; `reason` is given where the change is refused."""
-    shared: dict[str, Any] = {
-        "phase": Phase.VALIDATION,
-        "iteration": attempt,
-        "classification": outcome.classification,
-    }
-    why = {"summary": outcome.summary, **({"reason": reason} if reason else {})}
-    return (
-        ArtifactCreated(artifact=artifact, **shared),
-        TestsEnded(type="tests_passed" if outcome.passed else "tests_failed", **why, **shared),
-        (ValidationCompleted if outcome.passed else ValidationFailed)(**why, **shared),
+    kind: Literal["tests_passed", "tests_failed"] = "tests_passed" if outcome.passed else "tests_failed"
+    ended = ValidationCompleted if outcome.passed else ValidationFailed
+    summary, classification = outcome.summary, outcome.classification
+    made = ArtifactCreated(artifact=artifact, phase=Phase.VALIDATION, iteration=attempt, classification=classification)
+    verdicts = (
+        TestsEnded(
+            type=kind, summary=summary, phase=Phase.VALIDATION, iteration=attempt, classification=classification
+        ),
+        ended(summary=summary, phase=Phase.VALIDATION, iteration=attempt, classification=classification),
     )
+    if reason:  # what nobody set is not stored
+        return made, *(one.model_copy(update={"reason": reason}) for one in verdicts)
+    return made, *verdicts

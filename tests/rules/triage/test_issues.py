@@ -133,7 +133,8 @@ def test_whoever_takes_the_label_off_closes_or_skips_stops_the_run(event: Event,
 def test_a_deleted_trigger_label_stops_and_another_deleted_label_does_not() -> None:
     gone = unlabeled(None, issue=OPEN.model_copy(update={"labels": ()}))
     assert isinstance(decide(gone, POLICY, facts(open_run=True))[0], CancelRun)
-    assert isinstance(decide(unlabeled(None), POLICY, facts(open_run=True))[0], Ignore)
+    (ignored,) = decide(unlabeled(None), POLICY, facts(open_run=True))
+    assert isinstance(ignored, Ignore) and ignored.because.kind == "event.deleted_label"
 
 
 def test_our_own_bots_label_changes_never_stop_a_run() -> None:
