@@ -15,7 +15,7 @@ from bot.model import Change
 from bot.workflows.runs.finish import clear_tree
 from bot.workspace.files.nofollow import read_state
 from bot.workspace.files.remove_tree import remove_directory
-from bot.workspace.files.tree_digest import file_names, tree_digest
+from bot.workspace.files.tree_digest import Walk, tree_digest
 from bot.workspace.git.tree import Tree
 from bot.workspace.patch import apply_changes
 from bot.workspace.worktree.registry import entries
@@ -56,7 +56,7 @@ def descriptors() -> Iterator[Callable[[int], None]]:
 
 async def test_the_bottom_is_read(tree: Tree, descriptors: Callable[[int], None]) -> None:
     path = dig(tree.path)
-    assert path in set(file_names(tree.path))
+    assert path in set(Walk(tree.path))
     before = tree_digest(tree.path)
     descriptors(1_000)
     assert read_state(tree.path, path) is not None
