@@ -92,14 +92,18 @@ def _parent() -> socket.socket:
 
 
 def _fork_on_request(door: socket.socket) -> None:
-    """Answer requests for ever. Returns in each forked process."""
+    """Answer requests for ever. Returns in each forked process. Those that still run end with the test process."""
+    running: set[int] = set()
     while True:
         data, files, _, _ = socket.recv_fds(door, LARGEST, 3)
         if not data:
+            for pid in running:
+                os.kill(pid, signal.SIGKILL)  # not yet waited for, so the number is still theirs
             os._exit(0)
         request = json.loads(data)
         if "ended" in request:
             _, status = os.waitpid(request["ended"], 0)
+            running.remove(request["ended"])
             door.send(json.dumps(os.waitstatus_to_exitcode(status)).encode())
             continue
         pid = os.fork()
@@ -107,6 +111,7 @@ def _fork_on_request(door: socket.socket) -> None:
             door.close()
             _become(request, files)
             return
+        running.add(pid)
         for file in files:
             os.close(file)
         door.send(json.dumps(pid).encode())
