@@ -28,7 +28,7 @@ bench: .venv ## measure, each goal beside its reference
 soak: .venv ## the slow repeats: crash points and races by the hundred
 	@$(BIN)/python -m pytest -m soak
 
-format: .venv ## put the code in the house's format
+format: .venv ## format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 

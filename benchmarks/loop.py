@@ -17,8 +17,8 @@ from statistics import median
 from benchmarks.result import Result, Row, percentile
 from benchmarks.servers import bot
 from bot import proc
-from bot.model.phase_events import ValidationCompleted
-from bot.model.run_events import AttemptStarted, CheckEnded, RunEvent
+from bot.model.events.phases import ValidationCompleted
+from bot.model.events.runs import AttemptStarted, CheckEnded, RunEvent
 from bot.store.database.database import Database
 from bot.store.runs.runs import Runs
 from demo.standin.server import StandIn

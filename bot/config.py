@@ -13,7 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 
 from bot.errors import ConfigError
 from bot.model import Language, SandboxMode, ToolsMode
-from bot.repo_config.keys import (
+from bot.repo_config.json_schema import policy_schema
+from bot.repo_config.parse import parse_policy, parse_policy_file
+from bot.repo_config.policy import (
     CHECK_TIMEOUTS_S,
     POLICY_PATH,
     VERB_NAMES,
@@ -24,8 +26,6 @@ from bot.repo_config.keys import (
     PullRequestsPolicy,
     StopPolicy,
 )
-from bot.repo_config.parse import parse_policy, parse_policy_file
-from bot.repo_config.schema import policy_schema
 
 __all__ = [
     "CHECK_MEMORY_MB",

@@ -36,7 +36,7 @@ from bot.store.inbox.refused_deliveries import RefusedDeliveries
 from bot.web import api, health
 from bot.web import server as listen
 from bot.web.history import history
-from bot.web.refusals import Refusals
+from bot.web.rejected_requests import Refusals
 from bot.web.sessions import routes as session_routes
 from bot.web.signature import parse_secrets
 from bot.web.stream import Streams
@@ -56,7 +56,7 @@ log = get_logger()
 def web(settings: Settings, database: Database, worker: Worker, streams: Streams) -> WebhookRouter:
     """The routes, as a literal table, behind a door that lets deliveries through first."""
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
-    inbox = Inbox(database, on_stored=lambda: worker.wake("pump"))
+    inbox = Inbox(database, on_stored=lambda: worker.wake("deliveries"))
     refusals = Refusals(RefusedDeliveries(database))
     webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id, refusals)
     assert settings.admin_token is not None, "with_admin_token gives one"

@@ -23,12 +23,12 @@ from bot.model.jobs import Job, JobState
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
 from bot.workflows.context import Context, Watch
-from bot.workflows.deliveries.pump import pump_loop
+from bot.workflows.deliveries.process_deliveries import pump_loop
 from bot.workflows.job_table import RUN_KINDS
 from bot.workflows.kernel import publish_loop
 from bot.workflows.maintenance.catch_up import catch_up_loop
+from bot.workflows.maintenance.cleanup import tend_loop
 from bot.workflows.maintenance.github_health import watch_loop
-from bot.workflows.maintenance.janitor import tend_loop
 from bot.workflows.maintenance.reconcile import reconcile
 from bot.workflows.runs.form_groups import gather_loop
 

@@ -13,11 +13,11 @@ from cyclopts import App, CycloptsError, Parameter
 from bot.cli import local
 from bot.cli.config import config
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, OUR_FAULT, PASSED
+from bot.cli.fix import fix
 from bot.cli.history import history
 from bot.cli.hook import hook
 from bot.cli.numbers import Number
 from bot.cli.output import complain
-from bot.cli.sessions import fix
 from bot.errors import MendbotError, UserError
 from bot.reports.format.truncate import one_line
 

@@ -15,7 +15,7 @@ from bot.errors import UserError
 from bot.github.answers import NotFound, raise_for_status
 from bot.github.auth import Credentials
 from bot.github.clock import ServerClock
-from bot.github.pace import Lane, Pace
+from bot.github.rate_limit import Priority, RateLimiter
 from bot.http import AsyncClient, NotSent, Unclear
 from bot.logs import get_logger
 from bot.model import Repo
@@ -51,13 +51,13 @@ class Api(GitHubAPI):
     free; reads always are."""
 
     def __init__(
-        self, door: GitHubTransport, credentials: Credentials | None, pace: Pace, *, lane: Lane = "queue"
+        self, door: GitHubTransport, credentials: Credentials | None, pace: RateLimiter, *, lane: Priority = "queue"
     ) -> None:
         super().__init__("mendbot", base_url=door.base_url)
         self._door = door
         self._credentials = credentials
         self._pace = pace
-        self._lane: Lane = lane
+        self._lane: Priority = lane
 
     def ahead(self) -> Api:
         """The same identity, whose writes go before those that wait: for what someone is looking out for."""

@@ -17,7 +17,7 @@ from bot.github.auth import AppIdentity, AppJwt, FixedToken, RepoToken, Tokens
 from bot.github.clock import Clock, ServerClock
 from bot.github.forms import App
 from bot.github.locks import Locks
-from bot.github.pace import Pace
+from bot.github.rate_limit import RateLimiter
 from bot.github.repository import ROLES, RepositoryClient
 from bot.http import AsyncClient
 from bot.model import Repo
@@ -55,15 +55,15 @@ class GitHub:
         self._door = GitHubTransport(client, api_url.rstrip("/"), ServerClock(clock or Clock()))
         self._jwt = AppJwt(app_id, key_pem, self._door.server)
         self._tokens = Tokens(self._mint, self._door.server)
-        self._paces: dict[int, Pace] = {}
+        self._paces: dict[int, RateLimiter] = {}
         self._app = Api(self._door, self._jwt, self._pace(0), lane="free")
         self._identity: AppIdentity | None = None
         self._user_id: int | None = None
         self._locks = Locks()
 
-    def _pace(self, installation_id: int) -> Pace:
+    def _pace(self, installation_id: int) -> RateLimiter:
         if installation_id not in self._paces:
-            self._paces[installation_id] = Pace(self._door.server, self._spacing_s)
+            self._paces[installation_id] = RateLimiter(self._door.server, self._spacing_s)
         return self._paces[installation_id]
 
     async def app_identity(self) -> AppIdentity:

@@ -4,6 +4,8 @@ what may be decided about them lives in `rules`."""
 from __future__ import annotations
 
 from bot.model.agents import AgentTask, Applied, Change, Proposal, StyleFindings
+from bot.model.could_not_run import CouldNotRun
+from bot.model.events.runs import RunEvent
 from bot.model.failure_excerpts import ShownFailure
 from bot.model.nouns import (
     CHECK_ORDER,
@@ -46,10 +48,8 @@ from bot.model.report_views import (
     Resolution,
     RunView,
 )
-from bot.model.run_events import RunEvent
 from bot.model.sessions import ChangedFile, Problem, Session, SessionRequest, SessionSummary, ShellOrArgv
 from bot.model.setups import NeededSetup, SetupDone, SetupPlan
-from bot.model.unable_to_run import CouldNotRun
 
 __all__ = [
     "CHECK_ORDER",

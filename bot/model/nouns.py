@@ -11,9 +11,9 @@ from pydantic import Field
 
 from bot.model.base import CamelModel as CamelModel
 from bot.model.base import Model as Model
+from bot.model.could_not_run import CouldNotRun
 from bot.model.failure_excerpts import ShownFailure
 from bot.model.setups import WantedProgram
-from bot.model.unable_to_run import CouldNotRun
 
 CheckName = Literal["typecheck", "lint", "test"]
 Classification = Literal["lint", "type", "test", "runtime", "unknown"]

@@ -16,8 +16,8 @@ from pathlib import Path
 from bot.proc.bounds import Bounds, impose, started_as
 from bot.proc.capture import OutputLimit
 from bot.proc.child import Child
-from bot.proc.family import COOKIE
 from bot.proc.memory import is_counted as memory_is_counted
+from bot.proc.process_tree import COOKIE
 
 __all__ = ["COOKIE", "Bounds", "OutputLimit", "ProcResult", "base_python", "memory_is_counted", "run"]
 

@@ -13,7 +13,7 @@ from typing import IO, Literal
 
 from bot.proc import memory
 from bot.proc.capture import Capture, OutputLimit
-from bot.proc.family import Family
+from bot.proc.process_tree import ProcessTree
 
 _CHUNK = 1 << 16
 _DRAIN_S = 2.0
@@ -37,7 +37,7 @@ class Child:
         self._streams = [stream for stream in (popen.stdout, popen.stderr) if stream is not None]
         self._pidfd: int | None = None
         self._gone = False
-        self._family = Family(popen, cookie, frozenset(os.fstat(s.fileno()).st_ino for s in self._streams))
+        self._family = ProcessTree(popen, cookie, frozenset(os.fstat(s.fileno()).st_ino for s in self._streams))
         self._offered: frozenset[int] = frozenset()
         self.output, self.errors = Capture(limit), Capture(limit)
 

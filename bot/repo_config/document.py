@@ -14,7 +14,7 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from bot.repo_config.describe import TAG, brief, got, in_plain_words, is_another_base, is_null, shown
-from bot.repo_config.keys import PolicyProblem
+from bot.repo_config.policy import PolicyProblem
 
 MAX_DEEP = 12
 MAX_ALIASES = 20

@@ -12,8 +12,8 @@ from yaml.nodes import Node
 
 from bot.repo_config.describe import MAX_SHOWN, got, is_null, is_plain, is_quoted_number, is_quoted_truth, is_text
 from bot.repo_config.document import Document, Path, parse_document
-from bot.repo_config.keys import FIRST_PROBLEMS, Policy, PolicyProblem
-from bot.repo_config.schema import Schema, below, choices, either, keys_of, phrase, policy_schema, sections
+from bot.repo_config.json_schema import Schema, below, choices, either, keys_of, phrase, policy_schema, sections
+from bot.repo_config.policy import FIRST_PROBLEMS, Policy, PolicyProblem
 
 MAX_FILE_BYTES = 64 * 1024
 _MIN_LETTERS = 3

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import Transient
 from bot.store.inbox.deliveries import Delivery, Inbox
-from bot.web.refusals import Refusals
+from bot.web.rejected_requests import Refusals
 from bot.web.signature import signed
 
 BODY_LIMIT = 25 * 1024 * 1024

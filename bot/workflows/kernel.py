@@ -100,7 +100,7 @@ async def _effect(
 
 
 async def fail_run(context: Context, kind: AnyKind, run_id: str, stop: ExplainedStop, *, tidy: bool = True) -> None:
-    """End a run that can't go on, for that reason. Without `tidy` its trees are left for the janitor."""
+    """End a run that can't go on, for that reason. Without `tidy` its trees are left for the cleanup."""
     masked = stop.map_text(context.mask)
     await _end(context, kind, run_id, lambda row, state: kind.fail(context, row, state, masked, tidy))
 

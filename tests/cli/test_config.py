@@ -14,7 +14,7 @@ import pytest
 from bot.cli.config import config
 from bot.config import VERB_NAMES, Policy, parse_policy, policy_schema
 from bot.errors import UserError
-from bot.repo_config.schema import phrase
+from bot.repo_config.json_schema import phrase
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "docs" / "mendbot.schema.json"

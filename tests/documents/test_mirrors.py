@@ -15,9 +15,9 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "__main__",
         "cli/hook",
         "cli/output",
-        "cli/sessions",
+        "cli/fix",
     ),
-    "cli/test_config.py": ("repo_config/schema",),
+    "cli/test_config.py": ("repo_config/json_schema",),
     "cli/test_local.py": (
         "reports/terminal/checks",
         "workspace/detect/local_policy",
@@ -34,7 +34,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     ),
     "github/test_auth.py": ("github/clock",),
     "github/test_client.py": ("github/api",),
-    "model/test_run_events.py": ("store/runs/rows",),
+    "model/events/test_runs.py": ("store/runs/rows",),
     "proc/test_proc.py": (
         "proc/bounds",
         "proc/memory",
@@ -118,16 +118,16 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/test_runners/python",
         "rules/test_runners/sections",
     ),
-    "rules/triage/test_issues.py": (
+    "rules/triage/test_decide.py": (
         "rules/triage/decisions",
-        "rules/triage/reinstatement",
+        "rules/triage/regained_access",
     ),
     "store/database/test_database.py": ("store/migrations/versions/v0009_first",),
     "store/history/test_visibility.py": ("store/database/open",),
     "test_http.py": ("errors",),
     "web/test_history.py": ("web/server",),
     "workflows/commands/test_accept.py": ("workflows/commands/types",),
-    "workflows/commands/test_crash.py": ("workflows/commands/once",),
+    "workflows/commands/test_crash.py": ("workflows/commands/idempotency",),
     "workflows/commands/test_state.py": (
         "workflows/commands/group",
         "workflows/commands/pause",
@@ -138,13 +138,13 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "workflows/commands/fix",
         "workflows/commands/info",
     ),
-    "workflows/deliveries/test_pump.py": (
+    "workflows/deliveries/test_process_deliveries.py": (
         "workflows/deliveries/dispatch",
         "workflows/deliveries/gather_facts",
     ),
     "workflows/history/test_learn_from_runs.py": ("workflows/runs/abandoned",),
     "workflows/maintenance/test_retention.py": (
-        "workflows/maintenance/janitor",
+        "workflows/maintenance/cleanup",
         "workspace/checks/logs",
     ),
     "workflows/pulls/test_forks.py": ("workflows/pulls/await_approval",),
@@ -158,7 +158,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "workflows/pulls/record_verdict",
     ),
     "workflows/reporting/test_publish_run.py": ("workflows/reporting/publish_fix",),
-    "workflows/reporting/test_resume.py": ("workflows/reporting/publisher",),
+    "workflows/reporting/test_held_reports.py": ("workflows/reporting/publisher",),
     "workflows/runs/test_begin.py": (
         "workflows/context",
         "workflows/git_transfer",
@@ -193,16 +193,16 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     ),
     "workspace/setup/test_hostile.py": ("rules/setup/requirement_files",),
     "workspace/setup/test_missing_setup.py": ("workspace/setup/python_needs",),
-    "workspace/setup/test_node.py": (
-        "rules/setup/node_install",
+    "workspace/setup/test_node_plan.py": (
+        "rules/setup/node_commands",
         "rules/setup/setup_command",
         "workspace/setup/install",
         "workspace/setup/node_build",
         "workspace/setup/plan",
     ),
-    "workspace/setup/test_python.py": (
+    "workspace/setup/test_python_plan.py": (
         "rules/setup/python_dependencies",
-        "rules/setup/python_install",
+        "rules/setup/python_commands",
         "rules/setup/python_test_installs",
         "workspace/setup/python_project",
     ),

@@ -17,8 +17,8 @@ from bot.rules.events.types import IssueClosed
 from bot.rules.grouping import group_issues
 from bot.rules.grouping.groups import choose_groups
 from bot.rules.reasons import all_reasons, error_reason, make_reason, quoted
+from bot.rules.triage.decide import decide
 from bot.rules.triage.decisions import CancelRun
-from bot.rules.triage.issues import decide
 from tests.rules.triage.issue_events import POLICY, facts, labeled, unlabeled
 
 EVIL = "a, which b paused (1 of 1 in use) {x} \n@ann"

@@ -12,7 +12,7 @@ import pytest
 from bot.logs import captured_logs
 from bot.store.database.database import Database
 from bot.store.inbox.refused_deliveries import MOST, RefusedDeliveries
-from bot.web.refusals import Refusals
+from bot.web.rejected_requests import Refusals
 from tests.machine import PATIENCE_S
 from tests.web.conftest import Door, headers_for
 

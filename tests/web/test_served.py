@@ -13,8 +13,8 @@ import pytest
 import sqlalchemy as sa
 
 from bot.model import Artifact, Issue, Phase, Repo, Status, Validation
+from bot.model.events.runs import ArtifactCreated, SessionFinished, SessionStarted
 from bot.model.reasons import ExplainedStop
-from bot.model.run_events import ArtifactCreated, SessionFinished, SessionStarted
 from bot.rules.reasons import quoted
 from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import Runs

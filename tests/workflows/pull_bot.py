@@ -19,7 +19,7 @@ from bot.app.build import jobs
 from bot.store.database.database import now_ms
 from bot.store.database.tables import metadata
 from bot.store.inbox.deliveries import Delivery, DeliveryRow, Inbox
-from bot.workflows.deliveries.pump import pump_loop
+from bot.workflows.deliveries.process_deliveries import pump_loop
 from bot.workflows.job_table import RUN_KINDS
 from bot.workflows.kernel import publish_loop
 from demo.standin.server import StandIn
@@ -131,7 +131,7 @@ class RunningBot:
             self.heard += 1
             stored = Delivery(id=f"guid-{self.heard}", event=event, payload=payload, received_at=now_ms() + self.heard)
             await inbox.accept(stored)
-        self.at.context.wake["pump"].set()
+        self.at.context.wake["deliveries"].set()
 
     async def until(self, ready: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
         """Until that is so; nothing tells us, so it is asked again and again."""

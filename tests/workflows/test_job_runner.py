@@ -133,7 +133,7 @@ async def test_a_loop_survives_passing_faults_and_bugs(monkeypatch: pytest.Monke
         await asyncio.Event().wait()
 
     async def run() -> None:
-        task = asyncio.create_task(persistently("pump", loop))
+        task = asyncio.create_task(persistently("deliveries", loop))
         while len(began) < 4:  # noqa: ASYNC110
             await asyncio.sleep(0)
         assert not task.done()

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from bot.model import Status
+from bot.model.events.runs import SessionStarted
 from bot.model.reasons import ExplainedStop
-from bot.model.run_events import SessionStarted
 from bot.rules.reasons import quoted
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow

@@ -11,7 +11,7 @@ import pytest
 
 from bot.agent.developer import build_prompt
 from bot.model import Issue, Status
-from bot.model.run_events import ImplementationFailed
+from bot.model.events.runs import ImplementationFailed
 from bot.reports.locale.reasons import english
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
@@ -77,7 +77,7 @@ def test_a_run_whose_agents_only_weaken_tests_ends_as_failed_without_any_check(a
 
     state = at_desk(work)
     assert state.stop is not None and state.stop.reason == "max_iterations"
-    assert (state.finished, state.attempt, state.validations, state.lessons) == (Status.FAILED, 2, (), ())
+    assert (state.finished, state.attempt, state.validations, state.learned) == (Status.FAILED, 2, (), ())
 
 
 def test_what_people_should_look_at_is_noted(at_desk: AtDesk) -> None:

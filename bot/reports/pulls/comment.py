@@ -19,7 +19,7 @@ from bot.reports.runs.outcome import (
     long_details,
     not_taken,
     reason_sentence,
-    salvage,
+    saved_work,
     stop_sentence,
     stopped,
     what_failed,
@@ -122,7 +122,7 @@ def _cancelled(run: RunView, language: Language) -> list[str]:
     return [
         t(language, "pull_check.fix.cancelled"),
         f"{why or t(language, 'cancelled.plain')} {_pushed(run, language)}",
-        _listed([t(language, "pull_check.fix.retry"), *salvage(run, language)]),
+        _listed([t(language, "pull_check.fix.retry"), *saved_work(run, language)]),
         *unfinished(run, language),
         attempts_folded(run, language, least=2),
     ]
@@ -147,7 +147,7 @@ def _next_steps(run: RunView, language: Language) -> str:
             hints.append(t(language, f"pull_check.fix.next.{name}"))
         elif has_message(f"next.{name}"):
             hints.append(t(language, f"next.{name}", stage=stage))
-    lines = [*hints[:_HINTS], t(language, "pull_check.fix.retry"), *salvage(run, language)]
+    lines = [*hints[:_HINTS], t(language, "pull_check.fix.retry"), *saved_work(run, language)]
     return f"**{t(language, 'next.title')}**\n\n{_listed(lines)}"
 
 

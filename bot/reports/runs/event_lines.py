@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from bot.model.phase_events import ImplementationFailed, PackagingCompleted, PlanningStarted
-from bot.model.run_events import (
+from bot.model.events.phases import ImplementationFailed, PackagingCompleted, PlanningStarted
+from bot.model.events.runs import (
     AgentStarted,
     AttemptStarted,
     ChangesApplied,

@@ -24,7 +24,7 @@ from bot.reports.runs.outcome import (
     not_taken,
     pushed,
     reason_sentence,
-    salvage,
+    saved_work,
     stop_sentence,
     stopped,
     what_failed,
@@ -152,7 +152,7 @@ def _failed(view: RunView, language: Language) -> list[str]:
 
 def _cancelled(view: RunView, language: Language) -> list[str]:
     why = stop_sentence(view, language)
-    steps = [again(view, language), *salvage(view, language)]
+    steps = [again(view, language), *saved_work(view, language)]
     return [
         t(language, "cancelled"),
         f"{why or t(language, 'cancelled.plain')} {pushed(view, language)}",

@@ -98,7 +98,7 @@ def next_steps(view: RunView, language: Language, *, explained: bool = False) ->
     stage = step.stage if step is not None else ""
     hints = [t(language, key, stage=stage) for key in keys if has_message(key)]
     parts = [] if explained or not view.issues else [t(language, "next.explain")]
-    lines = [*hints[:2], again(view, language), *parts, *salvage(view, language)]
+    lines = [*hints[:2], again(view, language), *parts, *saved_work(view, language)]
     return f"**{t(language, 'next.title')}**\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
@@ -109,7 +109,7 @@ def again(view: RunView, language: Language) -> str:
     return t(language, "next.again", label=inline_code(view.trigger_label, 60))
 
 
-def salvage(view: RunView, language: Language) -> list[str]:
+def saved_work(view: RunView, language: Language) -> list[str]:
     """Where the operator finds the unfinished change, if there is one, and what of it could not be kept. Its diff is
     shown beside that (`unfinished`)."""
     kept = [t(language, "next.salvage", ref=inline_code(view.salvage_ref))] if view.salvage_ref else []

@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Literal, assert_never
 
 from bot.model import CHECK_ORDER, Model, SetupDone, ValidationStep
-from bot.model.pipeline import PipelineStage
-from bot.model.pull_check_events import (
+from bot.model.events.pull_checks import (
     PullBaseChecked,
     PullCheckEvent,
     PullCheckJudged,
@@ -22,9 +21,10 @@ from bot.model.pull_check_events import (
     PullSetupFailed,
     PullStarted,
 )
+from bot.model.pipeline import PipelineStage
 from bot.model.pulls import CheckStatus, Failure, PullStatus
 from bot.model.reasons import ExplainedStop
-from bot.rules.failures import verdict
+from bot.rules.failures import failure_origin as verdict
 from bot.rules.failures.errors import Printed
 from bot.rules.pulls.spec import PullCheckSpec
 

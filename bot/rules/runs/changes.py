@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.model.run_events import ChangesApplied
+from bot.model.events.runs import ChangesApplied
 
 MECHANICAL = frozenset({"fixers"})
 """Agents that know nothing of the task: of what they did only findings are kept."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from bot.model import ValidationStep
+from bot.model.events.runs import AttemptStarted, CheckEnded
 from bot.model.pipeline import WhatRan
 from bot.model.reasons import Reason
-from bot.model.run_events import AttemptStarted, CheckEnded
 from bot.rules.runs.changes import own_hash
-from bot.rules.runs.lessons import FirstSeen, Lesson
 from bot.rules.runs.pipeline import close
+from bot.rules.runs.proven_resolutions import FirstSeen, ProvenResolution
 from bot.rules.stop import trajectory
 from bot.rules.tampering.test_source import is_snapshot, is_test
 
@@ -42,7 +42,7 @@ class BeforeAttempt:
     changed_paths: tuple[str, ...]
     notes: tuple[Reason, ...]
     shown: tuple[FirstSeen, ...]
-    lessons: tuple[Lesson, ...]
+    learned: tuple[ProvenResolution, ...]
 
 
 def what_ran(stages: Sequence[WhatRan]) -> WhatRan | Literal[""]:
@@ -63,7 +63,7 @@ def attempted(state: RunState, event: AttemptStarted) -> RunState:
         guidance=event.guidance,
         before=(
             *state.before,
-            BeforeAttempt(state.snapshot or "", state.changed_paths, state.notes, state.shown, state.lessons),
+            BeforeAttempt(state.snapshot or "", state.changed_paths, state.notes, state.shown, state.learned),
         ),
     )
 
@@ -126,5 +126,5 @@ def refused(state: RunState, event: CheckEnded, steps: tuple[ValidationStep, ...
         changed_paths=before.changed_paths,
         notes=before.notes,
         shown=before.shown,
-        lessons=before.lessons,
+        learned=before.learned,
     )

@@ -12,8 +12,8 @@ from bot.model import Annotation, ValidationStep
 from bot.model.pipeline import ExistingErrors, FindingKey
 from bot.model.reasons import ExplainedStop
 from bot.rules.failures.errors import MOST_FINGERPRINTS, Printed
+from bot.rules.failures.failure_origin import NOT_RUN, WHOLE
 from bot.rules.failures.normalize import normalize_error, test_of
-from bot.rules.failures.verdict import NOT_RUN, WHOLE
 from bot.rules.patches.style_findings import about_style
 from bot.rules.reasons import make_reason
 from bot.rules.runs.changes import MECHANICAL

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
-from bot.model.phase_events import (
+from bot.model.events.phases import (
     ImplementationCompleted,
     ImplementationFailed,
     PackagingCompleted,
@@ -21,8 +21,7 @@ from bot.model.phase_events import (
     ValidationCompleted,
     ValidationFailed,
 )
-from bot.model.reasons import ExplainedStop
-from bot.model.run_events import (
+from bot.model.events.runs import (
     AgentStarted,
     ArtifactCreated,
     AttemptStarted,
@@ -43,6 +42,7 @@ from bot.model.run_events import (
     SetupStarted,
     TestsEnded,
 )
+from bot.model.reasons import ExplainedStop
 from bot.rules.runs.changes import AttemptChange
 from bot.rules.runs.executed_tests import attempted, refused, with_suite
 from bot.rules.runs.pipeline import next_index

@@ -23,7 +23,7 @@ from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import Loss
 from bot.rules.runs.changes import AttemptChange, tried
 from bot.rules.runs.executed_tests import BeforeAttempt, SuiteSeen
-from bot.rules.runs.lessons import FirstSeen, Lesson
+from bot.rules.runs.proven_resolutions import FirstSeen, ProvenResolution
 from bot.rules.stop import trajectory
 
 NOTHING_OFFERED = "nothing_to_offer"
@@ -83,7 +83,7 @@ class RunState:
     base_errors: Mapping[int, frozenset[str]] = field(default_factory=dict)
     """The errors of each stage that had a result before any change; a stage that an earlier one hid is not in it."""
     shown: tuple[FirstSeen, ...] = ()
-    lessons: tuple[Lesson, ...] = ()
+    learned: tuple[ProvenResolution, ...] = ()
     before: tuple[BeforeAttempt, ...] = ()
     stop: ExplainedStop | None = None
     paused_at: datetime | None = None

@@ -1,4 +1,4 @@
-"""What a validation does to a run's state: the errors that it showed, the lessons, where the run stands after it."""
+"""What a validation does to a run's state: the errors that it showed, what was learned, and the new phase."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.model import Validation, ValidationStep
-from bot.model.run_events import CheckEnded
+from bot.model.events.runs import CheckEnded
 from bot.rules.patches.style_findings import keeps
 from bot.rules.runs.changes import AttemptChange, own_hash
-from bot.rules.runs.lessons import derive_lessons, note
 from bot.rules.runs.pipeline import close
+from bot.rules.runs.proven_resolutions import derive_resolutions, note
 from bot.rules.stop import output_progress, trajectory
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def with_errors(state: RunState, event: CheckEnded, index: int) -> RunState:
         shown = note(state.shown, index, not_made_here(state, index, prints), snapshot)
         return replace(state, printed=printed, shown=shown)
     made = state.made[-1] if state.made and event.iteration else None
-    lessons, shown = derive_lessons(state.shown, index, step, snapshot)
+    learned, shown = derive_resolutions(state.shown, index, step, snapshot)
     if made is not None:
-        lessons = tuple(replace(one, attempt=made.attempt, agent=made.agent, tools=made.tools) for one in lessons)
-    return replace(state, shown=shown, lessons=(*state.lessons, *lessons))
+        learned = tuple(replace(one, attempt=made.attempt, agent=made.agent, tools=made.tools) for one in learned)
+    return replace(state, shown=shown, learned=(*state.learned, *learned))
 
 
 def not_made_here(state: RunState, index: int, fingerprints: Iterable[str]) -> tuple[str, ...]:

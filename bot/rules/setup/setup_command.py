@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from bot.rules.setup.node_install import locked
+from bot.rules.setup.node_commands import locked
 
 
 @dataclass(frozen=True, slots=True)

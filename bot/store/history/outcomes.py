@@ -1,5 +1,5 @@
 """What every executed check came to, on pull requests, on their bases and in runs: how often a check is flaky, how
-often an error was seen, and which errors say nothing. It is what verdicts and lessons are drawn from."""
+often an error was seen, and which errors say nothing. It is what verdicts and learned are drawn from."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from pydantic import TypeAdapter
 
 from bot.model import Artifact
-from bot.model.events import Event
+from bot.model.events.base import Event
 from bot.model.reasons import ExplainedStop, Reason
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes

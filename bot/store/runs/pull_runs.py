@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from pydantic import BeforeValidator
 
 from bot.model import Repo
-from bot.model.pull_check_events import PULL_CHECK_EVENTS, PullCheckEvent, PullFinished, PullStarted
+from bot.model.events.pull_checks import PULL_CHECK_EVENTS, PullCheckEvent, PullFinished, PullStarted
 from bot.model.pulls import PullStatus
 from bot.model.reasons import ExplainedStop
 from bot.rules.pulls.spec import PullCheckSpec

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.model import Artifact, Model, Phase
-from bot.model.events import Event
+from bot.model.events.base import Event
 from bot.store.database.tables import artifacts
 
 OPEN = ("queued", "running")

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from pydantic import BeforeValidator
 
 from bot.model import Artifact, Phase, Repo, RunEvent, Status
+from bot.model.events.runs import RUN_EVENTS, SessionFinished
 from bot.model.reasons import ExplainedStop, Reason
-from bot.model.run_events import RUN_EVENTS, SessionFinished
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState

@@ -11,7 +11,7 @@ from bot.model.setups import SetupPlan
 from bot.reports.locale.catalog import gigabytes
 from bot.rules.parsed_output import parse_output
 from bot.rules.reasons import make_reason
-from bot.rules.setup.unable_to_run import could_not_run
+from bot.rules.test_results.could_not_run import could_not_run
 from bot.workflows.checks.altered_files import with_restored
 from bot.workflows.context import Context
 from bot.workspace.dependencies.cache import DependencyCache

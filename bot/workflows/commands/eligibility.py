@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.rules.triage.issues import unfit
+from bot.rules.triage.decide import unfit
 from bot.workflows.commands.types import CommandCall, CommandResult, refused
 from bot.workflows.context import Context
 

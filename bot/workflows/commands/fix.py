@@ -19,7 +19,7 @@ from bot.rules.runs.spec import RunSpec
 from bot.rules.triage.decisions import carries
 from bot.store.runs.runs import RunRow
 from bot.workflows.commands.eligibility import misfit
-from bot.workflows.commands.once import begin_once, checks_came, run_came
+from bot.workflows.commands.idempotency import begin_once, checks_came, run_came
 from bot.workflows.commands.pause import checks_told, open_errors
 from bot.workflows.commands.types import CommandCall, CommandResult, queued_issue, refused
 from bot.workflows.context import Context

@@ -12,8 +12,8 @@ from bot.reports.commands.replies import done_reply
 from bot.rules.reasons import make_reason
 from bot.store.runs.runs import RunRow
 from bot.workflows.commands.eligibility import misfit
+from bot.workflows.commands.idempotency import begin_once
 from bot.workflows.commands.info import get_run_view
-from bot.workflows.commands.once import begin_once
 from bot.workflows.commands.types import CommandCall, CommandResult, queued_issue, refused
 from bot.workflows.context import Context
 from bot.workflows.runs.request import cancel_run, make_candidate

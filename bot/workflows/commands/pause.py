@@ -7,7 +7,7 @@ from bot.reports.commands.replies import done_reply
 from bot.rules.pulls.state import checks_of
 from bot.store.database.database import now_ms
 from bot.store.runs.pull_runs import PullCheckRow
-from bot.workflows.commands.once import begin_once
+from bot.workflows.commands.idempotency import begin_once
 from bot.workflows.commands.types import CommandCall, CommandRequest, CommandResult, refused
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_people import learn_resolved

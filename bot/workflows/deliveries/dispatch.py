@@ -33,7 +33,7 @@ from bot.workflows.pulls.config_check import judge_policy_at
 from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.pulls.merge_queue import check_merge_group, drop_merge_group
 from bot.workflows.pulls.sync import sync_commit, sync_pull
-from bot.workflows.reporting.resume import release_reports
+from bot.workflows.reporting.held_reports import publish_held_reports
 from bot.workflows.runs.request import cancel_run, make_candidate, quiet_ms, stop_work
 
 
@@ -66,7 +66,7 @@ async def dispatch(context: Context, decision: Decision, policy: Policy) -> str 
         case JudgePolicy():
             return await judge_policy_at(context, decision.repo, decision.sha)
         case ReleaseReports():
-            return await release_reports(context, decision)
+            return await publish_held_reports(context, decision)
         case Ignore():
             return None
         case _:

@@ -20,7 +20,7 @@ from bot.rules.events.types import (
     IssueLabeled,
     IssueUnlabeled,
 )
-from bot.rules.triage import issues
+from bot.rules.triage import decide as issues
 from bot.rules.triage.decisions import WRITE_ACCESS, Facts, Needs
 from bot.workflows.context import Context
 from bot.workflows.repo_config import get_policy

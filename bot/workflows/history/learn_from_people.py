@@ -104,8 +104,8 @@ async def _move(context: Context, repo: Repo, pull: PullRequest, commit: str, pa
     errors = [error for one in past for error in one.errors]
     run_id = await context.stores.threads.pushed_by(repo, pull.head_sha)
     if run_id is not None:
-        lessons = (await context.stores.runs.state(run_id)).lessons
-        errors += [error for lesson in lessons for error in lesson.fingerprints]
+        learned = (await context.stores.runs.state(run_id)).learned
+        errors += [error for lesson in learned for error in lesson.fingerprints]
     if not errors:
         return
     history = context.stores.history

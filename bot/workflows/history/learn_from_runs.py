@@ -10,7 +10,7 @@ from bot.logs import get_logger
 from bot.model import KnownError, Resolution
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
-from bot.rules.runs.lessons import Lesson
+from bot.rules.runs.proven_resolutions import ProvenResolution
 from bot.rules.runs.state import RunState
 from bot.rules.runs.validation_outcome import not_made_here
 from bot.store.runs.runs import RunRow
@@ -75,9 +75,9 @@ async def learn_from_run(context: Context, row: RunRow, state: RunState) -> None
     if not git_dir.is_dir():
         return
     # an error that came back and was fixed again: what fixed it last counts
-    latest = {text: lesson for lesson in state.lessons for text in lesson.fingerprints[:_ERRORS_LEARNED]}
+    latest = {text: lesson for lesson in state.learned for text in lesson.fingerprints[:_ERRORS_LEARNED]}
     generic = await context.stores.outcomes.generic(row.spec.place, tuple(latest)) if latest else frozenset()
-    for lesson in state.lessons:
+    for lesson in state.learned:
         try:
             patch = await diff(git_dir, lesson.before, lesson.after)
             paths = tuple(one.path for one in await changed(git_dir, lesson.before, lesson.after))
@@ -92,7 +92,7 @@ async def learn_from_run(context: Context, row: RunRow, state: RunState) -> None
             await context.stores.history.record(text, resolution, paths=paths[:_PATHS_NAMED], raw=raw)
 
 
-def _resolution(row: RunRow, state: RunState, lesson: Lesson, patch: str, paths: Sequence[str]) -> Resolution:
+def _resolution(row: RunRow, state: RunState, lesson: ProvenResolution, patch: str, paths: Sequence[str]) -> Resolution:
     steps = lesson.tools or tuple(f"Edit {path}" for path in paths)
     return Resolution(
         resolved_by=row.spec.given_by or "mendbot[bot]",

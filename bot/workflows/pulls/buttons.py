@@ -7,7 +7,7 @@ from bot.model import Repo
 from bot.model.commands import SlashCommand
 from bot.model.reasons import ExplainedStop
 from bot.reports.commands.replies import refused_reply
-from bot.rules.failures.verdict import green
+from bot.rules.failures.failure_origin import green
 from bot.rules.pulls.spec import MERGE_GROUP
 from bot.rules.pulls.state import checks_of
 from bot.rules.reasons import make_reason

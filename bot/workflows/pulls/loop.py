@@ -13,8 +13,7 @@ from typing import assert_never
 from bot.errors import MendbotError, Refused, UserError
 from bot.logs import get_logger
 from bot.model import CHECK_ORDER, ShellCommand
-from bot.model.jobs import JobName
-from bot.model.pull_check_events import (
+from bot.model.events.pull_checks import (
     PullBaseChecked,
     PullCheckEvent,
     PullCheckRan,
@@ -24,9 +23,10 @@ from bot.model.pull_check_events import (
     PullSetupFailed,
     PullStarted,
 )
+from bot.model.jobs import JobName
 from bot.model.reasons import ExplainedStop
 from bot.rules.failures.errors import Printed
-from bot.rules.failures.verdict import shown
+from bot.rules.failures.failure_origin import shown
 from bot.rules.pulls.state import (
     BeginPull,
     CheckBase,
@@ -224,7 +224,7 @@ def _printed(errors: Mapping[str, Printed]) -> dict[str, tuple[str, str]]:
 
 async def finish_pull(context: Context, row: PullCheckRow, stop: ExplainedStop | None, *, tidy: bool = True) -> None:
     """Record the end: `done`, or `cancelled` for that reason; then free the trees, which may take long. A crash or a
-    fault in between leaves them to the janitor."""
+    fault in between leaves them to the cleanup."""
     cancelled = stop is not None and stop.reason in _STOPPED
     await context.stores.pulls.append(row.id, [PullFinished(status="cancelled" if cancelled else "done", stop=stop)])
     context.wake["publish_checks"].set()

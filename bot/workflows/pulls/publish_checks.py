@@ -11,7 +11,7 @@ from bot.model import KnownError
 from bot.model.pulls import CheckStatus, PullCheckReport
 from bot.reports.pulls.check_output import pull_check_output
 from bot.rules.excerpts.excerpts import evidence_of
-from bot.rules.failures.verdict import fixable
+from bot.rules.failures.failure_origin import fixable
 from bot.rules.pulls.eligibility import from_fork_name
 from bot.rules.pulls.state import PullCheckState, checks_of
 from bot.store.runs.pull_runs import PullCheckRow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.model.pull_check_events import PullCheckJudged
+from bot.model.events.pull_checks import PullCheckJudged
 from bot.model.pulls import CheckStatus, Failure
 from bot.rules.pulls.state import PullCheckState, failures_of
 from bot.store.database.database import now_ms

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bot.errors import Stale
 from bot.model import Repo
-from bot.rules.failures.verdict import green
+from bot.rules.failures.failure_origin import green
 from bot.rules.pulls.state import checks_of
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context

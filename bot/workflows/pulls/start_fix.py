@@ -15,7 +15,7 @@ from bot.model import Annotation, Language, Repo
 from bot.model.pulls import CheckStatus, PullRequest
 from bot.reports.locale.catalog import t
 from bot.rules.excerpts.excerpts import evidence_of
-from bot.rules.failures.verdict import NOT_RUN
+from bot.rules.failures.failure_origin import NOT_RUN
 from bot.rules.pulls.eligibility import EligibilityFacts, from_fork, trust
 from bot.rules.pulls.state import checks_of
 from bot.rules.runs.spec import FixTarget, RunSpec

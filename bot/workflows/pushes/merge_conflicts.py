@@ -7,7 +7,7 @@ from __future__ import annotations
 from bot.errors import MendbotError
 from bot.logs import get_logger
 from bot.model import Conflict, Status
-from bot.model.run_events import ConflictsSeen
+from bot.model.events.runs import ConflictsSeen
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
 from bot.workspace.git.command import GitError

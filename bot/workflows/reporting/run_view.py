@@ -6,7 +6,7 @@ from bot.model import Annotation, ErrorDelta, RunView, Status
 from bot.model.reasons import Reason
 from bot.reports.locale.reasons import english
 from bot.rules.excerpts.excerpts import evidence_of
-from bot.rules.failures.verdict import NOT_RUN
+from bot.rules.failures.failure_origin import NOT_RUN
 from bot.rules.history.recognition import recognised
 from bot.rules.runs.certificate import attempts, certificate
 from bot.rules.runs.executed_tests import what_ran

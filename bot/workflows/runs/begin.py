@@ -10,9 +10,9 @@ from pathlib import Path
 
 from bot.agent.planner import named_files
 from bot.errors import Transient
-from bot.model.phase_events import PlanningStarted
+from bot.model.events.phases import PlanningStarted
+from bot.model.events.runs import SessionStarted, SetupCompleted, SetupFailed, SetupStarted
 from bot.model.reasons import Reason
-from bot.model.run_events import SessionStarted, SetupCompleted, SetupFailed, SetupStarted
 from bot.reports.locale.reasons import english, refused, user_error
 from bot.rules.reasons import make_reason
 from bot.rules.runs.state import RunState

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from bot.agent.planner import named_files
 from bot.errors import Transient, UserError
-from bot.model.phase_events import PlanningStarted
-from bot.model.run_events import SessionStarted
+from bot.model.events.phases import PlanningStarted
+from bot.model.events.runs import SessionStarted
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import make_reason
 from bot.store.runs.runs import RunRow

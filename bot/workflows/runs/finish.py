@@ -11,9 +11,9 @@ from bot.agent.hook_bundle import remove_kit
 from bot.errors import MendbotError
 from bot.logs import get_logger
 from bot.model import Artifact, Loss, Phase, Status
-from bot.model.phase_events import PhaseSkipped
+from bot.model.events.phases import PhaseSkipped
+from bot.model.events.runs import SessionFinished
 from bot.model.reasons import ExplainedStop
-from bot.model.run_events import SessionFinished
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import make_reason
 from bot.rules.runs.certificate import certificate
@@ -28,7 +28,7 @@ from bot.workspace.git.command import GitError
 from bot.workspace.git.diff import diff
 from bot.workspace.mirror import mirror as mirrors
 from bot.workspace.worktree.run_worktree import remove_worktree
-from bot.workspace.worktree.salvage import rescue
+from bot.workspace.worktree.save_uncommitted import rescue
 
 _MOST_TOLD = 200_000
 """Characters of an unfinished change that are recorded: a comment shows fewer, and whole files of it."""
@@ -52,7 +52,7 @@ async def finish(context: Context, row: RunRow, state: RunState, status: Status,
     """Learn from the run, keep what it leaves, record the final status with the reason, and free its tree.
 
     The tree goes last, as a large one takes long: whoever waits for the result need not wait for that. A crash or a
-    fault in between leaves it to the janitor."""
+    fault in between leaves it to the cleanup."""
     await learn_from_run(context, row, state)
     remove_kit(kit_dir(context.settings, row.id))
     await record_end(context, row, state, status, stop, await keep(context, row, state, status))
@@ -101,7 +101,7 @@ async def keep(context: Context, row: RunRow, state: RunState, status: Status) -
         return Salvage(diff=await close_local(context, row, state, succeeded=status is Status.SUCCESS))
     mirror, ref = context.mirror(row.spec.on_github), f"refs/mendbot/salvage/{row.id}"
     loss = await _rescued(mirror, context.tree_path(row), ref)
-    # asked of git, because a crash may have come between the salvage and the record of it
+    # asked of git, because a crash may have come between saving it and recording that of it
     kept = mirror.is_dir() and await mirrors.resolve(mirror, ref)
     if not kept:
         return Salvage(loss=loss)

@@ -16,8 +16,8 @@ from bot.model import Issue, Repo
 from bot.model.reasons import ExplainedGroup
 from bot.rules.grouping.groups import choose_groups, pinned_group
 from bot.rules.runs.spec import RunSpec
+from bot.rules.triage.decide import unfit
 from bot.rules.triage.decisions import carries
-from bot.rules.triage.issues import unfit
 from bot.store.database.database import now_ms
 from bot.store.inbox.candidates import Burst
 from bot.workflows.context import Context

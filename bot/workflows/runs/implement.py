@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 from bot.agent.developer import Developer
 from bot.model import AgentTask, Artifact, KnownError, Phase, RunEvent
-from bot.model.phase_events import ImplementationCompleted, ImplementationFailed, PhaseStarted
+from bot.model.events.phases import ImplementationCompleted, ImplementationFailed, PhaseStarted
+from bot.model.events.runs import AgentStarted, ArtifactCreated, AttemptStarted, ChangesApplied, PatchFallbackApplied
 from bot.model.reasons import Reason
-from bot.model.run_events import AgentStarted, ArtifactCreated, AttemptStarted, ChangesApplied, PatchFallbackApplied
 from bot.reports.history.guidance import error_guidance, file_guidance
 from bot.reports.locale.reasons import english, english_json
 from bot.rules.reasons import all_reasons, make_reason

@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import assert_never
 
 from bot.model import Status
+from bot.model.events.runs import Paused, Resumed
 from bot.model.jobs import JobName
 from bot.model.reasons import ExplainedStop
-from bot.model.run_events import Paused, Resumed
 from bot.rules.reasons import error_reason, make_reason
 from bot.rules.runs.next_action import (
     Action,

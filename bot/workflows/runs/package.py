@@ -7,9 +7,9 @@ from functools import partial
 from bot.github.pulls import NoDrafts
 from bot.logs import get_logger
 from bot.model import Phase, PullRequestRef, RunView
-from bot.model.phase_events import PackagingCompleted, PhaseFailed, PhaseStarted, ReviewCompleted
+from bot.model.events.phases import PackagingCompleted, PhaseFailed, PhaseStarted, ReviewCompleted
+from bot.model.events.runs import CommitPushed
 from bot.model.reasons import ExplainedStop
-from bot.model.run_events import CommitPushed
 from bot.reports.runs.pull_request import commit_message, pull_body, pull_title
 from bot.rules.patches.change_policy import check_changes
 from bot.rules.reasons import make_reason

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from bot.agent import planner
 from bot.model import Artifact, Phase, RunEvent
-from bot.model.phase_events import PhaseCompleted, PhaseStarted
-from bot.model.run_events import ArtifactCreated
+from bot.model.events.phases import PhaseCompleted, PhaseStarted
+from bot.model.events.runs import ArtifactCreated
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context

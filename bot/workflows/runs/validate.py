@@ -9,12 +9,12 @@ from functools import partial
 from typing import Literal
 
 from bot.model import Artifact, Phase, RunEvent, Validation, ValidationStep
-from bot.model.phase_events import PhaseStarted, ValidationCompleted, ValidationFailed
+from bot.model.events.phases import PhaseStarted, ValidationCompleted, ValidationFailed
+from bot.model.events.runs import ArtifactCreated, CheckEnded, CheckStarted, TestsEnded
 from bot.model.pipeline import ExistingErrors, PipelineStage
-from bot.model.run_events import ArtifactCreated, CheckEnded, CheckStarted, TestsEnded
 from bot.reports.locale.reasons import english
 from bot.rules.failures.errors import Printed
-from bot.rules.failures.verdict import NOT_RUN, WHOLE
+from bot.rules.failures.failure_origin import NOT_RUN, WHOLE
 from bot.rules.runs.executed_tests import goes_back_to
 from bot.rules.runs.existing_failures import as_left, left_on_base
 from bot.rules.runs.next_action import Validate

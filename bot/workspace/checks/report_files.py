@@ -15,8 +15,8 @@ from bot.model import Annotation
 from bot.reports.format.truncate import cut_middle, strip_control
 from bot.rules.failures.annotations import MOST, NO_MESSAGE
 from bot.rules.failures.junit import Unreadable, read_junit
-from bot.rules.failures.junit_annotations import junit_annotations
-from bot.rules.failures.sarif import sarif_annotations
+from bot.rules.report_files.junit_annotations import junit_annotations
+from bot.rules.report_files.sarif import sarif_annotations
 from bot.rules.test_results.listed_tests import junit_tests
 from bot.rules.test_results.suite_result import SuiteResult
 from bot.workspace.files.nofollow import read_state

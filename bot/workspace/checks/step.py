@@ -25,7 +25,7 @@ from bot.reports.runs.missing_setup import setup_sentence
 from bot.rules.failures.errors import classify
 from bot.rules.failures.junit import Unreadable
 from bot.rules.parsed_output import ParsedOutput, parse_output, warnings_if
-from bot.rules.setup.unable_to_run import could_not_run
+from bot.rules.test_results.could_not_run import could_not_run
 from bot.rules.test_results.suite_result import SuiteResult
 from bot.workspace.checks.report_files import ParsedReport, ReportFile
 from bot.workspace.files.nofollow import read_or_none

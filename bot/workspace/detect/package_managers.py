@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from bot.model.setups import WantedProgram
 from bot.rules.setup.needed_programs import KNOWN, NODE_MANAGERS, called_in, newest, program, wanted_manager
-from bot.rules.setup.node_install import LOCKS
+from bot.rules.setup.node_commands import LOCKS
 from bot.workspace.detect.target_finders import JUSTFILES, MAKEFILES
 from bot.workspace.files.nofollow import read_or_none
 from bot.workspace.files.project_files import Project

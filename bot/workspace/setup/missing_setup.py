@@ -11,9 +11,9 @@ from bot.model import NeededSetup, ShellCommand
 from bot.workspace.detect.python_finders import ENVIRONMENTS, python_tools
 from bot.workspace.files.project_files import Project
 from bot.workspace.sandbox.check_tools import TOOLS
-from bot.workspace.setup.node import node_remedy
-from bot.workspace.setup.python import python_remedy
+from bot.workspace.setup.node_plan import node_remedy
 from bot.workspace.setup.python_needs import declaring, namesake
+from bot.workspace.setup.python_plan import python_remedy
 
 
 def needed_setup(tree: Path, command: ShellCommand, provided: Callable[[str], bool]) -> NeededSetup | None:

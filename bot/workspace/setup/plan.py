@@ -8,14 +8,14 @@ from pathlib import Path
 from bot.config import ChecksPolicy
 from bot.model import CHECK_ORDER, ShellOrArgv
 from bot.model.setups import SetupPlan, SetupStep
-from bot.repo_config.keys import POLICY_PATH
+from bot.repo_config.policy import POLICY_PATH
 from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.detect.monorepo import projects_above
 from bot.workspace.detect.package_managers import programs_called
 from bot.workspace.files.project_files import Project
 from bot.workspace.setup.go_and_rust import native_steps
-from bot.workspace.setup.node import node_steps
-from bot.workspace.setup.python import python_steps
+from bot.workspace.setup.node_plan import node_steps
+from bot.workspace.setup.python_plan import python_steps
 
 
 def plan_setup(tree: Path, focus: Sequence[str] = (), *, configured: ShellOrArgv | None = None) -> SetupPlan:

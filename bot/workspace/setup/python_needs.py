@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from bot.rules.setup.python_install import version_settings
+from bot.rules.setup.python_commands import version_settings
 from bot.rules.setup.requirement_files import (
     ini_requires,
     is_requirements,

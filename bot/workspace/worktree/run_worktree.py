@@ -64,7 +64,7 @@ async def reopen_worktree(mirror: Path, path: Path) -> Tree | None:
         return None if here is None else await _taken_up(mirror, here, here.branch)
 
 
-async def salvage(tree: Tree, ref: str) -> str | None:
+async def save_uncommitted(tree: Tree, ref: str) -> str | None:
     """Keep what is in the tree and not committed at `ref` (`refs/mendbot/salvage/…`, the prefix may be left out).
 
     The ref's full name; None if there was nothing to keep. What the ref held before stays reachable from it."""
@@ -81,7 +81,7 @@ async def salvage(tree: Tree, ref: str) -> str | None:
 async def remove_worktree(mirror: Path, path: Path) -> None:
     """Delete the worktree at `path`, in any state, and git's record of it; the branch stays, absent is fine.
 
-    Uncommitted work goes with it: `salvage` first. Transient if something resists deletion."""
+    Uncommitted work goes with it: `save_uncommitted` first. Transient if something resists deletion."""
     path = real(path)
     if not mirror.is_dir():
         await remove_directory(path)

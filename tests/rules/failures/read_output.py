@@ -8,8 +8,8 @@ from bot.rules.failures import errors
 from bot.rules.failures.annotations import MOST, find_annotations
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.junit import Unreadable, read_junit
-from bot.rules.failures.junit_annotations import junit_annotations
 from bot.rules.failures.log import read_log
+from bot.rules.report_files.junit_annotations import junit_annotations
 from bot.rules.test_results.printed_tests import printed_tests
 from bot.rules.test_results.suite_result import SuiteResult
 

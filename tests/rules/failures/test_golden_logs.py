@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from bot.model import Annotation
-from bot.rules.failures.sarif import sarif_annotations
+from bot.rules.report_files.sarif import sarif_annotations
 from tests.rules.failures.golden_logs import TREE, Golden, Place, golden
 from tests.rules.failures.read_output import annotations, junit, printed_errors
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bot.config import Policy
 from bot.model import CHECK_ORDER, Repo, ShellCommand, ValidationStep
+from bot.model.events.pull_checks import PullCheckEvent
 from bot.model.pipeline import PipelineStage
-from bot.model.pull_check_events import PullCheckEvent
 from bot.model.pulls import CheckStatus, Failure
 from bot.model.reasons import ExplainedStop
 from bot.rules.pulls.spec import PullCheckSpec

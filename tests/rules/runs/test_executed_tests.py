@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.model import Validation, ValidationStep
-from bot.model.run_events import CheckEnded
+from bot.model.events.runs import CheckEnded
 from bot.rules.runs.changes import AttemptChange
 from bot.rules.runs.executed_tests import BeforeAttempt, refused
 from bot.rules.runs.state import RunState

@@ -105,24 +105,24 @@ def test_a_lesson_names_the_attempt_the_agent_and_the_way_from_the_tree_that_fai
     story = begun("E1", "E2")
     changed(story, 1, "t1")
     checked(story, 1, "E2", "E3")
-    assert story.state.lessons == ()
+    assert story.state.learned == ()
     changed(story, 2, "t2", agent="y", tools=["Edit a.py"])
     checked(story, 2)
     found = [
-        (one.fingerprints, one.before, one.after, one.attempt, one.agent, one.tools) for one in story.state.lessons
+        (one.fingerprints, one.before, one.after, one.attempt, one.agent, one.tools) for one in story.state.learned
     ]
     assert found == [(("E1", "E2"), "s0", "t2", 2, "y", ("Edit a.py",))]
-    assert {one.command for one in story.state.lessons} == {"check 2"}
+    assert {one.command for one in story.state.learned} == {"check 2"}
 
 
 def test_an_error_that_an_earlier_failure_hides_is_not_learned() -> None:
     story = begun("E1")
     changed(story, 1, "t1")
     checked(story, 1, "T1", stage=1)
-    assert (story.state.lessons, len(story.state.shown)) == ((), 1)
+    assert (story.state.learned, len(story.state.shown)) == ((), 1)
     changed(story, 2, "t2")
     checked(story, 2, "E1")
-    assert story.state.lessons == (), "the attempt made T1 itself: its check passed before"
+    assert story.state.learned == (), "the attempt made T1 itself: its check passed before"
 
 
 def test_an_error_of_a_check_that_had_no_result_on_the_base_is_learned() -> None:
@@ -135,7 +135,7 @@ def test_an_error_of_a_check_that_had_no_result_on_the_base_is_learned() -> None
         checked(story, 1, "E1")
         changed(story, 2, "t2")
         checked(story, 2)
-        assert ("E1",) in [one.fingerprints for one in story.state.lessons]
+        assert ("E1",) in [one.fingerprints for one in story.state.learned]
 
 
 def test_what_fails_now_is_what_the_last_validation_showed() -> None:

@@ -12,8 +12,8 @@ from bot.model import Repo
 from bot.model.pulls import PullRequest
 from bot.reports.locale.reasons import english
 from bot.rules.events.types import CommentCreated, CommentEdited
+from bot.rules.triage.decide import decide, needs
 from bot.rules.triage.decisions import Decision, Facts, Ignore, Needs, RunCommands
-from bot.rules.triage.issues import decide, needs
 
 REPO = Repo(owner="o", name="r", installation_id=3)
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

@@ -24,8 +24,8 @@ from bot.rules.events.types import (
     PullRequestSynchronized,
 )
 from bot.rules.reasons import make_reason
+from bot.rules.triage.decide import decide, needs
 from bot.rules.triage.decisions import ButtonPressed, Decision, Facts, Ignore, Needs, SyncCommit, SyncPull
-from bot.rules.triage.issues import decide, needs
 
 REPO = Repo(owner="o", name="r", installation_id=3)
 NOBODYS = REPO.model_copy(update={"installation_id": 0})

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from bot.config import Policy
 from bot.model import Phase, Repo
-from bot.model.pull_check_events import PullBaseChecked, PullCheckStarted, PullFinished, PullStarted
+from bot.model.events.pull_checks import PullBaseChecked, PullCheckStarted, PullFinished, PullStarted
 from bot.model.pulls import CheckStatus
 from bot.model.reasons import ExplainedStop
 from bot.rules.pulls.spec import PullCheckSpec

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.config import Policy
 from bot.model import Issue, KnownError, Repo, Status
-from bot.model.run_events import ImplementationFailed
+from bot.model.events.runs import ImplementationFailed
 from bot.reports.locale.reasons import english
 from bot.rules.runs.state import SAME_PATCH, RunState
 from tests.workflows.conftest import NAME, Harness

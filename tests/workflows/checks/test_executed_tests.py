@@ -12,7 +12,7 @@ import pytest
 
 from bot.agent.developer import build_prompt
 from bot.model import Status
-from bot.model.run_events import ImplementationFailed, ValidationFailed
+from bot.model.events.runs import ImplementationFailed, ValidationFailed
 from bot.reports.locale.reasons import english
 from bot.reports.runs.issue_comment import issue_comment
 from bot.reports.runs.pull_request import pull_body

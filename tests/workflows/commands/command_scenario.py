@@ -13,7 +13,7 @@ from bot.app.build import jobs
 from bot.model import AgentTask, Proposal
 from bot.rules.events import parse as parser
 from bot.store.runs.pull_runs import PullCheckRow
-from bot.workflows.deliveries.pump import decide_and_act
+from bot.workflows.deliveries.process_deliveries import decide_and_act
 from bot.workflows.pulls.publish_checks import publish_pull
 from bot.workflows.reporting.publish_run import publish
 from bot.workflows.runs.form_groups import gather

@@ -6,7 +6,7 @@ import json
 
 from bot.rules.events import parse as parser
 from bot.workflows.commands.accept import MOST_PER_HOUR
-from bot.workflows.deliveries.pump import decide_and_act
+from bot.workflows.deliveries.process_deliveries import decide_and_act
 from tests.workflows.commands.command_scenario import AtDesk, CommandScenario, on
 from tests.workflows.conftest import NAME
 

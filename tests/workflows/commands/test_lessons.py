@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from bot.model import Status
-from bot.model.run_events import SessionFinished
+from bot.model.events.runs import SessionFinished
 from tests.workflows.commands.command_scenario import DIFF, JUDGE, AtDesk, CommandScenario, Writer, on
 from tests.workflows.commands.crash_points import DONE, mortal, struck
 from tests.workflows.conftest import NAME

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from bot.reports.locale.catalog import messages
-from bot.rules.triage import issues
+from bot.rules.triage import decide as issues
 from bot.workflows import commands, pulls, pushes
 
 REFUSALS = {key.removeprefix("refused.") for key in messages("en") if key.startswith("refused.")}

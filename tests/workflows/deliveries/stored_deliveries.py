@@ -8,7 +8,7 @@ from typing import Any
 
 from bot.store.database.database import now_ms
 from bot.store.inbox.deliveries import Delivery, DeliveryRow, Inbox
-from bot.workflows.deliveries.pump import Pump
+from bot.workflows.deliveries.process_deliveries import DeliveryProcessor
 from tests.machine import PATIENCE_S
 from tests.workflows.conftest import NAME, Harness
 
@@ -24,7 +24,7 @@ async def deliver(at: Harness, *sent: tuple[str, bytes | str]) -> list[DeliveryR
     for number, (event, payload) in enumerate(sent):
         body = payload if isinstance(payload, bytes) else payload.encode()
         await inbox.accept(Delivery(id=ids[number], event=event, payload=body, received_at=at_once + number))
-    loop = asyncio.create_task(Pump(at.context).run())
+    loop = asyncio.create_task(DeliveryProcessor(at.context).run())
     try:
         async with asyncio.timeout(PATIENCE_S):
             while True:

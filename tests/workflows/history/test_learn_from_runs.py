@@ -15,7 +15,7 @@ import pytest
 from bot.config import Policy
 from bot.model import AgentTask, KnownError, Phase, Resolution, Status
 from bot.reports.history.guidance import guidance_text
-from bot.rules.runs.lessons import Lesson
+from bot.rules.runs.proven_resolutions import ProvenResolution
 from bot.rules.runs.state import RunState
 from bot.workflows.history.learn_from_runs import change_hash, learn_from_run
 from bot.workflows.kernel import settle_run
@@ -199,8 +199,8 @@ def test_an_error_that_came_back_is_one_use_however_often_the_ending_is_done(at_
         judged(at)
         at.hands = [Doer([writes("42\n")])]
         state = await go(at, "run-1")
-        (lesson,) = state.lessons
-        again = replace(state, lessons=(lesson, replace(lesson, attempt=3)))
+        (lesson,) = state.learned
+        again = replace(state, learned=(lesson, replace(lesson, attempt=3)))
         row = await at.row("run-1")
         row = row.model_copy(update={"id": "run-9"})
         for _ in range(2):
@@ -247,7 +247,7 @@ def test_a_run_ends_although_its_trees_are_gone(at_desk: AtDesk) -> None:
         for run_id, spoil in (("run-1", "objects"), ("run-2", "")):
             at.hands = [Doer([writes("42\n")])]
             state = await go(at, run_id)
-            assert state.lessons
+            assert state.learned
             shutil.rmtree(at.context.mirror(at.repo) / spoil)
             await learn_from_run(at.context, await at.row(run_id), state)
             ended.append((await at.row(run_id)).status)
@@ -268,8 +268,8 @@ def test_a_session_whose_end_was_cut_short_comes_to_it_all_the_same(at_desk: AtD
         await begin_local(at.context, row)
         state = await at.state("run-1")
         await keep(at.context, row, state, Status.FAILED)
-        lessons = replace(state, lessons=(Lesson("test", "c", (ERROR,), "HEAD", "HEAD", 1),))
-        await finish(at.context, row, lessons, Status.FAILED, None)
+        learned = replace(state, learned=(ProvenResolution("test", "c", (ERROR,), "HEAD", "HEAD", 1),))
+        await finish(at.context, row, learned, Status.FAILED, None)
         await settle_run(at.context, FIX_RUN, "run-1")
         return at.context.git_dir(row.id, row.spec).exists(), (await at.row("run-1")).status
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bot.model import Status
+from bot.model.events.runs import SessionFinished
 from bot.model.jobs import JobState
-from bot.model.run_events import SessionFinished
 from bot.rules.reasons import quoted
 from bot.workflows.maintenance.reconcile import reconcile
 from tests.workflows.conftest import Harness

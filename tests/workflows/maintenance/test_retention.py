@@ -12,13 +12,13 @@ import pytest
 import sqlalchemy as sa
 
 from bot.model import Status
-from bot.model.pull_check_events import PullFinished
-from bot.model.run_events import SessionFinished
+from bot.model.events.pull_checks import PullFinished
+from bot.model.events.runs import SessionFinished
 from bot.rules.pulls.spec import PullCheckSpec
 from bot.store.database.database import now_ms
 from bot.store.database.tables import pull_runs, runs
 from bot.store.retention import rows
-from bot.workflows.maintenance import janitor
+from bot.workflows.maintenance import cleanup as cleanup
 from bot.workflows.maintenance.retention import forget_old, tidy_dependencies, tidy_mirrors
 from bot.workflows.runs.finish import finish
 from bot.workspace.checks.logs import directory, write_log
@@ -166,11 +166,11 @@ def test_a_mirror_is_tidied_once_a_week_and_not_under_a_run_that_lasts(at_desk: 
 
 
 def test_the_loop_forgets_what_is_old(at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(janitor, "TEND_S", 0)
+    monkeypatch.setattr(cleanup, "TEND_S", 0)
 
     async def work(at: Harness) -> bool:
         await ended(at, "run-old", days=400)
-        loop = asyncio.create_task(janitor.tend_loop(at.context))
+        loop = asyncio.create_task(cleanup.tend_loop(at.context))
         while await at.runs.get("run-old") is not None:  # noqa: ASYNC110  # the desk's own limit ends it
             await asyncio.sleep(0.01)
         loop.cancel()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.store.database.database import now_ms
-from bot.workflows.maintenance.janitor import sweep
+from bot.workflows.maintenance.cleanup import sweep
 from bot.workflows.maintenance.retention import forget_old, tidy_dependencies, tidy_mirrors
 from bot.workspace.files.home_directories import MARK
 from bot.workspace.git.command import git

@@ -9,12 +9,12 @@ from typing import Any
 
 from bot.config import Policy
 from bot.model import Phase, Status
+from bot.model.events.runs import SessionFinished
 from bot.model.reasons import ExplainedStop
-from bot.model.run_events import SessionFinished
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import quoted
 from bot.workflows.kernel import fail_run, settle_run, step_run
-from bot.workflows.maintenance.janitor import sweep
+from bot.workflows.maintenance.cleanup import sweep
 from bot.workflows.runs.begin import begin_run
 from bot.workflows.runs.finish import finish, keep, remove_tree
 from bot.workflows.runs.loop import FIX_RUN
@@ -90,7 +90,7 @@ def test_a_worktree_whose_work_cannot_be_kept_stays_and_does_not_keep_the_bot_fr
         await at.run("run-1", 1)
         tree = await attempted(at, "run-1")
         await fail_run(at.context, FIX_RUN, "run-1", ExplainedStop.of("refused", quoted("no")), tidy=False)
-        shutil.rmtree(at.context.mirror(at.repo) / "objects")  # so there is nowhere to salvage it to
+        shutil.rmtree(at.context.mirror(at.repo) / "objects")  # so there is nowhere to save it to
         return await sweep(at.context), (tree / "answer.txt").read_text()
 
     assert at_desk(work) == (0, "42\n")

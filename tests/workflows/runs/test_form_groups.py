@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.config import POLICY_PATH
 from bot.model import Status
-from bot.model.run_events import SessionFinished
+from bot.model.events.runs import SessionFinished
 from bot.rules.reasons import quoted
 from bot.store.runs.runs import RunRow
 from bot.workflows.runs.form_groups import gather, gather_loop

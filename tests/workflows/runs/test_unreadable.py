@@ -17,7 +17,7 @@ from bot.reports.runs.issue_comment import issue_comment
 from bot.rules.reasons import quoted
 from bot.rules.runs.state import RunState
 from bot.workflows.kernel import fail_run
-from bot.workflows.maintenance.janitor import sweep
+from bot.workflows.maintenance.cleanup import sweep
 from bot.workflows.reporting.run_view import view_of
 from bot.workflows.runs.loop import FIX_RUN
 from bot.workspace.git.command import git

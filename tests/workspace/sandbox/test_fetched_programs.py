@@ -16,7 +16,7 @@ from bot.config import ChecksPolicy
 from bot.model import ShellCommand
 from bot.model.setups import WantedProgram
 from bot.proc import ProcResult
-from bot.rules.setup.unable_to_run import could_not_run
+from bot.rules.test_results.could_not_run import could_not_run
 from bot.workspace.detect.detect import detect
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.check_tools import Tools, bundled

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.rules.failures.junit import Unreadable
-from bot.rules.failures.sarif import sarif_annotations
+from bot.rules.report_files.sarif import sarif_annotations
 
 TREE = "/t/shop"
 PLACE = {"physicalLocation": {"artifactLocation": {"uri": "src/a.py"}, "region": {"startLine": 3, "endLine": 5}}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bot.model.events import Event
+from bot.model.events.base import Event
 from bot.model.nouns import Phase
 from bot.model.pipeline import PipelineStage
 from bot.model.reasons import ExplainedStop, Reason

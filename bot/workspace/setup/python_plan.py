@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.model import CheckName, ShellCommand
 from bot.model.setups import SetupStep, WantedProgram
 from bot.rules.setup.manifests import Pyproject
-from bot.rules.setup.python_install import Wheels, editable, needed_python, uv_wheels, version_settings, wheels
+from bot.rules.setup.python_commands import Wheels, editable, needed_python, uv_wheels, version_settings, wheels
 from bot.rules.setup.python_test_installs import needed_plugins
 from bot.rules.setup.requirement_files import Asked, is_requirement, name_of, normal
 from bot.rules.setup.setup_command import PythonSetup, python_setup

@@ -7,7 +7,7 @@ from bot.rules.triage.decisions import ReleaseReports
 from bot.workflows.context import Context
 
 
-async def release_reports(context: Context, decision: ReleaseReports) -> str:
+async def publish_held_reports(context: Context, decision: ReleaseReports) -> str:
     """Have the silenced runs and checks told by the loops that tell of all others, which say nothing twice; how many
     there are, in a sentence. Done again it finds none."""
     reports = context.stores.reports

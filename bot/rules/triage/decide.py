@@ -50,7 +50,7 @@ from bot.rules.triage.decisions import (
     no_write_access,
 )
 from bot.rules.triage.pull_requests import check_needs, on_check, on_merge_group, on_pull
-from bot.rules.triage.reinstatement import on_return, on_unlock
+from bot.rules.triage.regained_access import on_return, on_unlock
 
 
 def needs(event: Event, policy: Policy, app_login: str = "") -> Needs:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from bot.repo_config.keys import POLICY_PATH, Policy
+from bot.repo_config.policy import POLICY_PATH, Policy
 
 Schema = Mapping[str, Any]
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"

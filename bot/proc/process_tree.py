@@ -33,7 +33,7 @@ class _Stat:
     born: int
 
 
-class Family:
+class ProcessTree:
     """A started process, its group and session, who carries its cookie or holds its pipes, and all their children.
 
     The first process must not be reaped by others: while it is a zombie its pid, and so its group's, is not reused."""

@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import Transient
 from bot.github.clock import ServerClock
-from bot.github.pace import HOURLY_WRITES, Lane, Pace
+from bot.github.rate_limit import HOURLY_WRITES, Priority, RateLimiter
 from bot.http import HttpResponse
 
 from .virtual_time import VirtualTime
@@ -22,15 +22,15 @@ class Traffic:
 
     takes_s: float = 0.2
     time: VirtualTime = field(default_factory=VirtualTime)
-    began: list[tuple[float, Lane]] = field(default_factory=list)
+    began: list[tuple[float, Priority]] = field(default_factory=list)
     delays: list[float] = field(default_factory=list)
     under_way: int = 0
     most: int = 0
 
     def __post_init__(self) -> None:
-        self.pace = Pace(ServerClock(self.time.clock()), 1.0)
+        self.pace = RateLimiter(ServerClock(self.time.clock()), 1.0)
 
-    async def write(self, lane: Lane, at: float = 0.0) -> None:
+    async def write(self, lane: Priority, at: float = 0.0) -> None:
         if at > 0:
             await self.time.sleep(at)
         asked = self.time.t
@@ -104,7 +104,7 @@ async def test_while_github_wants_silence_nobody_goes_ahead() -> None:
 async def test_silence_that_begins_while_one_waits_holds_it_back() -> None:
     traffic = Traffic()
 
-    async def refused(lane: Lane) -> None:
+    async def refused(lane: Priority) -> None:
         with pytest.raises(Transient):
             await traffic.write(lane, 0.25)
 
@@ -126,14 +126,14 @@ async def test_what_goes_ahead_counts_against_the_hour() -> None:
             with pytest.raises(Transient, match="within the hour"):
                 await traffic.write(lane)
 
-    lanes: list[Lane] = ["queue", "ahead"]
+    lanes: list[Priority] = ["queue", "ahead"]
     await traffic.go(*(traffic.write(lanes[n % 2]) for n in range(HOURLY_WRITES)), one_more())
 
 
 async def test_one_that_gives_up_its_place_stops_nobody() -> None:
     traffic = Traffic()
 
-    async def impatient(lane: Lane) -> None:
+    async def impatient(lane: Priority) -> None:
         task = asyncio.ensure_future(traffic.write(lane))
         await traffic.time.sleep(0.1)
         task.cancel()

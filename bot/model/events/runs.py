@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PlainSerializer, TypeAdapter
 
-from bot.model.events import Event
-from bot.model.nouns import Phase, Status, ValidationStep
-from bot.model.phase_events import (
+from bot.model.events.base import Event
+from bot.model.events.phases import (
     ImplementationCompleted,
     ImplementationFailed,
     PackagingCompleted,
@@ -21,6 +20,7 @@ from bot.model.phase_events import (
     ValidationCompleted,
     ValidationFailed,
 )
+from bot.model.nouns import Phase, Status, ValidationStep
 from bot.model.pipeline import ExistingErrors, PipelineStage, SuiteSummary, WhatRan
 from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import Conflict, KnownError, Loss

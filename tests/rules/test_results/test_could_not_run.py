@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.model import CouldNotRun
-from bot.rules.setup.unable_to_run import could_not_run
+from bot.rules.test_results.could_not_run import could_not_run
 
 NPM = "\n> sample@1.0.0 test\n> {command}\n\n{said}\n"
 NODE_GONE = """node:internal/modules/cjs/loader:1520

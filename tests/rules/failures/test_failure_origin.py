@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.model import ValidationStep
 from bot.model.pulls import CheckStatus, Failure
 from bot.rules.failures.errors import fingerprints
-from bot.rules.failures.verdict import WHOLE, fixable, judge_failures, shown
+from bot.rules.failures.failure_origin import WHOLE, fixable, judge_failures, shown
 
 ERRORS = st.lists(st.sampled_from(["a", "b", "c", "d"]), unique=True, max_size=4)
 FAILED = ERRORS.map(lambda errors: errors or [WHOLE])

@@ -21,7 +21,7 @@ from bot.workspace.git.hazards import printable
 from bot.workspace.git.objects import decode
 from bot.workspace.git.tree import Tree
 from bot.workspace.mirror.mirror import sound
-from bot.workspace.worktree.run_worktree import reopen_worktree, salvage
+from bot.workspace.worktree.run_worktree import reopen_worktree, save_uncommitted
 
 _MAX_FILES = 500
 _MAX_BYTES = 64 << 20
@@ -50,7 +50,7 @@ async def rescue(mirror: Path, path: Path, ref: str) -> Loss | None:
         if tree is None:
             return None
         try:
-            await salvage(tree, ref)
+            await save_uncommitted(tree, ref)
         except (GitError, MendbotError, OSError) as error:
             if shortage_behind(error):
                 raise

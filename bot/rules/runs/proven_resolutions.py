@@ -21,7 +21,7 @@ class FirstSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class ProvenResolution:
     """Errors that the change from one tree to another made go away, proven by `command` passing."""
 
     stage: str
@@ -43,9 +43,9 @@ def note(
     return (*shown, *fresh)[:MOST_SHOWN]
 
 
-def derive_lessons(
+def derive_resolutions(
     shown: tuple[FirstSeen, ...], stage: int, step: ValidationStep, snapshot: str
-) -> tuple[tuple[Lesson, ...], tuple[FirstSeen, ...]]:
+) -> tuple[tuple[ProvenResolution, ...], tuple[FirstSeen, ...]]:
     """What a stage that passed on this tree proves, a lesson for each tree that it had failed on, and what is still
     open. One that passed by luck proves nothing, and what it showed before is doubtful from then on."""
     own = [one for one in shown if one.stage == stage]
@@ -56,8 +56,8 @@ def derive_lessons(
     for one in own:
         if one.snapshot != snapshot:
             by_tree.setdefault(one.snapshot, []).append(one.fingerprint)
-    lessons = tuple(
-        Lesson(stage=step.stage, command=step.command, fingerprints=tuple(texts), before=tree, after=snapshot)
+    learned = tuple(
+        ProvenResolution(stage=step.stage, command=step.command, fingerprints=tuple(texts), before=tree, after=snapshot)
         for tree, texts in by_tree.items()
     )
-    return lessons, others
+    return learned, others

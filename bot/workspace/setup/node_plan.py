@@ -15,7 +15,7 @@ from bot.model import CheckName, ShellCommand
 from bot.model.setups import NeededSetup, SetupStep
 from bot.rules.setup.manifests import PackageJson
 from bot.rules.setup.needed_programs import KNOWN, is_berry, program
-from bot.rules.setup.node_install import (
+from bot.rules.setup.node_commands import (
     LOCKS,
     NodeProject,
     install_command,

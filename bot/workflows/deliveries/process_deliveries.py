@@ -18,7 +18,7 @@ from bot.reports.locale.reasons import english
 from bot.rules.events import parse as parser
 from bot.rules.events.parse import repository_key
 from bot.rules.events.types import Event
-from bot.rules.triage import issues
+from bot.rules.triage import decide as issues
 from bot.rules.triage.decisions import Ignore
 from bot.store.inbox.deliveries import Delivery, DeliveryOutcome
 from bot.workflows.context import Context
@@ -39,10 +39,10 @@ log = get_logger()
 
 async def pump_loop(context: Context) -> None:
     """Take up waiting deliveries as they come; looks on its own too, for rows another process stored."""
-    await persistently("pump", Pump(context).run)
+    await persistently("deliveries", DeliveryProcessor(context).run)
 
 
-class Pump:
+class DeliveryProcessor:
     """The deliveries in hand. Those about one issue are handled in the order in which they came; no other waits for
     them, and none waits while another is held up by GitHub."""
 
@@ -53,7 +53,7 @@ class Pump:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self) -> None:
-        wake = self._context.wake["pump"]
+        wake = self._context.wake["deliveries"]
         while True:
             wake.clear()
             room = min(BATCH, IN_HAND - len(self._tasks))

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from bot.model import KnownError, Phase, Resolution
-from bot.model.phase_events import ImplementationFailed, PhaseFailed, PhaseSkipped, PhaseStarted, ValidationFailed
-from bot.model.pull_check_events import PULL_CHECK_EVENTS
-from bot.model.run_events import AgentStarted, AttemptStarted, ChangesApplied, Paused, SessionFinished
+from bot.model.events.phases import ImplementationFailed, PhaseFailed, PhaseSkipped, PhaseStarted, ValidationFailed
+from bot.model.events.pull_checks import PULL_CHECK_EVENTS
+from bot.model.events.runs import AgentStarted, AttemptStarted, ChangesApplied, Paused, SessionFinished
 from bot.reports.locale.reasons import english_json
 from bot.store.runs.rows import event_fields, event_row
 from tests.run_events import pull_check_event, run_event

@@ -38,6 +38,7 @@ from bot.rules.events.types import (
     ThreadUnlocked,
 )
 from bot.rules.reasons import make_reason
+from bot.rules.triage.decide import decide, needs
 from bot.rules.triage.decisions import (
     CancelRun,
     Facts,
@@ -49,7 +50,6 @@ from bot.rules.triage.decisions import (
     StopInstallation,
     SyncPull,
 )
-from bot.rules.triage.issues import decide, needs
 from tests.rules.triage.issue_events import BOT, NOW, OPEN, POLICY, REPO, facts, labeled, unlabeled
 
 SHA = "6dcb09b5b57875f334f61aebed695e2e4193db5e"

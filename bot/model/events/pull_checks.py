@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from bot.model.events import Event
+from bot.model.events.base import Event
 from bot.model.nouns import ValidationStep
 from bot.model.pipeline import PipelineStage
 from bot.model.pulls import CheckStatus

@@ -11,7 +11,7 @@ from bot.agent.hook_bundle import remove_kit
 from bot.errors import MendbotError
 from bot.logs import get_logger
 from bot.model import Repo
-from bot.model.run_events import ChangeLost
+from bot.model.events.runs import ChangeLost
 from bot.store.database.database import now_ms
 from bot.workflows.context import Context
 from bot.workflows.job_runner import persistently

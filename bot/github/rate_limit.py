@@ -18,18 +18,18 @@ HOURLY_WRITES = 500
 """GitHub's secondary limit for content ("Rate limits for the REST API"); a second's pause keeps the 80 a minute."""
 GITHUBS_SPACING_S = 1.0
 
-Lane = Literal["free", "queue", "ahead"]
+Priority = Literal["free", "queue", "ahead"]
 """How a request waits: not at all; in the order of arrival, a pause after the last write; or before all who queue."""
 
 
-class Pace:
+class RateLimiter:
     """One installation's turn-taking. Bound to one event loop."""
 
     def __init__(self, server: ServerClock, spacing_s: float) -> None:
         self._server = server
         self._clock = server.clock
         self._spacing_s = spacing_s
-        self._lines: dict[Lane, asyncio.Lock] = {"queue": asyncio.Lock(), "ahead": asyncio.Lock()}
+        self._lines: dict[Priority, asyncio.Lock] = {"queue": asyncio.Lock(), "ahead": asyncio.Lock()}
         self._sending = asyncio.Lock()
         self._silent_until = float("-inf")
         self._began = float("-inf")
@@ -58,7 +58,7 @@ class Pace:
             raise self._silence()
 
     @asynccontextmanager
-    async def turn(self, lane: Lane) -> AsyncIterator[None]:
+    async def turn(self, lane: Priority) -> AsyncIterator[None]:
         """Holds the right to send one request; no two writes are under way at once.
 
         A write that queues begins a whole pause after the end of the last one. One that goes ahead begins half a pause
@@ -85,7 +85,7 @@ class Pace:
                         self._next_write = max(self._next_write, self._clock.steady()) + self._spacing_s
                     return
 
-    def _wait(self, lane: Lane) -> float:
+    def _wait(self, lane: Priority) -> float:
         """Seconds until the next write of that lane may begin; one that goes ahead owes at most one pause."""
         due = self._next_write
         if lane == "ahead":

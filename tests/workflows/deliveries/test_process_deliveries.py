@@ -16,7 +16,6 @@ from bot.model import Status
 from bot.reports.locale.reasons import english
 from bot.store.database.tables import run_issues
 from bot.store.inbox.deliveries import DeliveryRow
-from bot.workflows.deliveries import pump
 from tests.workflows.conftest import NAME, Harness
 from tests.workflows.deliveries.stored_deliveries import deliver, event
 
@@ -25,7 +24,7 @@ AtDesk = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pump, "backoff_s", lambda faults: 0.1)
+    monkeypatch.setattr("bot.workflows.deliveries.process_deliveries.backoff_s", lambda faults: 0.1)
 
 
 def do(at_desk: AtDesk, work: Callable[[Harness], Coroutine[Any, Any, Any]]) -> Any:

@@ -1,0 +1,1 @@
+"""Report files that checks write: JUnit XML and SARIF."""
