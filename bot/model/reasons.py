@@ -15,7 +15,7 @@ Value: TypeAlias = "str | int | Reason | tuple[Reason, ...]"
 
 
 class Reason(Model):
-    """`kind` is in `model.reason_kinds.KINDS`; `values` are its fields, untrusted. A field may hold other reasons."""
+    """`kind` names the message `reason.KIND`; `values` are its fields, untrusted. A field may hold other reasons."""
 
     kind: str
     values: dict[str, Value] = Field(default_factory=dict)

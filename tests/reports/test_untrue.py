@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from bot.model import Phase, RunView
-from bot.model.reason_kinds import KINDS
 from bot.reports.locale.catalog import messages
 from bot.reports.pulls.comment import fix_comment
 from bot.reports.runs.check_output import check_output
@@ -55,7 +54,7 @@ def test_a_login_keeps_its_case_in_front_of_a_sentence() -> None:
     assert len(kinds) > 5
     for kind in kinds:
         values = {"by": "ann", "label": "auto-fix", "number": 7, "command": "fix"}
-        reason = make_reason(kind, **{name: values[name] for name in KINDS[kind].split()})
+        reason = make_reason(kind, **values)
         assert reason_sentence(reason, "en").startswith("`ann` "), kind
     assert sentence("asked `@acme/all` <b> fixes #1") == ("Asked `@acme/all` \\<b\\> fixes \\#&#8203;1.")
 

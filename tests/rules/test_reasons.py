@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import get_args, get_type_hints
 
 import pytest
 
+import bot
 from bot.errors import Stale
 from bot.model import Issue
-from bot.model.reason_kinds import KINDS
 from bot.model.reasons import ExplainedStop, Reason
 from bot.reports.locale.catalog import messages
 from bot.reports.locale.reasons import english, english_json, reason_text, user_error
@@ -22,12 +25,20 @@ from bot.rules.triage.decisions import CancelRun
 from tests.rules.triage.issue_events import POLICY, facts, labeled, unlabeled
 
 EVIL = "a, which b paused (1 of 1 in use) {x} \n@ann"
+KINDS = sorted(
+    {key.removeprefix("reason.").removesuffix(".one") for key in messages("en") if key.startswith("reason.")}
+)
 WORDLESS = {"quoted", "all", "agent"}
 """Kinds that only hold what others say."""
 
 
+def fields(kind: str) -> set[str]:
+    texts = (messages("en").get(key, "") for key in (f"reason.{kind}", f"reason.{kind}.one"))
+    return {name for text in texts for name in re.findall(r"\{(\w+)\}", text)} - {"file"}
+
+
 def values(kind: str) -> dict[str, str | int]:
-    return {name: 7 if name in ("number", "limit", "count") else EVIL for name in KINDS[kind].split()}
+    return {name: 7 if name in ("number", "limit", "count") else EVIL for name in fields(kind)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -40,17 +51,47 @@ def test_a_kind_is_worded_in_both_languages_with_its_own_fields(kind: str) -> No
     )
 
 
-def test_the_catalog_has_the_kinds_and_no_other() -> None:
-    named = {key.removeprefix("reason.").removesuffix(".one") for key in messages("en") if key.startswith("reason.")}
-    assert named == set(KINDS)
+def made() -> Iterator[tuple[str, ast.Call]]:
+    """Every call that makes a reason, with its place."""
+    for path in sorted(Path(bot.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "make_reason":
+                yield f"{path.name}:{node.lineno}", node
 
 
-def test_other_fields_than_the_kinds_own_are_a_bug() -> None:
-    for wrong in ({}, {"number": 7}, {"number": 7, "by": "ann", "label": "x"}):
+def kinds_of(argument: ast.expr) -> list[str]:
+    match argument:
+        case ast.Constant(str(kind)):
+            return [kind]
+        case ast.IfExp():
+            return kinds_of(argument.body) + kinds_of(argument.orelse)
+        case _:
+            return []
+
+
+def test_the_calls_that_make_a_reason_give_the_fields_of_its_message() -> None:
+    wrong, named = [], 0
+    for at, call in made():
+        given = {word.arg for word in call.keywords}
+        for kind in kinds_of(call.args[0]):
+            named += 1
+            if kind not in KINDS or (None not in given and given != fields(kind)):
+                wrong.append((at, kind, given))
+    assert wrong == [] and named > 150
+
+
+def test_every_message_of_a_reason_is_of_one_that_is_made() -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in sorted(Path(bot.__file__).parent.rglob("*.py")))
+    texts = set(re.findall(r"""["']([\w.]+)["']""", code))
+    stems = {f"{stem}." for stem in re.findall(r"""f["']([\w.]+)\.\{""", code)}
+    stems |= set(re.findall(r"""f["']([\w.]+_)\{""", code))
+    assert [kind for kind in KINDS if kind not in texts and not kind.startswith(tuple(stems))] == []
+
+
+def test_a_reason_without_a_message_or_a_field_of_it_is_a_bug() -> None:
+    for wrong in (make_reason("wait.paused", number=7), make_reason("wait.for_godot")):
         with pytest.raises(KeyError):
-            make_reason("wait.paused", **wrong)
-    with pytest.raises(KeyError):
-        make_reason("wait.for_godot")
+            english(wrong)
 
 
 def test_a_reason_is_stored_and_compared_as_a_value() -> None:

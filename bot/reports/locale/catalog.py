@@ -15,10 +15,6 @@ from bot.model import Language
 
 __all__ = ["bullets", "duration", "gigabytes", "has_message", "joined", "messages", "t"]
 
-_FILES = (
-    *("runs", "answers", "pull_checks", "replies", "refusals", "history", "terminal"),
-    *("reasons", "rejections", "deliveries"),
-)
 _HERE = Path(__file__).parent
 
 
@@ -26,8 +22,8 @@ _HERE = Path(__file__).parent
 def messages(language: Language) -> Mapping[str, str]:
     """All messages of the language by key."""
     found: dict[str, str] = {}
-    for name in _FILES:
-        found |= tomllib.loads((_HERE / language / f"{name}.toml").read_text(encoding="utf-8"))
+    for path in sorted((_HERE / language).glob("*.toml")):
+        found |= tomllib.loads(path.read_text(encoding="utf-8"))
     return MappingProxyType(found)
 
 
