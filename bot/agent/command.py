@@ -30,7 +30,7 @@ TAIL_BYTES = 1_000_000
 _MAX_TRIES = 20
 # a string ends at its line's end at the latest, so that a stray quote in prose costs one line
 _TOKEN = re.compile(r'[{}]|(?P<key>"changes"\s*+:)|"[^"\\\n]*+(?:\\.[^"\\\n]*+)*"?')
-_CHANGES = TypeAdapter(tuple[Change, ...])
+_CHANGES = TypeAdapter(tuple[Change, ...], config={"defer_build": True})
 
 
 @dataclass(frozen=True, slots=True)

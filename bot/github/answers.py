@@ -34,7 +34,7 @@ class Invalid(UserError):
 class Form(BaseModel):
     """The base of what is read of GitHub's JSON: only the members named, whatever else comes along."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 FormT = TypeVar("FormT", bound=Form)

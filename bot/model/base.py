@@ -7,12 +7,12 @@ from pydantic.alias_generators import to_camel
 
 
 class Model(BaseModel):
-    """A frozen value; a misspelt field is an error, not a silent extra."""
+    """A frozen value; a misspelt field is an error, not a silent extra. Its validator is built at first use."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class CamelModel(Model):
     """A model whose JSON is camelCase (REQ-RUN-001); snake_case is accepted too."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)

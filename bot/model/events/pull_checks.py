@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from bot.model.events.base import Event
 from bot.model.nouns import ValidationStep
@@ -114,4 +114,4 @@ PullCheckEvent = Annotated[
     | PullFinished,
     Field(discriminator="type"),
 ]
-PULL_CHECK_EVENTS: TypeAdapter[PullCheckEvent] = TypeAdapter(PullCheckEvent)
+PULL_CHECK_EVENTS: TypeAdapter[PullCheckEvent] = TypeAdapter(PullCheckEvent, config=ConfigDict(defer_build=True))

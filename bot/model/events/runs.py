@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PlainSerializer, TypeAdapter
+from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter
 
 from bot.model.events.base import Event
 from bot.model.events.phases import (
@@ -276,4 +276,4 @@ _Others = (
     | SessionFinished
 )
 RunEvent = Annotated[_InPhases | _InAttempts | _OfChecks | _Others, Field(discriminator="type")]
-RUN_EVENTS: TypeAdapter[RunEvent] = TypeAdapter(RunEvent)
+RUN_EVENTS: TypeAdapter[RunEvent] = TypeAdapter(RunEvent, config=ConfigDict(defer_build=True))

@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
-from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
 
 _LISTS = frozenset({"bullet_list_open", "ordered_list_open", "list_item_open"})
 _SHOWN = frozenset({"blockquote", "details", "pre", "table"})
@@ -128,6 +129,8 @@ def _line_break(state: StateInline, silent: bool) -> bool:
 def _markdown(*, links: bool = True) -> MarkdownIt:
     """CommonMark with tables, and no more than decides where a line stands: no emphasis, and `---` below a line makes
     no heading of it, as that is how mail programs begin a signature."""
+    from markdown_it import MarkdownIt  # 1.2 MB, which a server needs with the first comment that has commands
+
     markdown = MarkdownIt("commonmark").enable("table").disable("lheading")
     markdown.core.ruler.enableOnly(["normalize", "block"])
     markdown.inline.ruler.before("text", "line", _line_break)

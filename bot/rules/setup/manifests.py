@@ -44,7 +44,7 @@ Lists = Annotated[Mapping[str, tuple[str, ...]], BeforeValidator(_lists)]
 
 
 class _Manifest(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     def has(self, *keys: str) -> bool:
         """Whether one of the keys is there; without keys, whether any is."""
