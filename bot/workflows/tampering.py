@@ -11,31 +11,21 @@ from bot.model.reasons import Reason
 from bot.reports.locale.reasons import refused
 from bot.rules.runs.pipeline import named_by
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS, FileTexts, weakened, weakened_refusal
-from bot.workspace.git.diff import PathChange, texts
 from bot.workspace.git.diff import changed as changed_paths
-from bot.workspace.git.tree import Tree
+from bot.workspace.git.diff import texts
 
-_SCRIPTS = ("package.json", "Makefile", "justfile")
+SCRIPTS = ("package.json", "Makefile", "justfile")
 """Where checks keep their command lines."""
 
 
 async def weakenings(
-    tree: Tree,
-    before: str,
-    after: str,
-    changed: Sequence[PathChange],
-    *,
-    named: Collection[str],
-    commands: Sequence[str] = (),
+    files: Sequence[FileTexts], scripts: Sequence[FileTexts], *, named: Collection[str], commands: Sequence[str] = ()
 ) -> tuple[Reason, ...]:
-    """What people should look at in a change; raises Refused where tests or checks lose their force.
+    """What people should look at in a change of these files; raises Refused where tests or checks lose their force.
 
     Paths in `named` are those that the task itself is about; a file that one of the `commands` of the checks names, or
-    a script of theirs, is itself a test."""
-    paths = [change.path for change in changed if not change.binary]
-    read = await file_texts(tree.git_dir, before, after, [*paths, *_SCRIPTS])
-    files, scripts = read[: len(paths)], read[len(paths) :]
-    checked = named_by([*commands, *(script.before or "" for script in scripts)], paths)
+    one of their `scripts`, is itself a test."""
+    checked = named_by([*commands, *(script.before or "" for script in scripts)], [file.path for file in files])
     found = await asyncio.to_thread(weakened, files, named, checked)
     why = weakened_refusal(found)
     if why is not None:
@@ -52,5 +42,5 @@ async def loosened(git_dir: Path, before: str, after: str) -> Reason | None:
 
 async def file_texts(git_dir: Path, before: str, after: str, paths: Sequence[str]) -> tuple[FileTexts, ...]:
     """The texts of these files in two snapshots, in the order of the paths."""
-    old, new = await asyncio.gather(texts(git_dir, before, paths), texts(git_dir, after, paths))
+    old, new = await texts(git_dir, (before, after), paths)
     return tuple(FileTexts(path, old.get(path), new.get(path)) for path in paths)

@@ -16,12 +16,13 @@ from bot.rules.patches.formatting_only import is_restyled, style_is_no_matter, t
 from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.rules.runs.changes import FREE, MECHANICAL
 from bot.rules.runs.state import RunState
+from bot.rules.tampering.weakened_tests import FileTexts
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import tried_before
-from bot.workflows.tampering import weakenings
+from bot.workflows.tampering import SCRIPTS, file_texts, weakenings
 from bot.workspace.git.command import GitError
-from bot.workspace.git.diff import PathChange, texts
+from bot.workspace.git.diff import PathChange
 from bot.workspace.git.tree import Tree
 from bot.workspace.patch import apply_changes
 
@@ -123,16 +124,20 @@ async def _judged(
     if refusal is not None:
         raise refused(refusal.reason, refusal.because)
     # the policy comes first: it keeps what is read here small
-    restyled = [] if row.spec.given else await _restyled(tree, before, left, state)
     after, changed = left.snapshot, left.changed
+    edited = [one.path for one in changed if not one.binary]
+    read = await file_texts(tree.git_dir, before, after, [*edited, *SCRIPTS])
+    files, scripts = read[: len(edited)], read[len(edited) :]
+    restyled = [] if row.spec.given else await _restyled(files, left, state)
     if len(restyled) == len(changed):
         raise refused(RESTYLED, make_reason("refused.restyled", paths=_named(restyled)))
     if restyled:
         await tree.restore(before, restyled)
         after, changed = await _outcome(tree, before)
     commands = [stage.command.text for stage in state.stages if stage.command]
+    files = tuple(one for one in files if one.path not in restyled)
     patch, notes = await asyncio.gather(
-        _diff(tree, before, after), weakenings(tree, before, after, changed, named=state.focus, commands=commands)
+        _diff(tree, before, after), weakenings(files, scripts, named=state.focus, commands=commands)
     )
     paths = tuple(item.path for item in changed)
     added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))
@@ -151,17 +156,22 @@ def _beyond(changed: Sequence[PathChange], task: AgentTask) -> list[str]:
     return [one.path for one in changed if one.path not in task.style.files or one.status != "M"]
 
 
-async def _restyled(tree: Tree, before: str, left: _Left, state: RunState) -> list[str]:
+async def _restyled(files: Sequence[FileTexts], left: _Left, state: RunState) -> list[str]:
     """The files that the change only lays out otherwise, where that can't be what is asked for."""
     if not style_is_no_matter(state.standing):
         return []
     asked = task_paths(state.focus, state.standing)
-    edited = (one for one in left.changed if one.status == "M" and one.old_mode == one.new_mode and not one.binary)
-    paths = [one.path for one in edited if one.path not in asked]
-    old, new = await asyncio.gather(texts(tree.git_dir, before, paths), texts(tree.git_dir, left.snapshot, paths))
+    edited = {one.path for one in left.changed if one.status == "M" and one.old_mode == one.new_mode and not one.binary}
 
     def judged() -> list[str]:
-        return [path for path in paths if path in old and path in new and is_restyled(path, old[path], new[path])]
+        return [
+            one.path
+            for one in files
+            if one.path in edited - asked
+            and one.before is not None
+            and one.after is not None
+            and is_restyled(one.path, one.before, one.after)
+        ]
 
     return await asyncio.to_thread(judged)
 

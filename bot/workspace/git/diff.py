@@ -61,17 +61,19 @@ async def diff(git_dir: Path, before: str, after: str) -> str:
     return out.decode("utf-8", "replace")
 
 
-async def texts(git_dir: Path, snapshot: str, paths: Sequence[str]) -> dict[str, str]:
-    """The text of each of these files in a snapshot, by one git process; without those that it has not or that are
-    directories or submodules; a symbolic link's is its target. Bytes that are not UTF-8 are replaced."""
-    asked = [path for path in paths if "\n" not in path]  # git takes a name to a line here
+async def texts(git_dir: Path, snapshots: Sequence[str], paths: Sequence[str]) -> tuple[dict[str, str], ...]:
+    """For each snapshot the text of each of these files in it, by one git process; without those that it has not or
+    that are directories or submodules; a symbolic link's is its target. Bytes that are not UTF-8 are replaced."""
+    found: tuple[dict[str, str], ...] = tuple({} for _ in snapshots)
+    # git takes a name to a line here
+    lines = [path for path in paths if "\n" not in path]
+    asked = [(one, name, path) for one, name in zip(found, snapshots, strict=True) for path in lines]
     if not asked:
-        return {}
-    names = b"".join(b"%s:%s\n" % (snapshot.encode("ascii"), encode(path)) for path in asked)
+        return found
+    names = b"".join(b"%s:%s\n" % (snapshot.encode("ascii"), encode(path)) for _, snapshot, path in asked)
     out = await git("cat-file", "--batch", git_dir=git_dir, stdin=names)
-    found: dict[str, str] = {}
     at = 0
-    for path in asked:
+    for of_snapshot, _, path in asked:
         end = out.index(b"\n", at)
         head = out[at:end].split(b" ")
         at = end + 1
@@ -79,7 +81,7 @@ async def texts(git_dir: Path, snapshot: str, paths: Sequence[str]) -> dict[str,
             continue
         size = int(head[2])
         if head[1] == b"blob":
-            found[path] = out[at : at + size].decode("utf-8", "replace")
+            of_snapshot[path] = out[at : at + size].decode("utf-8", "replace")
         at += size + 1
     return found
 

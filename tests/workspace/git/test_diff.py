@@ -23,7 +23,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 async def read(repo: Path, snapshot: str, *paths: str) -> dict[str, str]:
-    return await texts(repo / ".git", snapshot, paths)
+    return (await texts(repo / ".git", (snapshot,), paths))[0]
 
 
 async def test_texts_are_those_of_the_snapshot_each_whole(repo: Path) -> None:
@@ -36,6 +36,7 @@ async def test_texts_are_those_of_the_snapshot_each_whole(repo: Path) -> None:
     assert await read(repo, after, *held) == held
     assert await read(repo, before, *held) == {"a.txt": "one\n"}
     assert await read(repo, after) == {}
+    assert await texts(repo / ".git", (before, after), list(held)) == ({"a.txt": "one\n"}, held)
 
 
 async def test_what_is_no_file_has_no_text(repo: Path) -> None:
