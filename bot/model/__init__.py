@@ -1,43 +1,29 @@
-"""The frozen nouns that every room shares. They hold values and no behaviour beyond naming themselves;
-what may be decided about them lives in `rules`."""
+"""Frozen values that every package shares. They decide nothing: decisions are in `bot/rules`."""
 
 from __future__ import annotations
 
 from bot.model.agents import AgentTask, Applied, Change, Proposal, StyleFindings
-from bot.model.could_not_run import CouldNotRun
-from bot.model.events.runs import RunEvent
-from bot.model.failure_excerpts import ShownFailure
-from bot.model.nouns import (
+from bot.model.base import CamelModel, Model
+from bot.model.checks import (
     CHECK_ORDER,
     Annotation,
     AnnotationLevel,
-    Artifact,
-    CamelModel,
     CheckName,
     CheckProgress,
     CheckResult,
     Classification,
-    Group,
-    GroupBy,
-    Issue,
-    Language,
-    ManageWorktreeResult,
-    Model,
-    Phase,
+    CouldNotRun,
     PreviousError,
-    Proof,
-    Repo,
     RunChecksResult,
     SandboxMode,
     ShellCommand,
-    Status,
-    StopReason,
-    SuiteCounts,
+    ShownFailure,
     ToolsMode,
-    Validation,
-    ValidationStep,
-    WorktreeInfo,
 )
+from bot.model.events.runs import RunEvent
+from bot.model.issues import Group, GroupBy, Issue
+from bot.model.pipeline import SuiteCounts, Validation, ValidationStep
+from bot.model.reasons import Language
 from bot.model.report_views import (
     CheckOutput,
     Conflict,
@@ -48,6 +34,8 @@ from bot.model.report_views import (
     Resolution,
     RunView,
 )
+from bot.model.repositories import ManageWorktreeResult, Repo, WorktreeInfo
+from bot.model.runs import Artifact, Phase, Proof, Status, StopReason
 from bot.model.sessions import ChangedFile, Problem, Session, SessionRequest, SessionSummary, ShellOrArgv
 from bot.model.setups import NeededSetup, SetupDone, SetupPlan
 

@@ -1,9 +1,9 @@
-"""What agents are given, what they offer, and the changes that they make."""
+"""Agents: the task that they get, the change that they propose, and what was applied of it."""
 
 from __future__ import annotations
 
 from bot.model.base import CamelModel, Model
-from bot.model.nouns import Validation
+from bot.model.pipeline import Validation
 from bot.model.reasons import Reason
 
 
@@ -17,26 +17,26 @@ class Change(CamelModel):
 
 
 class Applied(Model):
-    """What `apply_changes` did to the tree: paths it wrote, and those for which the fallback was used."""
+    """The result of `apply_changes`: the paths that it wrote, and those for which it used the fallback."""
 
     paths: tuple[str, ...]
     fallbacks: tuple[str, ...] = ()
 
 
 class StyleFindings(Model):
-    """Files in which a project's own lint or format check found something; relative paths, each once."""
+    """Files with findings of the project's own lint or format check; relative paths, each once."""
 
     lint: tuple[str, ...] = ()
     unformatted: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:
-        """All of them."""
+        """The files of both checks."""
         return tuple(dict.fromkeys((*self.lint, *self.unformatted)))
 
 
 class AgentTask(Model):
-    """What an agent is told (REQ-RUN-008). `focus` names the files the task is about; empty means any."""
+    """The task of an agent (REQ-RUN-008). `focus` names the files that the task is about; empty means any."""
 
     run_id: str
     attempt: int
@@ -54,11 +54,11 @@ class AgentTask(Model):
 
 
 class Proposal(Model):
-    """What an agent offers: changes to apply, or a diff that its edits already made in the tree.
+    """A change that an agent proposes: changes to apply, or edits that it already made in the working tree.
 
-    `offered` false means it has nothing to offer, which costs no attempt. `because` says why.
-    `note` is for the record. `replays` is the
-    diff hash of the known resolution that it repeats: if it does not help, that one is a dead end too."""
+    With `offered` false there is no change, for the reason `because`; this costs no attempt. `note` is kept with the
+    attempt. `replays` is the diff hash of the known resolution that the change repeats. If the change does not help,
+    that resolution is a dead end too."""
 
     agent: str
     offered: bool
@@ -69,4 +69,4 @@ class Proposal(Model):
     tools: tuple[str, ...] = ()
     replays: str | None = None
     untouched: bool = False
-    """It left the tree alone, so there is nothing to put back."""
+    """The agent did not edit the working tree, so nothing needs to be restored."""

@@ -1,4 +1,4 @@
-"""What every model is made of: a frozen value, in snake_case or, on the wire, in camelCase."""
+"""The base classes of all models: a frozen value, with JSON in snake_case or in camelCase."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 
 
 class Model(BaseModel):
-    """A frozen value; a misspelt field is an error, not a silent extra. Its validator is built at first use."""
+    """A frozen value; an unknown field is an error. Its validator is built at first use."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

@@ -1,6 +1,4 @@
-"""The nouns of slash commands: a verb, a command as somebody wrote it, and what can be wrong with one.
-`rules.commands.parser` reads them and `reports.commands.replies` answers; neither imports the other, so what both name
-is here."""
+"""Slash commands: the verbs, and a command as it stands in a comment, with its mistake if it has one."""
 
 from __future__ import annotations
 
@@ -14,9 +12,9 @@ Where = Literal["issue", "pull"]
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One thing that can be asked for, and on which threads. Who may write to the repository may ask for all of them.
+    """One command and the threads on which it works. Everyone with write access may use every command.
 
-    `author_may`: so may the author of a pull request from the same repository. `reads`: it changes nothing."""
+    `author_may`: the author of a pull request from the same repository may use it too. `reads`: it changes nothing."""
 
     name: str
     usage: str

@@ -1,5 +1,5 @@
-"""GitHub's JSON, as webhooks and the REST API send it: one model for each object, with what is read of it and no more.
-Names that reach file systems, databases or the API are checked here, once (threats.md 1)."""
+"""GitHub's JSON, as webhooks and the REST API send it: one model for each object, with the fields that are read.
+Names that reach file systems, databases or the API are checked here (threats.md 1)."""
 
 from __future__ import annotations
 
@@ -58,23 +58,23 @@ Name = Annotated[StrictStr, Field(min_length=1), BeforeValidator(_storable)]
 """A text without NUL and lone surrogates, which neither a database nor the API can take."""
 
 Prose = Annotated[StrictStr, BeforeValidator(_prose)]
-"""What a person wrote: null is empty, and what cannot be stored is shown as U+FFFD."""
+"""Text that a person wrote: null is empty, and characters that cannot be stored become U+FFFD."""
 
 Login = Annotated[Name, AfterValidator(_login)]
-"""An account's name in GitHub's own alphabet; it becomes part of an address that is asked about permissions."""
+"""An account's name in GitHub's alphabet; it becomes part of the URL that reads the account's permission."""
 
 Sha = Annotated[Name, AfterValidator(_sha)]
 FullName = Annotated[Name, AfterValidator(_full_name)]
-"""`owner/name` in GitHub's own alphabet; it becomes part of paths."""
+"""`owner/name` in GitHub's alphabet; it becomes part of paths."""
 
 Moment = Annotated[datetime | None, BeforeValidator(_moment)]
-"""An ISO 8601 time with its zone, None where there is none: order may then not be judged by it."""
+"""An ISO 8601 time with its zone; None where it is missing, so that nothing can be ordered by it."""
 
 Flag = Annotated[StrictBool, BeforeValidator(lambda flag: False if flag is None else flag)]
 
 
 class GitHubModel(BaseModel):
-    """An object of GitHub's; what is not read of it may be anything."""
+    """An object of GitHub's; fields that are not read may be anything."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
@@ -103,7 +103,7 @@ class LabelJson(GitHubModel):
 
 
 class ThreadJson(GitHubModel):
-    """An issue or a pull request, as far as both are the same; an issue that is one has `pull_request`."""
+    """The fields that issues and pull requests share; an issue that is a pull request has `pull_request`."""
 
     number: Id
     user: AccountJson | None = None

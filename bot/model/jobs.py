@@ -1,5 +1,5 @@
-"""The nouns of durable work: what is asked of the engine, and what a call of a job came to. They stand apart from it,
-so that who drives a run by hand (`mendbot fix`) need not load an engine."""
+"""Durable jobs: what the engine runs, and the result of each call. These types need no engine, so that
+`mendbot fix` can drive a run without one."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bot.model.nouns import Model
+from bot.model.base import Model
 
 JobState = Literal["unknown", "waiting", "running", "ended"]
 JobArgs = dict[str, Any]
 
 
 class JobName(StrEnum):
-    """The kinds of jobs; `bot/workflows/job_table.py` says what does each."""
+    """The kinds of jobs; `bot/workflows/job_table.py` has the function of each."""
 
     FIX = "fix"
     SETTLE = "settle"
@@ -26,7 +26,7 @@ class JobName(StrEnum):
 
 
 class StepResult(Model):
-    """What one call of a job came to. `wait_s` is slept durably before the next; `fault` counts towards giving up."""
+    """The result of one call of a job. The next call waits for `wait_s`, durably; `fault` counts towards giving up."""
 
     done: bool
     wait_s: float = 0.0
@@ -37,7 +37,7 @@ JobStep = Callable[[JobArgs, int], Awaitable[StepResult]]
 
 
 class Job(Model):
-    """An intent: `id` is made from what is wanted, so wanting it twice is wanting it once."""
+    """A job to enqueue: `id` is made from its purpose, so enqueueing it twice is enqueueing it once."""
 
     kind: str
     id: str
@@ -46,7 +46,7 @@ class Job(Model):
 
 
 class Queue(Model):
-    """A queue: jobs at once in this process, and at once for one partition (a repository)."""
+    """A queue: how many jobs run at once in this process, and how many for one partition (a repository)."""
 
     name: str
     at_once: int

@@ -1,11 +1,12 @@
-"""The nouns of checking a pull request: the request itself, what failed on it and whose failure it is, the buttons."""
+"""Pull requests: the request itself, the status of its checks with their failures, and the buttons of check runs."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Literal
 
-from bot.model.nouns import Model, ValidationStep
+from bot.model.base import Model
+from bot.model.pipeline import ValidationStep
 from bot.model.reasons import ExplainedStop
 from bot.model.report_views import KnownError
 from bot.model.setups import SetupDone
@@ -36,56 +37,56 @@ class PullRequest(Model):
     updated_at: datetime | None = None
 
 
-class Rate(Model):
-    """How often a check was flaky among its runs here so far, this one included."""
+class FlakyRate(Model):
+    """How often a check was flaky in its runs in this repository so far, this one included."""
 
     flaky: int = 0
     runs: int = 0
 
 
 class FailureHistory(Model):
-    """How often a repository's checks failed with one error, this time included; `since` is when first, ISO 8601."""
+    """How often a repository's checks failed with one error, now included; `since` is the first time, ISO 8601."""
 
     times: int = 0
     since: str = ""
 
 
 class Failure(Model):
-    """One failure of a failed check, by its error as `rules.failures.errors` normalises it (untrusted), and whose it
-    is."""
+    """One failure of a failed check: its error as `rules.failures.errors` normalises it (untrusted), and whether the
+    pull request caused it."""
 
     error: str
     verdict: Verdict
     test: str = ""
-    """The test that failed, by its runner's name for it; empty where it is none, or the runner names none."""
+    """The name of the failed test; empty where it is no test, or the runner prints no name."""
     said: str = ""
-    """What is wrong in the tool's own words; empty where they were not kept."""
+    """The tool's own message; empty where it was not stored."""
     seen: FailureHistory | None = None
     known: KnownError | None = None
-    """What the history says of how it was resolved before."""
+    """How the error was resolved before, from the error history."""
 
 
 class CheckStatus(Model):
-    """One check of a pull request's head. A completed one has `step`, or `kept_from`: the run whose result stands, as
-    nothing was run again; or neither, where it was not to be run (`because` says why)."""
+    """One check of a pull request's head commit. A completed check has `step` if it ran, or `kept_from`: the earlier
+    run whose result is still valid. It has neither if it was not to be run, for the reason `because`."""
 
     name: str
     status: CheckRunStatus = "queued"
     step: ValidationStep | None = None
     failures: tuple[Failure, ...] = ()
-    rate: Rate | None = None
+    rate: FlakyRate | None = None
     """Where the check was flaky."""
     kept_from: str = ""
     because: str = ""
 
     @property
     def new(self) -> tuple[Failure, ...]:
-        return tuple(one for one in self.failures if one.verdict == "new")
+        return tuple(failure for failure in self.failures if failure.verdict == "new")
 
     @property
     def conclusion(self) -> str:
-        """GitHub's conclusion, once it is completed. A failure that nobody judged counts as new, and one kept from an
-        earlier run as it was then."""
+        """GitHub's conclusion, once it is completed. A failure without a verdict counts as new; a result kept from an
+        earlier run keeps its verdicts."""
         step = self.step
         if step.skipped if step else not self.failures and (self.because != "" or not self.kept_from):
             return "skipped"
@@ -96,31 +97,31 @@ class CheckStatus(Model):
 
 
 class PullCheckReport(Model):
-    """All that reports may tell of the checks of one head of a pull request."""
+    """All that reports may publish about the checks of one head commit of a pull request."""
 
     run_id: str
     repo: str
     github_url: str
-    """GitHub's pages, without a slash at the end: links are made with it."""
+    """The address of GitHub's pages, without a slash at the end, for links."""
     number: int
     title: str = ""
     author: str = ""
     head_sha: str
     base_sha: str = ""
-    """The commit that this head is compared with: where it left its base branch."""
+    """The commit that the head commit is compared with: the merge base."""
     from_fork: bool = False
     status: PullStatus = "queued"
     checks: tuple[CheckStatus, ...] = ()
     stop: ExplainedStop | None = None
     """Why it ended early: superseded, cancelled, closed, or a fault."""
     past: tuple[KnownError, ...] = ()
-    """What the history knows of errors in the files that the pull request changes."""
+    """Known errors in the files that the pull request changes, from the error history."""
     setup: tuple[SetupDone, ...] = ()
-    """The steps of the head's setup that has ended."""
+    """The steps of the setup of the head commit, once it has ended."""
     sandbox: str = ""
     duration_ms: int = 0
     fixable: bool = False
-    """Whether *Fix* may be offered: something new failed, and the limit of pushes is not reached."""
+    """Whether the *Fix* button is shown: there is a new failure, and the limit of pushes is not reached."""
 
 
 class CheckAction(Model):

@@ -1,16 +1,15 @@
-"""A reason as a value: its kind and its fields. It becomes text in one place, the message catalog, in any language."""
+"""A reason as a value: its kind and its fields. The message catalog turns it into text, in either language."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import Field
 
-from bot.model.nouns import Model
+from bot.model.base import Model
 
-__all__ = ["ExplainedGroup", "ExplainedStop", "Reason", "Value"]
-
+Language = Literal["en", "ko"]
 Value: TypeAlias = "str | int | Reason | tuple[Reason, ...]"
 
 
@@ -25,7 +24,7 @@ class Reason(Model):
 
         def mapped(value: Value) -> Value:
             if isinstance(value, tuple):
-                return tuple(one.map_text(change) for one in value)
+                return tuple(reason.map_text(change) for reason in value)
             if isinstance(value, Reason):
                 return value.map_text(change)
             return change(value) if isinstance(value, str) else value
@@ -49,12 +48,3 @@ class ExplainedStop(Model):
     def map_text(self, change: Callable[[str], str]) -> ExplainedStop:
         """The stop reason with every text in its details changed, for instance masked."""
         return ExplainedStop(reason=self.reason, details=self.details.map_text(change))
-
-
-class ExplainedGroup(Model):
-    """Issues that are fixed together, with the reasons as values."""
-
-    key: str
-    issues: tuple[int, ...]
-    suggested_branch: str
-    reasons: tuple[Reason, ...] = ()

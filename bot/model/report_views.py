@@ -1,11 +1,15 @@
-"""The nouns of telling: what a report, a check run or the error history may show."""
+"""What reports, check runs and the error history may show of a run."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from bot.model.nouns import Annotation, CamelModel, Issue, Model, Phase, Proof, Status, Validation
+from bot.model.base import CamelModel, Model
+from bot.model.checks import Annotation
+from bot.model.issues import Issue
+from bot.model.pipeline import Validation
 from bot.model.reasons import ExplainedStop, Reason
+from bot.model.runs import Phase, Proof, Status
 from bot.model.setups import SetupDone
 
 
@@ -17,30 +21,30 @@ class PullRequestRef(Model):
 
 
 class Resolution(CamelModel):
-    """What made an error go away, proven by the same check passing (REQ-RA-311); its JSON begins as the seed's."""
+    """The change that made an error go away, proven by the same check passing (REQ-RA-311)."""
 
     resolved_by: str = ""
-    """A login, or the bot's."""
+    """The login of a person or of the bot."""
     tool: str = ""
     tool_sequence: tuple[str, ...] = ()
     how: str = ""
-    """In a person's words (`/mendbot resolved <how>`), or whatever an older record says."""
+    """A person's description (`/mendbot resolved <how>`), or the text of an imported record."""
     repo: str | None = None
     commit: str | None = None
     pull_request: int | None = None
     author: str | None = None
     run_id: str | None = None
-    """The run, or the command, that proved or said it: what the same attempt of it says again is one use."""
+    """The run or the command that recorded it: the same attempt of it counts as one use."""
     attempt: int | None = None
     diff_hash: str | None = None
     patch: str | None = None
 
 
 class KnownError(CamelModel):
-    """A resolved error of the history; `error` is normalised, `raw` as the tool printed it where that may be told here,
-    `last_used` ISO 8601.
+    """A resolved error of the history. `error` is normalised; `raw` is the tool's message, where this repository may
+    see it; `last_used` is ISO 8601.
 
-    `shown` counts how often it was told before an attempt, `passed` how many of those attempts passed."""
+    `shown` counts the attempts whose agents got it as guidance, `passed` those of them that passed."""
 
     id: int
     error: str
@@ -55,8 +59,8 @@ class KnownError(CamelModel):
 
 
 class ErrorDelta(Model):
-    """What came of the errors with the latest validation, as normalised texts, untrusted. With the first one of a run,
-    where there is nothing to compare with, all of them remain."""
+    """How the latest validation changed the set of errors, as normalised texts, untrusted. With the first validation
+    of a run, all errors are `remaining`."""
 
     fixed: tuple[str, ...] = ()
     remaining: tuple[str, ...] = ()
@@ -64,8 +68,8 @@ class ErrorDelta(Model):
 
 
 class Attempt(Model):
-    """One attempt of a run and what came of it (`rules.runs.certificate`). An attempt without a change is
-    `not_applied`, one whose checks did not come to their end `not_checked`; neither has errors to tell of."""
+    """One attempt of a run and its result (`rules.runs.certificate`). An attempt without a change is `not_applied`,
+    an attempt whose checks did not end is `not_checked`; both have no errors."""
 
     attempt: int
     agent: str = ""
@@ -76,17 +80,17 @@ class Attempt(Model):
     flaky: bool = False
     moved: ErrorDelta | None = None
     compared: bool = True
-    """False where nothing had been checked before, so that all of its errors count as remaining."""
+    """False where nothing was checked before, so that all of its errors count as remaining."""
     validation: Validation | None = None
 
     @property
     def duration_ms(self) -> int:
-        """What its checks took."""
+        """The time that its checks took."""
         return sum(step.duration_ms for step in self.validation.steps) if self.validation else 0
 
 
 class Conflict(Model):
-    """Another group whose change would not merge with this one's, and in which files."""
+    """Another group whose change conflicts with the change of this group, and the files in conflict."""
 
     issues: tuple[int, ...]
     pull: int | None = None
@@ -94,8 +98,8 @@ class Conflict(Model):
 
 
 class Loss(Model):
-    """What of a run's unfinished change could not be kept: `files`, printable, and how many `more`; none named is all
-    of it. `because` is English, for the log."""
+    """The part of a run's unfinished change that could not be saved: `files`, printable, and the number of `more`
+    files. Without any file, all of it is lost. `because` is English, for the log."""
 
     files: tuple[str, ...] = ()
     more: int = 0
@@ -103,7 +107,7 @@ class Loss(Model):
 
 
 class RunView(Model):
-    """All that a report may tell about one run; made from its facts by `store.runs.runs`."""
+    """All that a report may publish about one run; `workflows.reporting.run_view` makes it."""
 
     run_id: str
     repo: str
@@ -120,60 +124,61 @@ class RunView(Model):
     agents: tuple[str, ...] = ()
     baseline: Validation | None = None
     proof: Proof = "shown"
-    """Of a run that ended green: what its checks have shown of the change (`rules.runs.proof`)."""
+    """What the checks of a successful run have proven of the change (`rules.runs.proof`)."""
     validations: tuple[Validation, ...] = ()
     troubles: tuple[Reason, ...] = ()
     """Why changes were not applied."""
     evidence: str = ""
-    """The first error block of the last failing step (`rules.failures.errors`); empty lets reports cut the step's
-    output."""
+    """The first error block of the last failing step (`rules.failures.errors`); where it is empty, reports cut the
+    step's output."""
     setup: tuple[SetupDone, ...] = ()
-    """The steps of the setup that has ended."""
+    """The steps of the setup, once it has ended."""
     chosen: tuple[tuple[str, str], ...] = ()
-    """The commands that check the project, masked, each with the file that it was chosen by, or ""."""
+    """The commands that check the project, masked, each with the file that it was chosen by, or with ""."""
     left: tuple[str, ...] = ()
-    """Errors of the base that the task does not name, in their tools' own words: they were left alone."""
+    """Errors of the base that the task does not name and that were left alone, in their tools' own words."""
     left_count: int = 0
     left_out: tuple[str, ...] = ()
-    """Checks that could not run on the base, and were left out."""
+    """Checks that were left out, as they could not run on the base."""
     changed_paths: tuple[str, ...] = ()
     stop: ExplainedStop | None = None
     commit_sha: str | None = None
     pull: PullRequestRef | None = None
     fixes_pull: Literal["", "branch", "fork"] = ""
-    """Whose pull request's branch it is for, the repository's own or a fork's; empty where it opens one of its own."""
+    """The pull request that the run fixes has its branch in the repository (`branch`) or in a fork; empty for a run
+    that opens its own pull request."""
     salvage_ref: str | None = None
-    """Where the unfinished change is kept, in a repository that the operator alone can reach."""
+    """The ref of the unfinished change, in a repository that only the operator can reach."""
     unfinished: str = ""
-    """That change as git's diff, masked; empty where there is none or it is too long."""
+    """The unfinished change as git's diff, masked; empty where there is none or it is too long."""
     loss: Loss | None = None
     sandbox: str = ""
     trigger_label: str = "auto-fix"
     duration_ms: int = 0
     task: str = ""
-    """What a session was asked for, untrusted; a group's task is what its issues say."""
+    """The task of a session, untrusted; the task of a group is in its issues."""
     guidance: tuple[KnownError, ...] = ()
-    """What the error history knew before the latest attempt."""
+    """The known errors that the latest attempt got from the error history."""
     recognised: tuple[tuple[Annotation, KnownError], ...] = ()
-    """Findings of the latest validation that the history knows (`rules.history.recognition`)."""
+    """Findings of the latest validation that the error history knows (`rules.history.recognition`)."""
     movement: ErrorDelta | None = None
-    """None until something was checked."""
+    """None until the first check has ended."""
     what_ran: Literal["", "compared", "unnamed", "not_before"] = ""
     """Whether the tests after the last change were compared with those before it, by name; empty where none ran."""
     notes: tuple[Reason, ...] = ()
-    """What a person should look at in the change."""
+    """Parts of the change that a person should review."""
     tried: tuple[Attempt, ...] = ()
-    """Every attempt that is over, also those that came to no change."""
+    """Every attempt that is over, also those without a change."""
     conflicts: tuple[Conflict, ...] = ()
     seen: tuple[tuple[str, int, str], ...] = ()
-    """Errors, normalised, with how often the repository's checks failed with each, this run included, and since when
-    (ISO 8601)."""
+    """Normalised errors, each with the number of failures of the repository's checks with it, this run included, and
+    the time of the first one (ISO 8601)."""
     printed: tuple[tuple[str, str], ...] = ()
-    """Errors, normalised, each in its tool's own words: what people are shown of it."""
+    """Normalised errors, each with the tool's own message, which people see."""
     waited_ms: int = 0
-    """How long a queued run has waited so far; 0 where nobody asked."""
+    """How long a queued run has waited so far; 0 where this was not read."""
     certificate: dict[str, Any] | None = None
-    """Of a run that is over: the account for programs of how it ended (`rules.runs.certificate`)."""
+    """How a run ended, for programs (`rules.runs.certificate`); None while it is not over."""
 
 
 class CheckOutput(Model):

@@ -1,4 +1,4 @@
-"""A session as programs ask for it, and as they are told of it (spec D, contract *Session*)."""
+"""Sessions: the request of a program, the session as the HTTP API shows it, and its summary for people (spec D)."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from datetime import datetime
 
 from pydantic import Field
 
-from bot.model.nouns import CamelModel, Model, Phase, Proof, Status, StopReason, Validation
+from bot.model.base import CamelModel, Model
+from bot.model.pipeline import Validation
 from bot.model.reasons import ExplainedStop
+from bot.model.runs import Phase, Proof, Status, StopReason
 
 ShellOrArgv = str | tuple[str, ...]
 """A string runs as `sh -c STRING`, a list as argv (contract, Particulars)."""
 
 
 class SessionRequest(CamelModel):
-    """What a session is to do (REQ-RUN-001); `rules.runs.session_request.parse_request` makes and judges it.
+    """The request for a session (REQ-RUN-001); `rules.runs.session_request.parse_request` makes and validates it.
 
     `repo` is an absolute path, or `owner/name` on GitHub. `agents` are agent specs, tried in order; empty means the
-    repository's or the operator's."""
+    agents of the repository's or the operator's configuration."""
 
     repo: str
     task: str
@@ -44,30 +46,30 @@ class ChangedFile(Model):
 
 
 class SessionSummary(Model):
-    """What a session that has ended came to, for people. `before` is the validation before any change, None where the
-    checks did not run then; `after` the last one. Paths of files that Mendbot keeps are absolute."""
+    """The result of a session that has ended, for people. `before` is the validation before any change, None where the
+    checks did not run then; `after` is the last validation. Paths of files that Mendbot stores are absolute."""
 
     status: Status
     attempt: int
     most: int
     proof: Proof | None = None
-    """Of a success: what its checks have shown."""
+    """What the checks of a successful session have proven."""
     changed: tuple[ChangedFile, ...] = ()
     before: Validation | None = None
     after: Validation | None = None
     stop: ExplainedStop | None = None
     directory: str
-    """Where the logs and the diff of each attempt are."""
+    """The directory of the logs and the diff of each attempt."""
     diff: str | None = None
-    """The whole change, or of one that did not succeed what had been tried last."""
+    """The file of the whole change; of a session that did not succeed, the file of the last attempt's change."""
     best_attempt: int | None = None
     best_diff: str | None = None
-    """Where an earlier attempt came further than the last."""
+    """The file of an earlier attempt that came further than the last."""
 
 
 class Session(CamelModel):
-    """A run as it stands. `phases` names every phase and its status (`pending`, `running`, `completed`, `failed` or
-    `skipped`); `artifact_refs` gives each phase's latest artifact."""
+    """The present state of a session. `phases` has the status of every phase (`pending`, `running`, `completed`,
+    `failed` or `skipped`); `artifact_refs` has the latest artifact of each phase."""
 
     id: str
     status: Status
@@ -79,7 +81,7 @@ class Session(CamelModel):
     max_attempts: int = 3
     stop_reason: StopReason | None = None
     shown: bool | None = None
-    """Of a success: whether a check failed before the change and passes with it. Else None."""
+    """Whether a check failed before the change and passes with it; None unless the session succeeded."""
     branch: str | None = None
     pull_request: str | None = None
     changed_paths: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a project lacks before its checks can run, and the plan that installs it."""
+"""The setup of a project: what its checks need, the plan that installs it, and the steps that have ended."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class NeededSetup:
 
 
 class WantedProgram(Model):
-    """A program that the machine may lack, such as `pnpm`. `version` is exact, or "" for any; `digest` is what the
-    `packageManager` field says of it (`sha512.HEX`), or ""."""
+    """A program that the machine may lack, such as `pnpm`. `version` is exact, or "" for any; `digest` is its digest
+    from the `packageManager` field (`sha512.HEX`), or ""."""
 
     name: str
     version: str = ""
@@ -34,12 +34,12 @@ class WantedProgram(Model):
 class SetupStep(Model):
     """One command of a setup, run as `sh -c` in the tree.
 
-    `because` is the file that asks for it, relative to the tree. Only a step with `network` has the network. Steps that
-    were detected run no code of the project or of a package while they have it (T31).
-    `shared`: what it makes follows from the content of the files `reads` alone (each a file, a directory, or a glob as
-    in `protected_paths`), so it may be kept and given to other trees of the repository. `products` are the paths that
-    it makes, relative to the tree; where one is there already, nothing kept is given. A failed `optional` step is noted
-    and does not end the setup."""
+    `because` is the file that requires the step, relative to the tree. Only a step with `network` has the network.
+    Detected steps run no code of the project or of a package while they have the network (T31).
+    `shared`: the result depends on the content of the files `reads` alone (each a file, a directory, or a glob as in
+    `protected_paths`), so it is cached for other trees of the repository. `products` are the paths that it makes,
+    relative to the tree; where one exists already, the cache is not used. A failed `optional` step is recorded and
+    does not end the setup."""
 
     run: str | tuple[str, ...]
     because: str
@@ -50,9 +50,9 @@ class SetupStep(Model):
     programs: tuple[WantedProgram, ...] = ()
     optional: bool = False
     builds: bool = False
-    """It makes what tests load of the project's own code, so it must be run again after each change of that."""
+    """It builds the project's own code, so it must be run again after each change of that code."""
     title: str = ""
-    """What a person reads in place of a long script."""
+    """The text that a person reads in place of a long script."""
 
     @property
     def text(self) -> str:
@@ -61,18 +61,18 @@ class SetupStep(Model):
 
 
 class SetupPlan(Model):
-    """How a tree is set up: its steps in order, none where nothing is to be installed.
+    """The steps that set up a tree, in order; none where nothing needs to be installed.
 
-    `configured`: the repository's own `setup`, which is one step with network."""
+    `configured`: the plan is the repository's own `setup`, which is one step with network."""
 
     steps: tuple[SetupStep, ...] = ()
     configured: bool = False
 
 
 class SetupDone(Model):
-    """A step of a setup that has ended, as events and reports tell of it; `command` is masked text.
+    """A step of a setup that has ended, for events and reports; `command` is masked text.
 
-    `kept`: what it makes had been kept from an earlier setup, so it was not run again."""
+    `kept`: its result came from the cache of an earlier setup, so it was not run again."""
 
     command: str
     because: str = ""

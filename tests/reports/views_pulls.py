@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bot.model import Language, RunView, Status, SuiteCounts
-from bot.model.pulls import CheckStatus, Failure, FailureHistory, PullCheckReport, Rate
+from bot.model.pulls import CheckStatus, Failure, FailureHistory, FlakyRate, PullCheckReport
 from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.reasons import make_reason
 from tests.reports.views_runs import (
@@ -92,8 +92,8 @@ CHECKS: dict[str, tuple[CheckStatus, tuple[CheckStatus, ...], dict[str, Any]]] =
     "passed-tests": (done(step=TEST), _KEPT[:2], {}),
     "passed-flaky": (done(step=_PASSED_AGAIN), (), {}),
     "new": (done("test", NEW, step=_LONG), _KEPT, {}),
-    "mixed": (done("test", FLAKY, ON_BASE, NEW, step=RED_TEST, rate=Rate(flaky=3, runs=41)), (), {}),
-    "flaky": (done("test", FLAKY, step=RED_TEST, rate=Rate(flaky=3, runs=41)), (), {}),
+    "mixed": (done("test", FLAKY, ON_BASE, NEW, step=RED_TEST, rate=FlakyRate(flaky=3, runs=41)), (), {}),
+    "flaky": (done("test", FLAKY, step=RED_TEST, rate=FlakyRate(flaky=3, runs=41)), (), {}),
     "on-base": (done("test", ON_BASE, step=RED_TEST), (), {}),
     "no-base": (done("lint", LINT_NEW, step=LINT_FAILED, because="base_unknown"), (), {}),
     "base-setup": (done("lint", LINT_NEW, step=LINT_FAILED, because="base_setup"), (), {}),

@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.model.base import CamelModel
-from bot.model.nouns import Classification, Phase
+from bot.model.checks import Classification
+from bot.model.runs import Phase
 
 _NOT_STORED = datetime.min.replace(tzinfo=UTC)
 

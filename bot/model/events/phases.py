@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from bot.model.events.base import Event
-from bot.model.nouns import Phase
 from bot.model.pipeline import PipelineStage
 from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import PullRequestRef
+from bot.model.runs import Phase
 from bot.model.setups import SetupPlan
 
 

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field, TypeAdapter
 
 from bot.model.events.base import Event
-from bot.model.nouns import ValidationStep
-from bot.model.pipeline import PipelineStage
+from bot.model.pipeline import PipelineStage, ValidationStep
 from bot.model.pulls import CheckStatus
 from bot.model.reasons import ExplainedStop, Reason
 from bot.model.setups import SetupDone

@@ -20,10 +20,10 @@ from bot.model.events.phases import (
     ValidationCompleted,
     ValidationFailed,
 )
-from bot.model.nouns import Phase, Status, ValidationStep
-from bot.model.pipeline import ExistingErrors, PipelineStage, SuiteSummary, WhatRan
+from bot.model.pipeline import ExistingErrors, PipelineStage, SuiteSummary, ValidationStep, WhatRan
 from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import Conflict, KnownError, Loss
+from bot.model.runs import Phase, Status
 from bot.model.setups import SetupDone
 
 

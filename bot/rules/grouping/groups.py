@@ -11,7 +11,8 @@ from typing import Any, get_args
 
 from bot.errors import UserError
 from bot.model import GroupBy, Issue
-from bot.model.reasons import ExplainedGroup, Reason
+from bot.model.issues import ExplainedGroup
+from bot.model.reasons import Reason
 from bot.rules.grouping import references, similarity
 from bot.rules.reasons import make_reason
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bot.model import CouldNotRun
-from bot.model.could_not_run import Hindrance
+from bot.model.checks import Hindrance
 from bot.rules.failures.log_lines import log_lines
 
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from bot.model import Model
-from bot.model.pulls import FailureHistory, Rate
+from bot.model.pulls import FailureHistory, FlakyRate
 from bot.store.database.database import Database, now_ms
 from bot.store.database.sql import MOST_NAME, insert, iso, sound, upsert
 from bot.store.database.tables import base_results, outcome_errors
@@ -108,12 +108,12 @@ class Outcomes:
         rows = await self._database.all(query)
         return tuple(_outcome(row) for row in rows)
 
-    async def rate(self, repo: str, stage: str) -> Rate:
+    async def rate(self, repo: str, stage: str) -> FlakyRate:
         """How often this check was flaky here, and how often it was executed."""
         query = _RATE.where(table.c.repo == repo, table.c.stage == stage)
         rows = await self._database.all(query)
         counts: dict[str, int] = {row.outcome: row.runs for row in rows}
-        return Rate(flaky=counts.get("flaky", 0), runs=sum(counts.values()))
+        return FlakyRate(flaky=counts.get("flaky", 0), runs=sum(counts.values()))
 
     async def seen(self, repo: str, errors: Sequence[str]) -> dict[str, FailureHistory]:
         """In how many runs each of these made a check fail here, and since when; those that never did are left out."""

@@ -13,7 +13,7 @@ from bot.config import Policy
 from bot.errors import MendbotError, Stale, Transient
 from bot.logs import get_logger
 from bot.model import Issue, Repo
-from bot.model.reasons import ExplainedGroup
+from bot.model.issues import ExplainedGroup
 from bot.rules.grouping.groups import choose_groups, pinned_group
 from bot.rules.runs.spec import RunSpec
 from bot.rules.triage.decide import unfit

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.model import Issue, Language, Status
-from bot.model.pulls import CheckStatus, Failure, FailureHistory, PullCheckReport, Rate
+from bot.model.pulls import CheckStatus, Failure, FailureHistory, FlakyRate, PullCheckReport
 from bot.model.reasons import ExplainedStop
 from bot.reports.commands.answers import explain_answer, group_answer, history_answer, status_answer
 from bot.reports.history.known_errors import cleared_by, month
@@ -42,7 +42,7 @@ def evil_pull(bulk: int) -> PullCheckReport:
         status="completed",
         step=failing,
         failures=(failure,) * min(bulk * 2, 60),
-        rate=Rate(flaky=1, runs=2),
+        rate=FlakyRate(flaky=1, runs=2),
         because=EVIL,
     )
     kept = CheckStatus(name=EVIL, status="completed", kept_from=EVIL, failures=(failure,))

@@ -9,7 +9,7 @@ import pytest
 
 from bot.config import PolicyProblem
 from bot.model import Annotation, KnownError, Language, ValidationStep
-from bot.model.pulls import CheckStatus, Failure, FailureHistory, PullCheckReport, Rate
+from bot.model.pulls import CheckStatus, Failure, FailureHistory, FlakyRate, PullCheckReport
 from bot.model.reasons import ExplainedStop
 from bot.reports.pulls.check_output import (
     awaiting_output,
@@ -53,7 +53,7 @@ def test_no_stranger_speaks_and_no_limit_is_passed(text: str, many: int, languag
     stop = ExplainedStop(reason=text[:20], details=quoted(text))
     view = VIEW.model_copy(update={"sandbox": text, "author": text, "run_id": text[:30], "title": text, "stop": stop})
     kept = tuple(done(text, FLAKY, kept_from=text, because=text) for _ in range(30))
-    check = evil_check(text, many, because=text, rate=Rate(flaky=1, runs=2))
+    check = evil_check(text, many, because=text, rate=FlakyRate(flaky=1, runs=2))
     view = view.model_copy(update={"checks": (check, *kept)})
     base_less: PullCheckReport = view.model_copy(update={"base_sha": "", "status": "running"})
     outputs = [

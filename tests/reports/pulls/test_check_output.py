@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import Annotation, CheckOutput, Language, Resolution, ValidationStep
-from bot.model.pulls import CheckAction, CheckStatus, Failure, FailureHistory, Rate, Verdict
+from bot.model.pulls import CheckAction, CheckStatus, Failure, FailureHistory, FlakyRate, Verdict
 from bot.reports.pulls.check_output import (
     pull_check_output,
 )
@@ -135,7 +135,7 @@ def test_of_a_base_that_could_not_be_told_nothing_is_claimed() -> None:
 
 
 def test_flaky_links_the_head_and_says_how_often() -> None:
-    told = summary(FLAKY, rate=Rate(flaky=3, runs=41))
+    told = summary(FLAKY, rate=FlakyRate(flaky=3, runs=41))
     assert f"passed on a re-run of [`9f3c1ab`](https://github.com/acme/shop/commit/{HEAD}); flaky in 3 of 41" in told
 
 

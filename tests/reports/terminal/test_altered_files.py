@@ -7,7 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from bot.model import CheckResult, CouldNotRun, Language, ValidationStep
-from bot.model.could_not_run import Hindrance
+from bot.model.checks import Hindrance
 from bot.reports.runs.validation import hindrance, how_it_ended, restored_note, verdict
 from bot.reports.terminal.altered_files import altered_lines
 

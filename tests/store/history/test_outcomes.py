@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.model.pulls import FailureHistory, Rate
+from bot.model.pulls import FailureHistory, FlakyRate
 from bot.store.database.database import Database
 from bot.store.history.outcomes import (
     GENERIC_OUTCOMES,
@@ -60,7 +60,7 @@ async def test_an_outcome_is_recorded_once_for_each_stage_of_a_run(tmp_path: Pat
     async def look(outcomes: Outcomes) -> None:
         kept = first.model_copy(update={"errors": ("boom", "crash")})
         assert await outcomes.of_pull(REPO, 5) == (kept, outcome("run-1", "flaky", stage="lint"))
-        assert await outcomes.rate(REPO, "test") == Rate(flaky=0, runs=1)
+        assert await outcomes.rate(REPO, "test") == FlakyRate(flaky=0, runs=1)
         assert await outcomes.seen(REPO, ["other"]) == {}
         assert (await outcomes.seen(REPO, ["boom"]))["boom"].times == 1
 
@@ -97,9 +97,9 @@ async def test_a_rate_counts_every_execution_of_a_check_here(tmp_path: Path) -> 
         all_of_them: list[Came] = ["passed", "flaky", "failed", "flaky", "passed"]
         await record(outcomes, *(outcome(str(at), came, number=at or None) for at, came in enumerate(all_of_them)))
         await record(outcomes, outcome("0", "flaky", stage="lint"))
-        assert await outcomes.rate(REPO, "test") == Rate(flaky=2, runs=5)
-        assert await outcomes.rate(REPO, "lint") == Rate(flaky=1, runs=1)
-        assert await outcomes.rate(REPO, "typecheck") == await outcomes.rate(OTHER, "test") == Rate()
+        assert await outcomes.rate(REPO, "test") == FlakyRate(flaky=2, runs=5)
+        assert await outcomes.rate(REPO, "lint") == FlakyRate(flaky=1, runs=1)
+        assert await outcomes.rate(REPO, "typecheck") == await outcomes.rate(OTHER, "test") == FlakyRate()
 
     await run(tmp_path, work)
 
@@ -218,7 +218,7 @@ async def test_what_is_forgotten_is_counted_no_more_and_the_rest_stays_true(tmp_
         assert (await outcomes.seen(REPO, ["boom"]))["boom"] == FailureHistory(
             times=1, since="2026-11-21T12:00:00.002+00:00"
         )
-        assert await outcomes.rate(REPO, "test") == Rate(flaky=1, runs=2)
+        assert await outcomes.rate(REPO, "test") == FlakyRate(flaky=1, runs=2)
         assert [told.run_id for told in await outcomes.of_pull(REPO, 5)] == ["run-3", "run-4"]
         await outcomes.put_base(REPO, "base", "test", "pytest", BaseResult(passed=True))
         assert await Retention(outcomes._database).outcomes(2**62) == 3
