@@ -112,11 +112,13 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/test_results/suite_result",
     ),
     "rules/test_runners/test_failed_tests.py": (
-        "rules/test_runners/go_rust_tap",
+        "rules/test_runners/go",
         "rules/test_runners/javascript",
         "rules/test_runners/numbered",
         "rules/test_runners/python",
+        "rules/test_runners/rust",
         "rules/test_runners/sections",
+        "rules/test_runners/tap",
     ),
     "rules/triage/test_decide.py": (
         "rules/triage/decisions",

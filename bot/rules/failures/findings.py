@@ -15,7 +15,7 @@ NEAR = 60
 """Lines looked at for the message or the file that belongs to a place; keeps a hostile log linear."""
 
 
-Frame = Literal["", "javascript", "vitest", "go", "python", "pytest", "crash", "panic", "backtrace"]
+Frame = Literal["", "javascript", "vitest", "go", "python", "pytest", "crash", "rust_panic", "rust_backtrace"]
 """What a line is to a stack: a frame of some language's; `crash` is pytest's last one, `panic` heads a `backtrace`."""
 
 
@@ -239,7 +239,7 @@ def read_headline(match: re.Match[str], here: Here) -> Finding | None:
 
 def read_frame(match: re.Match[str], here: Here) -> Finding | None:
     if re.match(r"\s*\d+: ", here.lines[here.at - 1]):
-        return _framed(match, "backtrace")
+        return _framed(match, "rust_backtrace")
     return _framed(match, "javascript")
 
 
@@ -247,9 +247,9 @@ def frame_reader(frame: Frame) -> Reader:
     return lambda match, here: _framed(match, frame)
 
 
-def read_panic(match: re.Match[str], here: Here) -> Finding | None:
+def read_rust_panic(match: re.Match[str], here: Here) -> Finding | None:
     message = match["message"] or here.below()
-    return _finding(match, message or "panicked", title=match["thread"] or "")._replace(frame="panic")
+    return _finding(match, message or "panicked", title=match["thread"] or "")._replace(frame="rust_panic")
 
 
 def read_workflow_command(match: re.Match[str], here: Here) -> Finding | None:

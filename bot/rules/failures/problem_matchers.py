@@ -127,12 +127,12 @@ MATCHERS: tuple[tuple[str, re.Pattern[str], Reader], ...] = tuple(
         (
             "panicked at ",
             rf"^(?:thread '(?P<thread>[^']{{0,200}})' (?:\(\d+\) )?)?panicked at (?P<message>){_PATH}{_PLACE}:?$",
-            findings.read_panic,
+            findings.read_rust_panic,
         ),
         (
             "panicked at '",
             rf"^(?:thread '(?P<thread>[^']{{0,200}})' )?panicked at '(?P<message>.*)', {_PATH}{_PLACE}$",
-            findings.read_panic,
+            findings.read_rust_panic,
         ),
         (
             "(",

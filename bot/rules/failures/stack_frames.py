@@ -30,12 +30,12 @@ def placed_findings(places: Iterable[Place], lines: Sequence[str]) -> Iterator[F
             log.below(index, here)
         elif finding.frame in ("javascript", "vitest", "go"):
             yield from log.above(index, finding, here)
-        elif finding.frame == "backtrace":
-            yield from log.after_panic(here)
+        elif finding.frame == "rust_backtrace":
+            yield from log.after_rust_panic(here)
         elif here is not None:
             yield here
-        if finding.frame == "panic":
-            log.panic, log.panic_placed = finding, here is not None
+        if finding.frame == "rust_panic":
+            log.rust_panic, log.rust_panic_placed = finding, here is not None
     yield from log.rest()
 
 
@@ -43,8 +43,8 @@ class _Stacks:
     """What is known of the stacks so far, while a log is gone through."""
 
     def __init__(self, lines: Sequence[str]) -> None:
-        self.panic: Finding | None = None
-        self.panic_placed = False
+        self.rust_panic: Finding | None = None
+        self.rust_panic_placed = False
         self._lines = lines
         self._pending: Finding | None = None  # the deepest frame so far of a Python stack, which ends at the error
         self._pending_at = 0
@@ -81,11 +81,11 @@ class _Stacks:
                 self._shown.add((here.path, here.line))
                 yield self._with_message(here, index)
 
-    def after_panic(self, here: Finding | None) -> Iterator[Finding]:
+    def after_rust_panic(self, here: Finding | None) -> Iterator[Finding]:
         """The frame, if neither the panic itself nor a frame above was in the tree."""
-        if here is not None and not self.panic_placed:
-            self.panic_placed = True
-            panic = self.panic
+        if here is not None and not self.rust_panic_placed:
+            self.rust_panic_placed = True
+            panic = self.rust_panic
             yield here if panic is None else here._replace(message=panic.message, title=panic.title)
 
     def rest(self) -> Iterator[Finding]:

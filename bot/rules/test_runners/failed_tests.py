@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.rules.test_runners.go_rust_tap import read_cargo, read_go, read_tap
+from bot.rules.test_runners.go import read_go
 from bot.rules.test_runners.javascript import read_ava, read_bun, read_jest, read_node, read_uvu, read_vitest
 from bot.rules.test_runners.numbered import read_behave, read_minitest, read_mocha, read_numbered, read_playwright
 from bot.rules.test_runners.python import read_pytest, read_unittest
+from bot.rules.test_runners.rust import read_cargo
 from bot.rules.test_runners.sections import MOST_TESTS, Reader, Section
+from bot.rules.test_runners.tap import read_tap
 
 Guarded = tuple[tuple[str, ...], Reader]
 # (texts of which a log must hold one for the reader to be asked, the reader)

@@ -16,7 +16,8 @@ _ANNOUNCES = re.compile(
 
 _NO_WORDS = re.compile(r"[\s\W_]*$")
 _COMPARED = re.compile(r"[-+] (?:Expected|Received)\s+[-+] \d+$|\+ expected - actual$|\+ actual - expected$")
-_MOST_CHARS = 400
+_MAX_CHARS = 400
+_MAX_DEPTH = 50
 MOST_TESTS = 2_000
 """Failed tests read of one log, which is untrusted and of any length."""
 
@@ -49,7 +50,7 @@ def summary_line(lines: Iterable[str]) -> str:
         message.append(text)
         if len(message) == 3 or not _ANNOUNCES.match(message[0]):
             break
-    return " ".join(message)[:_MOST_CHARS]
+    return " ".join(message)[:_MAX_CHARS]
 
 
 def until(lines: Sequence[str], start: int, end: re.Pattern[str]) -> int:
@@ -73,3 +74,9 @@ def last_before(at: int, places: Sequence[int]) -> int | None:
 def single(at: int) -> Section:
     """A line that repeats what stands elsewhere."""
     return Section("", "", range(at, at + 1))
+
+
+def parents(name: str, separator: str) -> Iterator[str]:
+    """The names of the suites or tests that contain a test, the outermost first."""
+    parts = name.split(separator)[:_MAX_DEPTH]
+    return (separator.join(parts[:depth]) for depth in range(1, len(parts)))
