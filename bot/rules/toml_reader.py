@@ -7,7 +7,7 @@ import re
 import tomllib
 from typing import Any
 
-_MOST_PARTS = 100
+_MAX_PARTS = 100
 _NO_KEYS = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*(?:"""|\Z)'
     r"|'''(?:[^']|'(?!''))*(?:'''|\Z)"
@@ -17,12 +17,12 @@ _NO_KEYS = re.compile(
     re.DOTALL,
 )
 """Strings and comments. One that does not end takes the rest with it, which is no TOML then."""
-_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{_MOST_PARTS}}}")
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{_MAX_PARTS}}}")
 
 
 def read_toml(text: str) -> dict[str, Any]:
     """What the text says. ValueError where it is broken or a key has more than a hundred parts, RecursionError where
     its values lie too deep in each other."""
     if _LONG_KEY.search(_NO_KEYS.sub("s", text)):
-        raise ValueError(f"a key has more than {_MOST_PARTS} parts")
+        raise ValueError(f"a key has more than {_MAX_PARTS} parts")
     return tomllib.loads(text)

@@ -17,9 +17,9 @@ from bot.rules.commands.markdown_lines import CodeBlock, MarkdownLines, prose_li
 from bot.rules.commands.tokens import Word, Wrong, parts_of, words_of
 from bot.rules.commands.verbs import PREFIX, VERBS
 
-__all__ = ["MOST", "SlashCommand", "parse_commands"]
+__all__ = ["MAX_COMMANDS", "SlashCommand", "parse_commands"]
 
-MOST = 5
+MAX_COMMANDS = 5
 """The most commands of one comment that are run (spec I)."""
 
 _UNSEEN = "\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f"
@@ -91,7 +91,7 @@ def _commands(body: str, aliases: Mapping[str, str]) -> tuple[SlashCommand, ...]
         text = _readable(raw[at])
         verb = verbs[starts[at].group(1).lower()]
         below = places[number + 1] if number + 1 < len(places) else len(raw)
-        command = _command(text, verb, _diff(lines, at, below)) if number < MOST else _left_out(text, verb)
+        command = _command(text, verb, _diff(lines, at, below)) if number < MAX_COMMANDS else _left_out(text, verb)
         commands.append(replace(command, text=text, line=at + 1))
     return tuple(commands)
 
@@ -113,7 +113,9 @@ def _left_out(text: str, verb: str | None) -> SlashCommand:
     words = text.split(maxsplit=2)
     verb_name = verb or (words[1] if len(words) > 1 else "help")
     verb_name = verb_name.lower() if verb_name.lower() in VERBS else verb_name
-    return _mistaken(text, SlashCommand(verb_name), Wrong("too_many", Word("", 0, ""), values={"most": str(MOST)}))
+    return _mistaken(
+        text, SlashCommand(verb_name), Wrong("too_many", Word("", 0, ""), values={"most": str(MAX_COMMANDS)})
+    )
 
 
 def _command(text: str, verb: str | None, block: str | None) -> SlashCommand:

@@ -43,7 +43,7 @@ from bot.rules.events.types import (
     ThreadUnlocked,
 )
 
-_MOST_COMMITS = 2048
+_MAX_COMMITS = 2048
 _PULL_CHANGES = ("ready_for_review", "converted_to_draft", "edited", "labeled", "unlabeled")
 _BRANCHES = "refs/heads/"
 
@@ -174,7 +174,7 @@ def _push(payload: payloads.PushPayload) -> Event:
 def _touches_policy(payload: payloads.PushPayload) -> bool:
     """GitHub lists at most 2,048 commits with their files, and none for a forced push back: then it may have."""
     commits = payload.commits
-    return not commits or len(commits) >= _MOST_COMMITS or any(POLICY_PATH in commit.paths for commit in commits)
+    return not commits or len(commits) >= _MAX_COMMITS or any(POLICY_PATH in commit.paths for commit in commits)
 
 
 Read = TypeVar("Read", bound=GitHubModel)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from bot.rules.failures.warning_lines import graded
 
-MOST_LINES = 40
-MOST_CHARS = 3_000
+MAX_LINES = 40
+MAX_CHARS = 3_000
 _WIDTH = 400
 _READ = 2_000
 """Lines of one failure that are looked at."""
@@ -97,13 +97,13 @@ def _key(lines: Sequence[str], message: str) -> int:
 
 def _windowed(lines: list[str], key: int) -> str:
     """At most 40 lines and 3,000 characters: the first line, and what stands around the key."""
-    first = 0 if len(lines) <= MOST_LINES else max(0, min(key - _BEFORE, len(lines) - MOST_LINES + 2))
+    first = 0 if len(lines) <= MAX_LINES else max(0, min(key - _BEFORE, len(lines) - MAX_LINES + 2))
     top = [lines[0], f"[… {first - 1} lines cut …]"] if first > 1 else []
-    shown = [*top, *lines[first if top else 0 :][: MOST_LINES - len(top)]]
-    while len(shown) > 1 and sum(len(line) + 1 for line in shown) - 1 > MOST_CHARS:
+    shown = [*top, *lines[first if top else 0 :][: MAX_LINES - len(top)]]
+    while len(shown) > 1 and sum(len(line) + 1 for line in shown) - 1 > MAX_CHARS:
         at = shown.index(lines[key]) if lines[key] in shown else 0
         if len(shown) - at > at - len(top):
             shown.pop()
         else:
             shown.pop(len(top))
-    return "\n".join(shown)[:MOST_CHARS]
+    return "\n".join(shown)[:MAX_CHARS]

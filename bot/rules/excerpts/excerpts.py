@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from bot.model import ShownFailure, ValidationStep
-from bot.rules.excerpts.error_lines import MOST_CHARS, MOST_LINES, block
+from bot.rules.excerpts.error_lines import MAX_CHARS, MAX_LINES, block
 from bot.rules.excerpts.expected_received import Compared, compared
 from bot.rules.excerpts.installer_errors import stopped_installer
 from bot.rules.failures.errors import first_error_paragraph, printed_errors
@@ -18,7 +18,7 @@ from bot.rules.failures.findings import Finding, heads_rows
 from bot.rules.failures.log import Log
 from bot.rules.failures.stack_frames import placed_findings
 
-MOST_FAILURES = 200
+MAX_FAILURES = 200
 """Failures read of one log."""
 
 _BLOCKS = 10
@@ -55,7 +55,7 @@ def shown_failures(log: Log) -> tuple[ShownFailure, ...]:
     pieces.sort(key=lambda piece: piece.start)
     shown: list[ShownFailure] = []
     room = _BLOCKS_CHARS
-    for piece in pieces[:MOST_FAILURES]:
+    for piece in pieces[:MAX_FAILURES]:
         own = log.lines[piece.lines.start : piece.lines.stop]
         text = block(own, piece.message, piece.head) if len(shown) < _BLOCKS else ""
         text = text if len(text) <= room else ""
@@ -91,7 +91,7 @@ def _of_tests(log: Log) -> Iterator[_Piece]:
     places, tests = log.places, log.tests.tests
     at = [place.at for place in places]
     crashes = _crashes(log) if tests else {}
-    for test in islice(tests, MOST_FAILURES):
+    for test in islice(tests, MAX_FAILURES):
         own = max(test.lines, key=len)
         crash = crashes.get((test.name.partition("::")[0], test.message)) or crashes.get(("", test.message), _NO_PLACE)
         parts = (places[bisect_left(at, part.start) : bisect_left(at, part.stop)] for part in (own, *test.lines))
@@ -145,7 +145,7 @@ def _of_findings(log: Log) -> Iterator[_Piece]:
     at_places = frozenset(place.at for place in log.places)
     for index, finding, path in chosen:
         key = (path, finding.line, finding.message)
-        if key in listed or (finding.whole and path in located) or len(listed) >= MOST_FAILURES:
+        if key in listed or (finding.whole and path in located) or len(listed) >= MAX_FAILURES:
             continue
         listed.add(key)
         own_lines, head = _around(lines, index, at_places)
@@ -204,7 +204,7 @@ def _around(lines: Sequence[str], index: int, at_places: frozenset[int]) -> tupl
                 break
     head = _head_of(lines, index) if _ROW.match(lines[index]) else ""
     end = _end_of_message(lines, index, at_places)
-    while end < len(lines) and end - start < MOST_LINES and end not in at_places:
+    while end < len(lines) and end - start < MAX_LINES and end not in at_places:
         if not lines[end]:
             below = lines[end + 1 : end + 3]
             if len(below) < 2 or not (_CODE.match(below[0]) and _CODE.match(below[1])):
@@ -255,5 +255,5 @@ def _with_end(paragraph: str, lines: Sequence[str]) -> str:
     last = [line[:_MESSAGE] for line in spoken[-_END_LINES:]]
     if shown and last and last[-1] not in shown:
         below = [line for line in last if line not in shown]
-        shown = [*shown[: MOST_LINES - len(below) - 1], "[…]", *below]
-    return "\n".join(shown)[:MOST_CHARS]
+        shown = [*shown[: MAX_LINES - len(below) - 1], "[…]", *below]
+    return "\n".join(shown)[:MAX_CHARS]

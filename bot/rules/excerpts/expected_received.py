@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-_MOST_LINES = 400
-_MOST_DIFFERING = 60
+_MAX_LINES = 400
+_MAX_DIFFERING = 60
 _WIDTH = 500
-_MOST_CHARS = 300
+_MAX_CHARS = 300
 
 
 class Compared(NamedTuple):
@@ -59,7 +59,7 @@ _SENTENCES = tuple(
 
 def compared(lines: Sequence[str], message: str) -> Compared:
     """The values of the failure that these lines show; those that `message` names where the lines name none."""
-    own = [line[:_WIDTH] for line in lines[:_MOST_LINES]]
+    own = [line[:_WIDTH] for line in lines[:_MAX_LINES]]
     readers: tuple[Callable[[Sequence[str]], Compared], ...] = (_named, _differing, _marked)
     found = (reader(own) for reader in readers)
     sentences = (_in_a_sentence(line.strip()) for line in (message, *own))
@@ -69,7 +69,7 @@ def compared(lines: Sequence[str], message: str) -> Compared:
 
 def _bounded(value: str) -> str:
     text = " ".join(value.split())
-    return text if len(text) <= _MOST_CHARS else f"{text[: _MOST_CHARS - 1]}…"
+    return text if len(text) <= _MAX_CHARS else f"{text[: _MAX_CHARS - 1]}…"
 
 
 def _named(lines: Sequence[str]) -> Compared:
@@ -103,7 +103,7 @@ def _differing(lines: Sequence[str]) -> Compared:
     for at, line in enumerate(lines):
         for part, pattern, minus_expected in _HEADS:
             if part in line and pattern.match(line):
-                minus, plus = _of_difference(lines[at + 1 : at + 1 + _MOST_DIFFERING])
+                minus, plus = _of_difference(lines[at + 1 : at + 1 + _MAX_DIFFERING])
                 if minus or plus:
                     return Compared(minus, plus) if minus_expected else Compared(plus, minus)
     return NOTHING

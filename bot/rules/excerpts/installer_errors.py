@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
-_MOST = 40
+_MAX_LINES = 40
 
 
 class Stopped(NamedTuple):
@@ -60,7 +60,7 @@ def _npm(lines: Sequence[str]) -> Stopped | None:
     message = " ".join(takewhile(bool, after))
     code = lines[coded].rpartition(" ")[2]
     end = coded + 1
-    while end < len(lines) and end - coded < _MOST and _NPM.match(lines[end]):
+    while end < len(lines) and end - coded < _MAX_LINES and _NPM.match(lines[end]):
         end += 1
     return Stopped(f"npm: {code}: {message}" if message else f"npm: {code}", range(coded, end))
 
@@ -71,7 +71,7 @@ def _started(lines: Sequence[str], part: str, begins: re.Pattern[str], more: re.
         if found is None:
             continue
         end = at + 1
-        while end < len(lines) and end - at < _MOST and more.match(lines[end]):
+        while end < len(lines) and end - at < _MAX_LINES and more.match(lines[end]):
             end += 1
         return Stopped(" ".join(found["message"].split()), range(at, end))
     return None

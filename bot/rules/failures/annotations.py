@@ -12,7 +12,7 @@ from bot.rules.failures.log import Log
 from bot.rules.failures.places import Place
 from bot.rules.failures.stack_frames import placed_findings
 
-MOST = 1_000
+MAX_ANNOTATIONS = 1_000
 """Annotations of one output: more than a check run shows (200, T40), so that the gravest are among them and the others
 counted."""
 
@@ -20,7 +20,7 @@ NO_MESSAGE = "problem reported here"
 """Of a place beside which the tool wrote nothing."""
 
 
-def find_annotations(log: Log, stage: str, limit: int = MOST) -> tuple[Annotation, ...]:
+def find_annotations(log: Log, stage: str, limit: int = MAX_ANNOTATIONS) -> tuple[Annotation, ...]:
     """The findings in a tool's output, first come first, each once, at most `limit`.
 
     Places outside the tree, and in what was installed into it, are dropped. Paths are relative with `/`, lines count

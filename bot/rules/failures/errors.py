@@ -18,8 +18,8 @@ from bot.rules.failures.problem_matchers import hints_at_place
 from bot.rules.failures.warning_lines import graded
 from bot.rules.test_runners.failed_tests import FailedTest
 
-MOST_FINGERPRINTS = 200
-_MOST_LINES = 2_000
+MAX_FINGERPRINTS = 200
+_MAX_LINES = 2_000
 """Error lines normalised of one log; past them a log repeats itself."""
 
 _BY_STAGE: dict[str, Classification] = {"lint": "lint", "typecheck": "type", "test": "test"}
@@ -87,7 +87,7 @@ _WRAPPER = re.compile(
 _SUMMED = re.compile(r"(?:FAILED|ERROR) \S+(?:::| - )")
 _ASSERTED = re.compile(r"E\s+(?:File \"|Traceback \(|\+ Exception Group )")
 _RAISED = re.compile(r"E\s+(?:\| )?[\w.]*(?:Error|Exception|Group|Warning|Exit|Interrupt)\b")
-_MOST_ASSERTED = 300
+_MAX_ASSERTED = 300
 _SUMMARY_WORDS = """
 a an and assertion assertions by checked check code collected collection deselected done due during duration
 error errors examples expectations failed failing failure failures fatal feature features file files fixable
@@ -132,7 +132,7 @@ def printed_errors(log: Log) -> dict[str, Printed]:
     errors = [(test.lines[0].start, mark, Printed(test.message, test.name)) for mark, test in tests.items()]
     warnings: list[tuple[int, str, Printed]] = []
     for count, (index, line) in enumerate(_error_lines(log.lines)):
-        if count >= _MOST_LINES or len(errors) >= MOST_FINGERPRINTS + len(tests):
+        if count >= _MAX_LINES or len(errors) >= MAX_FINGERPRINTS + len(tests):
             break
         grade = graded(line)
         if index in found.covered or grade == "spoken":
@@ -145,7 +145,7 @@ def printed_errors(log: Log) -> dict[str, Printed]:
     for _, mark, printed in sorted(errors, key=lambda error: error[0]) or warnings:
         if mark:
             marks.setdefault(mark, printed)
-    return dict(list(marks.items())[:MOST_FINGERPRINTS])
+    return dict(list(marks.items())[:MAX_FINGERPRINTS])
 
 
 def _by_error(tests: Iterable[FailedTest]) -> dict[str, FailedTest]:
@@ -165,7 +165,7 @@ def first_error_paragraph(log: Log, max_lines: int = 40) -> str:
 
     At most `max_lines` lines of at most 400 characters; the end of the log where nothing in it looks like an error."""
     lines = [line if len(line) <= 400 else line[:399] + "…" for line in log.lines]
-    found = [(index, graded(line)) for index, line in islice(_error_lines(lines), _MOST_LINES)]
+    found = [(index, graded(line)) for index, line in islice(_error_lines(lines), _MAX_LINES)]
     first = next((index for grade in ("error", "warning", "spoken") for index, own in found if own == grade), None)
     if first is None:
         return "\n".join([line for line in lines if line][-max_lines:])
@@ -225,7 +225,7 @@ def _mark(row: re.Match[str]) -> str:
 def _asserted(lines: Sequence[str], first: int) -> tuple[int, str]:
     """What the `E` lines say that begin there: the first of them, but for a traceback the error at its end."""
     if _ASSERTED.match(lines[first]):
-        for index in range(first + 1, min(len(lines), first + _MOST_ASSERTED)):
+        for index in range(first + 1, min(len(lines), first + _MAX_ASSERTED)):
             if not lines[index].startswith("E"):
                 break
             if _RAISED.match(lines[index]):

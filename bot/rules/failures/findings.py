@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from bot.model import AnnotationLevel
 from bot.rules.failures.warning_lines import graded
 
-_MOST_ROWS = 500
+_MAX_ROWS = 500
 NEAR = 60
 """Lines looked at for the message or the file that belongs to a place; keeps a hostile log linear."""
 
@@ -200,7 +200,7 @@ def heads_rows(lines: Sequence[str], at: int) -> str:
 
 def read_marked_row(match: re.Match[str], here: Here) -> Finding | None:
     """xo's rows and others' of `eslint-formatter-pretty`: a mark, a place, what is wrong and the rule."""
-    for at in range(here.at - 1, max(-1, here.at - _MOST_ROWS), -1):
+    for at in range(here.at - 1, max(-1, here.at - _MAX_ROWS), -1):
         if path := heads_rows(here.lines, at):
             parts = _STYLISH_PARTS.split(match["rest"].strip())
             line, level = _line(match["line"]), {"⚠": "warning", "ℹ": "info"}.get(match["mark"], "error")

@@ -10,7 +10,7 @@ from xml.parsers import expat
 
 from bot.rules.failures.log_lines import plain
 
-_DEEPEST = 100
+_MAX_DEPTH = 100
 """Elements within one another; JUnit needs six, and a bomb any number."""
 
 _TEXT_CHARS = 200_000
@@ -86,8 +86,8 @@ class _Reader:
 
     def start(self, name: str, values: dict[str, str]) -> None:
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise _Refused(f"its elements are nested more than {_DEEPEST} deep")
+        if self._depth > _MAX_DEPTH:
+            raise _Refused(f"its elements are nested more than {_MAX_DEPTH} deep")
         if self._depth == 1 and name not in ("testsuites", "testsuite"):
             raise _Refused(f"it is XML, but no JUnit report: it begins with `<{name[:40]}>`, not `<testsuites>`")
         if name == "testsuite":

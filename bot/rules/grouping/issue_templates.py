@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.model import Issue
 
-LEAST = 3
+MIN_ISSUES = 3
 """Issues from which a line that most of them have is held to be the template's."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -45,13 +45,13 @@ _EVIDENCE = re.compile(r":\d|\", line \d|(?:Error|Exception|error|panic)\b")
 def own_bodies(issues: Sequence[Issue]) -> Mapping[int, str]:
     """The body of each issue, by its number, without what is its template's."""
     bodies = {issue.number: _without_prompts(issue.body or "") for issue in issues}
-    if len(bodies) < LEAST:
+    if len(bodies) < MIN_ISSUES:
         return bodies
     lines = {number: [line.strip() for line in body.split("\n")] for number, body in bodies.items()}
     holders: Counter[str] = Counter()
     for own in lines.values():
         holders.update(set(own))
-    most = max(LEAST, len(bodies) // 2 + 1)
+    most = max(MIN_ISSUES, len(bodies) // 2 + 1)
     common = {line for line, count in holders.items() if line and count >= most and not _EVIDENCE.search(line)}
     if not common:
         return bodies

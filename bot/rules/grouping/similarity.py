@@ -27,7 +27,7 @@ _LIMIT = THRESHOLD * THRESHOLD - 1e-9
 _SHOWN_WORDS = 4
 _TOUCHES = 60
 _CANDIDATES = 4
-_LONGEST = 400
+_MAX_HOLDERS = 400
 _READ_CHARACTERS = 2000
 _COMMON_FILE = 20
 
@@ -147,7 +147,7 @@ def _best_matches(vectors: Sequence[Mapping[int, float]]) -> dict[int, tuple[int
             if len(shared) < _TOUCHES:
                 square = vector[rank] ** 2
                 unseen -= square
-                for there in holders[rank][-_LONGEST:]:
+                for there in holders[rank][-_MAX_HOLDERS:]:
                     shared[there] += square
             holders[rank].append(here)
         # by Cauchy and Schwarz no cosine is above the length of the words that may be shared

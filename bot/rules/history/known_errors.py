@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-MOST_FILES = 50
+MAX_FILES = 50
 SPENT = 0.25
 
 # what has a directory (in quotes it may hold spaces), or a name with an ending of letters, which versions lack
@@ -25,7 +25,7 @@ def file_names(error: str, paths: Iterable[str] = ()) -> tuple[str, ...]:
     """The base names under which a normalised error is found: those of `paths` first, then those its text names."""
     named = ((match[2] or match[3] or match[4]).rstrip(".!?") for match in _NAME.finditer(error))
     names = (base_name(path) for path in (*paths, *named))
-    return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= 255))[:MOST_FILES]
+    return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= 255))[:MAX_FILES]
 
 
 def weight(shown: int, passed: int) -> float:

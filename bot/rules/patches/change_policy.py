@@ -17,7 +17,7 @@ from bot.rules.reasons import all_reasons, make_reason
 
 MAX_FILES = 200
 MAX_BYTES = 1_000_000
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 """Refused paths that one reason names."""
 REGULAR_MODES = ("100644", "100755")
 
@@ -144,7 +144,7 @@ def _check_proposed(change: Change, protected: Sequence[str]) -> Refusal | None:
 def _together(refusals: Sequence[Refusal]) -> Refusal | None:
     """All of them as one: an agent can then leave out every one of them."""
     reasons = tuple(dict.fromkeys(one.because for one in refusals))
-    return Refusal(refusals[0].reason, all_reasons(reasons, _MOST_NAMED)) if reasons else None
+    return Refusal(refusals[0].reason, all_reasons(reasons, _MAX_NAMED)) if reasons else None
 
 
 def _refusal(reason: str, kind: str, **values: str | int) -> Refusal:

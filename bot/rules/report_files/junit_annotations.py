@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from bot.model import Annotation, AnnotationLevel
-from bot.rules.failures.annotations import MOST, NO_MESSAGE, find_annotations
+from bot.rules.failures.annotations import MAX_ANNOTATIONS, NO_MESSAGE, find_annotations
 from bot.rules.failures.junit import LINTER_RULE, JunitCase
 from bot.rules.failures.log import read_log
 from bot.rules.failures.places import relative_path
@@ -17,7 +17,9 @@ _ROW = re.compile(
 _MODULE = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w*)*")
 
 
-def junit_annotations(cases: Iterable[JunitCase], stage: str, tree: str, limit: int = MOST) -> tuple[Annotation, ...]:
+def junit_annotations(
+    cases: Iterable[JunitCase], stage: str, tree: str, limit: int = MAX_ANNOTATIONS
+) -> tuple[Annotation, ...]:
     """The failures and errors with a place in `tree` (absolute), first come first, each once, at most `limit`.
 
     Paths are relative with `/`, lines count from 1, titles are the tests' names."""

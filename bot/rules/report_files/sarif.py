@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from bot.model import Annotation, AnnotationLevel
-from bot.rules.failures.annotations import MOST
+from bot.rules.failures.annotations import MAX_ANNOTATIONS
 from bot.rules.failures.junit import Unreadable
 from bot.rules.failures.places import relative_path
 
@@ -22,7 +22,9 @@ _BASES = 8
 _Object = Mapping[str, object]
 
 
-def sarif_annotations(text: str, stage: str, tree: str, limit: int = MOST) -> tuple[Annotation, ...] | Unreadable:
+def sarif_annotations(
+    text: str, stage: str, tree: str, limit: int = MAX_ANNOTATIONS
+) -> tuple[Annotation, ...] | Unreadable:
     """The failed results of every run with a place in `tree` (absolute), first come first, each once, at most `limit`.
 
     Results that are suppressed, passed or are gone since the baseline are none (SARIF 3.27.9, 3.27.23, 3.27.24).

@@ -42,11 +42,11 @@ from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from bot.rules.stop import trajectory
 
-__all__ = ["MOST_ATTEMPTS", "MOST_FINGERPRINTS", "attempts", "certificate"]
+__all__ = ["MAX_ATTEMPTS", "MAX_FINGERPRINTS", "attempts", "certificate"]
 
 VERSION = 1
-MOST_ATTEMPTS = 50
-MOST_FINGERPRINTS = 50
+MAX_ATTEMPTS = 50
+MAX_FINGERPRINTS = 50
 _ALL_FINGERPRINTS = 1_000
 """In one certificate, so that it fits a comment beside everything else."""
 
@@ -63,8 +63,8 @@ def certificate(run_id: str, spec: RunSpec, state: RunState, details: str = "") 
         raise ValueError(f"run {run_id} is not over")
     unshown = state.finished is Status.SUCCESS and proof_of(spec, state) != "shown"
     tried = attempts(state)
-    shown = tried[-MOST_ATTEMPTS:]
-    most = min(MOST_FINGERPRINTS, _ALL_FINGERPRINTS // (2 * max(len(shown), 1)))
+    shown = tried[-MAX_ATTEMPTS:]
+    most = min(MAX_FINGERPRINTS, _ALL_FINGERPRINTS // (2 * max(len(shown), 1)))
     return {
         "version": VERSION,
         "run": run_id,

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from bot.model import Annotation, ValidationStep
 from bot.model.pipeline import ExistingErrors, FindingKey
 from bot.model.reasons import ExplainedStop
-from bot.rules.failures.errors import MOST_FINGERPRINTS, Printed
+from bot.rules.failures.errors import MAX_FINGERPRINTS, Printed
 from bot.rules.failures.failure_origin import NOT_RUN, WHOLE
 from bot.rules.failures.normalize import normalize_error, test_of
 from bot.rules.patches.style_findings import about_style
@@ -36,7 +36,7 @@ _NUMBERS = re.compile(r"\d+")
 _LEAF = re.compile(r"::| > | › ")
 _TEST_MARKS = re.compile(r"^test_|_test$|\.(?:test|spec)$|^test-|-test$", re.IGNORECASE)
 _SAID, _SAID_CHARS, _TOLD = 20, 300, 5
-_LEAST = 12
+_MIN_QUOTED_CHARS = 12
 """Characters of a message or of a test's name in plain words that a task may name by chance if it is shorter."""
 
 
@@ -71,7 +71,7 @@ def has_new(left: ExistingErrors, step: ValidationStep, errors: Sequence[str]) -
     if not left.errors or step.cut_short or step.could_not_run is not None:
         return True
     before = {test_of(error) or error for error in left.errors}
-    whole = len(left.errors) >= MOST_FINGERPRINTS  # of more errors than these nothing is known by its text
+    whole = len(left.errors) >= MAX_FINGERPRINTS  # of more errors than these nothing is known by its text
     if not whole and not {test_of(error) or error for error in _telling(errors) or (WHOLE,)} <= before:
         return True
     known = Counter({place[:3]: place[3] for place in left.places})
@@ -84,7 +84,9 @@ def names_test(task: str, test: str, printed: Printed | None = None) -> bool:
     words = frozenset(_WORDS.findall(task))
     leaf = _leaf(name)
     identifier = re.fullmatch(r"[Tt]est\w{3,}|\w*_\w+", leaf) is not None
-    if leaf and ((identifier and leaf in words) or (len(leaf) >= _LEAST and leaf.casefold() in task.casefold())):
+    if leaf and (
+        (identifier and leaf in words) or (len(leaf) >= _MIN_QUOTED_CHARS and leaf.casefold() in task.casefold())
+    ):
         return True
     asked = {PurePosixPath(word.rstrip(".")).name for word in words if _FILE.fullmatch(word.rstrip("."))}
     stems = {_stem(file) for file in asked}
@@ -172,7 +174,7 @@ def _says(task: str, text: str) -> bool:
     asked = " ".join(normalize_error(line) for line in task.splitlines()[:200] if line.strip())
     said = normalize_error(text)
     message = said.rpartition("<POS>")[2].lstrip(" :-") or said
-    return len(message) >= _LEAST and message.casefold() in asked.casefold()
+    return len(message) >= _MIN_QUOTED_CHARS and message.casefold() in asked.casefold()
 
 
 def _leaf(name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.model import ValidationStep
 
-MOST_SHOWN = 500
+MAX_SHOWN = 500
 """Errors remembered of one run; a check that shows more teaches too little by any one of them."""
 
 
@@ -40,7 +40,7 @@ def note(
     """With these errors, each with the tree that showed it first."""
     known = {(one.stage, one.fingerprint) for one in shown}
     fresh = [FirstSeen(stage, text, snapshot) for text in fingerprints if (stage, text) not in known]
-    return (*shown, *fresh)[:MOST_SHOWN]
+    return (*shown, *fresh)[:MAX_SHOWN]
 
 
 def derive_resolutions(

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 __all__ = ["rows"]
 
-_LONGEST = 200_000
+_MAX_CHARS = 200_000
 """Characters of one table that are looked at."""
 
 _NAMED = (
@@ -62,7 +62,7 @@ def _is_table(name: str, code: str) -> bool:
 def _elements(code: str, start: int) -> Iterator[str]:
     """What stands between the commas of the bracket that opens at `start`."""
     depth, last = 0, start + 1
-    for piece in _PIECE.finditer(code, start, start + _LONGEST):
+    for piece in _PIECE.finditer(code, start, start + _MAX_CHARS):
         sign = piece[0]
         if sign in _OPEN:
             depth += 1

@@ -15,7 +15,7 @@ from bot.rules.failures.log_lines import plain
 
 CaseOutcome = Literal["passed", "failed", "skipped"]
 
-MOST_TESTS = 20_000
+MAX_TESTS = 20_000
 """Tests of one execution whose names are kept; of a larger suite the counts alone are compared."""
 
 _NAME_CHARS = 300
@@ -60,7 +60,7 @@ def by_id(found: Iterable[tuple[str, CaseOutcome]]) -> SuiteResult:
     for name, outcome in found:
         name = _bounded(name)
         known = outcomes.get(name)
-        if known is None and len(outcomes) >= MOST_TESTS:
+        if known is None and len(outcomes) >= MAX_TESTS:
             return SuiteResult(outcomes=outcomes)
         if name and (known is None or _WORST[outcome] > _WORST[known]):
             outcomes[name] = outcome
@@ -73,7 +73,7 @@ def by_order(found: Iterable[tuple[str, CaseOutcome]]) -> dict[str, CaseOutcome]
     seen: dict[str, int] = {}
     for name, outcome in found:
         name = _bounded(name)
-        if not name or len(outcomes) >= MOST_TESTS:
+        if not name or len(outcomes) >= MAX_TESTS:
             continue
         seen[name] = seen.get(name, 0) + 1
         outcomes[name if seen[name] == 1 else f"{name} ({seen[name]})"] = outcome

@@ -12,7 +12,7 @@ from bot.rules.test_runners.javascript import read_ava, read_bun, read_jest, rea
 from bot.rules.test_runners.numbered import read_behave, read_minitest, read_mocha, read_numbered, read_playwright
 from bot.rules.test_runners.python import read_pytest, read_unittest
 from bot.rules.test_runners.rust import read_cargo
-from bot.rules.test_runners.sections import MOST_TESTS, Reader, Section
+from bot.rules.test_runners.sections import MAX_TESTS, Reader, Section
 from bot.rules.test_runners.tap import read_tap
 
 Guarded = tuple[tuple[str, ...], Reader]
@@ -65,7 +65,7 @@ def failed_tests(lines: Sequence[str], *more: Guarded) -> FailedTests:
             continue
         for section in reader(lines):
             covered.update(section.lines)
-            if section.name and (section.name in found or len(found) < MOST_TESTS):
+            if section.name and (section.name in found or len(found) < MAX_TESTS):
                 found.setdefault(section.name, []).append(section)
     tests = [_joined(name, sections) for name, sections in found.items()]
     tests.sort(key=lambda test: test.lines[0].start)

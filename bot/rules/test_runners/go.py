@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from bot.rules.test_runners.sections import MOST_TESTS, Section, matching, parents, single, summary_line, until
+from bot.rules.test_runners.sections import MAX_TESTS, Section, matching, parents, single, summary_line, until
 
 _GO = re.compile(r"(?P<indent>\s*)--- FAIL: (?P<name>\S+) \([\d.]+s\)$")
 _GO_PACKAGE = re.compile(r"FAIL\t(?P<package>\S+)\t[\d.]+s$")
@@ -18,7 +18,7 @@ _GO_END = re.compile(r"\s*(?:--- |=== )|FAIL\b|ok\s|PASS$|exit status |\?\s")
 
 def read_go(lines: Sequence[str]) -> Iterator[Section]:
     """By package and name. A test that failed by its subtests alone is none of its own."""
-    heads = list(islice(matching(lines, _GO, "--- FAIL: "), MOST_TESTS))
+    heads = list(islice(matching(lines, _GO, "--- FAIL: "), MAX_TESTS))
     if not heads:
         return
     packages = {at: found["package"] for at, found in matching(lines, _GO_PACKAGE, "FAIL\t")}

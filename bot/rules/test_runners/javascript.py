@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from bot.rules.test_runners.sections import MOST_TESTS, Section, last_before, matching, single, summary_line, until
+from bot.rules.test_runners.sections import MAX_TESTS, Section, last_before, matching, single, summary_line, until
 
 _TOOK = r"(?: \(?[\d.]+ ?m?s\)?)?"
 
@@ -21,7 +21,7 @@ _NO_SUITE = "Test suite failed to run"
 
 def read_jest(lines: Sequence[str]) -> Iterator[Section]:
     """By file and path of titles; jest repeats all failures at its end where there were many test files."""
-    heads = [at for at, _ in islice(matching(lines, _JEST, "● "), MOST_TESTS)]
+    heads = [at for at, _ in islice(matching(lines, _JEST, "● "), MAX_TESTS)]
     files = {at: found["file"].removeprefix("./") for at, found in matching(lines, _JEST_FILE, "FAIL")}
     above = list(files)
     for head in heads:
@@ -72,7 +72,7 @@ _AVA_MESSAGE = re.compile(r"  (?:[\w.]*(?:Error|Exception): |Difference(?: \(|:$
 
 def read_ava(lines: Sequence[str]) -> Iterator[Section]:
     """By the titles of its list, below which each failure stands with its title alone on a line."""
-    listed = [(at, found["name"]) for at, found in islice(matching(lines, _AVA, "[fail]: "), MOST_TESTS)]
+    listed = [(at, found["name"]) for at, found in islice(matching(lines, _AVA, "[fail]: "), MAX_TESTS)]
     if not listed:
         return
     start = until(lines, listed[-1][0], _AVA_RULE)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from bot.rules.test_runners.sections import MOST_TESTS, Section, matching, single, summary_line, until
+from bot.rules.test_runners.sections import MAX_TESTS, Section, matching, single, summary_line, until
 
 _HEADING = re.compile(r"=+ (?P<title>.+?) =+$")
 _TEST = re.compile(r"_{3,200} (?P<name>(?=.*[^_ ]).*?) _{3,200}$|_ (?P<long>\S.*\S) _$")
@@ -43,7 +43,7 @@ class _Shown:
 def read_pytest(lines: Sequence[str]) -> Iterator[Section]:
     """Each test by its node id; what it raised comes from the long part, which isn't cut to a terminal's width."""
     shown, regions = _shown(lines)
-    found = islice(matching(lines, _SUMMED, "E"), MOST_TESTS)
+    found = islice(matching(lines, _SUMMED, "E"), MAX_TESTS)
     summed = [(at, match["id"], match["message"] or "") for at, match in found]
     left: dict[str, list[_Shown]] = {}
     for one in shown:
@@ -89,7 +89,7 @@ def _shown(lines: Sequence[str]) -> tuple[list[_Shown], list[range]]:
             region = at if head["title"] in ("FAILURES", "ERRORS") else -1
             other = region < 0
         elif test is not None and not other:
-            begun = (at, test["name"] or test["long"]) if len(shown) < MOST_TESTS else None
+            begun = (at, test["name"] or test["long"]) if len(shown) < MAX_TESTS else None
     return shown, regions
 
 

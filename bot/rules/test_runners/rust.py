@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from bot.rules.test_runners.sections import MOST_TESTS, Section, last_before, matching, single, summary_line, until
+from bot.rules.test_runners.sections import MAX_TESTS, Section, last_before, matching, single, summary_line, until
 
 _CARGO = re.compile(r"---- (?P<name>.+) std(?:out|err) ----$")
 _CARGO_END = re.compile(r"---- .+ std(?:out|err) ----$|failures:$|test result: ")
@@ -18,12 +18,12 @@ _CARGO_NOISE = re.compile(r"(?:note: |stack backtrace:|Test executable failed|st
 
 def read_cargo(lines: Sequence[str]) -> Iterator[Section]:
     """By the target's file, where there are several, and the path of modules."""
-    ran = list(islice(matching(lines, _CARGO_RAN, "... FAILED"), MOST_TESTS))
+    ran = list(islice(matching(lines, _CARGO_RAN, "... FAILED"), MAX_TESTS))
     targets = {at: found["file"] or "" for at, found in matching(lines, _CARGO_TARGET, "  ")}
     many = len({file for file in targets.values() if file}) > 1
     above = list(targets)
     reported = set()
-    for at, found in islice(matching(lines, _CARGO, "---- "), MOST_TESTS):
+    for at, found in islice(matching(lines, _CARGO, "---- "), MAX_TESTS):
         end = until(lines, at, _CARGO_END)
         name = _cargo_name(found["name"], at, targets if many else {}, above)
         reported.add(name)

@@ -18,7 +18,7 @@ _NO_WORDS = re.compile(r"[\s\W_]*$")
 _COMPARED = re.compile(r"[-+] (?:Expected|Received)\s+[-+] \d+$|\+ expected - actual$|\+ actual - expected$")
 _MAX_CHARS = 400
 _MAX_DEPTH = 50
-MOST_TESTS = 2_000
+MAX_TESTS = 2_000
 """Failed tests read of one log, which is untrusted and of any length."""
 
 

@@ -13,7 +13,7 @@ _COMMENT = re.compile(r"# (?P<name>(?!tests\b|pass\b|fail\b|ok$|time=|suites\b|s
 _YAML_MESSAGE = re.compile(r"\s+(?:error|message): (?P<message>.+)$")
 _BLOCK = re.compile(r"[|>][-+]?$")
 _AT_LEAST = 2
-_LONGEST = 2_000
+_MAX_DIAGNOSIS_LINES = 2_000
 """Lines of one diagnosis."""
 
 
@@ -53,7 +53,9 @@ def _end_of_tap(lines: Sequence[str], at: int) -> int:
     end = at + 1
     if end < len(lines) and lines[end].strip() == "---":
         close = " " * (indent + _AT_LEAST) + "..."
-        return next((line + 1 for line in range(end, min(end + _LONGEST, len(lines))) if lines[line] == close), end)
+        return next(
+            (line + 1 for line in range(end, min(end + _MAX_DIAGNOSIS_LINES, len(lines))) if lines[line] == close), end
+        )
     while end < len(lines) and (not lines[end] or len(lines[end]) - len(lines[end].lstrip()) > indent):
         end += 1
     return end

@@ -16,7 +16,7 @@ from bot.errors import Transient
 from bot.model import CamelModel, Resolution
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import strip_control
-from bot.rules.history.known_errors import MOST_FILES, file_names
+from bot.rules.history.known_errors import MAX_FILES, file_names
 from bot.store.database.database import Database
 from bot.store.database.sql import MOST_NAME, insert, iso, sound
 from bot.store.database.tables import dead_ends, error_elsewhere, error_files, error_kb
@@ -37,7 +37,7 @@ class ResolvedLine(CamelModel):
 
     error: str = Field(min_length=1)
     resolution: Resolution
-    files: tuple[str, ...] = Field((), max_length=MOST_FILES)
+    files: tuple[str, ...] = Field((), max_length=MAX_FILES)
     use_count: int = Field(1, ge=1, le=_MOST_COUNT)
     shown: int = Field(0, ge=0, le=_MOST_COUNT)
     passed: int = Field(0, ge=0, le=_MOST_COUNT)
@@ -203,7 +203,7 @@ def _resolved(connection: sa.Connection, after: int) -> list[tuple[int, Resolved
             ResolvedLine(
                 error=row.error_normalized or "?",
                 resolution=read_resolution(each.resolution),
-                files=tuple(files.get(row.id, ()))[:MOST_FILES],
+                files=tuple(files.get(row.id, ()))[:MAX_FILES],
                 use_count=_count(each.use_count),
                 shown=_count(each.shown, least=0),
                 passed=_count(each.passed, least=0),

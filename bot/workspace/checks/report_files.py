@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from bot.errors import Refused
 from bot.model import Annotation
 from bot.reports.format.truncate import cut_middle, strip_control
-from bot.rules.failures.annotations import MOST, NO_MESSAGE
+from bot.rules.failures.annotations import MAX_ANNOTATIONS, NO_MESSAGE
 from bot.rules.failures.junit import Unreadable, read_junit
 from bot.rules.report_files.junit_annotations import junit_annotations
 from bot.rules.report_files.sarif import sarif_annotations
@@ -64,9 +64,9 @@ class ReportFile:
             cases = read_junit(text)
             if isinstance(cases, Unreadable):
                 return cases
-            found, tests = junit_annotations(cases, stage, tree, MOST), junit_tests(cases)
+            found, tests = junit_annotations(cases, stage, tree, MAX_ANNOTATIONS), junit_tests(cases)
         else:
-            results = sarif_annotations(text, stage, tree, MOST)
+            results = sarif_annotations(text, stage, tree, MAX_ANNOTATIONS)
             if isinstance(results, Unreadable):
                 return results
             found = results

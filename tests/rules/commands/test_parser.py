@@ -9,7 +9,7 @@ import pytest
 
 from bot.config import Policy
 from bot.model.commands import PROBLEMS, SlashCommand
-from bot.rules.commands.parser import MOST, parse_commands
+from bot.rules.commands.parser import MAX_COMMANDS, parse_commands
 from bot.rules.commands.verbs import DEFAULT_ALIASES, VERBS, aliases_of, misplaced, only_reads
 from tests.machine import CPU_S
 
@@ -111,8 +111,8 @@ def test_a_fold_or_quote_that_is_closed_hides_no_more() -> None:
 def test_the_sixth_command_and_all_after_it_are_left_out() -> None:
     """REQ-CMD-001."""
     commands = parse_commands(f"{FIX}\n" * 8)
-    assert [command.error is None for command in commands] == [True] * MOST + [False] * 3
-    assert {command.problem for command in commands[MOST:]} == {"too_many"}
+    assert [command.error is None for command in commands] == [True] * MAX_COMMANDS + [False] * 3
+    assert {command.problem for command in commands[MAX_COMMANDS:]} == {"too_many"}
     assert [command.line for command in commands] == list(range(1, 9))
 
 

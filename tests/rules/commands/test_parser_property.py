@@ -8,7 +8,7 @@ import shlex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.rules.commands.parser import MOST, parse_commands
+from bot.rules.commands.parser import MAX_COMMANDS, parse_commands
 from bot.rules.commands.tokens import words_of
 from bot.rules.commands.verbs import DEFAULT_ALIASES, VERBS
 
@@ -54,7 +54,7 @@ BODIES = st.lists(PIECES | st.text(max_size=5), max_size=20).map("".join) | st.t
 PLAIN = st.lists(st.sampled_from(["Thanks.", "a b", "x_y", "그래요"]), max_size=4).map("\n\n".join)
 LINES = st.sampled_from([f"/mendbot {name}" for name in VERBS] + ["/mendbot", "/mendbot fix max=2", "/mendbot hepl"])
 SHOWN = st.lists(LINES, min_size=1, max_size=3).map("\n".join)
-COMMENTS = st.lists(LINES, max_size=3 * MOST).map("\n".join)
+COMMENTS = st.lists(LINES, max_size=3 * MAX_COMMANDS).map("\n".join)
 
 
 @settings(max_examples=400, deadline=None)
@@ -68,7 +68,7 @@ def test_nothing_is_raised_and_every_command_is_a_line_of_the_text(body: str, pr
         assert command.error is not None or command.verb in VERBS
         assert (command.error is None) == (command.problem == "") == (command.column is None)
         assert command.column is None or 0 <= command.column <= len(command.text)
-    assert len([command for command in commands if command.error is None]) <= MOST
+    assert len([command for command in commands if command.error is None]) <= MAX_COMMANDS
     assert [command.line for command in commands] == sorted({command.line for command in commands})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.model import Annotation, ShownFailure
 from bot.rules.excerpts import excerpts
 from bot.rules.failures import errors
-from bot.rules.failures.annotations import MOST, find_annotations
+from bot.rules.failures.annotations import MAX_ANNOTATIONS, find_annotations
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.junit import Unreadable, read_junit
 from bot.rules.failures.log import read_log
@@ -14,7 +14,7 @@ from bot.rules.test_results.printed_tests import printed_tests
 from bot.rules.test_results.suite_result import SuiteResult
 
 
-def annotations(text: str, stage: str, tree: str, limit: int = MOST) -> tuple[Annotation, ...]:
+def annotations(text: str, stage: str, tree: str, limit: int = MAX_ANNOTATIONS) -> tuple[Annotation, ...]:
     return find_annotations(read_log(text, tree), stage, limit)
 
 
@@ -30,7 +30,7 @@ def shown_failures(text: str, tree: str = "") -> tuple[ShownFailure, ...]:
     return excerpts.shown_failures(read_log(text, tree))
 
 
-def junit(text: str, stage: str, tree: str, limit: int = MOST) -> tuple[Annotation, ...] | Unreadable:
+def junit(text: str, stage: str, tree: str, limit: int = MAX_ANNOTATIONS) -> tuple[Annotation, ...] | Unreadable:
     cases = read_junit(text)
     return cases if isinstance(cases, Unreadable) else junit_annotations(cases, stage, tree, limit)
 

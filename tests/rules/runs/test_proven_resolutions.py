@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import ValidationStep
-from bot.rules.runs.proven_resolutions import MOST_SHOWN, FirstSeen, ProvenResolution, derive_resolutions, note
+from bot.rules.runs.proven_resolutions import MAX_SHOWN, FirstSeen, ProvenResolution, derive_resolutions, note
 
 PASSED = ValidationStep(command="make test", stage="test", passed=True, exit_code=0)
 FLAKY = PASSED.model_copy(update={"flaky": True})
@@ -44,8 +44,8 @@ def test_a_pass_of_the_tree_that_failed_proves_nothing() -> None:
 
 
 def test_only_so_many_errors_are_remembered() -> None:
-    shown = note((), 0, tuple(f"e{number}" for number in range(MOST_SHOWN + 50)), "base")
-    assert len(shown) == MOST_SHOWN and shown[0].fingerprint == "e0"
+    shown = note((), 0, tuple(f"e{number}" for number in range(MAX_SHOWN + 50)), "base")
+    assert len(shown) == MAX_SHOWN and shown[0].fingerprint == "e0"
     assert note(shown, 1, ("late",), "t1") == shown
 
 
