@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from bot.model.base import CamelModel, Model
 from bot.model.checks import Annotation
 from bot.model.issues import Issue
 from bot.model.pipeline import Validation
 from bot.model.reasons import ExplainedStop, Reason
-from bot.model.runs import Phase, Proof, Status
+from bot.model.runs import Phase, Proof, RunMetadata, Status
 from bot.model.setups import SetupDone
 
 
@@ -68,7 +68,7 @@ class ErrorDelta(Model):
 
 
 class Attempt(Model):
-    """One attempt of a run and its result (`rules.runs.certificate`). An attempt without a change is `not_applied`,
+    """One attempt of a run and its result (`rules.runs.run_metadata`). An attempt without a change is `not_applied`,
     an attempt whose checks did not end is `not_checked`; both have no errors."""
 
     attempt: int
@@ -177,8 +177,8 @@ class RunView(Model):
     """Normalised errors, each with the tool's own message, which people see."""
     waited_ms: int = 0
     """How long a queued run has waited so far; 0 where this was not read."""
-    certificate: dict[str, Any] | None = None
-    """How a run ended, for programs (`rules.runs.certificate`); None while it is not over."""
+    metadata: RunMetadata | None = None
+    """How a run ended, for programs (`rules.runs.run_metadata`); None while it is not over."""
 
 
 class CheckOutput(Model):

@@ -1,4 +1,4 @@
-"""Runs: their status, their phases, why they stopped, and the artifacts of their phases."""
+"""Runs: their status, their phases, the artifacts of these, and the metadata of a run that is over."""
 
 from __future__ import annotations
 
@@ -56,3 +56,44 @@ class Artifact(CamelModel):
     iteration: int | None = None
     created_at: datetime
     data: dict[str, Any] = Field(default_factory=dict)
+
+
+class AttemptMetadata(Model):
+    """One attempt in the metadata of a run; `before` and `after` are fingerprints of the errors that were open."""
+
+    attempt: int
+    agent: str | None
+    patch: str | None
+    before: tuple[str, ...] | None
+    before_count: int
+    after: tuple[str, ...] | None
+    after_count: int
+    fixed: int
+    remaining: int
+    introduced: int
+    result: Literal["passed", "failed", "not_checked", "not_applied"]
+    flaky: bool
+    duration_ms: int = Field(serialization_alias="durationMs")
+
+
+class RunMetadata(Model):
+    """How a run ended, for programs; `rules.runs.run_metadata` makes it and documents its JSON."""
+
+    version: Literal[1] = 1
+    run: str
+    repo: str | None
+    issues: tuple[int, ...]
+    decision: Literal["fixed", "unproven", "needs-human", "cancelled"]
+    shown: bool | None
+    reason: str
+    details: str
+    base: str | None
+    commit: str | None
+    best_attempt: int | None
+    most_attempts: int
+    attempts_left_out: int
+    attempts: tuple[AttemptMetadata, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON; only a run that succeeded has `shown`."""
+        return self.model_dump(mode="json", by_alias=True, exclude={"shown"} if self.shown is None else None)

@@ -176,6 +176,6 @@ def artifact_json(item: Artifact) -> dict[str, Any]:
     """One flat object, as the seed has it: whose it is, and beside that what the phase left."""
     own = item.model_dump(mode="json", by_alias=True, exclude_none=True)
     data = own.pop("data")
-    # a certificate's reader checks it against rules that tell null from missing
+    # the rules of the run metadata tell null from missing
     whole = item.id.endswith(".certificate")
     return {**{key: value for key, value in data.items() if whole or value is not None}, **own}

@@ -20,7 +20,7 @@ from tests.e2e.server import Server
 from tests.e2e.session_faces import sleepers, until
 from tests.e2e.session_projects import LONG
 from tests.reports.format.markdown_leaves import MENTION, leaves
-from tests.rules.runs.certificate_checker import faults
+from tests.rules.runs.metadata_checker import faults
 
 Serve = Callable[..., Server]
 
@@ -98,7 +98,7 @@ def assert_silence(github: StandIn, bot: Server, seconds: float = 3.0) -> None:
         github.world.wait_for(lambda: written(github) > before, seconds)
 
 
-def certificate_in(body: str) -> dict[str, Any]:
+def metadata_in(body: str) -> dict[str, Any]:
     found = CERTIFICATE.findall(body)
     assert len(found) == 1, body
     return dict(json.loads(found[0]))
@@ -202,14 +202,14 @@ def test_a_failed_run_tells_a_person_all_there_is_and_then_keeps_still(github: S
     block = re.search(r"```text\n(.*?)\n```", body, re.DOTALL)
     assert block is not None and "beta is wrong" in block[1] and len(block[1].split("\n")) <= 40
 
-    certificate = certificate_in(body)
-    session = certificate["run"]
+    metadata = metadata_in(body)
+    session = metadata["run"]
     _, artifacts = bot.get(f"/api/sessions/{session}/artifacts")
     assert isinstance(artifacts, list)
-    stored = [{key: one.get(key) for key in certificate} for one in artifacts if one["id"] == f"{session}.certificate"]
-    assert stored == [certificate]  # the API leaves out what is null
-    assert faults(certificate) == []
-    assert (certificate["decision"], certificate["issues"], certificate["attempts"][0]["fixed"]) == (
+    stored = [{key: one.get(key) for key in metadata} for one in artifacts if one["id"] == f"{session}.certificate"]
+    assert stored == [metadata]  # the API leaves out what is null
+    assert faults(metadata) == []
+    assert (metadata["decision"], metadata["issues"], metadata["attempts"][0]["fixed"]) == (
         "needs-human",
         [two],
         1,

@@ -21,6 +21,7 @@ from bot.model import (
 )
 from bot.model.reasons import ExplainedStop
 from bot.model.report_views import Attempt, Conflict
+from bot.model.runs import AttemptMetadata, RunMetadata
 from bot.rules.reasons import quoted
 
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
@@ -70,8 +71,41 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
         tried=(tried,) * min(2 * bulk, 300),
         conflicts=(Conflict(issues=(4,), pull=5, paths=(EVIL,) * bulk),) * bulk,
         seen=((EVIL, 3, EVIL), (EVIL * bulk, 4, "2026-05")),
-        certificate={"details": EVIL, "attempts": [{"agent": EVIL}] * min(bulk, 50)} if status.final else None,
+        metadata=evil_metadata(bulk) if status.final else None,
         notes=(quoted(EVIL * bulk),) * bulk,
+    )
+
+
+def evil_metadata(bulk: int) -> RunMetadata:
+    attempt = AttemptMetadata(
+        attempt=1,
+        agent=EVIL,
+        patch=EVIL,
+        before=(EVIL,),
+        before_count=1,
+        after=None,
+        after_count=0,
+        fixed=0,
+        remaining=0,
+        introduced=0,
+        result="failed",
+        flaky=False,
+        duration_ms=1,
+    )
+    return RunMetadata(
+        run=EVIL,
+        repo=EVIL,
+        issues=(7,),
+        decision="needs-human",
+        shown=None,
+        reason=EVIL,
+        details=EVIL,
+        base=EVIL,
+        commit=None,
+        best_attempt=None,
+        most_attempts=3,
+        attempts_left_out=0,
+        attempts=(attempt,) * min(bulk, 50),
     )
 
 

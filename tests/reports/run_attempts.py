@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bot.model import Repo, RunView, Validation
 from bot.reports.locale.reasons import english
-from bot.rules.runs.certificate import attempts, certificate
 from bot.rules.runs.changes import AttemptChange
+from bot.rules.runs.run_metadata import attempts, run_metadata
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from bot.rules.stop import trajectory
@@ -60,6 +60,6 @@ def lived(view: RunView, *tries: Try, base: tuple[str, ...], attempt: int = 0) -
             "validations": state.validations,
             "tried": tried,
             "movement": next((one.moved for one in reversed(tried) if one.moved), None),
-            "certificate": certificate(view.run_id, spec, state, details) if state.finished else None,
+            "metadata": run_metadata(view.run_id, spec, state, details) if state.finished else None,
         }
     )

@@ -5,9 +5,9 @@ Its readers may know nothing of Mendbot, so each state says first what it means 
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from bot.model import Language, RunView, Status
+from bot.model.runs import RunMetadata
 from bot.reports.format.markdown import details, link, page
 from bot.reports.format.truncate import COMMENT_CHARS, fence, inline_code
 from bot.reports.history.known_errors import known_errors, seen_before
@@ -48,7 +48,7 @@ def issue_comment(view: RunView, language: Language = "en") -> str:
         Status.CANCELLED: _cancelled,
     }
     last = footer(view.run_id, view.sandbox, language)
-    text = page(states[view.status](view, language), COMMENT_CHARS - len(last) - 2, keep=_certificate(view, language))
+    text = page(states[view.status](view, language), COMMENT_CHARS - len(last) - 2, keep=_metadata(view, language))
     return f"{text}\n\n{last}"
 
 
@@ -181,17 +181,17 @@ def changed_paths(view: RunView, language: Language) -> str:
     return details(f"{title} ({len(view.changed_paths)})", bullets(lines, len(view.changed_paths), language))
 
 
-def _certificate(view: RunView, language: Language) -> str:
-    """What `rules.runs.certificate` issued, for programs: the only block of JSON in the comment."""
-    if view.certificate is None:
+def _metadata(view: RunView, language: Language) -> str:
+    """The run metadata for programs: the only block of JSON in the comment."""
+    if view.metadata is None:
         return ""
-    return details(t(language, "certificate"), fence(_json(view.certificate), "json"))
+    return details(t(language, "certificate"), fence(_json(view.metadata), "json"))
 
 
-def _json(data: dict[str, Any]) -> str:
+def _json(metadata: RunMetadata) -> str:
     """JSON in ASCII, a line for each field and each attempt."""
     lines = []
-    for key, value in data.items():
+    for key, value in metadata.as_json().items():
         text = json.dumps(value)
         if isinstance(value, list) and value and isinstance(value[0], dict):
             text = "[\n" + ",\n".join(f"    {json.dumps(item)}" for item in value) + "\n  ]"

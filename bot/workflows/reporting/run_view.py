@@ -8,9 +8,9 @@ from bot.reports.locale.reasons import english
 from bot.rules.excerpts.excerpts import evidence_of
 from bot.rules.failures.failure_origin import NOT_RUN
 from bot.rules.history.recognition import recognised
-from bot.rules.runs.certificate import attempts, certificate
 from bot.rules.runs.executed_tests import what_ran
 from bot.rules.runs.proof import proof_of
+from bot.rules.runs.run_metadata import attempts, run_metadata
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 
@@ -63,7 +63,7 @@ def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None) -> RunVi
         tried=attempts(state),
         conflicts=state.conflicts,
         waited_ms=_waited_ms(row, state, now_ms),
-        certificate=certificate(row.id, spec, state, details) if state.finished else None,
+        metadata=run_metadata(row.id, spec, state, details) if state.finished else None,
     )
 
 

@@ -16,8 +16,8 @@ from bot.model.events.runs import SessionFinished
 from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import make_reason
-from bot.rules.runs.certificate import certificate
 from bot.rules.runs.proof import proof_of
+from bot.rules.runs.run_metadata import run_metadata
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.agents.build_agents import kit_dir
@@ -80,18 +80,18 @@ async def record_end(
     )
     if status is Status.SUCCESS:
         ended = ended.model_copy(update={"shown": proof_of(row.spec, state) == "shown"})
-    await context.stores.runs.append(row.id, [*skipped, ended], [_certified(context, row, state, status, stop)])
+    await context.stores.runs.append(row.id, [*skipped, ended], [_metadata(context, row, state, status, stop)])
 
 
-def _certified(context: Context, row: RunRow, state: RunState, status: Status, stop: ExplainedStop | None) -> Artifact:
-    """The stop certificate (`rules.runs.certificate`) as an artifact, so that a program can ask for it."""
+def _metadata(context: Context, row: RunRow, state: RunState, status: Status, stop: ExplainedStop | None) -> Artifact:
+    """The run metadata (`rules.runs.run_metadata`) as an artifact, which programs can read over HTTP."""
     details = context.mask(english(stop.details)) if stop else ""
     return Artifact(
         id=f"{row.id}.certificate",
         session_id=row.id,
         phase=Phase.REVIEW,
         created_at=datetime.now(UTC),
-        data=certificate(row.id, row.spec, replace(state, finished=status, stop=stop), details),
+        data=run_metadata(row.id, row.spec, replace(state, finished=status, stop=stop), details).as_json(),
     )
 
 

@@ -1,4 +1,4 @@
-"""What the comment on an issue owes its readers: the certificate, the group's account of itself, what is remembered."""
+"""The comment on an issue: the run metadata, the account of the group, what is remembered."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ def blocks(told: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "decision"), [("failed", "needs-human"), ("success", "fixed"), ("cancelled", "cancelled")]
 )
-def test_a_run_that_is_over_shows_its_certificate_to_programs(
+def test_a_run_that_is_over_shows_its_metadata_to_programs(
     name: str, decision: str, view: Callable[[str], RunView]
 ) -> None:
     """It is the only JSON there, folded, and reads as what was issued."""
     told = view(name)
     found = [json.loads(block) for block in blocks(issue_comment(told))]
-    assert found == [told.certificate] and found[0]["decision"] == decision
-    assert blocks(issue_comment(told.model_copy(update={"certificate": None}))) == []
+    assert told.metadata is not None
+    assert found == [told.metadata.as_json()] and found[0]["decision"] == decision
+    assert blocks(issue_comment(told.model_copy(update={"metadata": None}))) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_certificate_of_hostile_words_is_still_one_block_of_json(language: Language) -> None:
+def test_run_metadata_of_hostile_words_is_still_one_block_of_json(language: Language) -> None:
     told = evil_view(Status.FAILED)
-    assert [json.loads(block) for block in blocks(issue_comment(told, language))] == [told.certificate]
+    assert told.metadata is not None
+    assert [json.loads(block) for block in blocks(issue_comment(told, language))] == [told.metadata.as_json()]
 
 
 def test_only_a_failure_asks_for_a_person_and_once(view: Callable[[str], RunView]) -> None:
@@ -101,7 +103,7 @@ def test_no_error_is_told_twice_of_the_last_change(view: Callable[[str], RunView
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_comment_too_long_for_github_keeps_its_certificate(language: Language) -> None:
+def test_a_comment_too_long_for_github_keeps_its_metadata(language: Language) -> None:
     loud = {
         "issues": _LOUD,
         "reasons": (make_reason("fault", error="@" * 300),) * 12,
@@ -110,7 +112,8 @@ def test_a_comment_too_long_for_github_keeps_its_certificate(language: Language)
     told = evil_view(Status.FAILED, 300).model_copy(update=loud)
     body = issue_comment(told, language)
     assert "characters cut …]" in body and len(body) <= 65_000
-    assert [json.loads(block) for block in blocks(body)] == [told.certificate]
+    assert told.metadata is not None
+    assert [json.loads(block) for block in blocks(body)] == [told.metadata.as_json()]
 
 
 def test_what_a_group_has_no_room_for_is_counted(view: Callable[[str], RunView]) -> None:

@@ -75,12 +75,12 @@ def test_a_view_tells_of_each_attempt_that_is_over() -> None:
     assert tried.moved == ErrorDelta(remaining=fingerprints(UNUSED), introduced=fingerprints(LONG))
 
 
-def test_only_a_run_that_is_over_has_a_certificate() -> None:
-    assert view_of(row(), run_state(tried_once())).certificate is None
+def test_only_a_run_that_is_over_has_metadata() -> None:
+    assert view_of(row(), run_state(tried_once())).metadata is None
     stop = {"reason": "max_iterations", "details": "1/1"}
     over = view_of(row(), run_state([*tried_once(), event(7, "session_finished", status="failed", stop=stop)]))
-    assert over.certificate is not None
-    told = {key: over.certificate[key] for key in ("run", "decision", "reason", "base")}
+    assert over.metadata is not None
+    told = {key: over.metadata.as_json()[key] for key in ("run", "decision", "reason", "base")}
     assert told == {"run": "session-1", "decision": "needs-human", "reason": "max_iterations", "base": "b" * 40}
 
 
@@ -112,7 +112,7 @@ def test_reasons_waits_and_ends_are_values_and_worded_in_the_readers_language() 
     ]
     assert reason_text(waits, "ko").startswith("`ada` 님이 #7에서 일시 중지했습니다.")
     assert "해결되지 않은" in reason_text(ended.details, "ko") and "E {assert} @ann" in reason_text(ended.details, "ko")
-    assert view.certificate is not None and view.certificate["details"] == english(ended.details)
+    assert view.metadata is not None and view.metadata.details == english(ended.details)
 
 
 def test_what_a_run_took_is_told_without_its_pauses() -> None:

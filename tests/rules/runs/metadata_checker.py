@@ -1,4 +1,4 @@
-"""A program that checks a certificate by its rules alone."""
+"""A program that checks run metadata by its rules alone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def faults(told: dict[str, Any]) -> list[str]:
-    """The rules of `rules.runs.certificate`'s docstring that a certificate breaks."""
+    """The rules of the docstring of `rules.runs.run_metadata` that the metadata breaks."""
     found, last, left = [], 0, None
     judged = [one for one in told["attempts"] if one["result"] in ("passed", "failed")]
     numbers = [one["attempt"] for one in told["attempts"]]

@@ -1,4 +1,4 @@
-"""A run's end can be checked by a program that knows nothing of the run but its certificate and the rules it states."""
+"""A run's end can be checked by a program that knows nothing of the run but its metadata and the rules of that."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bot.model import Phase, Status
 from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import quoted
-from bot.rules.runs.certificate import attempts, certificate
+from bot.rules.runs.run_metadata import attempts, run_metadata
 from bot.rules.runs.state import RunState
-from tests.rules.runs.certificate_checker import faults
+from tests.rules.runs.metadata_checker import faults
 from tests.rules.runs.played_run import Story, event, spec
 from tests.rules.runs.run_events import begun, changed, checked, told
 
@@ -32,7 +32,7 @@ def ended(story: Story, status: Status = Status.FAILED, stop: ExplainedStop | No
 
 def issued(story: Story, status: Status = Status.FAILED, stop: ExplainedStop | None = STOP) -> dict[str, Any]:
     details = english(stop.details) if stop else ""
-    return certificate("run-1", spec(max_attempts=3), ended(story, status, stop), details)
+    return run_metadata("run-1", spec(max_attempts=3), ended(story, status, stop), details).as_json()
 
 
 def digest(error: str) -> str:
@@ -40,8 +40,8 @@ def digest(error: str) -> str:
 
 
 def test_a_failed_run_asks_for_a_person_and_tells_what_each_attempt_did_to_the_errors() -> None:
-    certified = issued(told(("t1", "p1", ("E2", "E3")), ("t2", "p2", ("E3",)), base=("E1", "E2")))
-    assert {key: certified[key] for key in ("version", "run", "repo", "issues", "decision", "reason", "details")} == {
+    metadata = issued(told(("t1", "p1", ("E2", "E3")), ("t2", "p2", ("E3",)), base=("E1", "E2")))
+    assert {key: metadata[key] for key in ("version", "run", "repo", "issues", "decision", "reason", "details")} == {
         "version": 1,
         "run": "run-1",
         "repo": "octo/pocket",
@@ -50,8 +50,8 @@ def test_a_failed_run_asks_for_a_person_and_tells_what_each_attempt_did_to_the_e
         "reason": "max_iterations",
         "details": "Reached maximum iterations (3/3)",
     }
-    assert (certified["base"], certified["commit"], certified["best_attempt"]) == ("b" * 40, None, 2)
-    first, second = certified["attempts"]
+    assert (metadata["base"], metadata["commit"], metadata["best_attempt"]) == ("b" * 40, None, 2)
+    first, second = metadata["attempts"]
     assert first == {
         "attempt": 1,
         "agent": "x",
@@ -79,10 +79,10 @@ def test_a_failed_run_asks_for_a_person_and_tells_what_each_attempt_did_to_the_e
     ],
 )
 def test_each_end_has_its_decision(status: Status, stop: ExplainedStop | None, expected: tuple[str, ...]) -> None:
-    certified = issued(told(("t1", "p1", ())), status, stop)
-    assert (certified["decision"], certified["reason"], certified["details"]) == expected
-    assert certified["attempts"][0]["result"] == "passed" and certified["attempts"][0]["after"] == []
-    assert faults(certified) == []
+    metadata = issued(told(("t1", "p1", ())), status, stop)
+    assert (metadata["decision"], metadata["reason"], metadata["details"]) == expected
+    assert metadata["attempts"][0]["result"] == "passed" and metadata["attempts"][0]["after"] == []
+    assert faults(metadata) == []
 
 
 def test_an_attempt_without_a_change_and_one_cut_short_are_told_as_such() -> None:
@@ -95,12 +95,12 @@ def test_an_attempt_without_a_change_and_one_cut_short_are_told_as_such() -> Non
         ]
     )
     changed(story, 2, "t2", "p2")
-    certified = issued(story, Status.CANCELLED, ExplainedStop.of("cancelled", quoted("")))
-    assert [(one["result"], one["patch"], one["after"]) for one in certified["attempts"]] == [
+    metadata = issued(story, Status.CANCELLED, ExplainedStop.of("cancelled", quoted("")))
+    assert [(one["result"], one["patch"], one["after"]) for one in metadata["attempts"]] == [
         ("not_applied", None, None),
         ("not_checked", "p2", None),
     ]
-    assert faults(certified) == []
+    assert faults(metadata) == []
 
 
 def test_what_a_flaky_pass_leaves_stays_open() -> None:
@@ -109,9 +109,9 @@ def test_what_a_flaky_pass_leaves_stays_open() -> None:
     data = {"command": "c", "stage": "test", "passed": True, "flaky": True, "exit_code": 0}
     for index in range(3):
         story.write([event(f"f{index}", "validation_command_completed", Phase.VALIDATION, 1, step=data)])
-    certified = issued(story, Status.SUCCESS, None)
-    assert certified["attempts"][0]["flaky"] and certified["attempts"][0]["after"] == [digest("E1")]
-    assert faults(certified) == []
+    metadata = issued(story, Status.SUCCESS, None)
+    assert metadata["attempts"][0]["flaky"] and metadata["attempts"][0]["after"] == [digest("E1")]
+    assert faults(metadata) == []
 
 
 def test_where_the_base_was_not_checked_nothing_is_compared_with() -> None:
@@ -122,43 +122,43 @@ def test_where_the_base_was_not_checked_nothing_is_compared_with() -> None:
     story.write([event("planning", "phase_started", Phase.PLANNING, **begin)])
     changed(story, 1, "t1")
     checked(story, 1, "E1")
-    certified = issued(story)
-    assert certified["attempts"][0]["before"] is None and certified["attempts"][0]["remaining"] == 1
-    assert faults(certified) == []
+    metadata = issued(story)
+    assert metadata["attempts"][0]["before"] is None and metadata["attempts"][0]["remaining"] == 1
+    assert faults(metadata) == []
 
 
 def test_no_word_of_a_log_is_in_it_and_it_stays_small() -> None:
     """However many attempts and errors there were, beyond the limits they are counted."""
     secret = "E assert password == hunter2"
     tries: Any = tuple((f"t{at}", f"p{at}", (*(f"E{at} {n}" for n in range(150)), secret)) for at in range(1, 61))
-    certified = issued(told(*tries, base=(secret,)))
-    text = json.dumps(certified)
+    metadata = issued(told(*tries, base=(secret,)))
+    text = json.dumps(metadata)
     assert "hunter2" not in text and len(text) < 40_000
-    assert (len(certified["attempts"]), certified["attempts_left_out"]) == (50, 10)
-    assert certified["attempts"][0]["attempt"] == 11
-    assert certified["attempts"][-1]["after_count"] == 151 and len(certified["attempts"][-1]["after"]) == 10
-    assert faults(certified) == []
+    assert (len(metadata["attempts"]), metadata["attempts_left_out"]) == (50, 10)
+    assert metadata["attempts"][0]["attempt"] == 11
+    assert metadata["attempts"][-1]["after_count"] == 151 and len(metadata["attempts"][-1]["after"]) == 10
+    assert faults(metadata) == []
     few = issued(told(*tries[:2], base=(secret,)))
     assert len(few["attempts"][-1]["after"]) == 50
 
 
 def test_long_details_are_cut() -> None:
-    certified = issued(told(), stop=ExplainedStop.of("setup_failed", quoted("x" * 9_000)))
-    assert len(certified["details"]) == 500 and certified["details"].endswith("…")
+    metadata = issued(told(), stop=ExplainedStop.of("setup_failed", quoted("x" * 9_000)))
+    assert len(metadata["details"]) == 500 and metadata["details"].endswith("…")
 
 
 def test_a_run_that_goes_on_has_none() -> None:
     with pytest.raises(ValueError, match="not over"):
-        certificate("run-1", spec(), told().state)
+        run_metadata("run-1", spec(), told().state)
 
 
 def test_a_session_in_a_tree_names_neither_repository_nor_its_path() -> None:
     order = spec(repo=None, workspace="/srv/shop", issues=())
-    certified = certificate("run-1", order, ended(told(("t1", "p1", ("E1",)))))
-    assert certified["repo"] is None and certified["issues"] == [] and "/srv" not in json.dumps(certified)
+    metadata = run_metadata("run-1", order, ended(told(("t1", "p1", ("E1",))))).as_json()
+    assert metadata["repo"] is None and metadata["issues"] == [] and "/srv" not in json.dumps(metadata)
 
 
-def test_a_certificate_that_was_tampered_with_is_found_out() -> None:
+def test_metadata_that_was_tampered_with_is_found_out() -> None:
     good = issued(told(("t1", "p1", ("E2",)), ("t2", "p2", ("E3",))))
     assert faults(good) == []
     first = good["attempts"][0]
@@ -177,17 +177,17 @@ def test_a_certificate_that_was_tampered_with_is_found_out() -> None:
     st.lists(st.tuples(st.sets(st.sampled_from("ABCDEF"), max_size=4), st.integers(0, 2)), max_size=8),
     st.sets(st.sampled_from("ABC"), max_size=3),
 )
-def test_every_certificate_keeps_its_rules(outcomes: list[tuple[set[str], int]], base: set[str]) -> None:
+def test_all_run_metadata_keeps_its_rules(outcomes: list[tuple[set[str], int]], base: set[str]) -> None:
     """Whatever stages fail with whatever errors, hidden ones too. G-4."""
     story = begun(*sorted(base))
     for number, (errors, stage) in enumerate(outcomes, 1):
         changed(story, number, f"t{number}")
         checked(story, number, *sorted(errors), stage=max(stage, 1))
     state = ended(story)
-    certified = certificate("run-1", spec(), state)
-    assert faults(certified) == []
+    metadata = run_metadata("run-1", spec(), state).as_json()
+    assert faults(metadata) == []
     fixed = replace(state, finished=Status.SUCCESS, stop=None)
-    assert (faults(certificate("run-1", spec(), fixed)) == []) == (not outcomes or not outcomes[-1][0])
+    assert (faults(run_metadata("run-1", spec(), fixed).as_json()) == []) == (not outcomes or not outcomes[-1][0])
     last = attempts(state)[-1].moved if outcomes else None
     seen = state.verdict
     assert last is None or seen is None or (last.fixed, last.remaining) == (seen.fixed, seen.remaining)
