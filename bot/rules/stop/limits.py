@@ -1,5 +1,5 @@
-"""When a loop must end: a table of hard limits and the first one that a run has reached.
-Bounded work is what lets a bot run unattended, so this rule is asked after every attempt (REQ-STOP-001, 005)."""
+"""When a run must end: its hard limits, and the first one that it has reached (REQ-STOP-001, 005).
+The limits are checked after every attempt, so that a run without supervision ends."""
 
 from __future__ import annotations
 
@@ -10,27 +10,20 @@ from typing import Any
 
 from bot.errors import ConfigError
 from bot.model.reasons import ExplainedStop
+from bot.repo_config.policy import StopPolicy
 from bot.rules.reasons import make_reason
 
-__all__ = [
-    "DEFAULT_STOP_CONDITIONS",
-    "LoopState",
-    "StopConditions",
-    "limit_reached",
-    "load_stop_conditions",
-    "loop_run_to_state",
-]
-
 _MINUTE_MS = 60_000
+_DEFAULTS = StopPolicy()
 
 
 @dataclass(frozen=True, slots=True)
 class StopConditions:
-    """The limits of one loop; a count that reaches its limit stops it."""
+    """The limits of one run, by default those of the configuration; a count that reaches its limit ends the run."""
 
-    max_iterations: int = 10
-    max_duration_ms: int = 1_800_000
-    no_progress_threshold: int = 3
+    max_iterations: int = _DEFAULTS.max_iterations
+    max_duration_ms: int = _DEFAULTS.max_duration_ms
+    no_progress_threshold: int = _DEFAULTS.no_progress_threshold
 
 
 DEFAULT_STOP_CONDITIONS = StopConditions()
@@ -38,8 +31,8 @@ DEFAULT_STOP_CONDITIONS = StopConditions()
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """How far a loop has come; `started_at` is an aware datetime (a naive one is read as UTC). Of the time since then
-    `paused_ms` do not count: somebody had asked it to wait."""
+    """How far a run has come. `started_at` is an aware datetime (a naive one is read as UTC); of the time since then,
+    the pauses of `paused_ms` do not count."""
 
     iterations: int
     started_at: datetime
@@ -48,9 +41,9 @@ class LoopState:
 
 
 def limit_reached(state: LoopState, conditions: StopConditions, now: datetime) -> ExplainedStop | None:
-    """The first limit reached, in the order iterations, duration, progress; None while there is room (REQ-STOP-001).
+    """The first limit reached, in the order iterations, duration, progress; None below all limits (REQ-STOP-001).
 
-    A clock that went backwards counts as no time at all."""
+    A clock that went backwards counts as no time."""
     if state.iterations >= conditions.max_iterations:
         figures = {"done": state.iterations, "most": conditions.max_iterations}
         return ExplainedStop.of("max_iterations", make_reason("max_iterations", **figures))
@@ -74,7 +67,7 @@ def _out_of_time(elapsed_ms: float, paused_ms: int, conditions: StopConditions) 
 def load_stop_conditions(config: object = None) -> StopConditions:
     """The conditions of `config.ralph` (mappings or objects with attributes); the default for each one missing or None.
 
-    Raises ConfigError for a value that is no whole number of zero or more (REQ-STOP-005)."""
+    Raises ConfigError with its reason for a value that is no whole number of zero or more (REQ-STOP-005)."""
     section = _get(config, "ralph")
     return StopConditions(
         max_iterations=_limit(section, "max_iterations", DEFAULT_STOP_CONDITIONS.max_iterations),
@@ -84,9 +77,9 @@ def load_stop_conditions(config: object = None) -> StopConditions:
 
 
 def loop_run_to_state(run: object) -> LoopState:
-    """The state that a stored run describes: `iterations`, and `started_at` as ISO 8601 text (also with Z) or datetime.
+    """The state of a stored run with `iterations`, and `started_at` as ISO 8601 text (also with Z) or datetime.
 
-    The record doesn't hold the count of iterations without progress, so it starts at 0 (REQ-STOP-005).
+    The record has no count of iterations without progress, so that starts at 0 (REQ-STOP-005).
     Raises ValueError where `started_at` is no date."""
     started_at = _get(run, "started_at")
     if isinstance(started_at, str):
@@ -106,9 +99,9 @@ def _limit(section: object, name: str, default: int) -> int:
     value = _get(section, name)
     if value is None:
         return default
-    # bool is an int to Python, but `max_iterations: yes` is a slip and no figure
+    # bool is an int to Python, but `max_iterations: yes` is a mistake
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ConfigError(f"ralph.{name} must be a whole number of 0 or more, not {value!r}")
+        raise ConfigError(because=make_reason("stop_condition", name=name, value=repr(value)))
     return value
 
 
@@ -117,7 +110,7 @@ def _aware(moment: datetime) -> datetime:
 
 
 def _minutes(milliseconds: float, conditions: StopConditions, *, short: bool = False) -> str:
-    # whole minutes as in the seed, but "0min/0min" would tell nothing where the limit is under a minute
+    # whole minutes, but "0min/0min" would be no information where the limit is under a minute
     if conditions.max_duration_ms >= _MINUTE_MS and not short:
         return str(int(milliseconds // _MINUTE_MS))
     return f"{milliseconds / _MINUTE_MS:.2f}"

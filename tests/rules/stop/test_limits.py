@@ -161,7 +161,7 @@ def test_a_configuration_may_be_an_object() -> None:
 @pytest.mark.parametrize("value", ["10", -1, 1.5, True])
 def test_a_wrong_limit_is_named(value: object) -> None:
     """REQ-STOP-005."""
-    with pytest.raises(ConfigError, match=r"ralph\.max_iterations"):
+    with pytest.raises(ConfigError, match=r"^ralph\.max_iterations must be a whole number"):
         load_stop_conditions({"ralph": {"max_iterations": value}})
 
 
