@@ -1,3 +1,3 @@
-"""The only builder: settings become stores, doors, jobs and routes, once, and are passed down (house rule 6)."""
+"""The only builder: settings become stores, doors, jobs and routes, once, and are passed down (architecture rule 6)."""
 
 from __future__ import annotations

@@ -196,7 +196,7 @@ def _foreign(headers: Headers) -> bool:
 
 
 async def _answered(endpoint: Endpoint, request: Request) -> Response:
-    """The web edge: errors that are the caller's or will pass are answers (house rule 9)."""
+    """The web edge: errors that are the caller's or will pass are answers (architecture rule 9)."""
     try:
         return await endpoint(request)
     except Unreadable as error:

@@ -1,5 +1,5 @@
-"""One of the two places where errors are caught (house rule 9): a job's fault becomes a wait, a quiet end, or a reason
-that people see. What is none of the four kinds is a bug of ours; it is logged whole and told as such."""
+"""One of the two places where errors are caught (architecture rule 9): a job's fault becomes a wait, a quiet end, or a
+reason that people see. An error of none of the four kinds is a bug of ours: it is logged whole and reported as one."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ POINT = re.compile(r"\b[GHK]-\d\b")
 THREAT = re.compile(r"\bT([1-9]\d?)\b(?:-T?([1-9]\d?)\b)?")
 SPEC = re.compile(r"\bspec ([A-Z])(?:[.-](\d))?\b")
 FAULTS = re.compile(r"\bthreats\.md (\d(?:\.\d)?)(?:, \*([^*]+)\*)?")
-RULE = re.compile(r"\bhouse rule (\d+)\b")
+RULE = re.compile(r"\barchitecture rule (\d+)\b")
 
 
 def page(name: str) -> str:
@@ -102,7 +102,7 @@ def test_every_section_about_faults_that_is_cited_is_there() -> None:
     assert {number for number, _ in named} - set(sections) == set()
 
 
-def test_every_house_rule_that_is_cited_is_in_the_list() -> None:
+def test_every_architecture_rule_that_is_cited_is_in_the_list() -> None:
     listed = set(re.findall(r"^(\d+)\. ", page("architecture.md").split("\n## Twelve rules\n", 1)[1], re.MULTILINE))
     assert cited(RULE)
     assert cited(RULE) - listed == set()

@@ -1,6 +1,6 @@
 """Where the checks of a pull request's head stand: a fold over their events, and what is to be done next.
 
-Nothing else decides it, so crash recovery is: load, ask, go on (house rule 8)."""
+Nothing else decides it, so crash recovery is: load, ask, go on (architecture rule 8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fold that makes a run's state of its events (house rule 8)."""
+"""The fold that makes a run's state of its events (architecture rule 8)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The course of a run: what is to be done next, after all that its events say happened.
 
-Nothing else decides it, so crash recovery is: load, ask, go on (house rule 8)."""
+Nothing else decides it, so crash recovery is: load, ask, go on (architecture rule 8)."""
 
 from __future__ import annotations
 

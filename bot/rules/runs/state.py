@@ -1,5 +1,5 @@
-"""The state of a run: a fold over its events, and nothing else remembers (house rule 8). So whoever loads the events
-knows all that the process knew that wrote them."""
+"""The state of a run: a fold over its events, and nothing else remembers (architecture rule 8). So whoever loads the
+events knows all that the process knew that wrote them."""
 
 from __future__ import annotations
 
