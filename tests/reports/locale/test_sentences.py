@@ -1,0 +1,285 @@
+"""Every sentence that a person reads comes from the catalog: none stands in the code (architecture rule 10).
+
+A text of four words or more counts as a sentence. What is recognised as something else by the place where it stands
+(a docstring, a pattern, an assertion) is left out; other exceptions are listed by file, with the reason."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import bot
+
+ROOT = Path(bot.__file__).parent
+
+_PROMPT = "a prompt for coding agents, in English by design"
+_SHELL = "a shell command"
+
+ALLOWED: dict[str, dict[str, str]] = {
+    "bot/agent/developer.py": {
+        "You are fixing": _PROMPT,
+        "Files it is about": _PROMPT,
+        "What failed": _PROMPT,
+        "Patches that were tried": _PROMPT,
+        "What is known": _PROMPT,
+        "Do the smallest change": _PROMPT,
+    },
+    "bot/agent/hook.py": {"": "it imports the standard library alone; a test compares its texts with the catalog's"},
+    "bot/agent/hook_install.py": {"import sys;": "a program for `python -c`"},
+    "bot/rules/setup/node_commands.py": {"": _SHELL},
+    "bot/rules/setup/setup_command.py": {"": _SHELL},
+    "bot/rules/test_runners/javascript.py": {"Test suite failed to run": "what Jest prints"},
+    "bot/workspace/sandbox/agent_program.py": {"\nnumber=0": _SHELL},
+}
+"""Files with texts that may stay, by the beginning of the text, and the reason."""
+
+PENDING: tuple[str, ...] = (
+    "bot/agent/apply_comment.py",
+    "bot/agent/command.py",
+    "bot/agent/developer.py",
+    "bot/agent/fixers.py",
+    "bot/agent/hook_install.py",
+    "bot/agent/planner.py",
+    "bot/agent/replay.py",
+    "bot/app/admin_token.py",
+    "bot/app/home.py",
+    "bot/app/local_session.py",
+    "bot/app/server.py",
+    "bot/app/sessions.py",
+    "bot/app/worker.py",
+    "bot/cli/__init__.py",
+    "bot/cli/config.py",
+    "bot/cli/fix.py",
+    "bot/cli/history.py",
+    "bot/cli/hook.py",
+    "bot/cli/local.py",
+    "bot/cli/plan.py",
+    "bot/config.py",
+    "bot/errors.py",
+    "bot/github/answers.py",
+    "bot/github/api.py",
+    "bot/github/auth.py",
+    "bot/github/check_runs.py",
+    "bot/github/client.py",
+    "bot/github/pulls.py",
+    "bot/github/rate_limit.py",
+    "bot/github/repository.py",
+    "bot/http.py",
+    "bot/logs.py",
+    "bot/model/commands.py",
+    "bot/repo_config/agents.py",
+    "bot/repo_config/describe.py",
+    "bot/repo_config/document.py",
+    "bot/repo_config/json_schema.py",
+    "bot/repo_config/parse.py",
+    "bot/repo_config/policy.py",
+    "bot/reports/runs/event_lines.py",
+    "bot/reports/runs/pull_request.py",
+    "bot/rules/events/parse.py",
+    "bot/rules/failures/errors.py",
+    "bot/rules/failures/findings.py",
+    "bot/rules/failures/junit.py",
+    "bot/rules/failures/opposite_values.py",
+    "bot/rules/grouping/groups.py",
+    "bot/rules/grouping/references.py",
+    "bot/rules/report_files/sarif.py",
+    "bot/rules/runs/existing_failures.py",
+    "bot/rules/runs/pipeline.py",
+    "bot/rules/runs/session_request.py",
+    "bot/rules/setup/python_commands.py",
+    "bot/rules/stop/limits.py",
+    "bot/rules/tampering/check_config.py",
+    "bot/store/database/database.py",
+    "bot/store/database/engines.py",
+    "bot/store/database/open.py",
+    "bot/store/history/import_export.py",
+    "bot/web/api.py",
+    "bot/web/history.py",
+    "bot/web/server.py",
+    "bot/web/signature.py",
+    "bot/web/stream.py",
+    "bot/web/webhook.py",
+    "bot/workflows/agents/build_agents.py",
+    "bot/workflows/checks/altered_files.py",
+    "bot/workflows/checks/setup.py",
+    "bot/workflows/commands/accept.py",
+    "bot/workflows/commands/fix.py",
+    "bot/workflows/deliveries/process_deliveries.py",
+    "bot/workflows/maintenance/github_health.py",
+    "bot/workflows/pulls/buttons.py",
+    "bot/workflows/pulls/config_check.py",
+    "bot/workflows/pulls/loop.py",
+    "bot/workflows/pulls/merge_queue.py",
+    "bot/workflows/pulls/start_fix.py",
+    "bot/workflows/pulls/sync.py",
+    "bot/workflows/reporting/held_reports.py",
+    "bot/workflows/runs/begin_local.py",
+    "bot/workflows/runs/implement.py",
+    "bot/workflows/runs/local_tree.py",
+    "bot/workflows/runs/sessions.py",
+    "bot/workflows/runs/validate.py",
+    "bot/workspace/checks/report_files.py",
+    "bot/workspace/checks/restore_files.py",
+    "bot/workspace/checks/run_checks.py",
+    "bot/workspace/checks/step.py",
+    "bot/workspace/dependencies/cache.py",
+    "bot/workspace/dependencies/cache_key.py",
+    "bot/workspace/dependencies/relocation.py",
+    "bot/workspace/detect/command_finders.py",
+    "bot/workspace/detect/detect.py",
+    "bot/workspace/detect/python_finders.py",
+    "bot/workspace/detect/target_finders.py",
+    "bot/workspace/files/home_directories.py",
+    "bot/workspace/files/nofollow.py",
+    "bot/workspace/files/project_files.py",
+    "bot/workspace/files/remove_tree.py",
+    "bot/workspace/files/system_command.py",
+    "bot/workspace/git/branch_names.py",
+    "bot/workspace/git/command.py",
+    "bot/workspace/git/hazards.py",
+    "bot/workspace/git/index.py",
+    "bot/workspace/git/repo_lock.py",
+    "bot/workspace/git/tree.py",
+    "bot/workspace/mirror/merge_conflicts.py",
+    "bot/workspace/mirror/mirror.py",
+    "bot/workspace/mirror/pull_refs.py",
+    "bot/workspace/mirror/remote.py",
+    "bot/workspace/sandbox/agent_program.py",
+    "bot/workspace/sandbox/bubblewrap.py",
+    "bot/workspace/sandbox/check_tools.py",
+    "bot/workspace/sandbox/disk_home.py",
+    "bot/workspace/sandbox/fetched_programs.py",
+    "bot/workspace/sandbox/package_registry.py",
+    "bot/workspace/sandbox/sandbox.py",
+    "bot/workspace/setup/install.py",
+    "bot/workspace/setup/python_plan.py",
+    "bot/workspace/worktree/detached.py",
+    "bot/workspace/worktree/manage.py",
+    "bot/workspace/worktree/orphan_processes.py",
+    "bot/workspace/worktree/registry.py",
+    "bot/workspace/worktree/run_worktree.py",
+    "bot/workspace/worktree/save_uncommitted.py",
+)
+"""Files whose sentences have not been moved into the catalog yet."""
+
+MIN_WORDS = 4
+_WORD = re.compile(r"""[("'`]*[A-Za-z]+(?:['’-][A-Za-z]+)*['"`)]*[,.;:!?]*['"`)]*""")
+_PATTERN = re.compile(r"\\[wdsSbBAZz.()\[\]]|\(\?[:=!<Pi]|\.\*|\[\^|\]\+")
+"""What regular expressions have and sentences have not."""
+_SQL = re.compile(r"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|PRAGMA|WHERE)\b|.*\b(?:IN \(|IS NULL\b)", re.S)
+
+_OUR_BUGS = ("AssertionError", "KeyError", "NotImplementedError", "RuntimeError", "TypeError", "ValueError")
+"""Errors that only a bug of ours raises: they end in the log, with a traceback."""
+_LOG = ("debug", "info", "warning", "error", "exception", "critical")
+_NO_TEXT_FOR_PEOPLE = {("re", "compile"), ("re", "match"), ("re", "fullmatch"), ("re", "search"), ("sa", "text")}
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text reads as a sentence: it has words enough, and is neither a regular expression nor SQL."""
+    words = sum(_WORD.fullmatch(part) is not None for part in text.split())
+    return words >= MIN_WORDS and _PATTERN.search(text) is None and _SQL.match(text) is None
+
+
+def text_of(node: ast.AST) -> str | None:
+    """The text of a string or an f-string, `{}` for each of its values; None for another expression."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+    return None
+
+
+def _is_for_us(call: ast.Call) -> bool:
+    """Whether what is passed to this call is no text for people: a pattern, SQL, a log's fields, an error of ours."""
+    match call.func:
+        case ast.Name(name):
+            return name in _OUR_BUGS
+        case ast.Attribute(ast.Name(owner), name):
+            return (owner, name) in _NO_TEXT_FOR_PEOPLE or (owner in ("log", "_log") and name in _LOG)
+    return False
+
+
+def texts(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """The texts below a node that people may read, with their lines; a value of an f-string is looked into, too."""
+    match node:
+        case ast.Expr(ast.Constant(str())) | ast.Assert():
+            return
+        case ast.Call() if _is_for_us(node):
+            return
+        case ast.keyword(arg="help"):
+            return
+        case ast.Call(ast.Attribute(ast.Constant(), "split")):  # a list of words
+            return
+    if (text := text_of(node)) is not None:
+        yield getattr(node, "lineno", 0), text
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(node, ast.JoinedStr | ast.Compare) and isinstance(child, ast.Constant)):
+            yield from texts(child)
+
+
+def sentences_in(source: str) -> list[tuple[int, str]]:
+    return [(line, text) for line, text in texts(ast.parse(source)) if is_sentence(text)]
+
+
+@cache
+def sentences() -> tuple[tuple[str, int, str], ...]:
+    """File, line and text of every sentence in the code."""
+    files = [(path, path.relative_to(ROOT.parent).as_posix()) for path in sorted(ROOT.rglob("*.py"))]
+    return tuple((name, *found) for path, name in files for found in sentences_in(path.read_text(encoding="utf-8")))
+
+
+def is_allowed(name: str, text: str) -> bool:
+    return any(text.startswith(start) for start in ALLOWED.get(name, {}))
+
+
+def test_no_sentence_stands_outside_the_catalog() -> None:
+    outside = [found for found in sentences() if found[0] not in PENDING and not is_allowed(found[0], found[2])]
+    assert outside == []
+
+
+def test_no_exception_is_left_over() -> None:
+    pending = {name for name, _, text in sentences() if not is_allowed(name, text)}
+    assert [name for name in PENDING if name not in pending] == []
+    used = {(name, start) for name, _, text in sentences() for start in ALLOWED.get(name, {}) if text.startswith(start)}
+    assert {(name, start) for name, starts in ALLOWED.items() for start in starts} == used
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'raise UserError("the disk is full here")',
+        'name = "x"; note = f"the check {name} did not run"',
+        'print("the first half "\n"and the second half")',
+        "f\"{shown or 'nothing at all was found'}\"",
+        'table = {"key": ("it was closed by somebody",)}',
+    ],
+)
+def test_a_sentence_is_found_wherever_it_stands(source: str) -> None:
+    assert len(sentences_in(source)) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""This module has one sentence."""',
+        'x = 1\n"""What this constant is good for."""',
+        'assert x, "this can not be so"',
+        'raise ValueError("a number was expected here")',
+        'log.warning("event", note="what the log may say")',
+        're.compile("some words that are matched")',
+        'pattern = r"expected (?:one|two) of these words"',
+        'sa.text("SELECT a FROM b WHERE c")',
+        'App(help="What this command is for")',
+        'run("git", "apply --index fix.patch")',
+        'full = "no space left on device" in text',
+        'words = "one two three four five".split()',
+        'words = "not a sentence"',
+    ],
+)
+def test_what_is_no_sentence_for_people_is_left_out(source: str) -> None:
+    assert sentences_in(source) == []
