@@ -36,7 +36,7 @@ from bot.store.inbox.refused_deliveries import RefusedDeliveries
 from bot.web import api, health
 from bot.web import server as listen
 from bot.web.history import history
-from bot.web.rejected_requests import Refusals
+from bot.web.rejected_requests import Rejections
 from bot.web.sessions import routes as session_routes
 from bot.web.signature import parse_secrets
 from bot.web.stream import Streams
@@ -57,8 +57,8 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     """The routes, as a literal table, behind a door that lets deliveries through first."""
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
     inbox = Inbox(database, on_stored=lambda: worker.wake("deliveries"))
-    refusals = Refusals(RefusedDeliveries(database))
-    webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id, refusals)
+    rejections = Rejections(RefusedDeliveries(database))
+    webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id, rejections)
     assert settings.admin_token is not None, "with_admin_token gives one"
     guard = api.Guard(settings.admin_token.get_secret_value())
     sessions = ServedSessions(settings, database, worker)
@@ -76,7 +76,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             Route("/healthz", alive),
             Route("/api/health", alive),
             Route("/readyz", ready),
-            Route("/api/deliveries", guard.read(api.deliveries(Deliveries(database), refusals.list))),
+            Route("/api/deliveries", guard.read(api.deliveries(Deliveries(database), rejections.list))),
             Route("/api/history", guard.read(history(History(database)))),
             Route("/api/worktrees", guard.read(worktrees(sessions.worktrees))),
             *session_routes(sessions, streams, guard),

@@ -1,1 +1,1 @@
-"""The face on HTTP: it receives and shows. What is to be done becomes a job; nothing here touches GitHub or a tree."""
+"""HTTP: receives deliveries and serves the API. Work becomes a job; nothing here touches GitHub or a working tree."""

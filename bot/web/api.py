@@ -1,4 +1,4 @@
-"""What all routes for programs share: who may call them, pages, bodies, and how errors are told; and the deliveries.
+"""What all routes for programs share: authorization, pages of a list, bodies and errors; and the list of deliveries.
 
 Reads and writes need the admin token wherever they come from. Loopback is no permission: a setup command with network
 reaches it, a proxy comes from there, and so does a page in a browser (DNS rebinding)."""
@@ -23,127 +23,143 @@ from starlette.routing import Match, Route
 
 from bot.errors import Refused, Transient, UserError
 from bot.model import Problem
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.rules.runs.session_request import InvalidRequest
 from bot.store.inbox.deliveries import Deliveries, DeliveryRow
 
-LIMIT = 1000
-BODY_LIMIT = 1024 * 1024
+MAX_LIMIT = 1000
+MAX_BODY = 1024 * 1024
 READ_TIMEOUT_S = 8.0
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 _NUMBER = re.compile(r"[0-9]{1,19}\Z", re.A)
-_KEY_WANTED = (
-    "give `Authorization: Bearer TOKEN`: TOKEN is the server's MENDBOT_ADMIN_TOKEN, or in MENDBOT_HOME/admin-token"
-)
 
 
-class Unreadable(Exception):
-    """A body that no request can be made of; answered with `status`."""
+class UnreadableBody(Exception):
+    """A body that cannot be read as JSON. `status` is the HTTP status of the answer."""
 
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, status: int, reason: Reason) -> None:
+        super().__init__(english(reason))
         self.status = status
+        self.reason = reason
 
 
 def answer(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON answer."""
+    """The value as a JSON answer."""
     return Response(as_json(value), status, headers, "application/json")
 
 
 def as_json(value: object) -> bytes:
-    """In one line. Half a character, which a log may hold and UTF-8 may not, stays as JSON's own escape."""
+    """The value as one line of JSON. A lone surrogate, which logs may hold and UTF-8 may not, is escaped."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace")
 
 
-def error_response(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    return answer({"error": message}, status, headers)
+def error_response(status: int, reason: Reason, headers: Mapping[str, str] | None = None) -> Response:
+    """A JSON answer with the reason in English, for programs."""
+    return answer({"error": english(reason)}, status, headers)
 
 
 def not_found(what: str, listed_at: str) -> Response:
-    return error_response(404, f"there is no such {what}: GET {listed_at} lists those there are")
+    """404 for a thing of that kind, with the path that lists those there are."""
+    return error_response(404, make_reason("http.not_found", what=what, path=listed_at))
+
+
+def invalid(field: str, reason: Reason) -> InvalidRequest:
+    """The error for one field of a request."""
+    return InvalidRequest((Problem(field=field, message=english(reason)),))
 
 
 async def no_route(request: Request, error: Exception) -> Response:
-    """Starlette's own refusals, of a path or a method that there is not, as JSON: a handler for its HTTPException.
-    Answers OPTIONS too, as no route of ours does (RFC 9110, 9.3.7)."""
+    """Handler for Starlette's HTTPException: an unknown path or method, as JSON.
+
+    It also answers OPTIONS, as no route of ours does (RFC 9110, 9.3.7)."""
     assert isinstance(error, HTTPException)
     allowed = ", ".join(sorted(_methods(request)))
     if not allowed:
-        return error_response(error.status_code, "there is nothing at this path", error.headers)
+        return error_response(error.status_code, make_reason("http.no_path"), error.headers)
     headers = {**(error.headers or {}), "Allow": allowed}
     if request.method == "OPTIONS":
         return Response(status_code=204, headers=headers)
-    return error_response(error.status_code, f"{request.method} is not for this path: it takes {allowed}", headers)
+    reason = make_reason("http.method", method=request.method, allowed=allowed)
+    return error_response(error.status_code, reason, headers)
 
 
 def _methods(request: Request) -> set[str]:
-    """What the routes at this path take, all of them: Starlette names those of the first alone."""
+    """The methods of all routes at this path: Starlette names those of the first route only."""
     routes = (route for route in request.app.routes if isinstance(route, Route))
-    here = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
-    return {method for route in here for method in route.methods or ()}
+    matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return {method for route in matching for method in route.methods or ()}
 
 
 def deliveries(store: Deliveries, refused: Callable[[int, int], Awaitable[Sequence[DeliveryRow]]]) -> Endpoint:
-    """What was stored; with `?refused=1` what was not let in."""
+    """Lists the stored deliveries; with `?refused=1` those that were refused."""
 
     async def listing(request: Request) -> Response:
         limit, offset = page(request)
-        asked = request.query_params.get("refused", "0")
-        if asked not in ("0", "1"):
-            raise InvalidRequest((Problem(field="refused", message="must be 1 for refused deliveries, else 0"),))
-        listed = refused if asked == "1" else store.list
-        return answer([row.model_dump() for row in await listed(limit, offset)])
+        flag = request.query_params.get("refused", "0")
+        if flag not in ("0", "1"):
+            raise invalid("refused", make_reason("http.refused_flag"))
+        rows = await (refused if flag == "1" else store.list)(limit, offset)
+        return answer([row.model_dump() for row in rows])
 
     return listing
 
 
 def page(request: Request) -> tuple[int, int]:
-    """`?limit=` (1 to 1,000; 100) and `?offset=` (0). Raises Rejected."""
-    limit, offset = number(request, "limit", 100), number(request, "offset", 0)
-    if not 1 <= limit <= LIMIT:
-        raise InvalidRequest((Problem(field="limit", message=f"must be 1 to {LIMIT}"),))
-    if offset >= 2**31:
-        raise InvalidRequest((Problem(field="offset", message=f"must be 0 to {2**31 - 1}"),))
-    return limit, offset
+    """`?limit=` (1 to 1,000; default 100) and `?offset=` (default 0). Raises InvalidRequest."""
+    return number(request, "limit", 100, least=1, most=MAX_LIMIT), number(request, "offset", 0, most=2**31 - 1)
 
 
-def number(request: Request, name: str, default: int) -> int:
-    """A whole number of the query, 0 to 2⁶³ - 1 as databases have them. Raises Rejected."""
-    return parse_number(request.query_params.get(name, str(default)), name)
+def number(request: Request, name: str, default: int, *, least: int = 0, most: int = 2**63 - 1) -> int:
+    """A whole number of the query within these bounds. Raises InvalidRequest."""
+    value = parse_number(request.query_params.get(name, str(default)), name)
+    if not least <= value <= most:
+        raise invalid(name, make_reason("http.range", least=least, most=most))
+    return value
 
 
 def parse_number(text: str, name: str) -> int:
-    """As `number`; `name` says where the text was."""
+    """A whole number from 0 to 2⁶³ - 1, which databases can store. Raises InvalidRequest with that field name."""
     if not _NUMBER.match(text) or int(text) >= 2**63:
-        raise InvalidRequest((Problem(field=name, message="must be a whole number, 0 or more"),))
+        raise invalid(name, make_reason("http.number"))
     return int(text)
 
 
 async def json_body(request: Request) -> object:
-    """The JSON that a request carries. Raises Unreadable for one that is too large, too slow, of another type, or no
-    JSON."""
+    """The JSON body of a request. Raises UnreadableBody for one that is too large, too slow or not JSON."""
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
-        raise Unreadable(415, "the content type must be application/json")
+        raise UnreadableBody(415, make_reason("http.content_type"))
     declared = request.headers.get("content-length", "0")
-    if not _NUMBER.match(declared) or int(declared) > BODY_LIMIT:
-        raise Unreadable(413, f"the body is over {BODY_LIMIT} bytes")
+    if not _NUMBER.match(declared) or int(declared) > MAX_BODY:
+        raise _too_large()
     body = bytearray()
     try:
         async with asyncio.timeout(READ_TIMEOUT_S):
             async for chunk in request.stream():
                 body += chunk
-                if len(body) > BODY_LIMIT:
-                    raise Unreadable(413, f"the body is over {BODY_LIMIT} bytes")
+                if len(body) > MAX_BODY:
+                    raise _too_large()
     except TimeoutError:
-        raise Unreadable(408, f"the body did not arrive within {READ_TIMEOUT_S:.0f} seconds") from None
+        raise UnreadableBody(408, make_reason("http.too_slow", seconds=round(READ_TIMEOUT_S))) from None
     try:
         return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
-        raise Unreadable(400, f"the body is not valid JSON: {reason}") from None
+        raise UnreadableBody(400, not_json(error)) from None
+
+
+def _too_large() -> UnreadableBody:
+    return UnreadableBody(413, make_reason("http.too_large", bytes=MAX_BODY))
+
+
+def not_json(error: ValueError | RecursionError) -> Reason:
+    """Why a body is not JSON, by the error that its parser raised."""
+    why = make_reason("http.too_deep") if isinstance(error, RecursionError) else quoted(str(error)[:200])
+    return make_reason("http.not_json", why=why)
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -152,15 +168,15 @@ def _no_constant(name: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Lets those in who have the admin token, which is not empty."""
+    """Serves requests that carry the admin token, which must not be empty, and answers 401 to others."""
 
     token: str
 
     def read(self, endpoint: Endpoint) -> Endpoint:
         async def guarded_read(request: Request) -> Response:
-            if not self._known(request.headers):
-                return error_response(401, _KEY_WANTED, {"WWW-Authenticate": "Bearer"})
-            return await _answered(endpoint, request)
+            if not self._has_token(request.headers):
+                return error_response(401, make_reason("http.no_token"), {"WWW-Authenticate": "Bearer"})
+            return await _handle_errors(endpoint, request)
 
         return guarded_read
 
@@ -168,21 +184,21 @@ class Guard:
         read = self.read(endpoint)
 
         async def guarded_write(request: Request) -> Response:
-            if _foreign(request.headers):
-                return error_response(403, "a page of another site asks for this: only pages of this server may")
+            if _is_cross_site(request.headers):
+                return error_response(403, make_reason("http.other_site"))
             return await read(request)
 
         return guarded_write
 
-    def _known(self, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+    def _has_token(self, headers: Headers) -> bool:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
         # header text is the bytes that came, read as Latin-1
-        same = hmac.compare_digest(given.strip().encode("latin-1"), self.token.strip().encode())
+        same = hmac.compare_digest(token.strip().encode("latin-1"), self.token.strip().encode())
         return same and scheme.lower() == "bearer"
 
 
-def _foreign(headers: Headers) -> bool:
-    """Whether a browser says that another site's page sent this (Fetch standard, *Origin header*)."""
+def _is_cross_site(headers: Headers) -> bool:
+    """Whether a page of another site sent this, by the browser's `Origin` (Fetch standard, *Origin header*)."""
     origin = headers.get("origin")
     if origin is None:
         return False
@@ -195,12 +211,12 @@ def _foreign(headers: Headers) -> bool:
         return True
 
 
-async def _answered(endpoint: Endpoint, request: Request) -> Response:
-    """The web edge: errors that are the caller's or will pass are answers (architecture rule 9)."""
+async def _handle_errors(endpoint: Endpoint, request: Request) -> Response:
+    """Calls the endpoint; UserError becomes 422 and Transient 503 (architecture rule 9)."""
     try:
         return await endpoint(request)
-    except Unreadable as error:
-        return error_response(error.status, str(error))
+    except UnreadableBody as error:
+        return error_response(error.status, error.reason)
     except InvalidRequest as error:
         return answer({"error": str(error), "problems": [problem.model_dump() for problem in error.problems]}, 422)
     except Refused as error:
@@ -209,6 +225,6 @@ async def _answered(endpoint: Endpoint, request: Request) -> Response:
         return answer({"error": str(error), "problems": []}, 422)
     except Transient as error:
         wait = {} if error.retry_after_s is None else {"Retry-After": str(math.ceil(error.retry_after_s))}
-        return error_response(503, f"try again in a moment: {error}", wait)
+        return error_response(503, make_reason("http.try_again", why=error_reason(error)), wait)
     except ClientDisconnect:
-        return Response(status_code=400)  # nobody is there to read it
+        return Response(status_code=400)  # the client has gone

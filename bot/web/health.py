@@ -1,4 +1,4 @@
-"""Liveness and readiness. Readiness names what is missing, so that an operator need not guess."""
+"""Liveness and readiness. Readiness names each problem and its remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 Probe = Callable[[], Awaitable[str | None]]
-"""Returns None when all is well, else what is missing and how to fix it."""
+"""Returns the problem and its remedy; None where there is none."""
 
 
 def liveness() -> Callable[[Request], Awaitable[Response]]:
@@ -19,15 +19,15 @@ def liveness() -> Callable[[Request], Awaitable[Response]]:
 
 
 def readiness(
-    probes: Mapping[str, Probe], seen: Callable[[], Mapping[str, str]] = dict
+    probes: Mapping[str, Probe], remote: Callable[[], Mapping[str, str]] = dict
 ) -> Callable[[Request], Awaitable[Response]]:
-    """503 where a probe misses something. What was `seen` of others (GitHub) is shown, and changes no status: without
-    them deliveries are stored and worked on as far as that goes, and a restart would help nobody."""
+    """Answers 503 where a probe finds a problem. The state of `remote` services (GitHub) is shown and changes no
+    status: deliveries are stored without them, and a restart would not help."""
 
     async def answer(_request: Request) -> Response:
         missing = {name: problem for name, probe in probes.items() if (problem := await probe()) is not None}
         if missing:
-            return JSONResponse({"status": "not ready", "missing": missing, **seen()}, status_code=503)
-        return JSONResponse({"status": "ready", **seen()})
+            return JSONResponse({"status": "not ready", "missing": missing, **remote()}, status_code=503)
+        return JSONResponse({"status": "ready", **remote()})
 
     return answer

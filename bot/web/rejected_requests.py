@@ -1,5 +1,5 @@
-"""What the door did not let in is logged and listed, at a rate that nobody who knocks can raise: a line a minute for
-each kind, one write in some seconds, two hundred rows."""
+"""Rejected deliveries are logged and listed at a bounded rate: a log line a minute for each HTTP status, a write every
+few seconds and two hundred rows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ WRITE_S = 5.0
 log = get_logger()
 
 
-class Refusals:
-    """Bound to the event loop that calls `note`."""
+class Rejections:
+    """Records rejections on the event loop that calls `add`."""
 
     def __init__(self, store: RefusedDeliveries, log_s: float = LOG_S, write_s: float = WRITE_S) -> None:
         self._store = store
@@ -28,8 +28,8 @@ class Refusals:
         self._writing: asyncio.Task[None] | None = None
         self._unlogged: Counter[int] = Counter()
 
-    def note(self, status: int, delivery: str, event: str, because: str) -> None:
-        """A delivery was refused with that HTTP status. Waits for nothing."""
+    def add(self, status: int, delivery: str, event: str, because: str) -> None:
+        """Record a delivery that was rejected with that HTTP status. Waits for nothing."""
         now = int(time.time() * 1000)
         row = DeliveryRow(
             delivery=delivery, event=event, status="refused", because=because[:MAX_REASON], received_at=now
@@ -43,8 +43,7 @@ class Refusals:
             self._log(status, 1, because)
 
     async def list(self, limit: int, offset: int) -> tuple[DeliveryRow, ...]:
-        """The newest, also those that are not written yet. Waits for no write: a row that is written meanwhile is in
-        both places, and counts once."""
+        """The newest rows, stored or not. Waits for no write: a row that is written meanwhile counts once."""
         pending = tuple(reversed(self._pending))
         both = Counter(await self._store.list())
         stored = (both - Counter(pending)).elements()
@@ -57,7 +56,7 @@ class Refusals:
         asyncio.get_running_loop().call_later(self._log_s, self._log_more, status, because)
 
     def _log_more(self, status: int, because: str) -> None:
-        """The minute is over: what came meanwhile is one line, and begins the next."""
+        """After a minute: log in one line how many came meanwhile, and wait again."""
         count = self._unlogged.pop(status)
         if count:
             self._log(status, count, because)
@@ -67,7 +66,7 @@ class Refusals:
             rows = tuple(self._pending)
             try:
                 await self._store.add(rows)
-            except Transient as error:  # they are kept in memory, and tried again
+            except Transient as error:  # they stay in memory for the next try
                 log.info("refusals_wait", because=str(error))
             else:
                 for row in rows:

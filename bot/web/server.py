@@ -1,7 +1,7 @@
-"""How the web face listens: on a socket of its own, for clients that say what they want within a time.
+"""The HTTP server: its socket, its shutdown, and its time limit for a request's headers.
 
-uvicorn limits how long a connection may idle between requests, and the webhook endpoint how long a body may take; a
-client that connects and says nothing, or its headers one byte a second, is shown out here (T4)."""
+uvicorn limits how long a connection may idle between requests, and the webhook endpoint how long a body may take. This
+closes the connection of a client that sends no headers, or sends them slowly (T4)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from bot.errors import ConfigError
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 HEADERS_TIMEOUT_S = 8.0
 BACKLOG = 2048
 
 
 class PunctualProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP/1.1, and the connection is closed when a request's headers are not there in time."""
+    """uvicorn's HTTP/1.1 protocol that closes a connection whose headers do not arrive in time."""
 
     _due: asyncio.TimerHandle | None = None
 
@@ -53,19 +55,19 @@ class PunctualProtocol(HttpToolsProtocol):
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket that will listen there; raises ConfigError where that is not possible, before any work has begun."""
+    """A listening socket. Raises ConfigError where the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OverflowError:
-        raise ConfigError(f"there is no port {port}: ports go from 0 to 65535 (--port, PORT)") from None
+        raise user_error(make_reason("listen.port", port=port), ConfigError) from None
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
-        raise ConfigError(f"cannot listen on {host} port {port}: {reason} (--host, --port or PORT choose)") from None
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise user_error(make_reason("listen.refused", host=host, port=port, why=why or ""), ConfigError) from None
 
 
 class StoppableServer(uvicorn.Server):
-    """uvicorn's server, which says so at once when it is told to stop: what streams without end must end first."""
+    """uvicorn's server that calls `on_stop` as soon as it is to stop, so that event streams can end first."""
 
     def __init__(self, config: uvicorn.Config, on_stop: Callable[[], None]) -> None:
         super().__init__(config)
@@ -77,7 +79,7 @@ class StoppableServer(uvicorn.Server):
 
 
 def server(app: ASGIApp, on_stop: Callable[[], None] = lambda: None) -> uvicorn.Server:
-    """The server that is to be run on `bind`'s socket; `on_stop` is called, from a signal handler, when it stops."""
+    """The server for the socket of `bind`; `on_stop` is called from a signal handler when it is to stop."""
     config = uvicorn.Config(
         app,
         loop="uvloop",

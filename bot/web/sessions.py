@@ -1,6 +1,6 @@
-"""Sessions over HTTP: start one, look at it, follow it, read what it left, stop it (contract *HTTP*, spec D).
+"""Sessions over HTTP: start, show, follow and cancel them, read their artifacts and logs (contract *HTTP*, spec D).
 
-Nothing is done here: what is asked becomes a job, and what is shown was stored."""
+Nothing is executed here: a request becomes a job, and answers come from the database."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from bot.web.stream import EventStream, Streams, last_seen, wants_stream
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}\Z")
 _LIST = "/api/sessions"
 _LOG_HEADERS = {
-    # a log holds what strangers' code printed: it is shown, and never taken for a page
+    # a log holds the output of untrusted code, which no browser may run as a page
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
 }
 
 
 class Sessions(Protocol):
-    """The sessions there are, and what may be done to them."""
+    """The stored sessions, and how they are started and cancelled."""
 
     async def start(self, request: SessionRequest) -> Session:
-        """Store it and begin. Raises Rejected (or another UserError) for what only this machine can tell: a path
-        outside the workspace roots, no such directory, an unknown agent."""
+        """Store a session and start it. Raises InvalidRequest (or another UserError) for a path outside the workspace
+        roots, a missing directory or an unknown agent."""
         ...
 
     async def get(self, session_id: str) -> Session | None: ...
@@ -42,7 +42,7 @@ class Sessions(Protocol):
         ...
 
     async def events(self, session_id: str, after: int = 0) -> tuple[RunEvent, ...]:
-        """Those with a larger id than `after`, in order."""
+        """The events with a larger id than `after`, in order."""
         ...
 
     async def artifacts(self, session_id: str) -> tuple[Artifact, ...]:
@@ -52,41 +52,40 @@ class Sessions(Protocol):
     async def artifact(self, session_id: str, artifact_id: str) -> Artifact | None: ...
 
     async def log(self, session_id: str, name: str) -> bytes | None:
-        """A full log that was kept on disk."""
+        """A full log from disk."""
         ...
 
     async def cancel(self, session_id: str) -> Session | None:
-        """Ask it to stop; one that has ended stays as it is."""
+        """Ask a session to stop; one that has ended stays as it is."""
         ...
 
     async def changed(self, session_id: str, after: int, timeout_s: float) -> bool:
-        """Wait until there are events with a larger id than `after` or the session is final; False when the time is
-        over."""
+        """Wait until there are events with a larger id than `after` or the session is final; False after a timeout."""
         ...
 
 
 def routes(sessions: Sessions, streams: Streams, guard: Guard) -> list[Route]:
     """Every route below `/api/sessions`."""
     read, write = guard.read, guard.write
-    one = _LIST + "/{session}"
+    item = _LIST + "/{session}"
     return [
         Route(_LIST, write(start(sessions)), methods=["POST"]),
         Route(_LIST, read(listing(sessions)), methods=["GET"]),
-        Route(one, read(single(sessions)), methods=["GET"]),
-        Route(one + "/events", read(events(sessions, streams)), methods=["GET"]),
-        Route(one + "/artifacts", read(artifacts(sessions)), methods=["GET"]),
-        Route(one + "/artifacts/{artifact}", read(artifact(sessions)), methods=["GET"]),
-        Route(one + "/logs/{log}", read(log(sessions)), methods=["GET"]),
-        Route(one + "/cancel", write(cancel(sessions)), methods=["POST"]),
+        Route(item, read(single(sessions)), methods=["GET"]),
+        Route(item + "/events", read(events(sessions, streams)), methods=["GET"]),
+        Route(item + "/artifacts", read(artifacts(sessions)), methods=["GET"]),
+        Route(item + "/artifacts/{artifact}", read(artifact(sessions)), methods=["GET"]),
+        Route(item + "/logs/{log}", read(log(sessions)), methods=["GET"]),
+        Route(item + "/cancel", write(cancel(sessions)), methods=["POST"]),
     ]
 
 
 def start(sessions: Sessions) -> Endpoint:
     async def started(request: Request) -> Response:
-        asked = parse_request(await json_body(request))
-        if not isinstance(asked, SessionRequest):
-            raise InvalidRequest(asked)
-        session = await sessions.start(asked)
+        parsed = parse_request(await json_body(request))
+        if not isinstance(parsed, SessionRequest):
+            raise InvalidRequest(parsed)
+        session = await sessions.start(parsed)
         return answer(session_json(session), 201, {"Location": f"{_LIST}/{session.id}"})
 
     return started
@@ -103,49 +102,49 @@ def single(sessions: Sessions) -> Endpoint:
     async def shown(_request: Request, session: Session) -> Response:
         return answer(session_json(session))
 
-    return _of(sessions, shown)
+    return _with_session(sessions, shown)
 
 
 def events(sessions: Sessions, streams: Streams) -> Endpoint:
-    async def told(request: Request, session: Session) -> Response:
+    async def shown(request: Request, session: Session) -> Response:
         after = last_seen(request)
         if request.method == "HEAD" or not wants_stream(request.headers):
-            found = await sessions.events(session.id, after)
-            return answer(english_json([event.as_json() for event in found]), headers={"Vary": "Accept"})
+            stored = await sessions.events(session.id, after)
+            return answer(english_json([event.as_json() for event in stored]), headers={"Vary": "Accept"})
         if session.status.final and after and not await sessions.events(session.id, after):
             return Response(status_code=204)  # "stop reconnecting" (HTML standard, Server-sent events)
         return EventStream(streams, sessions, session.id, after)
 
-    return _of(sessions, told)
+    return _with_session(sessions, shown)
 
 
 def artifacts(sessions: Sessions) -> Endpoint:
     async def shown(_request: Request, session: Session) -> Response:
         return answer([artifact_json(item) for item in await sessions.artifacts(session.id)])
 
-    return _of(sessions, shown)
+    return _with_session(sessions, shown)
 
 
 def artifact(sessions: Sessions) -> Endpoint:
     async def shown(request: Request, session: Session) -> Response:
-        wanted = request.path_params["artifact"]
-        found = await sessions.artifact(session.id, wanted) if _ID.match(wanted) else None
-        if found is None:
+        artifact_id = request.path_params["artifact"]
+        item = await sessions.artifact(session.id, artifact_id) if _ID.match(artifact_id) else None
+        if item is None:
             return not_found("artifact", f"{_LIST}/{session.id}/artifacts")
-        return answer(artifact_json(found))
+        return answer(artifact_json(item))
 
-    return _of(sessions, shown)
+    return _with_session(sessions, shown)
 
 
 def log(sessions: Sessions) -> Endpoint:
     async def shown(request: Request, session: Session) -> Response:
-        wanted = request.path_params["log"]
-        content = await sessions.log(session.id, wanted) if _ID.match(wanted) else None
+        name = request.path_params["log"]
+        content = await sessions.log(session.id, name) if _ID.match(name) else None
         if content is None:
             return not_found("log", f"{_LIST}/{session.id}/events")
         return Response(content, media_type="text/plain", headers=_LOG_HEADERS)
 
-    return _of(sessions, shown)
+    return _with_session(sessions, shown)
 
 
 def cancel(sessions: Sessions) -> Endpoint:
@@ -153,29 +152,29 @@ def cancel(sessions: Sessions) -> Endpoint:
         after = session if session.status.final else await sessions.cancel(session.id)
         return not_found("session", _LIST) if after is None else answer(session_json(after))
 
-    return _of(sessions, cancelled)
+    return _with_session(sessions, cancelled)
 
 
-def _of(sessions: Sessions, endpoint: Callable[[Request, Session], Awaitable[Response]]) -> Endpoint:
-    """An endpoint about one session, which is 404 where there is none."""
+def _with_session(sessions: Sessions, endpoint: Callable[[Request, Session], Awaitable[Response]]) -> Endpoint:
+    """An endpoint for one session; it answers 404 where there is none."""
 
-    async def found(request: Request) -> Response:
-        wanted = request.path_params["session"]
-        session = await sessions.get(wanted) if _ID.match(wanted) else None
+    async def looked_up(request: Request) -> Response:
+        session_id = request.path_params["session"]
+        session = await sessions.get(session_id) if _ID.match(session_id) else None
         return not_found("session", _LIST) if session is None else await endpoint(request, session)
 
-    return found
+    return looked_up
 
 
 def session_json(session: Session) -> dict[str, Any]:
-    """As programs see it; what there is not is left out."""
+    """The session's JSON for programs, without fields that are null."""
     return session.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def artifact_json(item: Artifact) -> dict[str, Any]:
-    """One flat object, as the seed has it: whose it is, and beside that what the phase left."""
+    """The artifact as one flat object for programs: its own fields and those of its data."""
     own = item.model_dump(mode="json", by_alias=True, exclude_none=True)
     data = own.pop("data")
-    # the rules of the run metadata tell null from missing
-    whole = item.id.endswith(".certificate")
-    return {**{key: value for key, value in data.items() if whole or value is not None}, **own}
+    # a certificate is verified by rules that distinguish null from missing
+    with_nulls = item.id.endswith(".certificate")
+    return {**{key: value for key, value in data.items() if with_nulls or value is not None}, **own}

@@ -1,7 +1,6 @@
-"""A session's events as they happen, by server-sent events (HTML standard, *Server-sent events*; REQ-RUN-007).
+"""Sends a session's events as they are stored, as server-sent events (HTML standard; REQ-RUN-007).
 
-What is sent is what is stored, so a stream that breaks goes on where it was: each event carries its id, and the
-client says the last it saw."""
+Each event carries its id. A client that reconnects names the last id that it received, and gets the later events."""
 
 from __future__ import annotations
 
@@ -16,19 +15,20 @@ from starlette.types import Receive, Scope, Send
 
 from bot.errors import Transient
 from bot.model import RunEvent, Session
-from bot.reports.locale.reasons import english_json
+from bot.reports.locale.reasons import english, english_json
+from bot.rules.reasons import error_reason, make_reason
 from bot.web.api import as_json, error_response, parse_number
 
-MOST_STREAMS = 100
+MAX_STREAMS = 100
 HEARTBEAT_S = 15.0
 SEND_TIMEOUT_S = 30.0
-"""A client that takes nothing for so long is given up; it may come back and resume."""
+"""A client that reads nothing for so long is disconnected; it may reconnect and resume."""
 
 _HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 class Followed(Protocol):
-    """What a stream needs of the sessions; see `web.sessions.Sessions`."""
+    """The part of `web.sessions.Sessions` that a stream uses."""
 
     async def get(self, session_id: str) -> Session | None: ...
 
@@ -38,17 +38,17 @@ class Followed(Protocol):
 
 
 class Streams:
-    """The open streams of one server, which may be many but not endlessly many."""
+    """The open streams of one server, at most `limit`."""
 
-    def __init__(self, most: int = MOST_STREAMS, heartbeat_s: float = HEARTBEAT_S) -> None:
-        self.most = most
+    def __init__(self, limit: int = MAX_STREAMS, heartbeat_s: float = HEARTBEAT_S) -> None:
+        self.limit = limit
         self.heartbeat_s = heartbeat_s
         self.open = 0
         self.closing = asyncio.Event()
         self.loop: asyncio.AbstractEventLoop | None = None
 
     def close(self) -> None:
-        """End all streams, since the server stops; from any thread. Clients will come back and resume."""
+        """End all streams, as the server stops. Any thread may call it; clients reconnect and resume."""
         if self.loop is None or self.loop.is_closed():
             self.closing.set()
         else:
@@ -56,7 +56,7 @@ class Streams:
 
 
 class EventStream(StreamingResponse):
-    """One stream. It ends when its session does, when its client goes away, and when the server stops."""
+    """One stream. It ends when its session ends, the client disconnects or the server stops."""
 
     media_type = "text/event-stream"
 
@@ -67,11 +67,11 @@ class EventStream(StreamingResponse):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         streams = self._streams
         streams.loop = asyncio.get_running_loop()
-        if streams.open >= streams.most or streams.closing.is_set():
-            full = f"{streams.most} streams are open, and there may be no more: close one, or ask again in a moment"
+        if streams.open >= streams.limit or streams.closing.is_set():
+            full = make_reason("http.streams", count=streams.limit)
             return await error_response(503, full, {"Retry-After": "5"})(scope, receive, send)
         streams.open += 1
-        writing = asyncio.create_task(self.stream_response(_patient(send)))
+        writing = asyncio.create_task(self.stream_response(_with_timeout(send)))
         others = (asyncio.create_task(self.listen_for_disconnect(receive)), asyncio.create_task(streams.closing.wait()))
         try:
             await asyncio.wait((writing, *others), return_when=asyncio.FIRST_COMPLETED)
@@ -88,7 +88,7 @@ class EventStream(StreamingResponse):
         return None
 
 
-def _patient(send: Send) -> Send:
+def _with_timeout(send: Send) -> Send:
     async def send_in_time(message: Any) -> None:
         async with asyncio.timeout(SEND_TIMEOUT_S):
             await send(message)
@@ -102,24 +102,26 @@ async def _end(task: asyncio.Task[Any]) -> None:
 
 
 async def follow(sessions: Followed, session_id: str, after: int, heartbeat_s: float) -> AsyncIterator[bytes]:
-    """The events of a session with an id larger than `after`, as they are stored, until its last; a comment where
-    there was none for `heartbeat_s`, so that nobody on the way takes the connection for dead."""
-    woken = False
+    """The events of a session with a larger id than `after`, until its last.
+
+    A comment is sent every `heartbeat_s` without an event, so that proxies keep the connection open."""
+    notified = False
     while True:
         try:
-            fresh = await sessions.events(session_id, after)
-            for event in fresh:
+            events = await sessions.events(session_id, after)
+            for event in events:
                 yield as_message(event)
                 after = event.id
-            if woken and not fresh and await _is_over(sessions, session_id):
-                for event in await sessions.events(session_id, after):  # what came while we asked
+            if notified and not events and await _is_over(sessions, session_id):
+                for event in await sessions.events(session_id, after):  # stored since the read above
                     yield as_message(event)
                 return
-            woken = await sessions.changed(session_id, after, heartbeat_s)
+            notified = await sessions.changed(session_id, after, heartbeat_s)
         except Transient as error:
-            yield f": come back and resume: {' '.join(str(error).split())}\n\n".encode()
+            message = english(make_reason("http.resume", why=error_reason(error)))
+            yield f": {' '.join(message.split())}\n\n".encode()
             return
-        if not woken:
+        if not notified:
             yield b": still here\n\n"
 
 
@@ -133,8 +135,8 @@ def as_message(event: RunEvent) -> bytes:
 
 
 def last_seen(request: Request) -> int:
-    """The id after which a client wants events: what it saw last beats what its address says, since a browser
-    reconnects to the same address. Raises Rejected."""
+    """The id after which a client wants events. `Last-Event-ID` wins over the query, as a browser reconnects to the
+    same address. Raises InvalidRequest."""
     header = request.headers.get("last-event-id", "").strip()
     if header:
         return parse_number(header, "Last-Event-ID")
@@ -152,7 +154,7 @@ def wants_stream(headers: Headers) -> bool:
 
 
 def _preference(ranges: list[str], kind: str, name: str) -> tuple[float, int, int]:
-    """How much a type is wanted: its quality, how exactly it was named, and how early."""
+    """How much a type is preferred: its quality, how exactly it is named, and how early."""
     best = (0, 0, 0.0)
     for place, item in enumerate(ranges):
         media, *parameters = (part.strip().lower() for part in item.split(";"))

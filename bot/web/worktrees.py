@@ -1,4 +1,4 @@
-"""The worktrees there are, for programs; an empty list where there are none."""
+"""Lists the worktrees, for programs."""
 
 from __future__ import annotations
 

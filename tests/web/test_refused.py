@@ -12,7 +12,7 @@ import pytest
 from bot.logs import captured_logs
 from bot.store.database.database import Database
 from bot.store.inbox.refused_deliveries import MOST, RefusedDeliveries
-from bot.web.rejected_requests import Refusals
+from bot.web.rejected_requests import Rejections
 from tests.machine import PATIENCE_S
 from tests.web.conftest import Door, headers_for
 
@@ -78,12 +78,12 @@ def test_the_list_takes_the_token_and_pages_and_refuses_other_words(door: Door) 
 
 async def test_the_newest_are_kept_and_no_more_than_that(database: Database) -> None:
     async def work() -> list[str]:
-        refusals = Refusals(RefusedDeliveries(database), write_s=0.0)
+        rejections = Rejections(RefusedDeliveries(database), write_s=0.0)
         for number in range(2 * MOST):
-            refusals.note(401, f"guid-{number}", "issues", "x" * 10_000)
+            rejections.add(401, f"guid-{number}", "issues", "x" * 10_000)
             if number % 50 == 0:
                 await asyncio.sleep(0)
-        writing = refusals._writing
+        writing = rejections._writing
         assert writing is not None
         await writing
         return [row.delivery for row in await RefusedDeliveries(database).list()]
@@ -94,13 +94,13 @@ async def test_the_newest_are_kept_and_no_more_than_that(database: Database) -> 
 
 async def test_a_flood_is_one_line_with_its_count_and_one_write(database: Database) -> None:
     async def work() -> int:
-        refusals = Refusals(RefusedDeliveries(database), log_s=0.2, write_s=3600.0)
+        rejections = Rejections(RefusedDeliveries(database), log_s=0.2, write_s=3600.0)
         for number in range(1000):
-            refusals.note(401, f"guid-{number}", "issues", "set WEBHOOK_SECRET to the App's webhook secret")
+            rejections.add(401, f"guid-{number}", "issues", "set WEBHOOK_SECRET to the App's webhook secret")
         async with asyncio.timeout(PATIENCE_S):
             while len(said) < 2:  # noqa: ASYNC110  # a line of the log rings no bell
                 await asyncio.sleep(0.01)
-        assert len(await refusals.list(1000, 0)) == MOST
+        assert len(await rejections.list(1000, 0)) == MOST
         return len(await RefusedDeliveries(database).list())
 
     with captured_logs() as said:

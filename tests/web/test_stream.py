@@ -38,7 +38,7 @@ NEVER_S = 3600.0
 
 @pytest.fixture(scope="module")
 def desk(world: World) -> Iterator[SessionsHarness]:
-    with SessionsHarness(world, most=8, heartbeat_s=0.3) as desk:
+    with SessionsHarness(world, limit=8, heartbeat_s=0.3) as desk:
         yield desk
 
 

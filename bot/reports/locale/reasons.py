@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from bot.errors import Refused, UserError
+from bot.errors import MendbotError, Refused, UserError
 from bot.model import Language
 from bot.model.reasons import Reason, Value
 from bot.reports.format.markdown import escape
@@ -12,7 +12,7 @@ from bot.reports.locale.catalog import has_message, t
 
 __all__ = ["english", "english_json", "named_reason", "reason_text", "refused", "user_error"]
 
-_Error = TypeVar("_Error", bound=UserError)
+_Error = TypeVar("_Error", bound=MendbotError)
 
 
 def reason_text(reason: Reason, language: Language) -> str:
@@ -48,7 +48,7 @@ def english_json(value: Any) -> Any:
 
 
 def user_error(because: Reason, kind: type[_Error] | None = None) -> _Error:
-    """An error that keeps its reason, so that a reply can be in the reader's language."""
+    """An error of that kind (UserError by default) that keeps its reason, for replies in the reader's language."""
     return (kind or UserError)(english(because), because=because)  # type: ignore[return-value]
 
 
