@@ -6,18 +6,16 @@ that is none of these is a bug of ours, is recorded with its traceback and shown
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from bot.model.reasons import Reason
+from bot.model.reasons import Reason
 
 _SHORTAGES = {
-    errno.ENOSPC: "the disk is full: free some space",
-    errno.EDQUOT: "the disk quota is used up: free some space",
-    errno.EMFILE: "too many open files: raise the limit (ulimit -n)",
-    errno.ENFILE: "too many open files on this machine: raise the limit (sysctl fs.file-max)",
-    errno.ENOMEM: "the memory is used up: free some or add some",
-    errno.EAGAIN: "too many processes: raise the limit (ulimit -u)",
+    errno.ENOSPC: Reason(kind="shortage.disk"),
+    errno.EDQUOT: Reason(kind="shortage.quota"),
+    errno.EMFILE: Reason(kind="shortage.process_files"),
+    errno.ENFILE: Reason(kind="shortage.machine_files"),
+    errno.ENOMEM: Reason(kind="shortage.memory"),
+    errno.EAGAIN: Reason(kind="shortage.processes"),
 }
 
 
@@ -63,31 +61,32 @@ class Stale(MendbotError):
     """The world moved on: the issue was closed, the head is newer, the object is gone. Drop the work quietly."""
 
 
-def shortage(number: int | None) -> str | None:
-    """What this machine lacks where the system gave this errno(3), and the remedy; None where it lacks nothing.
+def shortage(number: int | None) -> Reason | None:
+    """The reason for an errno(3) that means that this machine lacks something; None for any other number.
 
     EAGAIN means that only where a process or a thread was to be started."""
     return _SHORTAGES.get(number) if number is not None else None
 
 
-def shortage_behind(error: BaseException) -> str | None:
-    """What this machine lacks where that is why `error` was raised, it or what it came from; else None."""
+def shortage_behind(error: BaseException) -> Reason | None:
+    """The shortage that `error`, or an error that it comes from, was raised for; None where there is none."""
     seen: set[int] = set()
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        one = waiting.pop()
-        if one is None or id(one) in seen:
+    pending: list[BaseException | None] = [error]
+    while pending:
+        each = pending.pop()
+        if each is None or id(each) in seen:
             continue
-        seen.add(id(one))
-        if (lacking := _lacking(one)) is not None:
-            return lacking
-        waiting += [one.__cause__, one.__context__, *(one.exceptions if isinstance(one, BaseExceptionGroup) else ())]
+        seen.add(id(each))
+        if (reason := _shortage_of(each)) is not None:
+            return reason
+        inner = each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+        pending += [each.__cause__, each.__context__, *inner]
     return None
 
 
-def _lacking(error: BaseException) -> str | None:
+def _shortage_of(error: BaseException) -> Reason | None:
     if isinstance(error, Shortage):
-        return str(error)
+        return error.because or Reason(kind="quoted", values={"text": str(error)})
     if isinstance(error, MemoryError):
         return _SHORTAGES[errno.ENOMEM]
     if isinstance(error, RuntimeError) and str(error) == "can't start new thread":

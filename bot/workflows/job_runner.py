@@ -11,6 +11,8 @@ from bot.errors import Shortage, Stale, Transient, UserError, shortage_behind
 from bot.logs import get_logger
 from bot.model.jobs import JobArgs, JobStep, StepResult
 from bot.model.reasons import ExplainedStop
+from bot.reports.locale.catalog import messages
+from bot.reports.locale.reasons import english, user_error
 from bot.rules.reasons import error_reason, make_reason
 
 MAX_FAULTS = 40
@@ -36,6 +38,7 @@ def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
     A job is never given up without a word: where burying it fails, it is buried without clearing up, and where even
     that fails it is taken up again later."""
     log = get_logger().bind(job=kind)
+    messages("en")  # read now: a machine without a free descriptor could not read the words for that
 
     async def step(args: JobArgs, faults: int) -> StepResult:
         try:
@@ -54,14 +57,14 @@ def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
             if lacking is None:
                 log.exception("job_bug", args=args)
                 stop = _our_fault(error)
-            elif (stop := given_up(Shortage(lacking), faults)) is None:
-                return wait(args, Shortage(lacking), faults)
+            elif (stop := given_up(user_error(lacking, Shortage), faults)) is None:
+                return wait(args, user_error(lacking, Shortage), faults)
         return await end(args, stop, faults)
 
     def given_up(error: Transient, faults: int) -> ExplainedStop | None:
         if faults + 1 < MAX_FAULTS:
             return None
-        return ExplainedStop.of("gave_up", make_reason("given_up.tries", count=MAX_FAULTS, error=str(error)))
+        return ExplainedStop.of("gave_up", make_reason("given_up.tries", count=MAX_FAULTS, error=error_reason(error)))
 
     def wait(args: JobArgs, error: Transient, faults: int) -> StepResult:
         log.info("job_waits", args=args, faults=faults + 1, because=str(error))
@@ -97,5 +100,5 @@ async def persistently(name: str, loop: Callable[[], Awaitable[None]]) -> NoRetu
             if lacking is None:
                 log.exception("loop_bug")
             else:
-                log.warning("loop_waits", because=lacking)
+                log.warning("loop_waits", because=english(lacking))
         await asyncio.sleep(_AGAIN_S)

@@ -14,7 +14,7 @@ from pathlib import Path
 from bot.errors import Shortage, UserError, shortage
 from bot.model import Applied, Change
 from bot.model.reasons import Reason
-from bot.reports.locale.reasons import refused, user_error
+from bot.reports.locale.reasons import english, refused, user_error
 from bot.rules.patches.change_policy import check_proposed
 from bot.rules.patches.diff_parser import DEV_NULL, FileDiff, parse_diff
 from bot.rules.patches.fuzzy_apply import Unclear, apply_anchored, stands_as_said
@@ -99,7 +99,7 @@ def _write(root: Path, wanted: Sequence[Replacement]) -> None:
 
 def _trouble(paths: str, error: OSError) -> UserError | Shortage:
     if lacking := shortage(error.errno):
-        return Shortage(f"{paths}: nothing was written: {lacking}")
+        return Shortage(f"{paths}: nothing was written: {english(lacking)}")
     return _failed("unwritable", path=paths, error=error.strerror or "")
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import Refused, Shortage, shortage
+from bot.reports.locale.reasons import english
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -57,7 +58,7 @@ def read_state(root: Path, path: str, *, limit: int = MAX_FILE_BYTES) -> FileSta
             return _read_at(parent, name, path, limit)
     except OSError as error:
         if lacking := shortage(error.errno):
-            raise Shortage(f"{path} could not be read: {lacking}") from error
+            raise Shortage(f"{path} could not be read: {english(lacking)}") from error
         raise
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bot import proc
 from bot.errors import Shortage, Transient, shortage
+from bot.reports.locale.reasons import english
 
 _BOUND = proc.Bounds(with_parent=True)
 
@@ -16,7 +17,7 @@ async def run_system_command(*argv: str, timeout_s: float) -> str:
     env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
     result = await proc.run(argv, cwd=Path("/"), env=env, timeout_s=timeout_s, bounds=_BOUND)
     if lacking := shortage(result.spawn_errno):
-        raise Shortage(f"{argv[0]} could not be started: {lacking}")
+        raise Shortage(f"{argv[0]} could not be started: {english(lacking)}")
     if result.timed_out:
         return f"{argv[0]} did not end within {timeout_s:.0f} seconds"
     lines = (result.spawn_error or result.output.decode("utf-8", "replace")).strip().splitlines()

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from bot import proc
 from bot.errors import ConfigError, Refused, Shortage, Transient, shortage
 from bot.reports.format.truncate import one_line
+from bot.reports.locale.reasons import english
 from bot.workspace.git.hazards import costly_pattern, refuse_hazards
 from bot.workspace.git.repo_lock import POLL_S, common_dir, exclusive
 
@@ -215,7 +216,7 @@ async def _looked_after(running: Coroutine[Any, Any, proc.ProcResult], work_tree
 
 def _not_started(result: proc.ProcResult, cwd: Path) -> NoReturn:
     if (lacking := shortage(result.spawn_errno)) is not None:
-        raise Shortage(f"git could not be started: {lacking}")
+        raise Shortage(f"git could not be started: {english(lacking)}")
     if not cwd.is_dir():
         raise Transient(f"the directory {cwd} is gone; it is made again when the work is taken up anew")
     raise ConfigError(f"git could not be started ({result.spawn_error}): install git and put it on PATH")
@@ -272,9 +273,11 @@ def _failure(args: tuple[str, ...], result: proc.ProcResult, directory: Path, wo
     stderr = result.errors.decode("utf-8", "replace")
     if (found := _LACKING.search(stderr)) is not None:
         lacking = shortage(_ERRNO[found[0]])
-        return Shortage(f"git {_verb(args)} failed near {directory}: {lacking}; the work goes on by itself then")
+        return Shortage(
+            f"git {_verb(args)} failed near {directory}: {english(lacking)}; the work goes on by itself then"
+        )
     if _NOT_WRITTEN.search(stderr) is not None and _is_full(directory):
-        return Shortage(f"git {_verb(args)} failed near {directory}: {shortage(errno.ENOSPC)}")
+        return Shortage(f"git {_verb(args)} failed near {directory}: {english(shortage(errno.ENOSPC))}")
     if work_tree is not None and (found := _OF_THE_TREE.search(stderr)) is not None:
         return Refused("unreadable_tree", f"git cannot read this working tree: {one_line(found[0], 300)}")
     return GitError(("git", *args), result.exit_code, stderr, result.output.decode("utf-8", "replace"))

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot.errors import Shortage, Transient, shortage
+from bot.reports.locale.reasons import english
 
 POLL_S = 0.01
 """How often a lock that another process holds is asked for; flock(2) cannot be awaited."""
@@ -44,7 +45,7 @@ async def exclusive(common: Path, purpose: str, timeout_s: float = 300.0) -> Asy
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         if lacking := shortage(error.errno):
-            raise Shortage(f"the lock {path} cannot be opened: {lacking}") from error
+            raise Shortage(f"the lock {path} cannot be opened: {english(lacking)}") from error
         raise Transient(
             f"the lock {path} cannot be opened ({error.strerror}): check the rights of its directory"
         ) from error

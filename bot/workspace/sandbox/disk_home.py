@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot.errors import Shortage, Transient, UserError, shortage
+from bot.reports.locale.reasons import english
 from bot.workspace.files.home_directories import begin_home
 from bot.workspace.files.remove_tree import remove_directory
 
@@ -33,7 +34,7 @@ async def disk_home(home: Path | None) -> AsyncIterator[Path]:
         leftovers = [each for each in made.parent.glob(f"{_PREFIX}*") if each.lstat().st_mtime < old]
     except OSError as error:
         if lacking := shortage(error.errno):
-            raise Shortage(f"a directory for downloads cannot be made: {lacking}") from error
+            raise Shortage(f"a directory for downloads cannot be made: {english(lacking)}") from error
         raise UserError(f"a directory for downloads cannot be made: {error.strerror}") from error
     try:
         yield made

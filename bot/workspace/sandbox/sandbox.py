@@ -21,7 +21,9 @@ from bot import proc
 from bot.config import CHECK_MEMORY_MB
 from bot.errors import ConfigError, Shortage, UserError, shortage
 from bot.model import SandboxMode, ShellCommand
+from bot.model.reasons import Reason
 from bot.proc import Bounds, ProcResult
+from bot.reports.locale.reasons import english
 from bot.rules.setup.needed_programs import lacking, uses_python
 from bot.workspace.files.project_files import Project
 from bot.workspace.sandbox.bubblewrap import PLAIN_ENVIRONMENT, Box, SandboxGrant, downloaded, find_packages, tree_tools
@@ -84,7 +86,7 @@ class Sandbox:
             bounds = Bounds(total_memory_mb=self.memory_mb)
             result = await proc.run(argv, cwd=tree, env=env, timeout_s=command.timeout_s, stdin=stdin, bounds=bounds)
         if (short_of := _short_of(result, boxed=self.box is not None)) is not None:
-            raise Shortage(f"`{command.text}` could not be started: {short_of}")
+            raise Shortage(f"`{command.text}` could not be started: {english(short_of)}")
         return self._with_reason(command, result if self.box is None else _unwrapped(result), programs.missing)
 
     async def _own_node(self, tree: Path, command: ShellCommand, programs: Sequence[Path]) -> tuple[Path, ...]:
@@ -240,7 +242,7 @@ async def _describe_box(box: Box) -> str:
     return f"{version} (no network, own processes)"
 
 
-def _short_of(result: ProcResult, *, boxed: bool) -> str | None:
+def _short_of(result: ProcResult, *, boxed: bool) -> Reason | None:
     """What this machine lacked to start the command or its box, which is not about the command."""
     if result.spawn_error is not None:
         return shortage(result.spawn_errno)

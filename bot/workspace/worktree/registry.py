@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bot.errors import MendbotError, Shortage, Transient, UserError, shortage
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import english
 from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.git.command import GitError, git
@@ -127,7 +129,7 @@ async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool)
     except (GitError, MendbotError, OSError) as error:
         await undo(common)
         if (lacking := _lacking(error)) is not None:
-            raise Shortage(f"{path} could not be made: {lacking}; the work goes on by itself then") from error
+            raise Shortage(f"{path} could not be made: {english(lacking)}; the work goes on by itself then") from error
         raise
     (common / _JOURNAL).unlink()
     return tree
@@ -154,7 +156,7 @@ async def _checked_out(common: Path, path: Path, begun: _Begun) -> Tree:
     return Tree(path, admin)
 
 
-def _lacking(error: Exception) -> str | None:
+def _lacking(error: Exception) -> Reason | None:
     if isinstance(error, GitError) and "unable to write file" in error.stderr:
         return shortage(errno.ENOSPC)  # of a file that it checks out git reports no more than this
     return shortage(error.errno) if isinstance(error, OSError) else None

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Shortage, Transient, shortage_behind
+from bot.reports.locale.reasons import english
 from bot.workspace.sandbox.sandbox import open_sandbox
 from tests.machine import PATIENCE_S
 from tests.workspace.git_scene import ROOT
@@ -194,14 +195,14 @@ def test_a_shortage_is_seen_behind_other_errors() -> None:
     assert shortage_behind(ValueError("x")) is None
     assert shortage_behind(BlockingIOError(11, "would block")) is None
     assert shortage_behind(FileNotFoundError(2, "none")) is None
-    assert "free some space" in (shortage_behind(OSError(28, "full")) or "")
-    assert "memory" in (shortage_behind(MemoryError()) or "")
+    assert "free some space" in english(shortage_behind(OSError(28, "full")))
+    assert "memory" in english(shortage_behind(MemoryError()))
     try:
         try:
             raise OSError(24, "Too many open files")
         except OSError as error:
             raise LookupError("nothing found") from error
     except LookupError as error:
-        assert "ulimit -n" in (shortage_behind(error) or "")
-        assert "ulimit -n" in (shortage_behind(ExceptionGroup("several", [ValueError("x"), error])) or "")
+        assert "ulimit -n" in english(shortage_behind(error))
+        assert "ulimit -n" in english(shortage_behind(ExceptionGroup("several", [ValueError("x"), error])))
     assert isinstance(Shortage("x"), Transient)
