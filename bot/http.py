@@ -1,5 +1,6 @@
-"""The one import of the HTTP client, and the rule that its requests never leave the configured origin.
-Redirects are followed here and not by the client, so that a POST stays a POST and no token travels abroad."""
+"""The HTTP client, whose requests never leave the configured origin; no other module imports httpx2.
+
+Redirects are followed here and not by the client: a POST stays a POST, and no token goes to another origin."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ import httpx2
 from httpx2 import ASGITransport, AsyncBaseTransport, AsyncClient
 
 from bot.errors import ConfigError, Transient, UserError
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 __all__ = [
     "ASGITransport",
@@ -30,7 +33,7 @@ __all__ = [
 
 MAX_REDIRECTS = 5
 MAX_BODY_BYTES = 64 << 20
-"""Far above any page GitHub sends; it bounds what a broken server or a compressed bomb may make us hold."""
+"""Far above any page GitHub sends. It limits what a broken server or a compressed bomb can put into memory."""
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?")
@@ -47,12 +50,12 @@ class NotSent(Transient):
 
 
 class Unclear(Transient):
-    """The request may have had its effect although no usable answer came; look before you repeat a write."""
+    """The request may have had its effect, although no usable response came. Check before you repeat a write."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """One HTTP answer; header names are in lower case."""
+    """One HTTP response; header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -60,7 +63,7 @@ class HttpResponse:
 
 
 def _resolve(host: str) -> Iterable[str]:
-    """The addresses of a name; none where it cannot be resolved now, for then nothing can be sent there either."""
+    """The addresses of a host name; none if it cannot be resolved now, as nothing can be sent there then."""
     try:
         return {str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
     except (OSError, UnicodeError):
@@ -76,7 +79,7 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def _loopback(host: str) -> bool:
-    """Loopback said literally; `localhost` is loopback by RFC 6761, section 6.3."""
+    """Whether the host is a literal loopback address or `localhost` (RFC 6761, section 6.3)."""
     address = _address(host)
     return host == "localhost" or (address is not None and address.is_loopback)
 
@@ -86,31 +89,31 @@ def _parse(url: str, setting: str) -> httpx2.URL:
         parsed = httpx2.URL(url)
         _ = parsed.origin  # raises where there is no scheme or host
     except (httpx2.InvalidURL, ValueError, TypeError):
-        like = _PUBLIC_API if setting == _SETTING else "github.com"
-        raise ConfigError(f"{setting} is not an absolute URL; write it like https://{like}") from None
+        example = _PUBLIC_API if setting == _SETTING else "github.com"
+        raise user_error(make_reason("url.not_absolute", setting=setting, example=example), ConfigError) from None
     return parsed
 
 
 def check_api_url(url: str, allow_private: bool, resolve: Resolve = _resolve, setting: str = _SETTING) -> str:
-    """A base URL that tokens may go to, without a trailing slash, or ConfigError with what is wrong (T7).
+    """The base URL without a trailing slash, if tokens may be sent there; raises ConfigError if not (T7).
 
-    `setting` names where it comes from: the API's, or git's, to which the same tokens are sent.
+    `setting` names the setting that holds the URL: the API's or git's, which receive the same tokens.
 
-    https anywhere public; http and private, link-local or metadata addresses only with `allow_private`; literal
-    loopback always. Names are resolved, so that a public-looking name of a private address is refused too."""
+    Public hosts need https. Plain http and private, link-local or metadata addresses need `allow_private`. Literal
+    loopback is always allowed. Names are resolved, so a public name of a private address is refused too."""
     parsed = _parse(url, setting)
     host = parsed.host.rstrip(".")
     if parsed.scheme not in ("http", "https"):
-        raise ConfigError(f"{setting} must start with https://")
+        raise user_error(make_reason("url.scheme", setting=setting), ConfigError)
     if parsed.userinfo:
-        raise ConfigError(f"{setting} must not hold a user name or password; the App's key is all it needs")
+        raise user_error(make_reason("url.user_info", setting=setting), ConfigError)
     if parsed.query or parsed.fragment:
-        raise ConfigError(f"{setting} must not have a ? or # part")
+        raise user_error(make_reason("url.query", setting=setting), ConfigError)
     if _address(host) is None and (not _HOST_NAME.fullmatch(host) or _looks_numeric(host)):
-        raise ConfigError(f"{setting}: {host!r} is neither a host name nor an address in its usual form")
+        raise user_error(make_reason("url.host", setting=setting, host=repr(host)), ConfigError)
     if not _loopback(host) and not allow_private:
         if parsed.scheme != "https":
-            raise ConfigError(f"{setting} must use https:// (or set MENDBOT_ALLOW_PRIVATE_API=1 to allow plain HTTP)")
+            raise user_error(make_reason("url.plain_http", setting=setting), ConfigError)
         _refuse_private(host, resolve, setting)
     return str(parsed).rstrip("/")
 
@@ -127,16 +130,13 @@ def _refuse_private(host: str, resolve: Resolve, setting: str) -> None:
     for name in names:
         address = _address(name)
         if address is None or not address.is_global or address.is_multicast:
-            raise ConfigError(
-                f"{setting}: {host} is a private or local address; "
-                "set MENDBOT_ALLOW_PRIVATE_API=1 if your GitHub server really lives there"
-            )
+            raise user_error(make_reason("url.private", setting=setting, host=host), ConfigError)
 
 
 def leads_elsewhere(origin: str, target: str) -> bool:
-    """Whether a URL that a server named leads out of `origin`'s scheme, host and port, or is no URL at all.
+    """Whether a URL from a server is outside `origin`'s scheme, host and port, or is no URL at all.
 
-    A relative one is read against `origin`, the API's base URL."""
+    `origin` is the API's base URL. A relative URL is resolved against it."""
     base = httpx2.URL(origin)
     try:
         return base.join(target).origin != base.origin
@@ -155,9 +155,9 @@ def open_client(
     base = check_api_url(origin, allow_private, _resolve if transport is None else lambda _: ())
     pinned = httpx2.URL(base).origin
 
-    async def stay_home(request: httpx2.Request) -> None:
+    async def check_origin(request: httpx2.Request) -> None:
         if request.url.is_relative_url or request.url.origin != pinned:
-            raise UserError(f"refused to follow GitHub's answer to {request.url.host}: it is outside {base}")
+            raise user_error(make_reason("http.elsewhere", host=request.url.host, base=base), UserError)
 
     return AsyncClient(
         http2=False,
@@ -165,47 +165,53 @@ def open_client(
         timeout=timeout_s,
         trust_env=not _loopback(httpx2.URL(base).host),
         transport=transport,
-        event_hooks={"request": [stay_home]},
+        event_hooks={"request": [check_origin]},
     )
 
 
 async def send(
     client: AsyncClient, method: str, url: str, headers: Mapping[str, str], body: bytes = b"", total_s: float = 60.0
 ) -> HttpResponse:
-    """One request and its redirects within the origin, with method and body kept (GitHub's best practices for the REST
-    API: repeat the request at the new URL). Raises NotSent or Unclear for network trouble,
-    UserError for a foreign URL."""
+    """Sends one request, follows redirects within the origin, and returns the response.
+
+    A redirect repeats the method and the body, as GitHub's best practices for the REST API want it. Raises NotSent or
+    Unclear for network problems and UserError for a URL outside the origin."""
     try:
         async with asyncio.timeout(total_s):
             for _ in range(MAX_REDIRECTS + 1):
-                answer, target = await _exchange(client, method, url, headers, body)
+                response, target = await _exchange(client, method, url, headers, body)
                 if target is None:
-                    return answer
-                if answer.status == 303:
+                    return response
+                if response.status == 303:
                     method, body = "GET", b""
                 url = target
     except TimeoutError:
-        raise Unclear(f"{method} {_path(url)}: no whole answer within {total_s:g} s") from None
-    raise Transient(f"{method} {_path(url)}: more than {MAX_REDIRECTS} redirects")
+        reason = make_reason("http.too_slow", request=f"{method} {_path(url)}", seconds=f"{total_s:g}")
+        raise user_error(reason, Unclear) from None
+    reason = make_reason("http.redirects", request=f"{method} {_path(url)}", limit=MAX_REDIRECTS)
+    raise user_error(reason, Transient)
 
 
 async def _exchange(
     client: AsyncClient, method: str, url: str, headers: Mapping[str, str], body: bytes
 ) -> tuple[HttpResponse, str | None]:
+    request = f"{method} {_path(url)}"
     try:
         async with client.stream(method, url, headers=_with_length(headers, body), content=body) as response:
-            held = bytearray()
+            content = bytearray()
             async for chunk in response.aiter_bytes():
-                held += chunk
-                if len(held) > MAX_BODY_BYTES:
-                    raise Unclear(f"{method} {_path(url)}: the answer is larger than {MAX_BODY_BYTES >> 20} MiB")
+                content += chunk
+                if len(content) > MAX_BODY_BYTES:
+                    raise user_error(
+                        make_reason("http.too_large", request=request, limit=MAX_BODY_BYTES >> 20), Unclear
+                    )
     except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError) as error:
-        raise NotSent(f"GitHub cannot be reached: {_said(error)}") from error
+        raise user_error(make_reason("http.unreachable", error=_text(error)), NotSent) from error
     except (httpx2.RequestError, httpx2.StreamError) as error:
-        raise Unclear(f"{method} {_path(url)}: {_said(error)}") from error
+        raise user_error(make_reason("http.failed", request=request, error=_text(error)), Unclear) from error
     except httpx2.InvalidURL as error:
-        raise Transient(f"GitHub's answer led to something that is no URL: {error}") from error
-    answer = HttpResponse(response.status_code, {k.lower(): v for k, v in response.headers.items()}, bytes(held))
+        raise user_error(make_reason("http.bad_url", error=str(error)), Transient) from error
+    answer = HttpResponse(response.status_code, {k.lower(): v for k, v in response.headers.items()}, bytes(content))
     location = answer.headers.get("location")
     if answer.status not in _REDIRECTS or not location:
         return answer, None
@@ -213,21 +219,21 @@ async def _exchange(
 
 
 def _with_length(headers: Mapping[str, str], body: bytes) -> dict[str, str]:
-    kept = {name: value for name, value in headers.items() if name.lower() != "content-length"}
-    return kept | {"content-length": str(len(body))}
+    others = {name: value for name, value in headers.items() if name.lower() != "content-length"}
+    return others | {"content-length": str(len(body))}
 
 
 def _join(base: httpx2.URL, location: str) -> str:
     try:
         return str(base.join(location))
     except httpx2.InvalidURL:
-        raise Transient(f"GitHub redirected {base.path} to something that is no URL") from None
+        raise user_error(make_reason("http.bad_redirect", path=base.path), Transient) from None
 
 
-def _said(error: Exception) -> str:
+def _text(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
 def _path(url: str) -> str:
-    """The path of a URL for a message; queries may hold what a message should not."""
+    """The path of a URL for a message, without the query, which may hold secrets."""
     return re.sub(r"^[a-z]+://[^/]*", "", url.partition("?")[0]) or "/"

@@ -1,5 +1,6 @@
-"""What an answer of GitHub's means: one of our four errors, or nothing to complain of. Pure functions over status,
-headers and body, so that every rule of GitHub's documentation that we follow can be read and tested in one place."""
+"""What a response of GitHub means: one of our four errors, or success.
+
+Pure functions over status, headers and body: all rules of GitHub's documentation that we follow are in this file."""
 
 from __future__ import annotations
 
@@ -9,14 +10,15 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bot.errors import Stale, Transient, UserError
+from bot.errors import MendbotError, Stale, Transient, UserError
 from bot.github.clock import http_date
 from bot.http import HttpResponse, Unclear
-from bot.reports.locale.reasons import english, user_error
+from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 
-MIN_UNTOLD_WAIT_S = 60.0
-MAX_UNTOLD_WAIT_S = 900.0
+MIN_WAIT_S = 60.0
+MAX_WAIT_S = 900.0
+"""The wait where GitHub names no time."""
 
 
 class NotFound(Stale):
@@ -24,15 +26,15 @@ class NotFound(Stale):
 
 
 class Unauthorized(UserError):
-    """401: GitHub does not take the token or JWT."""
+    """401: GitHub does not accept the token or JWT."""
 
 
 class Invalid(UserError):
-    """422: GitHub understood the request and will not do it."""
+    """422: GitHub understood the request and refuses it."""
 
 
 class Form(BaseModel):
-    """The base of what is read of GitHub's JSON: only the members named, whatever else comes along."""
+    """The base of models of GitHub's JSON: only the named members are read, all others are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
@@ -41,13 +43,15 @@ FormT = TypeVar("FormT", bound=Form)
 
 
 def validate_form(form: type[FormT], data: object) -> FormT:
-    """The JSON value as that form; Unclear where GitHub's answer has another shape, for then we know nothing."""
+    """The JSON value as that model. Raises Unclear if the response has another shape, as nothing is known then."""
     try:
         return form.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the answer"
-        raise Unclear(f"GitHub's answer has an unexpected shape: {where}: {first['msg']}") from None
+        where = ".".join(str(part) for part in first["loc"])
+        kind = "github.shape" if where else "github.shape_of_all"
+        values = {"where": where} if where else {}
+        raise user_error(make_reason(kind, problem=first["msg"], **values), Unclear) from None
 
 
 def parse_json(body: bytes) -> Any:
@@ -61,7 +65,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def message_of(answer: HttpResponse) -> str:
-    """GitHub's own words about a refusal, with the details of its `errors`; empty where it gave none."""
+    """GitHub's own message about an error, with the details of its `errors`; empty if there is none."""
     try:
         data = parse_json(answer.body)
     except ValueError:
@@ -72,8 +76,8 @@ def message_of(answer: HttpResponse) -> str:
     parts = [str(data.get("message") or "")]
     for item in errors if isinstance(errors, list) else [errors]:
         if isinstance(item, Mapping):
-            said = item.get("message") or " ".join(str(item[k]) for k in ("field", "code") if item.get(k))
-            parts.append(str(said))
+            details = item.get("message") or " ".join(str(item[k]) for k in ("field", "code") if item.get(k))
+            parts.append(str(details))
         elif item:
             parts.append(str(item))
     return ": ".join(part for part in parts if part)[:1000]
@@ -88,11 +92,11 @@ def _number(text: str | None) -> float | None:
 
 
 def limit_wait(answer: HttpResponse, server_now: float, strikes: int) -> float | None:
-    """Seconds in which nothing may be asked, or None where the answer shows no limit; an answer that was not
-    refused shows one too where it was the last of the hour.
+    """The seconds to wait before the next request, or None if the response shows no limit.
 
-    The rules of GitHub's "Rate limits for the REST API", in its order: `retry-after`; else `x-ratelimit-reset` where
-    nothing remains; else a minute, doubled with every strike before (at most 15 minutes)."""
+    A successful response shows a limit too, if it was the last that the hour allows. The rules are those of GitHub's
+    "Rate limits for the REST API", in its order: `retry-after`; else `x-ratelimit-reset` if nothing remains; else a
+    minute, doubled with every earlier strike (at most 15 minutes)."""
     exhausted = _number(answer.headers.get("x-ratelimit-remaining")) == 0
     reset = _number(answer.headers.get("x-ratelimit-reset"))
     until_reset = reset - server_now if exhausted and reset is not None and reset > server_now else None
@@ -106,60 +110,52 @@ def limit_wait(answer: HttpResponse, server_now: float, strikes: int) -> float |
         return wait_s
     if until_reset is not None:
         return until_reset
-    return float(min(MIN_UNTOLD_WAIT_S * 2**strikes, MAX_UNTOLD_WAIT_S))
+    return float(min(MIN_WAIT_S * 2**strikes, MAX_WAIT_S))
 
 
 def limited(answer: HttpResponse) -> bool:
-    """Whether GitHub refused the request for a primary or secondary limit: 429, or a 403 that says so."""
+    """Whether GitHub refused the request for a primary or secondary limit: 429, or a 403 that names a limit."""
     if answer.status == 429:
         return True
     if answer.status != 403:
         return False
-    words = message_of(answer).lower()
+    message = message_of(answer).lower()
     exhausted = _number(answer.headers.get("x-ratelimit-remaining")) == 0
-    return exhausted or "retry-after" in answer.headers or "rate limit" in words or "abuse detection" in words
+    return exhausted or "retry-after" in answer.headers or "rate limit" in message or "abuse detection" in message
 
 
 def raise_for_status(method: str, path: str, answer: HttpResponse) -> None:
-    """Raises what the answer means; returns where it is a usable 2xx. Limits are judged before, by `limited`."""
-    said = message_of(answer)
-    details = f": {said}" if said else ""
-    match answer.status:
-        case status if 200 <= status < 300:
-            _usable(method, path, answer)
-        case 401:
-            raise Unauthorized(
-                f"GitHub did not accept our credentials for {method} {path}{details}; check APP_ID and PRIVATE_KEY"
-            )
-        case 403:
-            what = f"{method} {path}{details}{_permission(answer)}"
-            raise user_error(make_reason("github.refused", what=what))
-        case 404:
-            because = make_reason("github.unknown", what=path)
-            raise NotFound(english(because), because=because)
-        case 410:
-            raise Stale(f"{path} is gone{details}")
-        case 422:
-            raise user_error(make_reason("github.will_not", what=f"{method} {path}{details}"), Invalid)
-        case 408:
-            raise Unclear(f"{method} {path}: GitHub answered 408{details}")
-        case status if 400 <= status < 500:
-            raise UserError(f"GitHub answered {status} to {method} {path}{details}")
-        case status if status >= 500:
-            raise Unclear(f"{method} {path}: GitHub answered {status}{details}")
-        case status:
-            raise Transient(f"{method} {path}: GitHub answered {status}")
-
-
-def _usable(method: str, path: str, answer: HttpResponse) -> None:
+    """Raises the error that the response means; returns for a usable 2xx. `limited` is to be asked before."""
+    if not 200 <= answer.status < 300:
+        raise _error(method, path, answer)
     try:
         parse_json(answer.body)
     except ValueError:
         # a proxy's or a maintenance page; threats.md 3: as a 5xx
-        raise Unclear(f"{method} {path}: GitHub answered {answer.status} with something that is not JSON") from None
+        reason = make_reason("github.not_json", request=f"{method} {path}", status=answer.status)
+        raise user_error(reason, Unclear) from None
 
 
-def _permission(answer: HttpResponse) -> str:
-    """What the App lacks; GitHub names it in this header (REST API troubleshooting, "Resource not accessible")."""
-    wanted = answer.headers.get("x-accepted-github-permissions")
-    return f'; the App needs {wanted}: grant it under the App\'s "Permissions & events"' if wanted else ""
+def _error(method: str, path: str, answer: HttpResponse) -> MendbotError:
+    message = message_of(answer)
+    details = f": {message}" if message else ""
+    what = f"{method} {path}{details}"
+    match answer.status:
+        case 401:
+            return user_error(make_reason("github.credentials", what=what), Unauthorized)
+        case 403:
+            # GitHub names what the App lacks in this header (REST API troubleshooting, "Resource not accessible")
+            if permissions := answer.headers.get("x-accepted-github-permissions"):
+                return user_error(make_reason("github.needs_permission", what=what, permissions=permissions), UserError)
+            return user_error(make_reason("github.refused", what=what), UserError)
+        case 404:
+            return user_error(make_reason("github.unknown", what=path), NotFound)
+        case 410:
+            return user_error(make_reason("github.gone", path=path, details=details), Stale)
+        case 422:
+            return user_error(make_reason("github.will_not", what=what), Invalid)
+        case status if 400 <= status < 500 and status != 408:
+            return user_error(make_reason("github.refused_with", status=status, what=what), UserError)
+        case status:
+            reason = make_reason("github.status", request=f"{method} {path}", status=status, details=details)
+            return user_error(reason, Unclear if status == 408 or status >= 500 else Transient)

@@ -1,5 +1,7 @@
-"""The door to GitHub's REST API for one identity: gidgethub builds the requests, this sends them with our pace, our
-credentials and our judgement of the answers. What it raises is one of our four errors, never gidgethub's."""
+"""The client of GitHub's REST API for one identity.
+
+gidgethub builds the requests. `Api` adds credentials, waits for the rate limiter, sends, and turns every failure into
+one of our four errors."""
 
 from __future__ import annotations
 
@@ -11,7 +13,6 @@ from typing import Any, TypeVar
 from gidgethub.abc import GitHubAPI
 
 from bot import http
-from bot.errors import UserError
 from bot.github.answers import NotFound, raise_for_status
 from bot.github.auth import Credentials
 from bot.github.clock import ServerClock
@@ -19,11 +20,13 @@ from bot.github.rate_limit import Priority, RateLimiter
 from bot.http import AsyncClient, NotSent, Unclear
 from bot.logs import get_logger
 from bot.model import Repo
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 ACCEPT = "application/vnd.github+json"
 API_VERSION = "2022-11-28"
 MAX_PAGES = 300
-"""30,000 comments; past it something is wrong, and going on would cost an hour's quota."""
+"""30,000 comments. A longer list is an error, and reading on would cost an hour's quota."""
 
 _TRIES = 3
 _BACKOFF_S = 0.5
@@ -37,7 +40,7 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class GitHubTransport:
-    """What all identities share: the pinned client, the API's base URL, GitHub's clock."""
+    """What all identities share: the HTTP client, the API's base URL, and GitHub's clock."""
 
     client: AsyncClient
     base_url: str
@@ -47,71 +50,77 @@ class GitHubTransport:
 
 
 class Api(GitHubAPI):
-    """Requests of one identity. `lane` is that of its writes: those that make no content (tokens, redeliveries) are
-    free; reads always are."""
+    """Requests of one identity. `priority` is that of its writes; reads are always `free`.
+
+    Writes that make no content (tokens, redeliveries) are `free` too."""
 
     def __init__(
-        self, door: GitHubTransport, credentials: Credentials | None, pace: RateLimiter, *, lane: Priority = "queue"
+        self,
+        transport: GitHubTransport,
+        credentials: Credentials | None,
+        rate_limiter: RateLimiter,
+        *,
+        priority: Priority = "queue",
     ) -> None:
-        super().__init__("mendbot", base_url=door.base_url)
-        self._door = door
+        super().__init__("mendbot", base_url=transport.base_url)
+        self._transport = transport
         self._credentials = credentials
-        self._pace = pace
-        self._lane: Priority = lane
+        self._rate_limiter = rate_limiter
+        self._priority: Priority = priority
 
     def ahead(self) -> Api:
-        """The same identity, whose writes go before those that wait: for what someone is looking out for."""
-        return Api(self._door, self._credentials, self._pace, lane="ahead")
+        """The same identity, whose writes go before those that wait: for what a person is waiting to see."""
+        return Api(self._transport, self._credentials, self._rate_limiter, priority="ahead")
 
     async def sleep(self, seconds: float) -> None:
-        await self._door.server.clock.sleep(seconds)
+        await self._transport.server.clock.sleep(seconds)
 
     async def _request(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """One request; after a 401 as often again as the credentials see sense in it."""
+        """Sends one request; after a 401 again, as long as the credentials can be renewed."""
         path = _path(url, self.base_url)
         refusals = 0
         while True:
-            async with self._pace.turn("free" if method == "GET" else self._lane):
+            async with self._rate_limiter.turn("free" if method == "GET" else self._priority):
                 signed = {**headers, "x-github-api-version": API_VERSION}
                 bearer = await self._credentials.bearer() if self._credentials else ""
                 if bearer:
                     signed["authorization"] = f"Bearer {bearer}"
-                self._pace.check()  # minting the token took time
-                answer = await http.send(self._door.client, method, url, signed, body)
-                self._door.server.observe(answer.headers)
-                self._pace.heed(answer)
+                self._rate_limiter.check()  # minting the token took time
+                answer = await http.send(self._transport.client, method, url, signed, body)
+                self._transport.server.observe(answer.headers)
+                self._rate_limiter.heed(answer)
             refusals += 1
             if answer.status == 401 and self._credentials and await self._credentials.renew(bearer, answer, refusals):
                 continue
             raise_for_status(method, path, answer)
             # only what gidgethub needs: its own reading of limits and charsets fails on odd values
-            kept = {"content-type": "application/json; charset=utf-8"}
+            needed = {"content-type": "application/json; charset=utf-8"}
             if "link" in answer.headers:
-                kept["link"] = answer.headers["link"]
-            return answer.status, kept, answer.body
+                needed["link"] = answer.headers["link"]
+            return answer.status, needed, answer.body
 
     async def call(
         self, method: str, path: str, variables: Variables, data: Any = b"", *, repeatable: bool | None = None
     ) -> Any:
-        """The JSON of the answer. `path` is a URI template (RFC 6570), `data` the JSON to send.
+        """The JSON of the response. `path` is a URI template (RFC 6570), `data` the JSON to send.
 
-        GET, PUT and DELETE, and what `repeatable` says so of, are tried three times quickly after 5xx, time-outs and
-        broken answers; others only where nothing was sent. Then raises Unclear or NotSent (both Transient); raises
-        Missing (404), Invalid (422), Stale (410), UserError, or Transient with the time to wait for a limit."""
+        GET, PUT, DELETE and `repeatable` requests are tried three times quickly after 5xx, timeouts and broken
+        responses; others only if nothing was sent. Then raises Unclear or NotSent (both Transient). Raises NotFound
+        (404), Invalid (422), Stale (410), UserError, or Transient with the time to wait for a limit."""
         for value in variables.values():
             if value in ("", ".", ".."):
-                raise UserError(f"{value!r} cannot be part of {path}")
+                raise user_error(make_reason("github.bad_name", name=repr(value), path=path))
         may_repeat = method in _REPEATABLE if repeatable is None else repeatable
 
         async def once() -> Any:
             return (await self._make_request(method, path, variables, data, ACCEPT))[0]
 
-        return await self._persist(once, may_repeat)
+        return await self._retry(once, may_repeat)
 
     async def get(self, path: str, variables: Variables, *, patient: bool = False) -> Any:
-        """GET. `patient` asks twice more after a 404, for an event may arrive before its object can be read."""
+        """GET. With `patient`, a 404 is asked again twice, as an event may arrive before its object can be read."""
         for delay in _NOT_YET_S if patient else ():
             try:
                 return await self.call("GET", path, variables)
@@ -124,44 +133,45 @@ class Api(GitHubAPI):
     ) -> AsyncIterator[Any]:
         """The items of a list, page after page by `Link`; `key` names the member that holds them.
 
-        A `Link` that leads out of the API's origin is never followed: the list ends there. Raises UserError past
-        `max_pages`."""
-        more: str | None = None
+        A `Link` outside the API's origin is never followed: the list ends there. Raises UserError after `max_pages`
+        pages."""
+        following: str | None = None
         for _ in range(max_pages):
-            items, more = await self.page(path, variables, more, key)
+            items, following = await self.page(path, variables, following, key)
             for item in items:
                 yield item
-            if more is None:
+            if following is None:
                 return
-        raise UserError(f"{path} has more than {max_pages} pages; that is more than Mendbot reads")
+        raise user_error(make_reason("github.too_many_pages", path=path, limit=max_pages))
 
     async def page(
         self, path: str, variables: Variables, link: str | None = None, key: str | None = None
     ) -> tuple[list[Any], str | None]:
-        """One page of a list, and the link of the next if there is one; `link` is the one that the page before gave."""
+        """One page of a list, and the link of the next page if there is one; `link` comes from the page before."""
 
         async def once() -> tuple[Any, str | None]:
             filled = None if link else variables
-            data, more, _ = await self._make_request("GET", link or path, filled, b"", ACCEPT)
-            return data, more
+            data, following, _ = await self._make_request("GET", link or path, filled, b"", ACCEPT)
+            return data, following
 
-        data, more = await self._persist(once, may_repeat=True)
+        data, following = await self._retry(once, may_repeat=True)
         items = data.get(key) if key and isinstance(data, dict) else data
         if not isinstance(items, list):
-            raise Unclear(f"GitHub's answer has an unexpected shape: {path} is not a list")
-        return items, None if more is None or self._leads_elsewhere(path, more) else more
+            raise user_error(make_reason("github.not_a_list", path=path), Unclear)
+        return items, None if following is None or self._leads_elsewhere(path, following) else following
 
     def _leads_elsewhere(self, path: str, link: str) -> bool:
-        """Whether a list's next page is not GitHub's. A proxy in between may write such links: what is there is used,
-        for a command that gets no answer helps nobody."""
-        if not http.leads_elsewhere(self._door.base_url, link):
+        """Whether the link of a list's next page is outside the API's origin, as a proxy may write it.
+
+        The pages before it are used all the same: a short list is better than no reply."""
+        if not http.leads_elsewhere(self._transport.base_url, link):
             return False
-        if path not in self._door.cut_short:
-            self._door.cut_short.add(path)
+        if path not in self._transport.cut_short:
+            self._transport.cut_short.add(path)
             log.warning("next_page_elsewhere", path=path, link=link[:200], because="the list ends with this page")
         return True
 
-    async def _persist(self, once: Callable[[], Awaitable[ResultT]], may_repeat: bool) -> ResultT:
+    async def _retry(self, once: Callable[[], Awaitable[ResultT]], may_repeat: bool) -> ResultT:
         for attempt in range(_TRIES - 1):
             try:
                 return await once()

@@ -1,5 +1,6 @@
-"""Who we are to GitHub: the App's JWT and its installation tokens, each for one repository and one purpose.
-A token is minted with the least permissions its purpose needs, kept in memory alone, and renewed before it ends."""
+"""The App's credentials: its JWT, and installation tokens, each for one repository and one purpose.
+
+A token has the fewest permissions that its purpose needs, is held in memory only, and is renewed before it ends."""
 
 from __future__ import annotations
 
@@ -23,6 +24,8 @@ from bot.github.answers import Form, message_of, validate_form
 from bot.github.clock import ServerClock, http_date
 from bot.http import HttpResponse
 from bot.model import Repo
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 Purpose = Literal["api", "fetch", "push"]
 
@@ -68,36 +71,35 @@ class AppIdentity:
 
 
 class Credentials(Protocol):
-    """What a request is signed with, and what to do when GitHub does not take it."""
+    """What a request is signed with, and how it is renewed when GitHub does not accept it."""
 
     async def bearer(self) -> str:
         """The value for the Authorization header."""
 
     async def renew(self, used: str, answer: HttpResponse, refusals: int) -> bool:
-        """After a 401, the `refusals`-th of one request: whether another try makes sense, made ready for it."""
+        """Prepares another try after the `refusals`-th 401 of one request; whether another try makes sense."""
 
 
 def _load_key(pem: str) -> RSAPrivateKey:
     try:
         key = load_pem_private_key(pem.strip().encode(), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        # the parser's own words may quote the key
-        raise ConfigError(
-            "the App's private key cannot be read: PRIVATE_KEY_PATH must name the unencrypted .pem file from GitHub"
-        ) from None
+        # the parser's own message may quote the key
+        raise user_error(make_reason("github.key_unreadable"), ConfigError) from None
     if not isinstance(key, RSAPrivateKey):
-        raise ConfigError("the App's private key is not an RSA key: download one from the App's settings page")
+        raise user_error(make_reason("github.key_not_rsa"), ConfigError)
     return key
 
 
 class AppJwt:
-    """The App's own credentials: RS256, issued a minute back, ended nine minutes ahead ("Generating a JWT for a GitHub
-    App"). A wrong clock of ours is corrected by GitHub's `Date` once GitHub has complained of a time claim."""
+    """The App's own JWT: RS256, issued a minute ago, valid for nine more ("Generating a JWT for a GitHub App").
+
+    If GitHub rejects a time claim, its `Date` header corrects our clock."""
 
     def __init__(self, app_id: str, key_pem: str, server: ServerClock) -> None:
         """Raises ConfigError where the id is empty or the key is no RSA key in PEM."""
         if not app_id.strip():
-            raise ConfigError("APP_ID is empty: it is the number on the App's settings page")
+            raise user_error(make_reason("github.app_id_empty"), ConfigError)
         self._app_id = app_id.strip()
         self._key = _load_key(key_pem)
         self._clock = server.clock
@@ -105,14 +107,14 @@ class AppJwt:
         self._cached: tuple[str, float] | None = None
 
     def token(self) -> str:
-        """A JWT good for at least two more minutes."""
+        """A JWT that is valid for at least two more minutes."""
         now = self._clock.now() + self._skew_s
         if self._cached is not None and 0 <= now - self._cached[1] < _JWT_RENEW_S:
             return self._cached[0]
         claims = {"iat": int(now) - _JWT_BACKDATE_S, "exp": int(now) + _JWT_LIFE_S, "iss": self._app_id}
-        made = jwt.encode(claims, self._key, algorithm="RS256")
-        self._cached = (made, now)
-        return made
+        token = jwt.encode(claims, self._key, algorithm="RS256")
+        self._cached = (token, now)
+        return token
 
     def live(self) -> tuple[str, ...]:
         return (self._cached[0],) if self._cached is not None else ()
@@ -121,7 +123,7 @@ class AppJwt:
         return self.token()
 
     async def renew(self, used: str, answer: HttpResponse, refusals: int) -> bool:
-        """Sets the clock right and tries once more where GitHub's complaint is about time (as octokit does)."""
+        """Corrects the clock for one more try, if GitHub rejected a time claim (as octokit does)."""
         date = http_date(answer.headers.get("date"))
         if refusals > 1 or date is None or not _TIME_CLAIM.search(message_of(answer)):
             return False
@@ -132,7 +134,7 @@ class AppJwt:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """One installation token; times are ours, in seconds since the epoch."""
+    """One installation token; times are by our clock, in seconds since the epoch."""
 
     token: SecretStr
     minted: float
@@ -150,7 +152,7 @@ Mint = Callable[[Repo, Mapping[str, object]], Awaitable[object]]
 
 
 class Tokens:
-    """Installation tokens by repository and purpose, minted once for all who wait and renewed before they end."""
+    """Installation tokens by repository and purpose, each requested once and renewed before it ends."""
 
     def __init__(self, mint: Mint, server: ServerClock) -> None:
         self._mint = mint
@@ -163,9 +165,9 @@ class Tokens:
         self._issued: list[Lease] = []
 
     async def get(self, repo: Repo, purpose: Purpose) -> Lease:
-        """A token with at least five minutes left; one for a push is always new and lives no longer than need be.
+        """A token with at least five minutes left; one for a push is always new, as it is revoked after the push.
 
-        Raises what minting raises: Stale where the installation is gone, UserError, Transient."""
+        Raises Stale if the installation is gone, UserError, Transient."""
         if purpose == "push":
             return await self._new(repo, purpose)
         key = _key(repo, purpose)
@@ -180,25 +182,25 @@ class Tokens:
         request = {"repositories": [repo.name], "permissions": dict(PERMISSIONS[purpose])}
         minted = validate_form(_Minted, await self._mint(repo, request))
         now = self._clock.now()
-        # the end is dated by GitHub's clock: carry over the time that is left, not the date
-        left = minted.expires_at.timestamp() - self._server.now()
-        lease = Lease(token=minted.token, minted=now, expires=now + left)
+        # the end is dated by GitHub's clock: carry over the remaining time, not the date
+        remaining = minted.expires_at.timestamp() - self._server.now()
+        lease = Lease(token=minted.token, minted=now, expires=now + remaining)
         self._issued = [*(old for old in self._issued if old.expires > now), lease]
         return lease
 
     def drop(self, repo: Repo, purpose: Purpose, token: str) -> None:
-        """Forgets a token that GitHub refuses, unless another took its place meanwhile."""
+        """Removes a token that GitHub refuses, unless another has replaced it meanwhile."""
         key = _key(repo, purpose)
         lease = self._cache.get(key)
         if lease is not None and lease.token.get_secret_value() == token:
             del self._cache[key]
 
     def revoked(self, token: SecretStr) -> None:
-        """Forgets a token that GitHub no longer knows."""
+        """Removes a token that GitHub no longer knows."""
         self._issued = [lease for lease in self._issued if lease.token != token]
 
     def live(self) -> tuple[str, ...]:
-        """Every token minted that GitHub may still take, those no longer used included."""
+        """Every token that GitHub may still accept, also those no longer used."""
         now = self._clock.now()
         return tuple(lease.token.get_secret_value() for lease in self._issued if lease.expires > now)
 
@@ -219,7 +221,7 @@ class RepoToken:
         return (await self._tokens.get(self._repo, "api")).token.get_secret_value()
 
     async def renew(self, used: str, answer: HttpResponse, refusals: int) -> bool:
-        """A fresh token is tried again within its first seconds; an older one is dropped, so another is minted."""
+        """Waits with a token in its first seconds; drops an older one, so that another is requested."""
         if refusals >= _MAX_REFUSALS:
             return False
         lease = await self._tokens.get(self._repo, "api")

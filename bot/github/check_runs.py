@@ -1,5 +1,6 @@
-"""Check runs: one per commit, name and run of ours, brought to the state wanted however often it is asked for.
-Annotations can only be added on GitHub's side, fifty at a time, so a repeat goes on where the last one stopped."""
+"""Check runs: one per commit, name and run of ours, brought to a state by calls that may be repeated.
+
+GitHub can only add annotations, fifty at a time, so a repeat continues where the last call stopped."""
 
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ from bot.github.forms import App
 from bot.http import Unclear
 from bot.model import Annotation, CheckOutput, Repo
 from bot.model.pulls import CheckAction
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 MAX_TEXT_BYTES = 65_535
 """Of `summary` and of `text`; documented as characters, enforced in bytes (github/docs#35252)."""
@@ -31,7 +34,7 @@ _MAX_TITLE = 255
 _RUNS = "/repos/{owner}/{repo}/check-runs"
 _RUN = "/repos/{owner}/{repo}/check-runs/{id}"
 _OF_COMMIT = "/repos/{owner}/{repo}/commits/{sha}/check-runs{?check_name,filter,per_page}"
-_LOOK_AGAIN_S = 1.0
+_RETRY_READ_S = 1.0
 
 
 class _Output(Form):
@@ -52,7 +55,7 @@ class _CheckRun(Form):
 
 
 class CheckRunState(TypedDict):
-    """What is said of a check run; `Wanted` tells what it means."""
+    """The arguments of `upsert_check_run`; `Wanted` describes them."""
 
     name: str
     sha: str
@@ -69,8 +72,8 @@ class CheckRunState(TypedDict):
 class Wanted:
     """The state a check run is to have. `conclusion` is given exactly where `status` is `completed`.
 
-    `actions` are its buttons: empty where it has none now, None where it never has any. From the two times, aware ones,
-    GitHub shows how long it took; where they are None its own clock decides."""
+    `actions` are its buttons: empty if it has none now, None if it never has any. The two times are aware; from them
+    GitHub shows the duration, without them from its own clock."""
 
     name: str
     sha: str
@@ -107,29 +110,29 @@ class CheckRuns:
     app_id: int
 
     async def upsert(self, wanted: Wanted) -> int:
-        """Brings the run (sha, name, external_id) of our App to the state wanted, made where there is none; its id.
+        """Brings the run (sha, name, external_id) of our App to the wanted state, or creates it; returns its id.
 
-        At most 200 annotations go; more, and those outside the tree, are left out: the summary has to count them.
-        One that was completed is opened again; a new one takes its place where it cannot be, for annotations stay.
-        Whoever calls sees to it that one run is worked on once at a time. Raises Stale where the commit is gone."""
+        At most 200 annotations are sent. More, and those outside the tree, are left out: the summary has to count them.
+        A completed run is opened again, or replaced if it has annotations, as those cannot be removed. The caller makes
+        sure that one run has one call at a time. Raises Stale if the commit is gone."""
         annotations = [wire_annotation(a) for a in wanted.output.annotations if _inside(a.path)][:MAX_ANNOTATIONS]
         found = await self._find(wanted)
-        if found is not None and not _spent(found, wanted):
-            there = found.output.annotations_count
-            if await self._bring(found, wanted, annotations[there:], settled=_settled(found, wanted)):
+        if found is not None and not _needs_replacement(found, wanted):
+            sent = found.output.annotations_count
+            if await self._update_to(found, wanted, annotations[sent:], settled=_settled(found, wanted)):
                 return found.id
-        made = await self._create(wanted, annotations[:PER_REQUEST], after=found.id if found is not None else 0)
-        there = max(made.output.annotations_count, min(len(annotations), PER_REQUEST))
-        await self._bring(made, wanted, annotations[there:], settled=True)
-        return made.id
+        created = await self._create(wanted, annotations[:PER_REQUEST], after=found.id if found is not None else 0)
+        sent = max(created.output.annotations_count, min(len(annotations), PER_REQUEST))
+        await self._update_to(created, wanted, annotations[sent:], settled=True)
+        return created.id
 
-    async def _bring(
+    async def _update_to(
         self, run: _CheckRun, wanted: Wanted, annotations: Sequence[dict[str, Any]], *, settled: bool
     ) -> bool:
-        """Updates the run until all is there; False where GitHub keeps it completed."""
+        """Updates the run until it is complete; False if GitHub leaves it completed."""
         while not settled or annotations:
             batch, annotations, settled = annotations[:PER_REQUEST], annotations[PER_REQUEST:], True
-            if _over(await self._update(run, wanted, batch), wanted):
+            if _wrongly_completed(await self._update(run, wanted, batch), wanted):
                 return False
         return True
 
@@ -140,8 +143,8 @@ class CheckRuns:
         async for item in self.api.pages(_OF_COMMIT, names, key="check_runs"):
             run = validate_form(_CheckRun, item)
             ours = run.name == wanted.name and run.external_id == wanted.external_id
-            least = newest.id if newest is not None else after
-            if ours and run.app is not None and run.app.id == self.app_id and run.id > least:
+            newest_id = newest.id if newest is not None else after
+            if ours and run.app is not None and run.app.id == self.app_id and run.id > newest_id:
                 newest = run
         return newest
 
@@ -150,14 +153,14 @@ class CheckRuns:
         try:
             return validate_form(_CheckRun, await self.api.call("POST", _RUNS, names_of(self.repo), body))
         except Unclear:
-            await self.api.sleep(_LOOK_AGAIN_S)
+            await self.api.sleep(_RETRY_READ_S)
             found = await self._find(wanted, after)
             if found is None:
                 raise
             return found
         except Invalid as error:
             if "no commit found" in str(error).lower():
-                raise Stale(f"the commit {wanted.sha[:12]} is gone") from error
+                raise user_error(make_reason("github.commit_gone", sha=wanted.sha[:12]), Stale) from error
             raise
 
     async def _update(self, run: _CheckRun, wanted: Wanted, batch: Sequence[dict[str, Any]]) -> _CheckRun:
@@ -173,27 +176,27 @@ def _check_actions(actions: Sequence[CheckAction]) -> None:
     if len(actions) > MAX_ACTIONS:
         raise ValueError(f"a check run has {MAX_ACTIONS} buttons at most, not {len(actions)}")
     for action in actions:
-        for part, most in ACTION_CHARACTERS.items():
-            if not 1 <= len(getattr(action, part)) <= most:
-                raise ValueError(f"the {part} of a check run's button has 1 to {most} characters: {action}")
+        for part, limit in ACTION_CHARACTERS.items():
+            if not 1 <= len(getattr(action, part)) <= limit:
+                raise ValueError(f"the {part} of a check run's button has 1 to {limit} characters: {action}")
 
 
-def _over(run: _CheckRun, wanted: Wanted) -> bool:
-    """Whether the run is completed and is not to be."""
+def _wrongly_completed(run: _CheckRun, wanted: Wanted) -> bool:
+    """Whether the run is completed and should not be."""
     return run.status == "completed" != wanted.status
 
 
-def _spent(found: _CheckRun, wanted: Wanted) -> bool:
-    """Whether it cannot be opened again: its annotations would stay, and those to come would be taken for them."""
-    return _over(found, wanted) and found.output.annotations_count > 0
+def _needs_replacement(found: _CheckRun, wanted: Wanted) -> bool:
+    """Whether it cannot be opened again, as its old annotations would be taken for the new ones."""
+    return _wrongly_completed(found, wanted) and found.output.annotations_count > 0
 
 
 def _settled(found: _CheckRun, wanted: Wanted) -> bool:
-    """Whether nothing but annotations may be missing. Buttons GitHub does not tell back, so they are sent again."""
+    """Whether only annotations can be missing. GitHub does not return buttons, so a run with buttons is sent again."""
     state = (found.status, found.conclusion if found.status == "completed" else None)
-    said = (found.output.title or "", found.output.summary or "", found.output.text or "")
+    texts = (found.output.title or "", found.output.summary or "", found.output.text or "")
     output = wanted.output
-    same = state == (wanted.status, wanted.conclusion) and said == (output.title, output.summary, output.text)
+    same = state == (wanted.status, wanted.conclusion) and texts == (output.title, output.summary, output.text)
     return same and wanted.actions is None
 
 

@@ -1,5 +1,6 @@
-"""GitHub as the rest of Mendbot sees it: one `GitHub` per process, one `RepositoryClient` per repository.
-Reads come back as our nouns; effects are keyed and may be asked for any number of times."""
+"""The interface to GitHub: one `GitHub` per process, one `RepositoryClient` per repository.
+
+Reads return values of `bot.model`; effects are keyed and may be repeated any number of times."""
 
 from __future__ import annotations
 
@@ -21,6 +22,8 @@ from bot.github.rate_limit import RateLimiter
 from bot.github.repository import ROLES, RepositoryClient
 from bot.http import AsyncClient
 from bot.model import Repo
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import error_reason, make_reason
 
 __all__ = ["DEFAULT_AUTHOR", "ROLES", "AppIdentity", "GitHub", "RepositoryClient"]
 
@@ -38,7 +41,7 @@ class _Identified(Form):
 
 
 class GitHub:
-    """One App on one GitHub. Bound to one event loop; `client` is `http.open_client` of the same `api_url`."""
+    """One App on one GitHub server. Bound to one event loop; `client` is `http.open_client` of the same `api_url`."""
 
     def __init__(
         self,
@@ -50,102 +53,104 @@ class GitHub:
         write_spacing_s: float,
         clock: Clock | None = None,
     ) -> None:
-        """Raises ConfigError for an empty app id or an unreadable key; asks GitHub nothing yet."""
+        """Raises ConfigError for an empty app id or an unreadable key; sends no request yet."""
         self._spacing_s = write_spacing_s
-        self._door = GitHubTransport(client, api_url.rstrip("/"), ServerClock(clock or Clock()))
-        self._jwt = AppJwt(app_id, key_pem, self._door.server)
-        self._tokens = Tokens(self._mint, self._door.server)
-        self._paces: dict[int, RateLimiter] = {}
-        self._app = Api(self._door, self._jwt, self._pace(0), lane="free")
+        self._transport = GitHubTransport(client, api_url.rstrip("/"), ServerClock(clock or Clock()))
+        self._jwt = AppJwt(app_id, key_pem, self._transport.server)
+        self._tokens = Tokens(self._mint, self._transport.server)
+        self._rate_limiters: dict[int, RateLimiter] = {}
+        self._app = Api(self._transport, self._jwt, self._rate_limiter(0), priority="free")
         self._identity: AppIdentity | None = None
         self._user_id: int | None = None
         self._locks = Locks()
 
-    def _pace(self, installation_id: int) -> RateLimiter:
-        if installation_id not in self._paces:
-            self._paces[installation_id] = RateLimiter(self._door.server, self._spacing_s)
-        return self._paces[installation_id]
+    def _rate_limiter(self, installation_id: int) -> RateLimiter:
+        if installation_id not in self._rate_limiters:
+            self._rate_limiters[installation_id] = RateLimiter(self._transport.server, self._spacing_s)
+        return self._rate_limiters[installation_id]
 
     async def app_identity(self) -> AppIdentity:
-        """The App's id and slug, asked once. Raises UserError where APP_ID and key do not fit, Transient."""
+        """The App's id and slug, asked once. Raises UserError if APP_ID and key do not fit, Transient."""
         return self._identity or await self.ask_app()
 
     async def ask_app(self) -> AppIdentity:
-        """The same, asked now. Raises Missing too, where there is no App of that id."""
+        """The App's id and slug, asked now. Raises NotFound too, if there is no App of that id."""
         app = validate_form(_OwnApp, await self._app.get("/app", {}))
         self._identity = AppIdentity(id=app.id, slug=app.slug)
         return self._identity
 
     async def installation_of(self, owner: str, name: str) -> int:
-        """The id of the App's installation on a repository; Stale where there is none."""
+        """The id of the App's installation on a repository; raises Stale if there is none."""
         names: dict[str, str | int] = {"owner": owner, "repo": name}
         try:
             return validate_form(_Identified, await self._app.get(_REPO + "/installation", names)).id
         except NotFound as error:
-            raise Stale(f"the App is not installed on {owner}/{name}: install it there") from error
+            raise user_error(make_reason("github.not_installed", repo=f"{owner}/{name}"), Stale) from error
 
     async def commit_author(self, repo: Repo) -> str:
         """`slug[bot] <ID+slug[bot]@users.noreply.github.com>`; never raises one of our four errors.
 
-        Where GitHub does not tell, the address is one without the id: a commit should not fail for it."""
+        If GitHub does not give the id, the address lacks it: a commit should not fail for that."""
         try:
             identity = await self.app_identity()
         except MendbotError:
             return DEFAULT_AUTHOR
         if self._user_id is None:
             try:
-                found = await self._api(repo).get("/users/{login}", {"login": identity.login})
-                self._user_id = validate_form(_Identified, found).id
+                user = await self._api(repo).get("/users/{login}", {"login": identity.login})
+                self._user_id = validate_form(_Identified, user).id
             except MendbotError:
                 return identity.author()
         return identity.author(self._user_id)
 
     def repository(self, repo: Repo) -> RepositoryClient:
-        """A client for one repository; cheap, and every one of an installation keeps the same pace."""
+        """A client for one repository; cheap. All clients of an installation share one rate limiter."""
         return RepositoryClient(self._api(repo), repo, self.app_identity, self._locks)
 
     def _api(self, repo: Repo) -> Api:
-        server = self._door.server
-        return Api(self._door, RepoToken(self._tokens, repo, server), self._pace(repo.installation_id))
+        token = RepoToken(self._tokens, repo, self._transport.server)
+        return Api(self._transport, token, self._rate_limiter(repo.installation_id))
 
     async def git_token(self, repo: Repo, *, write: bool) -> SecretStr:
-        """A token for git over HTTP: reading from a cache, writing minted anew just before the push (T24)."""
-        self._pace(repo.installation_id).check()
+        """A token for git over HTTP: for reading from a cache, for writing a new one just before the push (T24)."""
+        self._rate_limiter(repo.installation_id).check()
         return (await self._tokens.get(repo, "push" if write else "fetch")).token
 
     async def revoke(self, repo: Repo, token: SecretStr) -> None:
-        """Ends a token from `git_token` after its push; one that is no longer known is fine."""
-        api = Api(self._door, FixedToken(token), self._pace(repo.installation_id), lane="free")
+        """Revokes a token from `git_token` after its push; one that GitHub no longer knows is fine."""
+        api = Api(self._transport, FixedToken(token), self._rate_limiter(repo.installation_id), priority="free")
         with suppress(NotFound, Unauthorized):
             await api.call("DELETE", "/installation/token", {})
         self._tokens.revoked(token)
 
     def live_secrets(self) -> tuple[str, ...]:
-        """Every token and JWT minted that GitHub may still take, for the redactor."""
+        """Every token and JWT that GitHub may still accept, for the redactor."""
         return self._tokens.live() + self._jwt.live()
 
     def deliveries(self, since: datetime) -> deliveries.DeliveryLog:
-        """A walk through the App's webhook deliveries since then (an aware time), the newest first."""
+        """A reader of the App's webhook deliveries since then (an aware time), the newest first."""
         return deliveries.DeliveryLog(self._app, since)
 
     async def redeliver(self, delivery_id: int) -> None:
-        """Asks for one of them again."""
+        """Asks GitHub to deliver one of them again."""
         await deliveries.redeliver(self._app, delivery_id)
 
     async def _mint(self, repo: Repo, request: Mapping[str, object]) -> object:
-        # in the installation's own pace: what limits it must not limit the App
-        api = Api(self._door, self._jwt, self._pace(repo.installation_id), lane="free")
+        # by the installation's own rate limiter: its limits must not slow the App
+        api = Api(self._transport, self._jwt, self._rate_limiter(repo.installation_id), priority="free")
         names = {"id": repo.installation_id}
-        gone = f"the App is no longer installed on {repo.full_name}"
+        gone = make_reason("github.uninstalled", repo=repo.full_name)
         try:
             return await api.call("POST", "/app/installations/{id}/access_tokens", names, request, repeatable=True)
         except NotFound as error:
-            raise Stale(gone) from error
+            raise user_error(gone, Stale) from error
         except Invalid as error:
             if "does not exist or is not accessible" in str(error):
-                raise Stale(gone) from error
-            raise UserError(f"{error}; accept the App's permissions for {repo.owner} on GitHub") from error
+                raise user_error(gone, Stale) from error
+            raise user_error(
+                make_reason("github.new_permissions", error=error_reason(error), owner=repo.owner), UserError
+            ) from error
         except UserError as error:
             if "suspended" in str(error):
-                raise Stale(f"the App's installation on {repo.owner} is suspended") from error
+                raise user_error(make_reason("github.suspended", owner=repo.owner), Stale) from error
             raise

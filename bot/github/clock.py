@@ -1,5 +1,6 @@
-"""Our clocks and GitHub's: one value to pass down, and what GitHub's `Date` headers say about the difference.
-Tokens, JWTs and rate limits are dated by GitHub's clock, which a badly set machine does not share."""
+"""Our clock as a value to pass down, and GitHub's clock by its `Date` headers.
+
+Tokens, JWTs and rate limits are dated by GitHub's clock, from which this machine's may differ."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ class Clock:
 
 
 def http_date(text: str | None) -> float | None:
-    """Seconds since the epoch of an HTTP date (RFC 9110, section 5.6.7); None where it is none."""
+    """Seconds since the epoch of an HTTP date (RFC 9110, section 5.6.7); None if the text is no date."""
     if not text:
         return None
     try:
@@ -30,14 +31,14 @@ def http_date(text: str | None) -> float | None:
 
 
 class ServerClock:
-    """GitHub's time as far as its answers told it; our own until the first answer."""
+    """GitHub's time by its latest response; our own until the first response."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.skew_s = 0.0
 
     def observe(self, headers: Mapping[str, str]) -> None:
-        """Learns from an answer's `Date`."""
+        """Reads the `Date` of a response."""
         date = http_date(headers.get("date"))
         if date is not None:
             self.skew_s = date - self.clock.now()

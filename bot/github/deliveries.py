@@ -1,5 +1,6 @@
-"""The App's webhook deliveries, and asking for them again: GitHub never redelivers by itself and keeps them three days
-("Handling failed webhook deliveries")."""
+"""The App's webhook deliveries: listed, and delivered again on request.
+
+GitHub never redelivers by itself and stores deliveries for three days ("Handling failed webhook deliveries")."""
 
 from __future__ import annotations
 
@@ -23,8 +24,9 @@ class _Delivery(Form):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One attempt to deliver a webhook. `guid` is the same for all attempts of a delivery, of which all but the first
-    are `again`; `succeeded` where the server took it."""
+    """One attempt to deliver a webhook.
+
+    `guid` is the same for all attempts of a delivery; all but the first are `again`. `succeeded`: we accepted it."""
 
     id: int
     guid: str
@@ -34,7 +36,7 @@ class Attempt:
 
 
 class DeliveryLog:
-    """A walk through the attempts since a moment (an aware time), the newest first, page by page to the last one."""
+    """The attempts since an aware time, the newest first, read page by page until `over`."""
 
     def __init__(self, api: Api, since: datetime) -> None:
         self._api = api
@@ -42,25 +44,25 @@ class DeliveryLog:
         self._next: str | None = None
         self.over = False
         self.newest: datetime | None = None
-        """When the newest was delivered, by GitHub's clock; None before the first page and where there is none."""
+        """When the newest was delivered, by GitHub's clock; None before the first page and if there is none."""
 
     async def page(self) -> tuple[Attempt, ...]:
-        """The next page. Where this raises, it may be called again: the walk goes on where it was."""
+        """The next page. After an error it may be called again and continues at the same page."""
         items, following = await self._api.page(_DELIVERIES, {"per_page": 100}, self._next)
-        attempts = [validate_form(_Delivery, item) for item in items]
-        found = tuple(
-            Attempt(one.id, one.guid, one.delivered_at, one.status == "OK", one.redelivery)
-            for one in attempts
-            if one.delivered_at >= self._since
+        deliveries = [validate_form(_Delivery, item) for item in items]
+        attempts = tuple(
+            Attempt(delivery.id, delivery.guid, delivery.delivered_at, delivery.status == "OK", delivery.redelivery)
+            for delivery in deliveries
+            if delivery.delivered_at >= self._since
         )
-        if self.newest is None and found:
-            self.newest = found[0].at
+        if self.newest is None and attempts:
+            self.newest = attempts[0].at
         # a link that leads to its own page would never end
-        self.over = following is None or following == self._next or len(found) < len(items)
+        self.over = following is None or following == self._next or len(attempts) < len(items)
         self._next = following
-        return found
+        return attempts
 
 
 async def redeliver(api: Api, delivery_id: int) -> None:
-    """Asks GitHub to deliver it again; a second request does no harm, for the GUID stays the same."""
+    """Asks GitHub to deliver it again; a second request does no harm, as the GUID stays the same."""
     await api.call("POST", _ATTEMPTS, {"id": delivery_id}, repeatable=True)

@@ -1,4 +1,4 @@
-"""One at a time for a key: two who look at GitHub at once would both find nothing there, and both write."""
+"""Locks by key. Two tasks that look at GitHub at once would both find nothing there, and both write."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from weakref import WeakValueDictionary
 
 
 class Locks:
-    """A lock for each key, kept while someone holds it or waits. Bound to one event loop."""
+    """A lock for each key, which exists while a task holds it or waits for it. Bound to one event loop."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def alone(self, *key: str | int) -> AsyncIterator[None]:
-        """Waits until nobody else works on that key."""
+        """Holds the key's lock; waits until no other task holds it."""
         lock = self._locks.setdefault("\n".join(map(str, key)), asyncio.Lock())
         async with lock:
             yield

@@ -1,5 +1,6 @@
-"""Pull requests: read as they are now, and those of the bot's branches looked for before one is opened, so that
-a branch has one however often we ask."""
+"""Pull requests: read as they are now, and opened for the bot's branches.
+
+A branch's pull request is looked for before one is opened, so that repeated calls open one."""
 
 from __future__ import annotations
 
@@ -17,18 +18,20 @@ from bot.github.threads import checked_body
 from bot.http import Unclear
 from bot.model import PullRequestRef, Repo
 from bot.model.pulls import PullRequest
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 MAX_TITLE_CHARACTERS = 256
 MAX_FILES = 3000
-"""More GitHub does not tell of one pull request ("List pull requests files")."""
+"""GitHub lists no more files of one pull request ("List pull requests files")."""
 MAX_LISTED = 1000
-"""The open pull requests, last changed first, among which a commit is looked for."""
+"""The number of open pull requests, last changed first, that are searched for a commit."""
 
 _PULLS = "/repos/{owner}/{repo}/pulls"
 _PULL = _PULLS + "/{number}"
 _OF_COMMIT = "/repos/{owner}/{repo}/commits/{sha}/pulls{?per_page}"
 _REVIEWERS = _PULL + "/requested_reviewers"
-_LOOK_AGAIN_S = 1.0
+_RETRY_READ_S = 1.0
 _NO_DRAFTS = "draft pull requests are not supported"
 
 _Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
@@ -188,17 +191,17 @@ class Pulls:
         try:
             return validate_form(_Pull, await self.api.call("POST", _PULLS, names_of(self.repo), request)).noun
         except Unclear:
-            await self.api.sleep(_LOOK_AGAIN_S)
+            await self.api.sleep(_RETRY_READ_S)
             found = await self._find(head, base)
         except Invalid as error:
             # someone was quicker
             found = await self._find(head, base) if "already exists" in str(error) else None
             if found is None and draft and _NO_DRAFTS in str(error).lower():
-                raise NoDrafts(f"{self.repo.full_name} has no draft pull requests") from error
+                raise user_error(make_reason("github.no_drafts", repo=self.repo.full_name), NoDrafts) from error
             if found is None:
                 raise
         if found is None:
-            raise Unclear(f"GitHub did not say whether it opened a pull request for {head}")
+            raise user_error(make_reason("github.pull_unclear", branch=head), Unclear)
         return found
 
     async def request_review(self, number: int, login: str) -> None:

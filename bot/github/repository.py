@@ -1,4 +1,4 @@
-"""What Mendbot reads and does in one repository on GitHub, each as one call that may be repeated."""
+"""Reads and effects in one repository on GitHub, each as one call that may be repeated."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from bot.github.pulls import Pulls
 from bot.github.threads import Author, CommentKind, Content, Reply, ThreadComments, react
 from bot.model import Issue, PullRequestRef, Repo
 from bot.model.pulls import PullRequest
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 ROLES = ("admin", "maintain", "write", "triage", "read", "none")
 
@@ -53,22 +55,23 @@ class _Issue(Form):
 
 
 class NoFile(UserError):
-    """At that path is something else than a file whose content GitHub sends; the text ends a sentence about it."""
+    """The path names something else than a file whose content GitHub sends; the message continues "the path …"."""
 
 
 class RepositoryClient:
-    """One repository. Everything may raise UserError (401, 403, 422), Stale (404, 410) and Transient (network, 5xx,
-    limits, with the seconds to wait where GitHub said)."""
+    """One repository. Every method may raise UserError (401, 403, 422), Stale (404, 410) and Transient.
+
+    Transient is for the network, 5xx and limits, with the seconds to wait if GitHub gave them."""
 
     def __init__(self, api: Api, repo: Repo, identity: Callable[[], Awaitable[AppIdentity]], locks: Locks) -> None:
-        """`identity` tells who the App is; `locks` are shared by all clients of one process."""
+        """`identity` returns the App's id and login; `locks` are shared by all clients of one process."""
         self._api = api
         self._identity = identity
         self._locks = locks
         self.repo = repo
 
     async def permission(self, login: str) -> str:
-        """One of `ROLES`; `none` for someone GitHub does not know here. Whatever is raised means: deny (T9)."""
+        """One of `ROLES`; `none` for an account without access. Any error means: deny (T9)."""
         try:
             found = await self._api.get(_REPO + "/collaborators/{login}/permission", names_of(self.repo, login=login))
         except NotFound:
@@ -81,35 +84,38 @@ class RepositoryClient:
         return validate_form(_Repository, await self._api.get(_REPO, names_of(self.repo))).default_branch
 
     async def read_file(self, path: str, ref: str) -> bytes | None:
-        """A file's content at a ref, None where there is nothing; NoFile for a directory, a link that leads nowhere, a
-        submodule, and past 1 MB (https://docs.github.com/en/rest/repos/contents#get-repository-content)."""
+        """A file's content at a ref; None if there is nothing.
+
+        Raises NoFile for a directory, a broken link, a submodule, and a file over 1 MB
+        (https://docs.github.com/en/rest/repos/contents#get-repository-content)."""
         try:
             found = await self._api.get(_REPO + "/contents/{+path}{?ref}", names_of(self.repo, path=path, ref=ref))
         except NotFound:
             return None
         if isinstance(found, list):
-            raise NoFile("is a directory: put the text in a file of that name")
+            raise user_error(make_reason("github.no_file.directory"), NoFile)
         content = validate_form(_Content, found)
         if content.type != "file":
-            raise NoFile(f"is a {content.type}: put the text in a file of that name")
+            raise user_error(make_reason("github.no_file.type", type=content.type), NoFile)
         if content.encoding != "base64":
-            raise NoFile("is larger than 1 MB: shorten it")
+            raise user_error(make_reason("github.no_file.large"), NoFile)
         return base64.b64decode(content.content)
 
     async def commit_author_of(self, sha: str) -> str | None:
-        """The login of a commit's author, None where his address is no account's; Stale where there is no such commit.
-        The address is whatever the author wrote into the commit, so this proves nothing about who he is."""
+        """The login of a commit's author; None if the address is no account's. Raises Stale for an unknown commit.
+
+        The author wrote the address into the commit, so it proves no identity."""
         # a page of one file: the answer brings the diff along
         names = names_of(self.repo, sha=sha, per_page=1)
         try:
             found = await self._api.get(_REPO + "/commits/{sha}{?per_page}", names)
         except Invalid as error:
-            raise Stale(f"the commit {sha[:12]} is gone") from error
+            raise user_error(make_reason("github.commit_gone", sha=sha[:12]), Stale) from error
         author = validate_form(_Commit, found).author
         return (author.login or None) if author else None
 
     async def issue(self, number: int) -> Issue:
-        """The issue as it is now; a first 404 is asked again, for the event may be quicker than the object."""
+        """The issue as it is now. A first 404 is asked again, as an event may arrive before its object can be read."""
         found = validate_form(_Issue, await self._api.get(_ISSUE, names_of(self.repo, number=number), patient=True))
         return Issue(
             number=found.number,
@@ -134,18 +140,18 @@ class RepositoryClient:
             return
 
     async def upsert_comment(self, number: int, key: str, body: str, known_id: int | None = None) -> int:
-        """The comment `key` on that issue or pull request says `body`; see `ThreadComments.upsert`."""
+        """Makes `body` the comment `key` of that issue or pull request; see `ThreadComments.upsert`."""
         threads = await self._threads()
         async with self._locks.alone("comment", self.repo.full_name, number, key):
             return await threads.upsert(number, key, body, known_id)
 
     async def reply(self, number: int, reply: Reply, known_id: int | None, *, same: bool) -> int:
-        """The thread's last word of that purpose is `reply`; see `ThreadComments.reply`."""
+        """Makes `reply` the thread's last comment of that purpose; see `ThreadComments.reply`."""
         async with self._locks.alone("comment", self.repo.full_name, number, reply.key):
             return await (await self._threads()).reply(number, reply, known_id, same=same)
 
     async def replace_comment(self, number: int, reply: Reply, old_id: int | None) -> int:
-        """`reply` is a comment of its own, and the old comment is gone; see `ThreadComments.replace`."""
+        """Posts `reply` as a new comment and deletes the old one; see `ThreadComments.replace`."""
         async with self._locks.alone("comment", self.repo.full_name, number, reply.key):
             return await (await self._threads()).replace(number, reply, old_id)
 
@@ -154,18 +160,18 @@ class RepositoryClient:
         return ThreadComments(self._api, self.repo, Author(app.id, app.login))
 
     async def react(self, kind: CommentKind, comment_id: int, content: Content) -> None:
-        """Our reaction is on that comment, before any write that waits its turn; see `threads.react`."""
+        """Adds our reaction to that comment, before any write in the queue; see `threads.react`."""
         await react(self._api, self.repo, kind, comment_id, content)
 
     async def upsert_check_run(self, **wanted: Unpack[CheckRunState]) -> int:
-        """The check run (sha, name, external_id) is in that state; see `CheckRuns.upsert`."""
+        """Brings the check run (sha, name, external_id) to that state; see `CheckRuns.upsert`."""
         state = Wanted(**wanted)
         app = await self._identity()
         async with self._locks.alone("check", self.repo.full_name, state.sha, state.name, state.external_id):
             return await CheckRuns(self._api, self.repo, app.id).upsert(state)
 
     async def ensure_pull(self, *, head: str, base: str, title: str, body: str, draft: bool = False) -> PullRequestRef:
-        """There is a pull request of branch `head`; see `Pulls.ensure`."""
+        """The pull request of branch `head`, opened if there is none; see `Pulls.ensure`."""
         async with self._locks.alone("pull", self.repo.full_name, head):
             return await Pulls(self._api, self.repo).ensure(head=head, base=base, title=title, body=body, draft=draft)
 
@@ -174,7 +180,7 @@ class RepositoryClient:
         return await Pulls(self._api, self.repo).get(number)
 
     async def request_review(self, number: int, login: str) -> None:
-        """That person's review is asked for; see `Pulls.request_review`."""
+        """Requests that person's review; see `Pulls.request_review`."""
         async with self._locks.alone("review", self.repo.full_name, number):
             await Pulls(self._api, self.repo).request_review(number, login)
 
@@ -183,5 +189,5 @@ class RepositoryClient:
         return await Pulls(self._api, self.repo).files(number)
 
     async def pulls_of(self, sha: str, *, forks: bool = True) -> tuple[int, ...]:
-        """The open pull requests whose head is that commit; see `Pulls.of_head`."""
+        """The numbers of the open pull requests with that head commit; see `Pulls.of_head`."""
         return await Pulls(self._api, self.repo).of_head(sha, forks=forks)

@@ -28,15 +28,15 @@ class Traffic:
     most: int = 0
 
     def __post_init__(self) -> None:
-        self.pace = RateLimiter(ServerClock(self.time.clock()), 1.0)
+        self.limiter = RateLimiter(ServerClock(self.time.clock()), 1.0)
 
-    async def write(self, lane: Priority, at: float = 0.0) -> None:
+    async def write(self, priority: Priority, at: float = 0.0) -> None:
         if at > 0:
             await self.time.sleep(at)
         asked = self.time.t
-        async with self.pace.turn(lane):
-            self.began.append((self.time.t, lane))
-            if lane == "ahead":
+        async with self.limiter.turn(priority):
+            self.began.append((self.time.t, priority))
+            if priority == "ahead":
                 self.delays.append(self.time.t - asked)
             self.under_way += 1
             self.most = max(self.most, self.under_way)
@@ -93,25 +93,25 @@ async def test_while_github_wants_silence_nobody_goes_ahead() -> None:
     traffic = Traffic()
 
     with pytest.raises(Transient):
-        traffic.pace.heed(HttpResponse(429, {"retry-after": "60"}, b""))
-    for lane in ("free", "queue", "ahead"):
+        traffic.limiter.heed(HttpResponse(429, {"retry-after": "60"}, b""))
+    for priority in ("free", "queue", "ahead"):
         with pytest.raises(Transient) as caught:
-            async with traffic.pace.turn(lane):
-                raise AssertionError(lane)
+            async with traffic.limiter.turn(priority):
+                raise AssertionError(priority)
         assert caught.value.retry_after_s == 60
 
 
 async def test_silence_that_begins_while_one_waits_holds_it_back() -> None:
     traffic = Traffic()
 
-    async def refused(lane: Priority) -> None:
+    async def refused(priority: Priority) -> None:
         with pytest.raises(Transient):
-            await traffic.write(lane, 0.25)
+            await traffic.write(priority, 0.25)
 
     async def limit() -> None:
         await traffic.time.sleep(0.3)
         with pytest.raises(Transient):
-            traffic.pace.heed(HttpResponse(429, {"retry-after": "60"}, b""))
+            traffic.limiter.heed(HttpResponse(429, {"retry-after": "60"}, b""))
 
     await traffic.go(traffic.write("queue"), refused("queue"), refused("ahead"), limit())
     assert len(traffic.began) == 1
@@ -122,9 +122,9 @@ async def test_what_goes_ahead_counts_against_the_hour() -> None:
 
     async def one_more() -> None:
         await traffic.time.sleep(HOURLY_WRITES * 2)
-        for lane in ("queue", "ahead"):
+        for priority in ("queue", "ahead"):
             with pytest.raises(Transient, match="within the hour"):
-                await traffic.write(lane)
+                await traffic.write(priority)
 
     lanes: list[Priority] = ["queue", "ahead"]
     await traffic.go(*(traffic.write(lanes[n % 2]) for n in range(HOURLY_WRITES)), one_more())
@@ -133,8 +133,8 @@ async def test_what_goes_ahead_counts_against_the_hour() -> None:
 async def test_one_that_gives_up_its_place_stops_nobody() -> None:
     traffic = Traffic()
 
-    async def impatient(lane: Priority) -> None:
-        task = asyncio.ensure_future(traffic.write(lane))
+    async def impatient(priority: Priority) -> None:
+        task = asyncio.ensure_future(traffic.write(priority))
         await traffic.time.sleep(0.1)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
