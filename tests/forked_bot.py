@@ -6,6 +6,8 @@ killed like any other; `python -m bot` itself is started by `tests/cli/test_cli.
 from __future__ import annotations
 
 import functools
+import gc
+import importlib
 import json
 import os
 import select
@@ -22,6 +24,11 @@ from typing import IO, Any
 ROOT = Path(__file__).parents[1]
 LARGEST = 1 << 20
 """Bytes of a request: arguments and environment."""
+IMPORTED_BEFORE_FORKING = (
+    *("bot.cli", "bot.app.server", "bot.app.local_session"),
+    *("alembic.command", "alembic.config", "aiosqlite", "anyio.streams.stapled", "dbos._sys_db_sqlite", "httpcore2"),
+)
+"""The bot, and what it imports when it is first needed."""
 _ASKING = threading.Lock()
 
 
@@ -130,6 +137,9 @@ def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
 
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
+    for name in IMPORTED_BEFORE_FORKING:
+        importlib.import_module(name)
+    gc.freeze()  # no collection writes to what the processes share
     from bot.__main__ import main
 
     _fork_on_request(socket.socket(fileno=int(sys.argv[1])))
