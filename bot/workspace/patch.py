@@ -14,11 +14,11 @@ from pathlib import Path
 from bot.errors import Shortage, UserError, shortage
 from bot.model import Applied, Change
 from bot.model.reasons import Reason
-from bot.reports.locale.reasons import english, refused, user_error
+from bot.reports.locale.reasons import refused, user_error
 from bot.rules.patches.change_policy import check_proposed
 from bot.rules.patches.diff_parser import DEV_NULL, FileDiff, parse_diff
 from bot.rules.patches.fuzzy_apply import Unclear, apply_anchored, stands_as_said
-from bot.rules.reasons import all_reasons, make_reason, quoted
+from bot.rules.reasons import all_reasons, make_reason
 from bot.workspace.files.nofollow import FileState, Replacement, read_state, replace_all
 from bot.workspace.git.command import GitError, git
 from bot.workspace.git.tree import Tree
@@ -99,7 +99,7 @@ def _write(root: Path, wanted: Sequence[Replacement]) -> None:
 
 def _trouble(paths: str, error: OSError) -> UserError | Shortage:
     if lacking := shortage(error.errno):
-        return Shortage(f"{paths}: nothing was written: {english(lacking)}")
+        return user_error(make_reason("file.not_written", paths=paths, lacking=lacking), Shortage)
     return _failed("unwritable", path=paths, error=error.strerror or "")
 
 
@@ -195,7 +195,7 @@ async def _git_apply(old: bytes | None, part: FileDiff) -> bytes | None:
             async with asyncio.timeout(_APPLY_TIMEOUT_S):
                 await git(*arguments, cwd=file.parent, stdin=_render(part), env=alone)
         except GitError as error:
-            raise _NotApplied(quoted(error.reason.replace(_NAME, "the file"))) from error
+            raise _NotApplied(error.reason.map_text(lambda text: text.replace(_NAME, "the file"))) from error
         except TimeoutError as error:
             raise _NotApplied(make_reason("patch.slow", seconds=f"{_APPLY_TIMEOUT_S:g}")) from error
         return file.read_bytes() if file.exists() else None

@@ -115,7 +115,7 @@ async def _unfinished(context: Context, mirror: Path, state: RunState, ref: str)
     try:
         text = await diff(mirror, state.base_sha, ref)
     except GitError as error:
-        log.warning("unfinished_change_not_told", ref=ref, because=error.reason)
+        log.warning("unfinished_change_not_told", ref=ref, because=error.text)
         return ""
     return context.mask(text) if len(text) <= _MOST_TOLD else ""
 

@@ -77,7 +77,7 @@ async def _keep_change(context: Context, row: RunRow, state: RunState, tree: Tre
     try:
         patch = await tree.diff(state.start, state.snapshot)
     except GitError as error:
-        log.warning("change_not_kept", session=row.id, because=error.reason)
+        log.warning("change_not_kept", session=row.id, because=error.text)
         return None
     return write_log(context.settings.home, row.id, CHANGE, context.mask(patch).encode())
 

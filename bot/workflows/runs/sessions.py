@@ -71,10 +71,10 @@ async def _demand_programs(context: Context, agents: Sequence[str], tree: Path, 
     for spec in dict.fromkeys(agents):
         argv = operators_argv(context.settings, spec, by_operator=by_operator)
         if argv:
-            problem = await program_problem(argv, tree, context.sandbox, context.settings)
+            problem = english(await program_problem(argv, tree, context.sandbox, context.settings))
         else:
-            problem = _NO_COMMAND if by_operator and argv is not None else None
-        if problem is not None:
+            problem = _NO_COMMAND if by_operator and argv is not None else ""
+        if problem:
             problems.append(Problem(field="agents", message=problem))
     if problems:
         raise InvalidRequest(problems)

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from bot.errors import UserError
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.files.nofollow import read_or_none
 
 MARK = ".mendbot"
@@ -35,7 +36,7 @@ def begin_home(home: Path) -> None:
         if not any(home.iterdir()):
             mark(home)
     except OSError as error:
-        raise UserError(f"{home} cannot hold tools: {error.strerror}") from error
+        raise user_error(make_reason("tools.no_directory", path=str(home), error=error.strerror or "")) from error
 
 
 def is_marked(directory: Path) -> bool:

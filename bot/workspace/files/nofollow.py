@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.errors import Refused, Shortage, shortage
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import english, refused, user_error
+from bot.rules.reasons import make_reason
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -58,7 +59,7 @@ def read_state(root: Path, path: str, *, limit: int = MAX_FILE_BYTES) -> FileSta
             return _read_at(parent, name, path, limit)
     except OSError as error:
         if lacking := shortage(error.errno):
-            raise Shortage(f"{path} could not be read: {english(lacking)}") from error
+            raise user_error(make_reason("file.lacks", path=path, lacking=lacking), Shortage) from error
         raise
 
 
@@ -125,7 +126,7 @@ def _open_parent(top: int, path: str, held: ExitStack, undo: ExitStack | None = 
     """The directory that holds the path's last part, and that part; with `undo` it makes what is missing."""
     *parents, name = path.split("/")
     if undo is not None and len(parents) > _MAX_DEPTH:
-        raise Refused("tree_too_deep", f"{path[:200]}…: more than {_MAX_DEPTH} directories in each other; use fewer")
+        raise refused("tree_too_deep", make_reason("file.too_deep", path=path[:200], limit=_MAX_DEPTH))
     at = top
     passed = held.enter_context(ExitStack())
     for part in parents:
@@ -148,7 +149,7 @@ def _open_parent(top: int, path: str, held: ExitStack, undo: ExitStack | None = 
 
 def _refuse_link(directory: int, name: str, path: str) -> None:
     if stat.S_ISLNK(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
-        raise Refused("through_symlink", f"{path!r}: {name!r} is a symbolic link; change the file it points to instead")
+        raise refused("through_symlink", make_reason("file.symlink", path=repr(path), name=repr(name)))
 
 
 def _read_at(directory: int, name: str, path: str, limit: int) -> FileState | None:
@@ -163,9 +164,9 @@ def _read_at(directory: int, name: str, path: str, limit: int) -> FileState | No
     with os.fdopen(opened, "rb") as file:
         status = os.fstat(opened)
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", path)
+            raise OSError(errno.EINVAL, english(make_reason("file.not_regular")), path)
         if status.st_size > limit:
-            raise OSError(errno.EFBIG, f"larger than {limit:,} bytes", path)
+            raise OSError(errno.EFBIG, english(make_reason("file.larger", bytes=f"{limit:,}")), path)
         return FileState(file.read(limit), stat.S_IMODE(status.st_mode) & 0o777)
 
 
@@ -220,7 +221,7 @@ def _swap(top: int, stage: int, number: int, item: Replacement, held: ExitStack,
     else:
         _refuse_link(directory, name, item.path)
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", item.path)
+            raise OSError(errno.EINVAL, english(make_reason("file.not_regular")), item.path)
         os.rename(name, f"old{number}", src_dir_fd=directory, dst_dir_fd=stage)
         undo.callback(os.rename, f"old{number}", name, src_dir_fd=stage, dst_dir_fd=directory)
     if item.content is not None:

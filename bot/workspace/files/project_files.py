@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.errors import Refused
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import make_reason
 from bot.rules.setup.manifests import PackageJson, Pyproject
 from bot.rules.toml_reader import read_toml
 from bot.workspace.files.nofollow import read_state
@@ -119,7 +121,7 @@ class Project:
         try:
             parser.read_string(text)
         except configparser.Error as error:
-            self.missing(f"{path} is broken: {_first_line(error)}")
+            self._note("file.broken", path, error)
             return {}
         return {name: dict(parser.items(name)) for name in parser.sections()}
 
@@ -149,8 +151,10 @@ class Project:
         try:
             state = read_state(self.tree, self.within(path), limit=_MAX_BYTES)
         except (OSError, Refused) as error:
-            large = isinstance(error, OSError) and error.errno == errno.EFBIG
-            self.missing(f"{path} is too large to read" if large else f"{path} cannot be read: {_first_line(error)}")
+            if isinstance(error, OSError) and error.errno == errno.EFBIG:
+                self.missing(english(make_reason("file.too_large", path=path)))
+            else:
+                self._note("file.unreadable", path, error)
             return None
         return None if state is None else state.content.decode("utf-8-sig", "replace")
 
@@ -161,12 +165,15 @@ class Project:
         try:
             value = parse(text)
         except (ValueError, RecursionError) as error:  # both decoders' errors are ValueErrors
-            self.missing(f"{path} is broken: {_first_line(error)}")
+            self._note("file.broken", path, error)
             return {}
         if not isinstance(value, dict):
-            self.missing(f"{path} is broken: it is no object")
+            self.missing(english(make_reason("file.no_object", path=path)))
             return {}
         return value
+
+    def _note(self, kind: str, path: str, error: Exception) -> None:
+        self.missing(english(make_reason(kind, path=path, error=_first_line(error))))
 
 
 def section(data: Mapping[str, object], *keys: str) -> Mapping[str, object] | None:

@@ -8,6 +8,9 @@ import uuid
 from pathlib import Path
 
 from bot.errors import Transient
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.files.system_command import run_system_command
 
 _TIMEOUT_S = 300.0
@@ -33,9 +36,8 @@ async def remove_directory(path: Path, *, trash_in: Path | None = None) -> None:
     except FileNotFoundError:
         pass
     except OSError as error:
-        raise Transient(
-            f"{path} cannot be moved away for deletion ({error.strerror}): check the rights of its directory"
-        ) from error
+        fields = {"path": str(path), "error": error.strerror or ""}
+        raise user_error(make_reason("deletion.not_moved", **fields), Transient) from error
     for leftover in sorted(parent.glob(f".{path.name}{_TRASH}*")):
         await _delete(leftover)
 
@@ -46,12 +48,14 @@ async def make_writable(path: Path) -> None:
 
 
 async def _delete(path: Path) -> None:
-    message = ""
+    problem: Reason | None = None
     if not os.path.lexists(path):
         return
     for _ in range(_TRIES):
-        message = await run_system_command("rm", "-rf", "--", str(path), timeout_s=_TIMEOUT_S)
+        problem = await run_system_command("rm", "-rf", "--", str(path), timeout_s=_TIMEOUT_S)
         if not os.path.lexists(path):
             return
         await make_writable(path)
-    raise Transient(f"{path} could not be deleted ({message or 'for no reason given'}): it is tried again later")
+    if problem is None:
+        raise user_error(make_reason("deletion.failed", path=str(path)), Transient)
+    raise user_error(make_reason("deletion.failed.because", path=str(path), why=problem), Transient)

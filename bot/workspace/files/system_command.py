@@ -7,21 +7,27 @@ from pathlib import Path
 
 from bot import proc
 from bot.errors import Shortage, Transient, shortage
-from bot.reports.locale.reasons import english
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason, quoted
 
 _BOUND = proc.Bounds(with_parent=True)
 
 
-async def run_system_command(*argv: str, timeout_s: float) -> str:
-    """What went wrong, in one line; empty where nothing did. Raises Shortage where it cannot be started for a lack."""
+async def run_system_command(*argv: str, timeout_s: float) -> Reason | None:
+    """Returns what went wrong, None for success. Raises Shortage where the system lacks what a start needs."""
     env = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
     result = await proc.run(argv, cwd=Path("/"), env=env, timeout_s=timeout_s, bounds=_BOUND)
     if lacking := shortage(result.spawn_errno):
-        raise Shortage(f"{argv[0]} could not be started: {english(lacking)}")
+        raise user_error(make_reason("command.not_started", program=argv[0], lacking=lacking), Shortage)
     if result.timed_out:
-        return f"{argv[0]} did not end within {timeout_s:.0f} seconds"
+        return make_reason("command.timed_out", program=argv[0], seconds=round(timeout_s))
+    if result.exit_code == 0:
+        return None
     lines = (result.spawn_error or result.output.decode("utf-8", "replace")).strip().splitlines()
-    return "" if result.exit_code == 0 else f"{argv[0]} failed: {lines[0] if lines else 'it gave no reason'}"
+    return make_reason(
+        "command.failed", program=argv[0], why=quoted(lines[0]) if lines else make_reason("command.silent")
+    )
 
 
 _TIMEOUT_S = 900.0
@@ -42,4 +48,4 @@ async def flush(directory: Path) -> None:
 
 async def _run(*argv: str) -> None:
     if problem := await run_system_command(*argv, timeout_s=_TIMEOUT_S):
-        raise Transient(problem)
+        raise user_error(problem, Transient)

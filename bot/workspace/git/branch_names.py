@@ -7,6 +7,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
+
 _ALLOWED = re.compile(r"[a-z0-9/-]+")
 _MAX_LENGTH = 200
 _DIRECTORY = re.compile(r"fix-issue-(\d+(?:-\d+)*)")
@@ -23,16 +26,16 @@ def directory_for(issues: Sequence[int]) -> str:
     return f"fix-issue-{_numbers(issues)}"
 
 
-def branch_problem(name: object) -> str | None:
-    """What is wrong with a branch name, as a sentence; None if it may be used (`^[a-z0-9/-]+$` and git's own rules)."""
+def branch_problem(name: object) -> Reason | None:
+    """Returns what is wrong with a branch name; None if it may be used (`^[a-z0-9/-]+$` and git's own rules)."""
     if not isinstance(name, str) or not _ALLOWED.fullmatch(name):
-        return f"Invalid branch name {name!r}: use lower-case letters, digits, '-' and '/' only (^[a-z0-9/-]+$)"
+        return make_reason("branch.characters", name=repr(name))
     if name.startswith("-"):
-        return f"Invalid branch name {name!r}: it must not start with '-'"
+        return make_reason("branch.dash", name=repr(name))
     if "//" in name or name.startswith("/") or name.endswith("/"):
-        return f"Invalid branch name {name!r}: it must not start or end with '/' or contain '//'"
+        return make_reason("branch.slashes", name=repr(name))
     if len(name) > _MAX_LENGTH:
-        return f"Invalid branch name of {len(name)} characters: at most {_MAX_LENGTH} are allowed"
+        return make_reason("branch.long", length=len(name), limit=_MAX_LENGTH)
     return None
 
 

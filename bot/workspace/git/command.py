@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bot import proc
-from bot.errors import ConfigError, Refused, Shortage, Transient, shortage
+from bot.errors import ConfigError, Shortage, Transient, shortage
+from bot.model.reasons import Reason
 from bot.reports.format.truncate import one_line
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import english, refused, user_error
+from bot.rules.reasons import make_reason, quoted
 from bot.workspace.git.hazards import costly_pattern, refuse_hazards
 from bot.workspace.git.repo_lock import POLL_S, common_dir, exclusive
 
@@ -83,14 +85,20 @@ class GitError(Exception):
 
     def __init__(self, argv: tuple[str, ...], exit_code: int | None, stderr: str, stdout: str = "") -> None:
         self.argv, self.exit_code, self.stderr, self.stdout = argv, exit_code, stderr, stdout
-        super().__init__(f"git {_verb(argv)} failed ({exit_code}): {self.reason}")
+        super().__init__(f"git {_verb(argv)} failed ({exit_code}): {self.text}")
 
     @property
-    def reason(self) -> str:
-        """git's own sentence: the first line that is an error, else the first of all."""
+    def reason(self) -> Reason:
+        """git's own message: the first line that is an error, else the first of all."""
         lines = [line.strip() for line in self.stderr.splitlines() if line.strip()]
         first = next((line for line in lines if line.startswith(("fatal: ", "error: "))), lines[0] if lines else "")
-        return first.removeprefix("fatal: ").removeprefix("error: ") or "it gave no reason"
+        message = first.removeprefix("fatal: ").removeprefix("error: ")
+        return quoted(message) if message else make_reason("command.silent")
+
+    @property
+    def text(self) -> str:
+        """The reason in English, for logs and programs."""
+        return english(self.reason)
 
 
 def environment(git_dir: Path | None = None, work_tree: Path | None = None) -> dict[str, str]:
@@ -167,7 +175,7 @@ async def require_git() -> str:
     found = re.search(r"(\d+)\.(\d+)(?:\.\d+)?", text)
     if found is None or (int(found[1]), int(found[2])) < MINIMUM_VERSION:
         wanted = ".".join(map(str, MINIMUM_VERSION))
-        raise ConfigError(f"git {wanted} or newer is needed, but `git version` says {text!r}: install a newer one")
+        raise user_error(make_reason("git.too_old", wanted=wanted, installed=repr(text)), ConfigError)
     return found[0]
 
 
@@ -194,9 +202,9 @@ async def _run(
     if work_tree is not None and (result.timed_out or result.exit_code != 0):
         await _blame(result, verb, work_tree)
     if result.timed_out:
-        raise Transient(f"git {verb} did not end within its time limit")
+        raise user_error(make_reason("git.timed_out", verb=verb), Transient)
     if result.overflowed or result.dropped_bytes:
-        raise GitError(argv, result.exit_code, f"it printed more than {_MAX_OUTPUT >> 20} MiB")
+        raise GitError(argv, result.exit_code, english(make_reason("git.overflowed", limit=_MAX_OUTPUT >> 20)))
     return result
 
 
@@ -216,10 +224,10 @@ async def _looked_after(running: Coroutine[Any, Any, proc.ProcResult], work_tree
 
 def _not_started(result: proc.ProcResult, cwd: Path) -> NoReturn:
     if (lacking := shortage(result.spawn_errno)) is not None:
-        raise Shortage(f"git could not be started: {english(lacking)}")
+        raise user_error(make_reason("command.not_started", program="git", lacking=lacking), Shortage)
     if not cwd.is_dir():
-        raise Transient(f"the directory {cwd} is gone; it is made again when the work is taken up anew")
-    raise ConfigError(f"git could not be started ({result.spawn_error}): install git and put it on PATH")
+        raise user_error(make_reason("git.no_directory", path=str(cwd)), Transient)
+    raise user_error(make_reason("git.missing", error=result.spawn_error or ""), ConfigError)
 
 
 async def _blame(result: proc.ProcResult, verb: str, work_tree: Path) -> None:
@@ -230,8 +238,10 @@ async def _blame(result: proc.ProcResult, verb: str, work_tree: Path) -> None:
         await asyncio.to_thread(refuse_hazards, work_tree)
     if exhausted:
         pattern = await asyncio.to_thread(costly_pattern, work_tree)
-        hint = f"; the likeliest reason is the pattern at {pattern}: simplify it" if pattern else ""
-        raise Refused("unreadable_tree", f"git {verb} was stopped: it computed too long on the files here{hint}")
+        if pattern is None:
+            raise refused("unreadable_tree", make_reason("git.exhausted", verb=verb))
+        path, line = pattern
+        raise refused("unreadable_tree", make_reason("git.exhausted.pattern", verb=verb, path=path, line=line))
 
 
 def _lock_named(result: proc.ProcResult, git_dir: Path | None) -> Path | None:
@@ -254,11 +264,8 @@ async def _overcome(lock: Path, common: Path, deadline: float) -> None:
                     lock.unlink(missing_ok=True)
             return
         if time.monotonic() >= patience:
-            raise Transient(
-                f"another git process holds {lock}; if none is running, it is taken for stale when it is"
-                f" {STALE_LOCK_S:.0f} seconds old (delete it to go on at once)",
-                retry_after_s=max(1.0, STALE_LOCK_S - age + 1),
-            )
+            because = make_reason("git.locked", path=str(lock), seconds=round(STALE_LOCK_S))
+            raise Transient(english(because), max(1.0, STALE_LOCK_S - age + 1), because=because)
         await asyncio.sleep(POLL_S)
 
 
@@ -271,15 +278,13 @@ def _age_s(lock: Path) -> float | None:
 
 def _failure(args: tuple[str, ...], result: proc.ProcResult, directory: Path, work_tree: Path | None) -> Exception:
     stderr = result.errors.decode("utf-8", "replace")
-    if (found := _LACKING.search(stderr)) is not None:
-        lacking = shortage(_ERRNO[found[0]])
-        return Shortage(
-            f"git {_verb(args)} failed near {directory}: {english(lacking)}; the work goes on by itself then"
-        )
+    failed = {"verb": _verb(args), "path": str(directory)}
+    if (found := _LACKING.search(stderr)) is not None and (lacking := shortage(_ERRNO[found[0]])) is not None:
+        return user_error(make_reason("git.lacks", **failed, lacking=lacking), Shortage)
     if _NOT_WRITTEN.search(stderr) is not None and _is_full(directory):
-        return Shortage(f"git {_verb(args)} failed near {directory}: {english(shortage(errno.ENOSPC))}")
+        return user_error(make_reason("git.full", **failed, lacking=shortage(errno.ENOSPC) or ""), Shortage)
     if work_tree is not None and (found := _OF_THE_TREE.search(stderr)) is not None:
-        return Refused("unreadable_tree", f"git cannot read this working tree: {one_line(found[0], 300)}")
+        return refused("unreadable_tree", make_reason("git.unreadable", error=one_line(found[0], 300)))
     return GitError(("git", *args), result.exit_code, stderr, result.output.decode("utf-8", "replace"))
 
 

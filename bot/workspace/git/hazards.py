@@ -9,7 +9,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from bot.errors import Refused
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import refused
+from bot.rules.reasons import make_reason
 from bot.workspace.files.nofollow import read_or_none
 
 RULES = frozenset((b".gitignore", b".gitattributes"))
@@ -20,16 +22,21 @@ MAX_RULES_BYTES = 10 << 20
 _MAX_ENTRIES = 1_000_000
 _MANY_WILDCARDS = 4
 _RUN = re.compile(rb"\*+")
-_KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
+_KINDS = {
+    stat.S_IFIFO: "hazard.pipe",
+    stat.S_IFCHR: "hazard.device",
+    stat.S_IFBLK: "hazard.device",
+    stat.S_IFSOCK: "hazard.socket",
+}
 
 
 def refuse_hazards(tree: Path) -> None:
     """Raises Refused (`unreadable_tree`) that names a file of `tree` at which git would hang or run out of memory."""
     if (hazard := find_hazard(tree)) is not None:
-        raise Refused("unreadable_tree", f"git cannot read this working tree: {hazard}; remove it")
+        raise refused("unreadable_tree", make_reason("git.hazard", hazard=hazard))
 
 
-def find_hazard(tree: Path) -> str | None:
+def find_hazard(tree: Path) -> Reason | None:
     """The first such file, with what is wrong with it. Looks at a million names at most, follows no link and opens none
     of the files."""
     for name, entry in _candidates(tree):
@@ -38,22 +45,23 @@ def find_hazard(tree: Path) -> str | None:
         except OSError:  # gone meanwhile
             continue
         if (kind := _KINDS.get(stat.S_IFMT(status.st_mode))) is not None:
-            return f"{printable(name)} is {kind}, not a file"
+            return make_reason(kind, path=printable(name))
         if stat.S_ISREG(status.st_mode) and status.st_size > MAX_RULES_BYTES:
-            return f"{printable(name)} is larger than {MAX_RULES_BYTES >> 20} MiB"
+            return make_reason("hazard.large", path=printable(name), limit=MAX_RULES_BYTES >> 20)
     return None
 
 
-def costly_pattern(tree: Path) -> str | None:
-    """The rule with the most wildcards among the tree's ignore and attribute files, as `path, line 3`; None if all are
-    plain. To match one name against it may take longer than anybody can wait."""
-    worst, most = None, _MANY_WILDCARDS - 1
+def costly_pattern(tree: Path) -> tuple[str, int] | None:
+    """Returns the printable path and the line of the pattern with the most wildcards in ignore and attribute files.
+
+    None if all are plain. Matching one name against such a pattern may take years."""
+    worst, highest = None, _MANY_WILDCARDS - 1
     for name, _ in _candidates(tree):
         if name.rpartition(b"/")[2] not in RULES:
             continue
         for number, line in enumerate((read_or_none(tree, os.fsdecode(name)) or b"").splitlines(), 1):
-            if (count := len(_RUN.findall(line))) > most:
-                worst, most = f"{printable(name)}, line {number}", count
+            if (count := len(_RUN.findall(line))) > highest:
+                worst, highest = (printable(name), number), count
     return worst
 
 

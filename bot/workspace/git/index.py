@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.errors import Refused
+from bot.reports.locale.reasons import refused
+from bot.rules.reasons import make_reason
 from bot.workspace.files.setup_products import patterns, within
 from bot.workspace.git.command import GitError, Unread, git
 from bot.workspace.git.objects import decode, split_names
@@ -181,8 +182,7 @@ class Index:
     def _unread(self, args: tuple[str, ...], stderr: str) -> None:
         """git passes over a directory that it cannot open, and what lies there would count as deleted or never made."""
         if "Permission denied" not in stderr:  # git cuts a long warning's end, which has the reason, off
-            message = "directories of the working tree lie too deep in each other for git to read; remove them"
-            raise Refused("tree_too_deep", message)
+            raise refused("tree_too_deep", make_reason("git.too_deep"))
         if not self.tolerant:
             raise GitError(("git", *args), 0, stderr)
 

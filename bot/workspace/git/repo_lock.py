@@ -12,7 +12,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot.errors import Shortage, Transient, shortage
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 POLL_S = 0.01
 """How often a lock that another process holds is asked for; flock(2) cannot be awaited."""
@@ -45,15 +46,13 @@ async def exclusive(common: Path, purpose: str, timeout_s: float = 300.0) -> Asy
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         if lacking := shortage(error.errno):
-            raise Shortage(f"the lock {path} cannot be opened: {english(lacking)}") from error
-        raise Transient(
-            f"the lock {path} cannot be opened ({error.strerror}): check the rights of its directory"
-        ) from error
+            raise user_error(make_reason("lock.lacks", path=str(path), lacking=lacking), Shortage) from error
+        raise user_error(make_reason("lock.closed", path=str(path), error=error.strerror or ""), Transient) from error
     try:
         deadline = time.monotonic() + timeout_s
         while not _taken(lock):
             if time.monotonic() > deadline:
-                raise Transient(f"another process has held {path} for more than {timeout_s:.0f} seconds")
+                raise user_error(make_reason("lock.held", path=str(path), seconds=round(timeout_s)), Transient)
             await asyncio.sleep(POLL_S)
         yield
     finally:

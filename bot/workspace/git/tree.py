@@ -14,7 +14,9 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.errors import Transient, UserError
+from bot.errors import Transient
+from bot.reports.locale.reasons import english, user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.remove_tree import make_writable
 from bot.workspace.files.setup_products import products, record_products
@@ -61,7 +63,7 @@ class Tree:
         asked = (f"{snapshot}^{{tree}}", "HEAD^{commit}", f"{ref}^{{commit}}", f"{ref}^{{tree}}")
         tree, parent, before, kept = await ids(self.git_dir, asked)
         if tree is None or parent is None:
-            raise GitError(("git", "cat-file", asked[0]), 1, f"{snapshot} or HEAD names nothing in {self.git_dir}")
+            raise self._names_nothing("cat-file", f"{snapshot} or HEAD")
         if before is not None and kept == tree:
             return before
         parents = ["-p", parent] + (["-p", before] if before else [])
@@ -80,7 +82,7 @@ class Tree:
             wanted = await self._id(f"{snapshot}^{{tree}}")
             if paths is not None:
                 wanted = await self._mixed(index, wanted, paths)
-            trouble = "it keeps changing"
+            problem = make_reason("tree.changing")
             # more than once, because a tree's ignore rules change with it, and rights may have been taken away
             for again in range(_PASSES):
                 if present == wanted:
@@ -93,10 +95,11 @@ class Tree:
                         self._note(index, wanted)
                         return
                 except GitError as error:
-                    trouble = error.reason
+                    problem = error.reason
                 present = await self._filled(index)
             if present != wanted:
-                raise Transient(f"{self.path} could not be put back to {wanted[:12]}: {trouble}")
+                fields = {"path": str(self.path), "tree": wanted[:12]}
+                raise user_error(make_reason("tree.not_restored", **fields, why=problem), Transient)
 
     async def restore_altered(self, snapshot: str) -> tuple[str, ...]:
         """Restore the snapshot's files that were changed, replaced or deleted since; their paths, in git's order.
@@ -106,7 +109,7 @@ class Tree:
         async with self._index() as index:
             snapshot = await self._held(index, snapshot)
             altered = found = await self._altered(index)
-            trouble = "it keeps changing"
+            problem = make_reason("tree.changing")
             # more than once, because `.gitattributes` may have changed too, and rights may have been taken away
             for again in range(_PASSES):
                 if not found:
@@ -117,11 +120,12 @@ class Tree:
                     await index.check_out(snapshot)
                     self._note(index, snapshot)
                 except GitError as error:
-                    trouble = error.reason
+                    problem = error.reason
                 found = await self._altered(index)
                 altered = (*altered, *found)
             if found:
-                raise Transient(f"{self.path}: {decode(found[0])} could not be restored: {trouble}")
+                fields = {"path": str(self.path), "name": decode(found[0])}
+                raise user_error(make_reason("tree.file_not_restored", **fields, why=problem), Transient)
             return tuple(map(decode, dict.fromkeys(altered)))
 
     async def altered(self, snapshot: str) -> tuple[str, ...]:
@@ -167,13 +171,13 @@ class Tree:
             last = await self._ask("cat-file", "commit", head)
             if last.partition("\n\n")[2] == text:
                 return head
-            raise UserError("there is nothing to commit: the tree is what its last commit holds")
+            raise user_error(make_reason("tree.unchanged"))
         commit = await self._ask("commit-tree", tree, "-p", head, stdin=text, env=identity)
         reflog = f"commit: {text.splitlines()[0]}" if text.strip() else "commit"
         try:
             await self._ask("update-ref", "-m", reflog, "HEAD", commit, head, env=identity)
         except GitError as error:
-            raise Transient(f"the branch of {self.path} moved while a commit was made: {error.reason}") from error
+            raise user_error(make_reason("tree.moved", path=str(self.path), why=error.reason), Transient) from error
         await self._ask("read-tree", "--reset", commit)
         return commit
 
@@ -237,7 +241,7 @@ class Tree:
     async def _index(self) -> AsyncIterator[Index]:
         """A private index, warm from the last time. It is a copy, so that neither a crash nor a neighbour matters."""
         if not self.path.is_dir():
-            raise Transient(f"the work tree {self.path} is gone; it is made again when the work is taken up anew")
+            raise user_error(make_reason("tree.gone", path=str(self.path)), Transient)
         for litter in self.git_dir.glob(f"{_WARM}.*"):
             with suppress(FileNotFoundError):  # a neighbour's, which is done with it
                 if time.time() - litter.lstat().st_ctime > _LITTER_S:
@@ -258,8 +262,12 @@ class Tree:
     async def _id(self, expression: str) -> str:
         found = await self._maybe_id(expression)
         if found is None:
-            raise GitError(("git", "rev-parse", expression), 1, f"{expression} names nothing in {self.git_dir}")
+            raise self._names_nothing("rev-parse", expression)
         return found
+
+    def _names_nothing(self, command: str, expression: str) -> GitError:
+        message = english(make_reason("git.names_nothing", name=expression, path=str(self.git_dir)))
+        return GitError(("git", command), 1, message)
 
     async def _maybe_id(self, expression: str) -> str | None:
         if expression.startswith("-"):

@@ -8,6 +8,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from bot.errors import UserError
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason, quoted
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.git.branch_names import branch_problem
 from bot.workspace.git.command import GitError, git
@@ -20,6 +23,7 @@ _LOCAL = "refs/heads/"
 _ABBREVIATED = re.compile(r"[0-9a-f]{7,64}")
 _UNUSABLE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|^-|//|/$|^$")  # git-check-ref-format(1)
 _MAX_FILE_BYTES = 4 << 20
+_MAX_MESSAGE_CHARS = 250
 _PROGRESS = re.compile(r"(?:Resolving|Counting|Compressing|Writing|Total|Processing)\b")
 
 
@@ -59,6 +63,14 @@ async def resolve(mirror: Path, rev: str) -> str | None:
     return next((commit for commit in await commits(mirror, meanings(rev)) if commit), None)
 
 
+async def require_commit(mirror: Path, rev: str) -> str:
+    """Returns what `resolve` does. Raises UserError where `rev` names no commit."""
+    commit = await resolve(mirror, rev)
+    if commit is None:
+        raise user_error(make_reason("mirror.no_commit", name=repr(rev[:80])))
+    return commit
+
+
 def meanings(rev: str) -> tuple[str, ...]:
     """What `rev` may name in a mirror, the likeliest first, as git's full names; none for what can't be a name."""
     if _UNUSABLE.search(rev):
@@ -79,7 +91,7 @@ async def read_file(mirror: Path, rev: str, path: str) -> str | None:
         return None
     _, _, blob, size = meta.split()
     if int(size) > _MAX_FILE_BYTES:
-        raise UserError(f"{path} has {size} bytes; at most {_MAX_FILE_BYTES >> 20} MiB are read")
+        raise user_error(make_reason("mirror.large_file", path=path, size=size, limit=_MAX_FILE_BYTES >> 20))
     return (await git("cat-file", "blob", blob, git_dir=mirror)).decode("utf-8", "replace")
 
 
@@ -104,7 +116,7 @@ async def push(mirror: Path, sha: str, branch: str, remote: Remote) -> None:
 
     Never moves a branch (T23). Raises PushRejected with git's or the other side's reason, else as `fetch`."""
     if (problem := branch_problem(branch)) is not None:
-        raise UserError(problem)
+        raise user_error(problem)
     require_id(sha)
     ref = _LOCAL + branch
     try:
@@ -112,7 +124,8 @@ async def push(mirror: Path, sha: str, branch: str, remote: Remote) -> None:
     except GitError as error:
         there = await remote_sha(mirror, ref, remote)
         if there != sha:
-            raise PushRejected(f"`{branch}` was not pushed: {push_refusal(error, there)}") from error
+            because = make_reason("push.rejected", branch=branch, why=push_rejection(error, there))
+            raise user_error(because, PushRejected) from error
 
 
 async def push_ref(mirror: Path, sha: str, ref: str, expected: str, remote: Remote) -> None:
@@ -151,16 +164,17 @@ async def _init(path: Path) -> None:
     await git("init", "--bare", "--quiet", "--template=", "--initial-branch=main", git_dir=path)
 
 
-def push_refusal(error: GitError, there: str) -> str:
-    """Why a push failed: what the other side printed first, and git's short word for it; the ref stands at `there`."""
+def push_rejection(error: GitError, there: str) -> Reason:
+    """Returns why a push failed: the remote's first message and git's short one. The ref names `there` now."""
     lines = (line.removeprefix("remote:").strip() for line in error.stderr.splitlines() if line.startswith("remote:"))
     first = next((line for line in lines if line and not _PROGRESS.match(line)), "").removeprefix("error: ")
     verdict = re.search(r"^!\t[^\t]*\t\[[^\]]*\] \((.*)\)$", error.stdout, re.M)
-    short = verdict[1] if verdict else error.reason
-    if short == "stale info":
-        short = f"the branch exists already, at {there[:12]}" if there else "the branch changed meanwhile"
-    reason = f"{first} ({short})" if first else short
-    return "".join(char for char in reason if char.isprintable())[:500]
+    if verdict and verdict[1] == "stale info":
+        short = make_reason("push.exists", sha=there[:12]) if there else make_reason("push.changed")
+    else:
+        short = quoted(verdict[1]) if verdict else error.reason
+    reason = make_reason("push.message", message=first, why=short) if first else short
+    return reason.map_text(lambda text: "".join(filter(str.isprintable, text))[:_MAX_MESSAGE_CHARS])
 
 
 _RUNS = ("refs/mendbot/runs/", "refs/mendbot/salvage/")

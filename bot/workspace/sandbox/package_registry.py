@@ -11,9 +11,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from bot import proc
-from bot.errors import Transient, UserError
+from bot.errors import Transient
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import one_line
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.sandbox.bubblewrap import find_packages
 
@@ -40,9 +42,10 @@ async def make_once(place: Path, is_made: Callable[[Path], bool], fill: Callable
             await fill(fresh)
             fresh.rename(place)
     except OSError as error:
-        raise UserError(f"{place.parent} cannot hold tools: {error.strerror}") from error
+        fields = {"path": str(place.parent), "error": error.strerror or ""}
+        raise user_error(make_reason("tools.no_directory", **fields)) from error
     except Transient as error:
-        raise UserError(str(error)) from error
+        raise user_error(error_reason(error)) from error
 
 
 async def fetch_wheels(env: Path, *packages: str, without: Sequence[str] = ("pip",)) -> None:
@@ -67,10 +70,12 @@ async def fetch(*argv: str, cwd: Path = Path("/"), programs: Sequence[Path] = ()
     if result.exit_code == 0:
         return output
     if result.timed_out:
-        raise UserError(f"it took more than {FETCH_S:g} s")
+        raise user_error(make_reason("tools.timed_out", seconds=f"{FETCH_S:g}"))
     lines = (result.spawn_error or output).strip().splitlines()
+    if not lines:
+        raise user_error(make_reason("tools.silent"))
     causes = [line for line in lines if _CAUSE.match(line)]
     # npm explains the error in the lines below it, pip in those above
-    last = (causes or lines or ["no reason was given"])[-1]
+    last = (causes or lines)[-1]
     line = causes[0] if last.startswith("npm") and causes else last
-    raise UserError(one_line(Redactor().mask(line))[:_MAX_REASON])
+    raise user_error(quoted(one_line(Redactor().mask(line))[:_MAX_REASON]))

@@ -19,11 +19,12 @@ from typing import Literal
 
 from bot import proc
 from bot.config import CHECK_MEMORY_MB
-from bot.errors import ConfigError, Shortage, UserError, shortage
+from bot.errors import ConfigError, Shortage, shortage
 from bot.model import SandboxMode, ShellCommand
 from bot.model.reasons import Reason
 from bot.proc import Bounds, ProcResult
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import english, user_error
+from bot.rules.reasons import make_reason, quoted
 from bot.rules.setup.needed_programs import lacking, uses_python
 from bot.workspace.files.project_files import Project
 from bot.workspace.sandbox.bubblewrap import PLAIN_ENVIRONMENT, Box, SandboxGrant, downloaded, find_packages, tree_tools
@@ -36,7 +37,6 @@ _PROBE_S = 20.0
 _LAST_BYTES = 4_096
 _OF_PYTHON = ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini")
 _NO_GRANT = SandboxGrant()
-_REMEDY = "allow unprivileged user namespaces, or set MENDBOT_SANDBOX=none where every author is trusted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Sandbox:
 
     level: Literal["bubblewrap", "none", "refused"]
     trusted_only: bool
-    line: str
+    description: Reason
     box: Box | None
     inherited: Mapping[str, str]
     toolchains: tuple[Path, ...]
@@ -56,7 +56,7 @@ class Sandbox:
 
     def describe(self) -> str:
         """One honest line for footers, `doctor` and the start-up log."""
-        return self.line
+        return english(self.description)
 
     async def run(
         self, command: ShellCommand, tree: Path, *, grant: SandboxGrant = _NO_GRANT, stdin: bytes | None = None
@@ -70,7 +70,7 @@ class Sandbox:
         Shortage where this machine has no process, memory or descriptor left for it.
         """
         if self.level == "refused":
-            raise UserError(f"checks cannot run, {self.line}; {_REMEDY}")
+            raise user_error(make_reason("sandbox.cannot_run", why=self.description))
         tree = tree.resolve() if ".." in tree.parts else tree.absolute()
         tools = await self.tools.ready(wanted=uses_python(command.text) or _is_python(tree))
         own = tree_tools(tree) if grant.tree_programs else []
@@ -86,7 +86,9 @@ class Sandbox:
             bounds = Bounds(total_memory_mb=self.memory_mb)
             result = await proc.run(argv, cwd=tree, env=env, timeout_s=command.timeout_s, stdin=stdin, bounds=bounds)
         if (short_of := _short_of(result, boxed=self.box is not None)) is not None:
-            raise Shortage(f"`{command.text}` could not be started: {english(short_of)}")
+            raise user_error(
+                make_reason("command.not_started", program=f"`{command.text}`", lacking=short_of), Shortage
+            )
         return self._with_reason(command, result if self.box is None else _unwrapped(result), programs.missing)
 
     async def _own_node(self, tree: Path, command: ShellCommand, programs: Sequence[Path]) -> tuple[Path, ...]:
@@ -128,18 +130,19 @@ class Sandbox:
         async with disk_home(self.tools.home) as home:
             yield replace(grant, home=home)
 
-    def _with_reason(self, command: ShellCommand, result: ProcResult, missing: Mapping[str, str]) -> ProcResult:
-        """The result, with why the program that it lacks is missing and what to do about it. `missing` has the
-        reasons for those that could not be fetched."""
+    def _with_reason(self, command: ShellCommand, result: ProcResult, missing: Mapping[str, Reason]) -> ProcResult:
+        """Returns the result, with why a program is missing as its `spawn_error` where that ended the command.
+
+        `missing` has the reasons for programs that could not be fetched."""
         if result.exit_code not in (None, 127):
             return result
-        absent = missing if self.tools.directory() is not None else {**dict.fromkeys(TOOLS, ""), **missing}
+        absent = {*missing} if self.tools.directory() is not None else {*TOOLS, *missing}
         printed = result.spawn_error or result.output[-_LAST_BYTES:].decode(errors="replace")
         tool = lacking(command.argv, printed, absent)
         if tool is None:
             return result
-        why = f"{tool} is missing: {absent[tool] or self.tools.missing_because()}"
-        return replace(result, exit_code=None, spawn_error=why)
+        because = make_reason("programs.missing", program=tool, why=missing.get(tool) or self.tools.missing_because())
+        return replace(result, exit_code=None, spawn_error=english(because))
 
     def _inherited_path(self) -> list[str]:
         """The bot's PATH without its own environment, which whoever starts it by hand may have activated."""
@@ -167,35 +170,33 @@ async def open_sandbox(
     Without `tools` only those that `make .venv` prepared are there. Raises ConfigError if a directory is missing."""
     for directory in toolchains:
         if not (directory / "bin").is_dir():
-            raise ConfigError(f"MENDBOT_TOOLCHAINS: {directory} has no bin directory; name directories like /opt/node")
+            raise user_error(make_reason("sandbox.no_toolchain", path=str(directory)), ConfigError)
     chains = tuple(directory.absolute() for directory in toolchains)
     tools = tools or Tools()
     programs = Programs(home=tools.home, allowed=tools.fetch)
     inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    line = "none: checks run as this user, with this machine's files"
-    unboxed = Sandbox("none", False, line, None, inherited, chains, tools, programs, memory_mb)
+    none = make_reason("sandbox.none")
+    without = Sandbox("none", False, none, None, inherited, chains, tools, programs, memory_mb)
     if mode == "none":
-        return unboxed
+        return without
     found = await _find_box(chains)
     if isinstance(found, Box):
-        return replace(unboxed, level="bubblewrap", line=await _describe_box(found), box=found)
+        return replace(without, level="bubblewrap", description=await _describe_box(found), box=found)
     if mode == "bubblewrap":
-        line = f"refused: MENDBOT_SANDBOX=bubblewrap, and the box does not work here ({found})"
-        return replace(unboxed, level="refused", line=line)
-    line = f"none: the box does not work here ({found}); only code of people with write access runs, as this user"
-    return replace(unboxed, trusted_only=True, line=line)
+        return replace(without, level="refused", description=make_reason("sandbox.refused", why=found))
+    return replace(without, trusted_only=True, description=make_reason("sandbox.trusted_only", why=found))
 
 
 def _is_python(tree: Path) -> bool:
     return any(os.path.lexists(tree / name) for name in _OF_PYTHON)
 
 
-async def _find_box(toolchains: tuple[Path, ...]) -> Box | str:
-    """The first bubblewrap in which a command runs, or why there is none."""
+async def _find_box(toolchains: tuple[Path, ...]) -> Box | Reason:
+    """Returns the first bubblewrap in which a command runs, or why there is none."""
     prlimit = shutil.which("prlimit", path="/usr/bin:/bin:/usr/sbin:/sbin")
     if prlimit is None:
-        return "prlimit was not found; it is part of util-linux"
-    why = "bwrap was not found; install bubblewrap"
+        return make_reason("sandbox.no_prlimit")
+    reason = make_reason("sandbox.no_bwrap")
     packages = find_packages(os.environ)
     for bwrap in _installed():
         for forbid_nesting in (True, False):
@@ -203,8 +204,8 @@ async def _find_box(toolchains: tuple[Path, ...]) -> Box | str:
             failure = await _probe(box)
             if failure is None:
                 return box
-            why = failure
-    return why
+            reason = failure
+    return reason
 
 
 def _installed() -> Iterable[Path]:
@@ -217,8 +218,10 @@ def _installed() -> Iterable[Path]:
     return dict.fromkeys(path.resolve() for path in candidates if os.access(path, os.X_OK))
 
 
-async def _probe(box: Box) -> str | None:
-    """Whether a program and the bot's base Python run in the box and write to the tree: None, or what went wrong."""
+async def _probe(box: Box) -> Reason | None:
+    """Runs a program and the bot's base Python in the sandbox and has it write to the tree.
+
+    Returns None where that works, else what went wrong."""
     write = "open('written', 'w').write('ok')"
     with tempfile.TemporaryDirectory(prefix="mendbot-probe-") as directory:
         tree = Path(directory)
@@ -230,16 +233,16 @@ async def _probe(box: Box) -> str | None:
             )
             if result.exit_code != 0:
                 printed = result.spawn_error or result.output.decode(errors="replace").strip()
-                return printed.splitlines()[0] if printed else f"{argv[0]} ended with {result.exit_code}"
-        return None if (tree / "written").is_file() else "what is written in the box does not arrive"
+                if printed:
+                    return quoted(printed.splitlines()[0])
+                return make_reason("sandbox.probe_failed", program=argv[0], code=str(result.exit_code))
+        return None if (tree / "written").is_file() else make_reason("sandbox.unwritten")
 
 
-async def _describe_box(box: Box) -> str:
+async def _describe_box(box: Box) -> Reason:
     asked = await proc.run((str(box.bwrap), "--version"), cwd=Path("/"), env={}, timeout_s=_PROBE_S)
     version = asked.output.decode(errors="replace").strip() or "bubblewrap"
-    if os.geteuid() == 0:
-        return f"{version} (no network, own processes; as root, so the limit on processes does not bind)"
-    return f"{version} (no network, own processes)"
+    return make_reason("sandbox.bubblewrap.root" if os.geteuid() == 0 else "sandbox.bubblewrap", version=version)
 
 
 def _short_of(result: ProcResult, *, boxed: bool) -> Reason | None:
@@ -260,5 +263,6 @@ def _unwrapped(result: ProcResult) -> ProcResult:
     if result.exit_code in (126, 127) and missing:
         return replace(result, exit_code=None, output=b"", spawn_error=f"{missing[2]}: {missing[1]}")
     if result.exit_code == 1 and first.startswith("bwrap: "):
-        return replace(result, exit_code=None, spawn_error=f"the box could not be made: {first[len('bwrap: ') :]}")
+        because = make_reason("sandbox.not_made", error=first.removeprefix("bwrap: "))
+        return replace(result, exit_code=None, spawn_error=english(because))
     return result

@@ -6,7 +6,9 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from bot.errors import Refused, Transient, UserError
+from bot.errors import Refused, Transient
+from bot.reports.locale.reasons import refused, user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.setup_products import RECORD
@@ -37,9 +39,9 @@ async def ensure_detached(mirror: Path, path: Path, sha: str) -> Tree:
     async with exclusive(mirror, "worktrees"):
         (commit,) = await commits(mirror, (sha,))
         if commit is None:
-            raise UserError(f"the repository has no commit {sha[:12]}: fetch it first")
+            raise user_error(make_reason("checkout.no_commit", sha=sha[:12]))
         if commit != sha:
-            raise Refused("wrong_commit", f"{sha[:12]} is not a commit itself but a name for {commit[:12]}")
+            raise refused("wrong_commit", make_reason("checkout.no_id", sha=sha[:12], commit=commit[:12]))
         held = await settled(mirror, lambda _: True)
         here = next((entry for entry in held if entry.path == path), None)
         tree = None if here is None else await _put_back(mirror, here, sha)
@@ -90,6 +92,4 @@ async def _verify(tree: Tree, sha: str) -> None:
     with contextlib.suppress(GitError):
         if await tree.head() == sha:
             return
-    raise Refused(
-        "wrong_commit", f"{tree.path} is not at the commit {sha[:12]} that was asked for: nothing is run in it"
-    )
+    raise refused("wrong_commit", make_reason("checkout.wrong_commit", path=str(tree.path), sha=sha[:12]))

@@ -9,17 +9,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.errors import MendbotError, UserError
+from bot.errors import MendbotError
 from bot.model import ManageWorktreeResult, WorktreeInfo
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.git.branch_names import branch_for, branch_problem, directory_for, issues_of
 from bot.workspace.git.command import GitError, git
 from bot.workspace.git.objects import commits, decode
 from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.git.tree import Tree
 from bot.workspace.worktree.registry import Entry, add, drop, entries, opened, real, settled
-
-LIMIT_EXCEEDED = "Maximum parallel worktrees exceeded"
-"""REQ-GIT-004's words."""
 
 _MAX_FILES_NAMED = 20
 _HEAD = re.compile(rb"ref: refs/|[0-9a-f]{40}")
@@ -62,13 +61,13 @@ async def manage_worktree(
     try:
         perform = _ACTIONS.get(action) if isinstance(action, str) else None
         if perform is None:
-            raise UserError(f"Unknown action {action!r}: use create, cleanup or list")
+            raise user_error(make_reason("manage.action", action=repr(action)))
         request = _request(action != "list", issues, branch_name, max_worktrees)
         return await perform(await _repository(repo, base), request)
     except MendbotError as error:
         problem = str(error)
     except GitError as error:
-        problem = error.reason
+        problem = error.text
     except OSError as error:
         problem = f"{error.filename}: {error.strerror}" if error.filename else str(error)
     worktrees = () if action == "list" else None
@@ -81,17 +80,14 @@ async def _create(repository: _Repository, request: _Request) -> ManageWorktreeR
         held = await settled(common, repository.owns)
         known, *found = await commits(repository.git_dir, (f"refs/heads/{request.branch}", *_STARTS))
         if known is not None:
-            raise UserError(
-                f"Branch already exists: {request.branch}; give another name with branch_name"
-                f" or delete it (git branch -D {request.branch})"
-            )
+            raise user_error(make_reason("manage.branch_exists", branch=request.branch))
         if path.exists() or path.is_symlink():
-            raise UserError(f"{path} exists already: clean up these issues' worktree or move that directory away")
+            raise user_error(make_reason("manage.path_exists", path=str(path)))
         if sum(1 for entry in held if _takes_slot(entry, repository)) >= request.limit:
-            raise UserError(LIMIT_EXCEEDED)
+            raise user_error(make_reason("manage.limit"))
         start = next(filter(None, found), None)
         if start is None:
-            raise UserError(f"{repository.git_dir} has no commit to start from yet: make one first")
+            raise user_error(make_reason("manage.no_start", path=str(repository.git_dir)))
         await add(common, path, request.branch, start, fresh=True)
     return ManageWorktreeResult(action="create", success=True, worktree_path=str(path), branch=request.branch)
 
@@ -103,8 +99,8 @@ async def _cleanup(repository: _Repository, request: _Request) -> ManageWorktree
         matching = [entry for entry in held if issues_of(entry.path, entry.branch) == request.issues]
         chosen = [entry for entry in matching if repository.owns(entry.path)] or matching
         if len(chosen) > 1:
-            places = ", ".join(str(entry.path) for entry in chosen)
-            raise UserError(f"these issues have several worktrees ({places}): give the base directory of one")
+            paths = ", ".join(str(entry.path) for entry in chosen)
+            raise user_error(make_reason("manage.several", paths=paths))
         for entry in chosen:
             await _refuse_loss(entry, opened(common, entry.path) if not entry.missing else None)
             await drop(common, entry.path)
@@ -135,16 +131,20 @@ def _takes_slot(entry: Entry, repository: _Repository) -> bool:
 
 async def _refuse_loss(entry: Entry, tree: Tree | None) -> None:
     """UserError if removing the worktree would lose anything; there is no force (REQ-GIT-002)."""
+    path = str(entry.path)
     if entry.locked is not None:
-        raise UserError(f"{entry.path} is locked ({entry.locked or 'no reason given'}): git worktree unlock it first")
+        if not entry.locked:
+            raise user_error(make_reason("manage.locked", path=path))
+        raise user_error(make_reason("manage.locked.because", path=path, why=entry.locked))
     if tree is None:
         return
     if dirty := await _dirty(tree):
-        more = f" and {len(dirty) - _MAX_FILES_NAMED} more" if len(dirty) > _MAX_FILES_NAMED else ""
         files = ", ".join(dirty[:_MAX_FILES_NAMED])
-        raise UserError(f"{entry.path} has changes that are not committed: {files}{more}; commit or discard them first")
+        if (more := len(dirty) - _MAX_FILES_NAMED) > 0:
+            raise user_error(make_reason("manage.dirty.more", path=path, files=files, more=more))
+        raise user_error(make_reason("manage.dirty", path=path, files=files))
     if not entry.branch and not await git("for-each-ref", "--count=1", "--contains", "HEAD", git_dir=tree.git_dir):
-        raise UserError(f"{entry.path} has commits that are on no branch: give them one (git switch -c NAME) first")
+        raise user_error(make_reason("manage.detached", path=path))
 
 
 async def _dirty(tree: Tree) -> list[str]:
@@ -159,28 +159,29 @@ async def _dirty(tree: Tree) -> list[str]:
 
 def _request(needed: bool, issues: object, branch_name: object, limit: object) -> _Request:
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise UserError(f"max_worktrees must be a positive integer, not {limit!r}")
+        raise user_error(make_reason("manage.max_worktrees", value=repr(limit)))
     if branch_name is not None and (problem := branch_problem(branch_name)) is not None:
-        raise UserError(problem)
+        raise user_error(problem)
     if not needed:
         return _Request((), "", limit)
     if not isinstance(issues, list | tuple | set | frozenset) or not issues:
-        given = "" if issues is None else f", not {issues!r}"
-        raise UserError(f"issues are required: give one or more issue numbers{given}")
+        if issues is None:
+            raise user_error(make_reason("manage.no_issues"))
+        raise user_error(make_reason("manage.bad_issues", value=repr(issues)))
     for number in issues:
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise UserError(f"Invalid issue number {number!r}: issue numbers are positive integers")
+            raise user_error(make_reason("manage.issue_number", value=repr(number)))
     numbers = tuple(sorted(set(issues)))
     branch = str(branch_name) if branch_name is not None else branch_for(numbers)
     if (problem := branch_problem(branch_for(numbers))) is not None:
-        raise UserError(f"{problem} (too many issues for one worktree)")
+        raise user_error(make_reason("manage.too_many_issues", why=problem))
     return _Request(numbers, branch, limit)
 
 
 async def _repository(repo: str | Path | None, base: str | Path | None) -> _Repository:
     place = Path.cwd() if repo is None else Path(repo).expanduser().absolute()
     if not place.is_dir():
-        raise UserError(f"Repository not found: {place} is not a directory")
+        raise user_error(make_reason("manage.no_directory", path=str(place)))
     if (plain := _plain_checkout(place)) is not None:
         return _Repository(plain, plain, _base(plain.parent, base))
     asked = ("--git-dir", "--git-common-dir", "--is-bare-repository")
@@ -194,7 +195,7 @@ async def _repository(repo: str | Path | None, base: str | Path | None) -> _Repo
         else:
             main = Path(decode(await git("rev-parse", "--show-toplevel", cwd=place)).rstrip("\n"))
     except GitError as error:
-        raise UserError(f"{place} is not a git repository ({error.reason})") from error
+        raise user_error(make_reason("manage.no_repository", path=str(place), why=error.reason)) from error
     return _Repository(Path(git_dir), Path(common), _base(main, base))
 
 

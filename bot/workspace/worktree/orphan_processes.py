@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 from bot.errors import Transient
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 MARK = "MENDBOT_MARK"
 """The variable that holds the mark."""
@@ -28,7 +30,7 @@ async def end_marked(mark: str) -> None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if time.monotonic() > deadline:
-            raise Transient(f"processes {living} of an interrupted run cannot be ended: end them by hand")
+            raise user_error(make_reason("process.unkillable", processes=str(living)), Transient)
         await asyncio.sleep(_POLL_S)
 
 

@@ -14,9 +14,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bot.errors import MendbotError, Shortage, Transient, UserError, shortage
+from bot.errors import MendbotError, Shortage, Transient, shortage
 from bot.model.reasons import Reason
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.git.command import GitError, git
@@ -114,7 +115,7 @@ async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool)
     If it fails nothing stays; if it is killed, `undo` clears up. Raises UserError where something lies at `path`,
     GitError, Transient (disk full, time)."""
     if os.path.lexists(path):  # looked at before anything is written down, since to undo is to delete it
-        raise UserError(f"{path} exists already: move it away")
+        raise user_error(make_reason("worktree.exists", path=str(path)))
     begun = _Begun(str(path), branch, start, fresh, uuid.uuid4().hex)
     _write(common / _JOURNAL, begun)
     try:
@@ -129,7 +130,7 @@ async def add(common: Path, path: Path, branch: str, start: str, *, fresh: bool)
     except (GitError, MendbotError, OSError) as error:
         await undo(common)
         if (lacking := _lacking(error)) is not None:
-            raise Shortage(f"{path} could not be made: {english(lacking)}; the work goes on by itself then") from error
+            raise user_error(make_reason("worktree.lacks", path=str(path), lacking=lacking), Shortage) from error
         raise
     (common / _JOURNAL).unlink()
     return tree
@@ -295,6 +296,5 @@ def _write(journal: Path, begun: _Begun) -> None:
     try:
         atomic_write(journal, json.dumps(asdict(begun)).encode())
     except OSError as error:
-        raise Transient(
-            f"{journal.parent} cannot be written to ({error.strerror}): free space or check its rights"
-        ) from error
+        fields = {"path": str(journal.parent), "error": error.strerror or ""}
+        raise user_error(make_reason("worktree.read_only", **fields), Transient) from error

@@ -7,7 +7,9 @@ import os
 import stat
 from pathlib import Path
 
-from bot.errors import Transient, UserError
+from bot.errors import Transient
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.files.remove_tree import make_writable, remove_directory
 from bot.workspace.git.branch_names import branch_problem
 from bot.workspace.git.objects import commits
@@ -31,7 +33,7 @@ async def ensure_worktree(mirror: Path, path: Path, branch: str, start: str, lim
     not (spec G.6): SlotsFull. UserError for a bad name, an unknown `start`, another branch at `path`; Transient where
     the branch is checked out elsewhere or the disk is full."""
     if (problem := branch_problem(branch)) is not None:
-        raise UserError(problem)
+        raise user_error(problem)
     path = real(path)
     at_hand = whole(mirror, path, branch)
     if at_hand is not None:
@@ -45,13 +47,13 @@ async def ensure_worktree(mirror: Path, path: Path, branch: str, start: str, lim
         await remove_directory(path)
         other = next((entry for entry in held if entry.branch == branch), None)
         if other is not None:
-            raise Transient(f"`{branch}` is checked out at {other.path}; it is free when that run ends")
+            raise user_error(make_reason("worktree.branch_taken", branch=branch, path=str(other.path)), Transient)
         if sum(1 for entry in held if entry.branch and not entry.missing) >= limit:
-            raise SlotsFull(f"Maximum parallel worktrees exceeded: {limit} are open; this run waits for one to end")
+            raise user_error(make_reason("worktree.slots_full", limit=limit), SlotsFull)
         known, *found = await commits(mirror, (f"refs/heads/{branch}", *meanings(start)))
         commit = next(filter(None, found), None)
         if commit is None:
-            raise UserError(f"{start!r} names no commit of the repository")
+            raise user_error(make_reason("mirror.no_commit", name=repr(start)))
         return await add(mirror, path, branch, commit, fresh=known is None)
 
 
@@ -93,7 +95,10 @@ async def remove_worktree(mirror: Path, path: Path) -> None:
 
 async def _taken_up(mirror: Path, entry: Entry, branch: str) -> Tree:
     if entry.branch != branch:
-        raise UserError(f"{entry.path} is on `{entry.branch or 'no branch'}`, not on `{branch}`: something switched it")
+        fields = {"path": str(entry.path), "branch": branch}
+        if entry.branch:
+            raise user_error(make_reason("worktree.switched", **fields, other=entry.branch))
+        raise user_error(make_reason("worktree.switched.detached", **fields))
     tree = opened(mirror, entry.path)
     await write_link(tree)
     return tree

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from bot.errors import MendbotError, Refused, Shortage, Transient, shortage_behind
 from bot.model import Loss
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason, quoted
 from bot.workspace.files.nofollow import read_state
 from bot.workspace.files.remove_tree import make_writable
 from bot.workspace.files.tree_digest import Walk
@@ -58,9 +59,10 @@ async def rescue(mirror: Path, path: Path, ref: str) -> Loss | None:
             return await _as_they_are(tree, ref, str(error))
     except (GitError, MendbotError, OSError) as error:
         if lacking := shortage_behind(error):
-            raise Shortage(f"{path} could not be saved: {english(lacking)}") from error
+            raise user_error(make_reason("worktree.not_saved", path=str(path), lacking=lacking), Shortage) from error
         if not sound(mirror):
-            raise Transient(f"{mirror} is damaged, so it cannot keep {path}: {error}") from error
+            reason = make_reason("mirror.damaged", mirror=str(mirror), path=str(path), why=quoted(str(error)))
+            raise user_error(reason, Transient) from error
         return Loss(because=str(error))
     return None
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Transient
+from bot.reports.locale.reasons import english
 from bot.workspace.files.system_command import copy, run_system_command
 
 
 async def test_a_program_that_ends_well_has_no_reason(tmp_path: Path) -> None:
-    assert await run_system_command("touch", "--", str(tmp_path / "new"), timeout_s=10) == ""
+    assert await run_system_command("touch", "--", str(tmp_path / "new"), timeout_s=10) is None
     assert (tmp_path / "new").exists()
 
 
@@ -25,7 +26,7 @@ async def test_a_program_that_ends_well_has_no_reason(tmp_path: Path) -> None:
     ],
 )
 async def test_the_reason_is_one_line(argv: tuple[str, ...], reason: str) -> None:
-    found = await run_system_command(*argv, timeout_s=0.2 if argv[0] == "sleep" else 10)
+    found = english(await run_system_command(*argv, timeout_s=0.2 if argv[0] == "sleep" else 10))
     assert found.startswith(reason) and "\n" not in found
 
 

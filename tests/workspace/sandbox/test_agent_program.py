@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.config import Settings
+from bot.reports.locale.reasons import english
 from bot.workspace.sandbox.agent_program import lent, own_argv, program_problem
 from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 
@@ -39,7 +40,8 @@ async def problem(
     sandbox: Sandbox, tree: Path, *argv: str, binds: tuple[Path, ...] = (), env: tuple[str, ...] = ()
 ) -> str | None:
     settings = Settings(agent_binds=binds, agent_env=env)
-    return await program_problem(argv, tree, sandbox, settings)
+    found = await program_problem(argv, tree, sandbox, settings)
+    return None if found is None else english(found)
 
 
 def advised(said: str | None) -> tuple[tuple[Path, ...], tuple[str, ...]]:
