@@ -20,6 +20,7 @@ from bot.github.client import GitHub
 from bot.http import open_client
 from bot.logs import get_logger
 from bot.model.jobs import Job, JobState
+from bot.reports.locale.reasons import english
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
 from bot.workflows.context import Context, Watch
@@ -82,7 +83,7 @@ class Worker:
     def github_seen(self) -> Mapping[str, str]:
         """Whether GitHub answers and key and App fit, as it was seen last; asks nobody."""
         seen = self._context.watch if self._context is not None else Watch()
-        health = {"github": seen.github, "app": seen.app}
+        health = {"github": english(seen.github), "app": english(seen.app)}
         return health if seen.at is None else {**health, "asked_at": seen.at.isoformat(timespec="seconds")}
 
     async def problem(self) -> str | None:

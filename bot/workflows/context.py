@@ -14,6 +14,8 @@ from bot.config import Policy, Settings
 from bot.github.client import GitHub
 from bot.model import Repo
 from bot.model.jobs import Job, JobState
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
 from bot.rules.runs.spec import RunSpec
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
@@ -87,12 +89,15 @@ class Stores:
         )
 
 
+_NOT_ASKED = make_reason("health.not_asked")
+
+
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Whether GitHub answers and whether key and App fit, in words; `at` is when that was asked."""
+    """Whether GitHub answers, and whether it takes the App's key; `at` is when it was asked."""
 
-    github: str = "not asked yet"
-    app: str = "not asked yet"
+    github: Reason = _NOT_ASKED
+    app: Reason = _NOT_ASKED
     at: datetime | None = None
 
 

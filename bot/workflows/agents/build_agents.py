@@ -24,7 +24,8 @@ from bot.model import Change, ShellCommand
 from bot.model.reasons import Reason
 from bot.proc import ProcResult
 from bot.repo_config.agents import agent_problem
-from bot.rules.reasons import error_reason
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import error_reason, make_reason
 from bot.store.database.database import Database
 from bot.store.history.history import History
 from bot.store.history.snapshot import tool_session_id, write_snapshot
@@ -58,7 +59,7 @@ def _split(line: str) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(line))
     except ValueError as error:
-        raise ConfigError(f"the agent `command:{line}` is no command line ({error}); close its quotes") from None
+        raise user_error(make_reason("agent.quotes", line=line, error=str(error)), ConfigError) from None
 
 
 @dataclass(frozen=True, slots=True)

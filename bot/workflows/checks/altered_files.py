@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from bot.model import ValidationStep
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import make_reason
 from bot.workspace.checks.step import StepRun
 from bot.workspace.git.tree import Tree
 
@@ -57,4 +59,5 @@ def with_restored(log: str, restored: Sequence[str]) -> str:
     if not restored:
         return log
     listed = ", ".join(restored[:MOST_RESTORED]) + (", …" if len(restored) > MOST_RESTORED else "")
-    return f"{log}\n\nMendbot restored {len(restored)} tracked files that setup had changed: {listed}\n"
+    note = english(make_reason("log.restored", count=len(restored), paths=listed))
+    return f"{log}\n\n{note}\n"

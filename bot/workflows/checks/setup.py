@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from bot.model import Repo, SetupDone
 from bot.model.reasons import Reason
 from bot.model.setups import SetupPlan
+from bot.proc import ProcResult
 from bot.reports.locale.catalog import gigabytes
+from bot.reports.locale.reasons import english
 from bot.rules.parsed_output import parse_output
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import make_reason, quoted
 from bot.rules.test_results.could_not_run import could_not_run
 from bot.workflows.checks.altered_files import with_restored
 from bot.workflows.context import Context
@@ -18,8 +20,6 @@ from bot.workspace.dependencies.cache import DependencyCache
 from bot.workspace.git.tree import Tree
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.setup.install import Installed, StepDone, install
-
-_KEPT = "(kept from an earlier setup of the same files)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +105,20 @@ def _log(installed: Installed, mask: Callable[[str], str]) -> str:
 
 def _output(done: StepDone, mask: Callable[[str], str]) -> str:
     if done.result is None:
-        return _KEPT
+        return english(make_reason("log.kept"))
     said = mask(done.result.output.decode("utf-8", "replace")).rstrip()
     if done.passed:
         return said
-    limit = "timed out" if done.result.timed_out else "too much memory" if done.result.over_memory_mb else None
-    how = limit or done.result.spawn_error or f"exit {done.result.exit_code}"
-    note = "(this step is optional, so the setup went on)" if done.step.optional else ""
-    return "\n".join(part for part in (said, mask(how), note) if part)
+    note = english(make_reason("log.optional")) if done.step.optional else ""
+    return "\n".join(part for part in (said, mask(english(_failure(done.result))), note) if part)
+
+
+def _failure(result: ProcResult) -> Reason:
+    if result.timed_out:
+        return make_reason("log.timed_out")
+    if result.over_memory_mb:
+        return make_reason("log.over_memory")
+    return quoted(result.spawn_error) if result.spawn_error else make_reason("log.exit", code=str(result.exit_code))
 
 
 def _why(done: StepDone, mask: Callable[[str], str]) -> Reason:

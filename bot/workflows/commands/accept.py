@@ -8,7 +8,8 @@ from hashlib import sha256
 from bot.errors import Stale, UserError
 from bot.logs import get_logger
 from bot.model.jobs import Job, JobName
-from bot.reports.locale.reasons import english
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import RunCommands
 from bot.store.database.database import now_ms
 from bot.workflows.commands.types import CommandRequest, command_id, to_args
@@ -20,7 +21,7 @@ MOST_PER_HOUR = 60
 log = get_logger()
 
 
-async def accept(context: Context, request: RunCommands) -> str:
+async def accept(context: Context, request: RunCommands) -> Reason:
     """Acknowledge the commands and have them run; a second call does nothing."""
     heard, busy = [], False
     for command in request.commands:
@@ -38,7 +39,7 @@ async def accept(context: Context, request: RunCommands) -> str:
             heard.append((name, command))
         busy = busy or taken == "over"
     if not heard and not busy:
-        return f"{request.by} reached {MOST_PER_HOUR} commands within the hour and was told so"
+        return make_reason("delivery.command_limit", by=request.by, limit=MOST_PER_HOUR)
     if heard:
         await react(context, request, "eyes")
     order = CommandRequest(
@@ -62,7 +63,7 @@ async def accept(context: Context, request: RunCommands) -> str:
     await context.enqueue(
         Job(kind=JobName.COMMAND, id=f"command:{digest}", partition=request.repo.full_name, args=args)
     )
-    return english(request.because)
+    return request.because
 
 
 async def react(context: Context, about: RunCommands | CommandRequest, content: str) -> None:

@@ -11,6 +11,7 @@ from bot.errors import UserError
 from bot.model import Language, Status
 from bot.model.reasons import ExplainedStop
 from bot.reports.commands.replies import refused_reply
+from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import reason_text
 from bot.rules.patches.change_policy import check_proposed
 from bot.rules.pulls.eligibility import EligibilityFacts, trust
@@ -178,7 +179,7 @@ async def apply(context: Context, ask: CommandCall) -> CommandResult:
             return _answered(ask, refused_by)
         checked = await checks_at(context, ask.repo, ask.number, pull.head_sha)
         checks = await checks_told(context, checked) if checked is not None else ()
-        goal = f"Apply the change that {ask.by} gave."
+        goal = t("en", "task.apply", by=ask.by)
         spec = run_spec(context, ask.repo, pull, policy, goal=goal, checks=checks)
     else:
         if await context.stores.runs.open_run(ask.repo, ask.number) is not None:

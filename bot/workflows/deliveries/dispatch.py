@@ -7,7 +7,7 @@ from typing import assert_never
 
 from bot.config import Policy
 from bot.model import Repo
-from bot.model.reasons import ExplainedStop
+from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.triage.decisions import (
     ButtonPressed,
     CancelRun,
@@ -37,8 +37,8 @@ from bot.workflows.reporting.held_reports import publish_held_reports
 from bot.workflows.runs.request import cancel_run, make_candidate, quiet_ms, stop_work
 
 
-async def dispatch(context: Context, decision: Decision, policy: Policy) -> str | None:
-    """Do it; what came of it where the decision could not say so yet."""
+async def dispatch(context: Context, decision: Decision, policy: Policy) -> Reason | None:
+    """Carry out a decision. Returns the result where it is not the decision's own reason, else None."""
     match decision:
         case QueueIssue():
             await _wait_quietly(context, policy, decision)

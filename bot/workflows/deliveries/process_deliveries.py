@@ -14,10 +14,12 @@ from weakref import WeakValueDictionary
 from bot.errors import Stale, Transient, UserError
 from bot.github.answers import Unauthorized
 from bot.logs import get_logger
+from bot.model.reasons import Reason
 from bot.reports.locale.reasons import english
 from bot.rules.events import parse as parser
 from bot.rules.events.parse import repository_key
 from bot.rules.events.types import Event
+from bot.rules.reasons import all_reasons, error_reason, make_reason
 from bot.rules.triage import decide as issues
 from bot.rules.triage.decisions import Ignore
 from bot.store.inbox.deliveries import Delivery, DeliveryOutcome
@@ -88,11 +90,12 @@ class DeliveryProcessor:
             except Transient as error:
                 faults += 1
                 if faults == MAX_FAULTS:
-                    outcome, because = "failed", f"given up after {faults} tries: {error}"
+                    outcome = "failed"
+                    because = make_reason("delivery.given_up", count=faults, error=error_reason(error))
                     break
                 log.info("delivery_waits", delivery=delivery.id, faults=faults, because=str(error))
                 await asyncio.sleep(max(error.retry_after_s or 0.0, backoff_s(faults - 1)))
-        await self._mark(delivery, outcome, because)
+        await self._mark(delivery, outcome, english(because))
 
     async def _mark(self, delivery: Delivery, outcome: DeliveryOutcome, because: str) -> None:
         for faults in range(MAX_FAULTS - 1):
@@ -102,23 +105,23 @@ class DeliveryProcessor:
                 await asyncio.sleep(backoff_s(faults))
         return await self._context.stores.deliveries.mark(delivery.id, outcome, because)
 
-    async def _decided(self, delivery: Delivery) -> tuple[DeliveryOutcome, str]:
+    async def _decided(self, delivery: Delivery) -> tuple[DeliveryOutcome, Reason]:
         try:
             event = parser.parse(delivery.event, json.loads(delivery.payload))
         except ValueError as error:
-            return "failed", f"the payload cannot be read: {error}"
+            return "failed", make_reason("delivery.unreadable", error=str(error))
         try:
             async with self._turn(event), self._slots:
                 return await decide_and_act(self._context, event)
         except Unauthorized as error:
-            return "failed", str(error)  # the operator can fix it; a redelivery is then done
+            return "failed", error_reason(error)  # the operator can fix it; a redelivery is then done
         except (Stale, UserError) as error:
-            return "done", f"GitHub's answer: {error}"
+            return "done", make_reason("delivery.answer", why=error_reason(error))
         except Transient:
             raise
         except Exception as error:
             log.exception("pump_bug", delivery=delivery.id, kind=delivery.event)
-            return "failed", f"a fault of Mendbot ({type(error).__name__}); the log has the rest"
+            return "failed", make_reason("delivery.fault", error=type(error).__name__)
 
     @asynccontextmanager
     async def _turn(self, event: Event) -> AsyncIterator[None]:
@@ -131,11 +134,11 @@ class DeliveryProcessor:
             yield
 
 
-async def decide_and_act(context: Context, event: Event) -> tuple[DeliveryOutcome, str]:
+async def decide_and_act(context: Context, event: Event) -> tuple[DeliveryOutcome, Reason]:
     """What came of an event, and why; whatever it did before a crash it may do again."""
     login = (await context.github.app_identity()).login
     policy, facts = await get_facts(context, event, login)
     decisions = issues.decide(event, policy, facts)
-    said = [await dispatch(context, decision, policy) or english(decision.because) for decision in decisions]
+    results = [await dispatch(context, decision, policy) or decision.because for decision in decisions]
     ignored = all(isinstance(decision, Ignore) for decision in decisions)
-    return "ignored" if ignored else "done", "; ".join(said)
+    return "ignored" if ignored else "done", all_reasons(results)

@@ -9,16 +9,17 @@ from functools import partial
 from bot.errors import Stale, Transient, UserError
 from bot.github.answers import NotFound, Unauthorized
 from bot.logs import get_logger
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import make_reason
 from bot.workflows.context import Context, Watch
 from bot.workflows.job_runner import persistently
 
 ASK_S = 300.0
-TROUBLE_S = 30.0
-"""How soon it is asked again where something was wrong."""
+PROBLEM_S = 30.0
+"""How soon it is asked again after a problem."""
 
-FITS = "APP_ID and the private key fit"
-_UNFIT = "GitHub does not take the private key for APP_ID: check both against the App's settings page"
-_UNKNOWN = "GitHub knows no App of this APP_ID: check it against the App's settings page"
+ANSWERS = make_reason("health.answers")
+KEY_FITS = make_reason("health.key_fits")
 
 log = get_logger()
 
@@ -29,27 +30,30 @@ async def watch_loop(context: Context) -> None:
 
 
 async def _once(context: Context) -> None:
-    await look_at_github(context)
-    fine = context.watch.github == "answers" and context.watch.app == FITS
-    await asyncio.sleep(ASK_S if fine else TROUBLE_S)
+    await ask_github(context)
+    await asyncio.sleep(ASK_S if _is_well(context.watch) else PROBLEM_S)
 
 
-async def look_at_github(context: Context) -> None:
-    """Ask GitHub who the App is, with its key, and note what came of it; a change is logged once."""
+async def ask_github(context: Context) -> None:
+    """Ask GitHub for the App by its key and record the answer in `context.watch`; a change is logged once."""
     before: Watch = context.watch
-    answers, app = "answers", FITS
+    github, app = ANSWERS, KEY_FITS
     try:
         await context.github.ask_app()
     except Unauthorized:
-        app = _UNFIT
+        app = make_reason("health.key_refused")
     except NotFound:
-        app = _UNKNOWN
+        app = make_reason("health.unknown_app")
     except (UserError, Stale) as error:
-        app = f"GitHub refused to say: {context.mask(str(error))[:200]}"
+        app = make_reason("health.refused", error=context.mask(str(error))[:200])
     except Transient as error:
-        limited = error.retry_after_s is not None
-        answers, app = ("wants no requests for a while" if limited else "does not answer"), before.app
-    context.seen.append(Watch(answers, app, datetime.now(UTC)))
-    if (before.github, before.app) != (answers, app):
-        say = log.info if answers == "answers" and app == FITS else log.warning
-        say("github_seen", github=answers, app=app)
+        github, app = make_reason("health.silent" if error.retry_after_s is None else "health.wait"), before.app
+    now = Watch(github, app, datetime.now(UTC))
+    context.seen.append(now)
+    if (before.github, before.app) != (github, app):
+        write = log.info if _is_well(now) else log.warning
+        write("github_seen", github=english(github), app=english(app))
+
+
+def _is_well(watch: Watch) -> bool:
+    return (watch.github, watch.app) == (ANSWERS, KEY_FITS)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bot.github.threads import Reply
 from bot.model import Repo
 from bot.model.commands import SlashCommand
-from bot.model.reasons import ExplainedStop
+from bot.model.reasons import ExplainedStop, Reason
 from bot.reports.commands.replies import refused_reply
 from bot.rules.failures.failure_origin import green
 from bot.rules.pulls.spec import MERGE_GROUP
 from bot.rules.pulls.state import checks_of
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import make_reason, quoted
 from bot.rules.triage.decisions import ButtonPressed
 from bot.rules.triage.pull_requests import RERUN
 from bot.store.runs.pull_runs import PullCheckRow
@@ -32,7 +32,7 @@ _FIX = SlashCommand(verb="fix", text="Fix")
 """What a refused button is told as."""
 
 
-async def handle_button(context: Context, pressed: ButtonPressed) -> str:
+async def handle_button(context: Context, pressed: ButtonPressed) -> Reason:
     """Do what the button says; what came of it, in a sentence. A button of a head that is gone does nothing."""
     repo, sha = pressed.repo, pressed.head_sha
     if pressed.check == CONFIG:
@@ -46,13 +46,13 @@ async def handle_button(context: Context, pressed: ButtonPressed) -> str:
         return await _cancel(context, pressed)
     if pressed.identifier == "fix" or pressed.check == "fix":
         if number == MERGE_GROUP:
-            return "no fix is made for a merge group: its pull requests have the button"
+            return make_reason("button.no_fix_in_queue")
         return await _fix(context, pressed, number)
     only = (pressed.check,) if pressed.identifier == RERUN else await failed_checks(context, repo, number, sha)
     if not only:
-        return "nothing failed, so there is nothing to run again"
+        return make_reason("button.nothing_failed")
     if number == MERGE_GROUP:
-        return await check_group_again(context, repo, sha, pressed.because, only) or "the merge group is unknown"
+        return await check_group_again(context, repo, sha, pressed.because, only) or make_reason("queue.unknown")
     return await check_again(context, repo, number, sha, pressed.because, only)
 
 
@@ -81,32 +81,32 @@ def _same(row: PullCheckRow, pressed: ButtonPressed) -> bool:
     return row.spec.repo.full_name == pressed.repo.full_name and row.spec.head_sha == pressed.head_sha
 
 
-async def _cancel(context: Context, pressed: ButtonPressed) -> str:
+async def _cancel(context: Context, pressed: ButtonPressed) -> Reason:
     checks = await context.stores.pulls.get(pressed.run_id)
     if checks is not None:
         stop = ExplainedStop.of("cancelled", make_reason("stop.pressed", by=pressed.by))
         stopped = await stop_run(context, PULL_CHECK, checks, stop)
-        return f"{pressed.by} cancelled the checks" if stopped else "the checks were stopped before"
+        return make_reason("button.checks_cancelled", by=pressed.by) if stopped else make_reason("button.checks_ended")
     run = await context.stores.runs.get(pressed.run_id)
     if run is not None and not run.status.final:
         await cancel_run(context, run, make_reason("stop.pressed", by=pressed.by))
-        return f"{pressed.by} cancelled the fix"
-    return "it had ended before"
+        return make_reason("button.fix_cancelled", by=pressed.by)
+    return make_reason("button.ended")
 
 
-async def _fix(context: Context, pressed: ButtonPressed, number: int) -> str:
+async def _fix(context: Context, pressed: ButtonPressed, number: int) -> Reason:
     """*Fix* may be pressed by the author of the repository's own pull request as well as by who has write access."""
     repo = pressed.repo
     pull = await context.github.repository(repo).pull(number)
     if not pressed.trusted:
         own = pull.head_repo is not None and pull.head_repo.casefold() == repo.full_name.casefold()
         if not own or pull.author.casefold() != pressed.by.casefold():
-            return f"{pressed.by} may not press that: it takes write access, or being the author of a branch here"
+            return make_reason("button.not_allowed", by=pressed.by)
     if pull.head_sha != pressed.head_sha:
-        return f"{pressed.head_sha[:12]} is not the head of #{number} any more"
+        return make_reason("button.not_head", sha=pressed.head_sha[:12], number=number)
     answer = await start_fix(context, repo, number, by=pressed.by)
     if answer.why == "pull_taken":
-        return f"a fix of #{number} is under way already"  # pressed twice: its check run says so
+        return make_reason("button.fix_runs", number=number)  # pressed twice: its check run says so
     if answer.run_id is None:
         policy, _ = await get_policy(context, repo)
         language = policy.language or context.settings.language
@@ -114,5 +114,5 @@ async def _fix(context: Context, pressed: ButtonPressed, number: int) -> str:
         # no event says when a button was pressed, so the same words about the same check run are said once
         about = f"button-{pressed.check_run_id}-{report_digest(words)[:8]}"
         await publish_reply(context, repo, number, Reply("reply", about, context.mask(words), beside=True))
-        return f"no fix was started: {answer.words('en')}"
-    return f"{pressed.by} asked for a fix of #{number}"
+        return make_reason("button.no_fix", why=quoted(answer.words("en")))
+    return make_reason("button.fix_started", by=pressed.by, number=number)

@@ -6,7 +6,9 @@ from __future__ import annotations
 from bot.config import POLICY_PATH, Policy, PolicyProblem
 from bot.model import Repo
 from bot.model.pulls import PullRequest
+from bot.model.reasons import Reason
 from bot.reports.pulls.unchecked_heads import config_output
+from bot.rules.reasons import make_reason
 from bot.workflows.context import Context
 from bot.workflows.repo_config import get_policy, kept_policy, read_policy
 from bot.workflows.reporting.publisher import CheckRunUpdate, publish_check
@@ -14,13 +16,13 @@ from bot.workflows.reporting.publisher import CheckRunUpdate, publish_check
 CHECK = "config"
 
 
-async def judge_policy_at(context: Context, repo: Repo, sha: str) -> str:
+async def judge_policy_at(context: Context, repo: Repo, sha: str) -> Reason:
     """Read the configuration at a commit of the default branch; one neutral check run there tells what is wrong with
     it. A good one is taken over and not remarked on."""
     policy, _ = await get_policy(context, repo)  # takes a good one over
     found = await read_policy(context.github.repository(repo), sha)
     if isinstance(found, Policy):
-        return f"{POLICY_PATH} holds"
+        return make_reason("config.holds", path=POLICY_PATH)
     return await _publish_problems(context, repo, sha, policy, found)
 
 
@@ -35,7 +37,7 @@ async def judge_policy_of_pull(context: Context, repo: Repo, pull: PullRequest, 
 
 async def _publish_problems(
     context: Context, repo: Repo, sha: str, policy: Policy, problems: tuple[PolicyProblem, ...]
-) -> str:
+) -> Reason:
     # where no file was there before, "the last good one" would send people looking for it
     in_force = await kept_policy(context, repo) not in (None, Policy())
     language = policy.language or context.settings.language
@@ -43,4 +45,4 @@ async def _publish_problems(
     await publish_check(
         context, repo, CheckRunUpdate(CHECK, sha, f"config-{sha[:10]}", "completed", conclusion, output)
     )
-    return f"{POLICY_PATH} has problems: {'the last good one stays' if in_force else 'the defaults are'} in force"
+    return make_reason("config.last_good" if in_force else "config.defaults", path=POLICY_PATH)

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import assert_never
 
-from bot.errors import MendbotError, Refused, UserError
+from bot.errors import MendbotError, Refused
 from bot.logs import get_logger
 from bot.model import CHECK_ORDER, ShellCommand
 from bot.model.events.pull_checks import (
@@ -25,6 +25,7 @@ from bot.model.events.pull_checks import (
 )
 from bot.model.jobs import JobName
 from bot.model.reasons import ExplainedStop
+from bot.reports.locale.reasons import user_error
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.failure_origin import shown
 from bot.rules.pulls.state import (
@@ -38,6 +39,7 @@ from bot.rules.pulls.state import (
     SetUpPull,
     next_pull_action,
 )
+from bot.rules.reasons import make_reason
 from bot.store.history.outcomes import BaseResult
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.checks.altered_files import judged
@@ -101,7 +103,7 @@ async def _begin(context: Context, row: PullCheckRow) -> None:
     await transfer(context, spec.repo, partial(fetch_head, mirror, spec.number, spec.head_sha), write=False)
     base = spec.base_sha or await merge_base(mirror, f"refs/remotes/origin/{spec.base_ref}", spec.head_sha)
     if base is None:
-        raise UserError(f"the head shares no history with `{spec.base_ref}`, so there is nothing to compare it with")
+        raise user_error(make_reason("checks.no_merge_base", branch=spec.base_ref))
     tree = await head_tree(context, row)
     near = tuple(item.path for item in (await changed(mirror, base, spec.head_sha))[:_NEAR])
     stages = default_stages(spec.policy, tree.path, near, names=CHECK_ORDER)

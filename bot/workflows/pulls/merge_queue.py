@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from bot.model import CHECK_ORDER, Repo
 from bot.model.pulls import PullRequest
 from bot.model.reasons import ExplainedStop, Reason
-from bot.reports.locale.reasons import english
 from bot.reports.pulls.unchecked_heads import awaiting_output
 from bot.rules.pulls.spec import MERGE_GROUP
+from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import CheckMergeGroup, DropMergeGroup
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
@@ -24,13 +24,13 @@ from bot.workflows.reporting.publisher import CheckRunUpdate, publish_check
 from bot.workspace.mirror.pull_refs import drop_head
 
 
-async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> str:
+async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> Reason:
     """Check the commit, unless that was begun before; what came of it, in a sentence. Where the checks of pull requests
     are off nothing is posted, as at pull requests."""
     repo, sha = wanted.repo, wanted.head_sha
     policy, _ = await get_policy(context, repo)
     if not policy.pull_requests.enabled:
-        return "the repository's configuration wants no checks of pull requests"
+        return make_reason("queue.off")
     pull = PullRequest(
         number=MERGE_GROUP,
         head_sha=sha,
@@ -47,16 +47,16 @@ async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> str:
             await publish_check(
                 context, repo, CheckRunUpdate(name, sha, f"queue-{sha[:10]}", "completed", conclusion, output)
             )
-        return "no sandbox works on Mendbot's machine, so no merge group is checked"
+        return make_reason("queue.no_sandbox")
     async with context.control.lock(f"head:{repo.full_name.lower()}@{sha}"):
         row = await context.stores.pulls.latest_of(repo, MERGE_GROUP, sha)
         if row is not None and not is_withdrawn(row):
-            return f"the merge group {sha[:12]} is checked already"
+            return make_reason("queue.already", sha=sha[:12])
         await start_checks(context, repo, pull, policy, CheckRequest(wanted.because))
-    return english(wanted.because)
+    return wanted.because
 
 
-async def drop_merge_group(context: Context, dropped: DropMergeGroup) -> str:
+async def drop_merge_group(context: Context, dropped: DropMergeGroup) -> Reason:
     """Stop what is being checked of a commit that nobody will merge, or that is merged, and let go of it."""
     repo, sha = dropped.repo, dropped.head_sha
     for row in await context.stores.pulls.open_of(repo, MERGE_GROUP):
@@ -65,12 +65,12 @@ async def drop_merge_group(context: Context, dropped: DropMergeGroup) -> str:
     mirror = context.mirror(repo)
     if mirror.is_dir():
         await drop_head(mirror, sha)
-    return english(dropped.because)
+    return dropped.because
 
 
 async def check_group_again(
     context: Context, repo: Repo, sha: str, because: Reason, only: Sequence[str] = ()
-) -> str | None:
+) -> Reason | None:
     """Check a merge queue's commit once more, all of it or the checks named; None where it is none that was checked."""
     row = await context.stores.pulls.latest_of(repo, MERGE_GROUP, sha)
     if row is None:
@@ -78,7 +78,7 @@ async def check_group_again(
     kept = await get_kept_checks(context, row, only) if only else ()
     policy, _ = await get_policy(context, repo)
     run_id = await start_checks(context, repo, _pull_of(row), policy, CheckRequest(because, only, kept, asked=True))
-    return f"checks of {sha[:12]} start again" if run_id else f"{sha[:12]} is being checked already"
+    return make_reason("checks.again" if run_id else "checks.running", sha=sha[:12])
 
 
 def _pull_of(row: PullCheckRow) -> PullRequest:

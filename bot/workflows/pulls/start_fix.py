@@ -137,14 +137,15 @@ def tolerated(checks: Sequence[CheckStatus]) -> Mapping[str, tuple[str, ...]]:
 
 def goal_of(title: str, failed: Sequence[CheckStatus]) -> str:
     """What an agent is asked for: the failures that are new, with their places. All of it is untrusted."""
-    parts = [f"Fix what the checks of this pull request found: {title}".strip()]
+    parts = [t("en", "task.fix_pull", title=title).strip()]
     for check in failed:
         step = check.step
         if step is None:
             continue
         places = _places(step.annotations)
         tests = frozenset(one.test for one in check.new if one.test)
-        head = f"The check `{check.name}` (`{step.command}`) fails" + (f" at {', '.join(places)}" if places else "")
+        facts = {"check": check.name, "command": step.command, "places": ", ".join(places)}
+        head = t("en", "task.check_fails_at" if places else "task.check_fails", **facts)
         parts.append(f"{head}:\n\n{evidence_of(step, tests)[:_BLOCK_CHARS]}")
     return "\n\n".join(parts)
 

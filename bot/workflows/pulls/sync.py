@@ -12,9 +12,8 @@ from bot.logs import get_logger
 from bot.model import Repo
 from bot.model.pulls import PullRequest
 from bot.model.reasons import ExplainedStop, Reason
-from bot.reports.locale.reasons import english
 from bot.rules.pulls.eligibility import Eligibility, EligibilityFacts, judge_eligibility, trust
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import all_reasons, make_reason
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_people import forget_heads, learn_from_merge
 from bot.workflows.kernel import stop_run
@@ -31,7 +30,7 @@ from bot.workflows.runs.request import cancel_run
 log = get_logger()
 
 
-async def sync_pull(context: Context, repo: Repo, number: int) -> str:
+async def sync_pull(context: Context, repo: Repo, number: int) -> Reason:
     """Bring the checks of a pull request to what it is now, and those of others that had the head which it left; says
     what it found, in a sentence."""
     before = await context.stores.pulls.latest_of(repo, number)
@@ -47,17 +46,17 @@ async def sync_pull(context: Context, repo: Repo, number: int) -> str:
     return said
 
 
-async def _look_alone(context: Context, repo: Repo, number: int) -> tuple[str, PullRequest | None]:
+async def _look_alone(context: Context, repo: Repo, number: int) -> tuple[Reason, PullRequest | None]:
     async with context.control.lock(f"pull:{repo.full_name.lower()}#{number}"):
         try:
             pull = await context.github.repository(repo).pull(number)
         except Stale:
             await stop_checks(context, repo, number, ExplainedStop.of("closed", make_reason("pull.gone")))
-            return "the pull request is gone", None
+            return make_reason("pull.gone"), None
         return await _follow(context, repo, pull), pull
 
 
-async def _follow(context: Context, repo: Repo, pull: PullRequest) -> str:
+async def _follow(context: Context, repo: Repo, pull: PullRequest) -> Reason:
     policy, _ = await get_policy(context, repo)
     await _note_head(context, repo, pull)
     moved = make_reason("stop.superseded", sha=pull.head_sha[:12])
@@ -84,7 +83,7 @@ async def _follow(context: Context, repo: Repo, pull: PullRequest) -> str:
             said = await _check_head(context, repo, pull, policy, found)
             await publish_approved(context, repo, pull, policy)
             return said
-    return f"pull request #{pull.number}: {english(found.because)}"
+    return make_reason("checks.eligibility", number=pull.number, why=found.because)
 
 
 async def _stop_fix(context: Context, repo: Repo, pull: PullRequest, moved: Reason) -> None:
@@ -161,59 +160,58 @@ async def _is_checked(context: Context, repo: Repo, pull: PullRequest) -> bool:
     return row is not None and not is_withdrawn(row)
 
 
-async def _check_head(context: Context, repo: Repo, pull: PullRequest, policy: Policy, found: Eligibility) -> str:
+async def _check_head(context: Context, repo: Repo, pull: PullRequest, policy: Policy, found: Eligibility) -> Reason:
     """Check the head, unless this or another open request has it checked. What passed for another one, or against
     another base branch, has passed; what did not is looked at against this base."""
     number, sha = pull.number, pull.head_sha
-    already = f"pull request #{number}: {sha[:12]} is checked already"
     async with context.control.lock(f"head:{repo.full_name.lower()}@{sha}"):
         speaks = await owning_pull_request(context, repo, number, sha)
         if speaks != number:
-            return f"{already}, for #{speaks}"
+            return make_reason("checks.already_for", number=number, sha=sha[:12], owner=speaks)
         row = await checks_at(context, repo, number, sha)
         order = CheckRequest(found.because)
         if row is not None and not is_withdrawn(row):
             only = await not_green(context, row) if row.spec.base_ref != pull.base_ref else ()
             if not only:
-                return already
+                return make_reason("checks.already", number=number, sha=sha[:12])
             moved = make_reason("pull.retargeted", branch=pull.base_ref)
             await stop_run(context, PULL_CHECK, row, ExplainedStop.of("retargeted", moved))
             order = CheckRequest(found.because, only, await get_kept_checks(context, row, only))
         # first, as another look finds that the checks have started and does no more
         await judge_policy_of_pull(context, repo, pull, policy)
         await start_checks(context, repo, pull, policy, order)
-    return f"pull request #{number}: checks of {sha[:12]} start, for {english(found.because)}"
+    return make_reason("checks.start", number=number, sha=sha[:12], why=found.because)
 
 
-async def sync_commit(context: Context, repo: Repo, sha: str, *, again: bool, because: Reason) -> str:
+async def sync_commit(context: Context, repo: Repo, sha: str, *, again: bool, because: Reason) -> Reason:
     """Look at every open pull request of that head; `again` checks heads that were checked once more, whole."""
     # a push to a fork is not told in this way, so only for somebody who asks is it worth looking through them all
     named = await context.github.repository(repo).pulls_of(sha, forks=again)
     # of a fork's commit GitHub names no pull request, so those that it told of before are asked about
     numbers = sorted({*named, *await context.stores.approvals.pulls_of(repo, sha)})
-    said = [await sync_pull(context, repo, number) for number in numbers]
+    results = [await sync_pull(context, repo, number) for number in numbers]
     if again:
-        said = [await check_again(context, repo, number, sha, because) for number in numbers]
+        results = [await check_again(context, repo, number, sha, because) for number in numbers]
         in_queue = await check_group_again(context, repo, sha, because)
-        said += [in_queue] if in_queue is not None else []
-    return "; ".join(said) or f"no open pull request has the head {sha[:12]}"
+        results += [in_queue] if in_queue is not None else []
+    return all_reasons(results) if results else make_reason("checks.no_pull", sha=sha[:12])
 
 
 async def check_again(
     context: Context, repo: Repo, number: int, sha: str, because: Reason, only: Sequence[str] = ()
-) -> str:
+) -> Reason:
     """Check a head once more, if it still is the head and its code may run: all of it, or the checks named, and then
     what the others came to is kept."""
     number = await owning_pull_request(context, repo, number, sha)
     pull = await context.github.repository(repo).pull(number)
     policy, _ = await get_policy(context, repo)
     if pull.head_sha != sha or pull.state != "open":
-        return f"{sha[:12]} is not the head of an open pull request any more"
+        return make_reason("checks.not_open_head", sha=sha[:12])
     login = (await context.github.app_identity()).login
     found = trust(pull, await with_trust(context, repo, pull, EligibilityFacts(login, repo.full_name)))
     if found.standing != "wanted":
-        return english(found.because)
+        return found.because
     latest = await checks_at(context, repo, number, sha)
     kept = await get_kept_checks(context, latest, only) if latest is not None and only else ()
     run_id = await start_checks(context, repo, pull, policy, CheckRequest(because, only, kept, asked=True))
-    return f"checks of {sha[:12]} start again" if run_id else f"{sha[:12]} is being checked already"
+    return make_reason("checks.again" if run_id else "checks.running", sha=sha[:12])

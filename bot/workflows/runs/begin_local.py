@@ -7,10 +7,10 @@ import asyncio
 from pathlib import Path
 
 from bot.agent.planner import named_files
-from bot.errors import Transient, UserError
+from bot.errors import Transient
 from bot.model.events.phases import PlanningStarted
 from bot.model.events.runs import SessionStarted
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import english, user_error
 from bot.rules.reasons import make_reason
 from bot.store.runs.runs import RunRow
 from bot.workflows.checks.checks_to_run import get_stages
@@ -29,7 +29,7 @@ async def begin_local(context: Context, row: RunRow) -> None:
     """Take the tree as it stands for the base, and record the checks that will judge (REQ-RUN-002)."""
     tree_path, spec = context.tree_path(row), row.spec
     if not tree_path.is_dir():
-        raise UserError(f"{tree_path}: no such directory; give the one that holds the project")
+        raise user_error(make_reason("session.tree_absent", path=str(tree_path)))
     await _alone(context, row)
     tree = await open_shadow(tree_path, context.git_dir(row.id, spec), apart=context.settings.home)
     base, snapshot = await tree.head(), await tree.snapshot()

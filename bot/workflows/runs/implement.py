@@ -15,6 +15,7 @@ from bot.model.events.phases import ImplementationCompleted, ImplementationFaile
 from bot.model.events.runs import AgentStarted, ArtifactCreated, AttemptStarted, ChangesApplied, PatchFallbackApplied
 from bot.model.reasons import Reason
 from bot.reports.history.guidance import error_guidance, file_guidance
+from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english, english_json
 from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.runs.changes import FREE, HISTORY
@@ -140,7 +141,7 @@ async def _task(
         guidance=(
             *known,
             *to_leave(state.left.values()),
-            *(f"An earlier change was not applied: {english(one)}" for one in state.troubles),
+            *(t("en", "task.not_applied", why=english(one)) for one in state.troubles),
         ),
         failed_patches=tuple(await asyncio.gather(*(tree.diff(made.before, made.after) for made in tried))),
     )

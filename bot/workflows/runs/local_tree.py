@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.errors import UserError
 from bot.logs import get_logger
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context, session_dir
@@ -30,7 +31,7 @@ def open_local(context: Context, row: RunRow) -> Tree:
     """The session's tree and the git directory that `begin_local` made for it; UserError where the tree is gone."""
     tree = _tree(context, row)
     if not tree.path.is_dir():
-        raise UserError(f"{tree.path} is gone: somebody took the directory away while the session worked in it")
+        raise user_error(make_reason("session.tree_gone", path=str(tree.path)))
     return tree
 
 

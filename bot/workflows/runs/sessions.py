@@ -10,7 +10,9 @@ from pathlib import Path
 
 from bot.errors import ConfigError, Stale, UserError
 from bot.model import Problem, Repo, Session, SessionRequest, Status, StopReason
+from bot.model.reasons import Value
 from bot.reports.locale.reasons import english
+from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.rules.runs.session_request import InvalidRequest, session_for
 from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import RunRow, Runs
@@ -19,8 +21,6 @@ from bot.workflows.context import Context
 from bot.workflows.repo_config import get_policy
 from bot.workspace.detect.local_policy import local_policy
 from bot.workspace.sandbox.agent_program import program_problem
-
-_NO_COMMAND = "`command` has no command line: set MENDBOT_AGENT_COMMAND, or give `command:ARGV`"
 
 
 def new_id() -> str:
@@ -73,7 +73,7 @@ async def _demand_programs(context: Context, agents: Sequence[str], tree: Path, 
         if argv:
             problem = english(await program_problem(argv, tree, context.sandbox, context.settings))
         else:
-            problem = _NO_COMMAND if by_operator and argv is not None else ""
+            problem = english(make_reason("session.no_command")) if by_operator and argv is not None else ""
         if problem:
             problems.append(Problem(field="agents", message=problem))
     if problems:
@@ -84,36 +84,36 @@ def _tree(path: str, roots: Sequence[Path] | None) -> Path:
     try:
         tree = Path(path).resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is no path"
-        raise InvalidRequest(
-            (Problem(field="repo", message=f"{path}: {why}; give a directory that is there"),)
-        ) from None
+        text = getattr(error, "strerror", None)
+        why = quoted(text) if text else make_reason("session.no_path")
+        raise _bad_repo("session.bad_path", path=path, why=why) from None
     if not tree.is_dir():
-        raise InvalidRequest((Problem(field="repo", message=f"{path} is no directory; give the one that holds it"),))
+        raise _bad_repo("session.no_directory", path=path)
     if tree == Path("/") or tree == Path.home().resolve():
-        message = f"{path} is not a project's directory: everything below it would be the session's to change"
-        raise InvalidRequest((Problem(field="repo", message=message),))
+        raise _bad_repo("session.whole_home", path=path)
     if roots is None:
         return tree
     if not any(tree.is_relative_to(root.resolve()) for root in roots):
-        named = ", ".join(map(str, roots)) or "none is set"
-        message = f"{path} lies in no workspace root ({named}): name its directory in MENDBOT_WORKSPACE_ROOTS"
-        raise InvalidRequest((Problem(field="repo", message=message),))
+        if not roots:
+            raise _bad_repo("session.no_roots", path=path)
+        raise _bad_repo("session.outside_roots", path=path, roots=", ".join(map(str, roots)))
     return tree
+
+
+def _bad_repo(kind: str, **values: Value) -> InvalidRequest:
+    return InvalidRequest((Problem(field="repo", message=english(make_reason(kind, **values))),))
 
 
 async def _on_github(context: Context, request: SessionRequest) -> RunSpec:
     if context.github_or_none is None:
-        message = "is on GitHub, where the App alone may work: start `mendbot serve` and ask over HTTP"
-        raise InvalidRequest((Problem(field="repo", message=message),))
+        raise _bad_repo("session.on_github")
     owner, _, name = request.repo.partition("/")
     try:
         installation = await context.github.installation_of(owner, name)
         repo = Repo(owner=owner, name=name, installation_id=installation)
         policy, default_branch = await get_policy(context, repo)
     except (Stale, UserError) as error:
-        message = f"{request.repo} can't be worked on: {error}"
-        raise InvalidRequest((Problem(field="repo", message=message),)) from None
+        raise _bad_repo("session.refused", repo=request.repo, why=error_reason(error)) from None
     return RunSpec(
         repo=repo,
         goal=request.task,

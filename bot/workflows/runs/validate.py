@@ -15,6 +15,7 @@ from bot.model.pipeline import ExistingErrors, PipelineStage
 from bot.reports.locale.reasons import english
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.failure_origin import NOT_RUN, WHOLE
+from bot.rules.reasons import make_reason
 from bot.rules.runs.executed_tests import goes_back_to
 from bot.rules.runs.existing_failures import as_left, left_on_base
 from bot.rules.runs.next_action import Validate
@@ -59,7 +60,7 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
             await remember_failure(context, state, ended.fingerprints or state.failing)
         outcome = close(steps, refused=ended.refused is not None)
         if ended.refused:  # programs get the reason itself: it names the tests
-            outcome = outcome.model_copy(update={"summary": f"refused: {english(ended.refused)}"})
+            outcome = outcome.model_copy(update={"summary": english(make_reason("log.refused", why=ended.refused))})
         artifact = _artifact(row, attempt, outcome)
         fresh += _closing(attempt, outcome, artifact.id, ended.reason)
         made.append(artifact)
@@ -196,7 +197,7 @@ async def _run(context: Context, row: RunRow, state: RunState, index: int, attem
     # once more, to tell flaky from broken (REQ-RUN-002); a limit or a missing command is not a matter of luck
     again = await execute(context, row, stage, tree, grant, run)
     if again.step.passed:
-        note = f"{again.step.output}\n(failed once before, on the same tree: flaky)".strip()
+        note = f"{again.step.output}\n{english(make_reason('log.flaky'))}".strip()
         flaky = again.step.model_copy(update={"flaky": True, "output": note})
         return Executed(flaky, first.log + again.log, suite=again.suite)
     return first

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from bot.workflows.maintenance.github_health import FITS, look_at_github
+from bot.reports.locale.reasons import english
+from bot.workflows.maintenance.github_health import ANSWERS, KEY_FITS, ask_github
 from tests.workflows.commands.command_scenario import AtDesk
 from tests.workflows.conftest import Harness
 
 
 def test_a_key_that_fits_is_seen(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> None:
-        assert (at.context.watch.github, at.context.watch.app) == ("not asked yet", "not asked yet")
-        await look_at_github(at.context)
-        assert (at.context.watch.github, at.context.watch.app) == ("answers", FITS)
+        assert [english(at.context.watch.github), english(at.context.watch.app)] == ["not asked yet"] * 2
+        await ask_github(at.context)
+        assert (at.context.watch.github, at.context.watch.app) == (ANSWERS, KEY_FITS)
         assert at.context.watch.at is not None
 
     at_desk(work)
@@ -22,20 +23,20 @@ def test_a_key_that_fits_is_seen(at_desk: AtDesk) -> None:
 @pytest.mark.parametrize(("status", "words"), [(401, "private key"), (404, "APP_ID"), (403, "refused")])
 def test_a_key_or_app_that_does_not_fit_is_told_with_the_remedy(at_desk: AtDesk, status: int, words: str) -> None:
     async def work(at: Harness) -> None:
-        await look_at_github(at.context)
+        await ask_github(at.context)
         at.github.world.faults.add("GET", "/app", status=status, times=9)
-        await look_at_github(at.context)
-        assert at.context.watch.github == "answers"
-        assert words in at.context.watch.app and at.context.watch.app != FITS
+        await ask_github(at.context)
+        assert at.context.watch.github == ANSWERS and english(ANSWERS) == "answers"
+        assert words in english(at.context.watch.app) and at.context.watch.app != KEY_FITS
 
     at_desk(work)
 
 
 def test_what_was_known_of_the_key_stands_while_github_is_away(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> None:
-        await look_at_github(at.context)
+        await ask_github(at.context)
         at.github.world.faults.add("GET", "/app", status=502, times=9)
-        await look_at_github(at.context)
-        assert (at.context.watch.github, at.context.watch.app) == ("does not answer", FITS)
+        await ask_github(at.context)
+        assert (english(at.context.watch.github), at.context.watch.app) == ("does not answer", KEY_FITS)
 
     at_desk(work)
