@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic_core import ErrorDetails
 
 from bot.errors import ConfigError
 from bot.model import Language, SandboxMode, ToolsMode
+from bot.model.reasons import Reason, make_reason, quoted
 from bot.repo_config.json_schema import policy_schema
 from bot.repo_config.parse import parse_policy, parse_policy_file
 from bot.repo_config.policy import (
@@ -21,6 +23,7 @@ from bot.repo_config.policy import (
     VERB_NAMES,
     CheckPolicy,
     ChecksPolicy,
+    InvalidValue,
     Policy,
     PolicyProblem,
     PullRequestsPolicy,
@@ -144,7 +147,7 @@ class Settings(BaseModel):
             try:
                 parts = json.loads(value)
             except ValueError as error:
-                raise ValueError(f"is neither a JSON array nor a shell-quoted line: {error}") from None
+                raise InvalidValue(make_reason("settings.no_argv", error=str(error))) from None
             return tuple(str(part) for part in parts)
         return tuple(shlex.split(value))
 
@@ -154,15 +157,13 @@ class Settings(BaseModel):
         if self.private_key is not None and self.private_key.get_secret_value():
             return self.private_key.get_secret_value().replace("\\n", "\n")
         if self.private_key_path is None:
-            raise ConfigError(
-                "no private key: set PRIVATE_KEY_PATH to the App's .pem file (or PRIVATE_KEY to its text)"
-            )
+            raise ConfigError(because=make_reason("settings.no_key"))
         try:
             return self.private_key_path.read_text(encoding="utf-8")
         except OSError as error:
-            raise ConfigError(f"PRIVATE_KEY_PATH cannot be read: {error.strerror}") from error
+            raise ConfigError(because=make_reason("settings.key_unreadable", error=error.strerror or "")) from error
         except UnicodeDecodeError as error:
-            raise ConfigError("PRIVATE_KEY_PATH is not a PEM file: give the .pem that GitHub offered") from error
+            raise ConfigError(because=make_reason("settings.key_not_pem")) from error
 
 
 _OF_SERVE_ALONE = frozenset({"PORT"})
@@ -183,6 +184,11 @@ def unknown_variables() -> dict[str, str]:
     return {name: next(iter(get_close_matches(name, known, 1, 0.8)), "") for name in unknown}
 
 
+def terminal_language() -> Language:
+    """The language of the terminal: MENDBOT_LANGUAGE, and English where that names no language."""
+    return "ko" if os.environ.get("MENDBOT_LANGUAGE") == "ko" else "en"
+
+
 def load_settings(*, serving: bool = False) -> Settings:
     """Settings from the environment: from variables of exactly these names, and an empty one is one that is not set.
 
@@ -193,8 +199,13 @@ def load_settings(*, serving: bool = False) -> Settings:
     try:
         return Settings.model_validate(given, by_alias=True, by_name=False)
     except ValidationError as error:
-        wrong = error.errors(include_url=False, include_input=False)
-        messages = (f"{one['loc'][0]}: {one['msg'].removeprefix('Value error, ')}" for one in wrong)
-        raise ConfigError("; ".join(messages)) from None
+        reasons = [_wrong_setting(each) for each in error.errors(include_url=False, include_input=False)]
+        raise ConfigError(because=make_reason("all", reasons=tuple(reasons))) from None
     except RuntimeError:  # Path.home() knows of none
-        raise ConfigError("MENDBOT_HOME is not set, and this user has no home directory: name a directory") from None
+        raise ConfigError(because=make_reason("settings.no_home")) from None
+
+
+def _wrong_setting(error: ErrorDetails) -> Reason:
+    inner = error.get("ctx", {}).get("error")
+    reason = inner.reason if isinstance(inner, InvalidValue) else quoted(error["msg"].removeprefix("Value error, "))
+    return make_reason("settings.wrong", name=str(error["loc"][0]), why=reason)

@@ -7,25 +7,26 @@ from __future__ import annotations
 
 import errno
 
-from bot.model.reasons import Reason
+from bot.model.reasons import Reason, make_reason, quoted
 
 _SHORTAGES = {
-    errno.ENOSPC: Reason(kind="shortage.disk"),
-    errno.EDQUOT: Reason(kind="shortage.quota"),
-    errno.EMFILE: Reason(kind="shortage.process_files"),
-    errno.ENFILE: Reason(kind="shortage.machine_files"),
-    errno.ENOMEM: Reason(kind="shortage.memory"),
-    errno.EAGAIN: Reason(kind="shortage.processes"),
+    errno.ENOSPC: make_reason("shortage.disk"),
+    errno.EDQUOT: make_reason("shortage.quota"),
+    errno.EMFILE: make_reason("shortage.process_files"),
+    errno.ENFILE: make_reason("shortage.machine_files"),
+    errno.ENOMEM: make_reason("shortage.memory"),
+    errno.EAGAIN: make_reason("shortage.processes"),
 }
 
 
 class MendbotError(Exception):
-    """The base of the four; `str(error)` is one sentence fit for the person who must act.
+    """The base of the four. `because` is why it was raised, for a message in the reader's language.
 
-    `because` is the same as a value, where another language than English has it too."""
+    `str(error)` is the same in English. An error that is raised below the catalog has the reason's kind there; the
+    catalog's `error_text` words it."""
 
     def __init__(self, message: str = "", *, because: Reason | None = None) -> None:
-        super().__init__(message)
+        super().__init__(message or (because.kind if because else ""))
         self.because = because
 
 
@@ -86,7 +87,7 @@ def shortage_behind(error: BaseException) -> Reason | None:
 
 def _shortage_of(error: BaseException) -> Reason | None:
     if isinstance(error, Shortage):
-        return error.because or Reason(kind="quoted", values={"text": str(error)})
+        return error.because or quoted(str(error))
     if isinstance(error, MemoryError):
         return _SHORTAGES[errno.ENOMEM]
     if isinstance(error, RuntimeError) and str(error) == "can't start new thread":

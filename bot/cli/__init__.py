@@ -18,8 +18,10 @@ from bot.cli.history import history
 from bot.cli.hook import hook
 from bot.cli.numbers import Number
 from bot.cli.output import complain
+from bot.config import terminal_language
 from bot.errors import MendbotError, UserError
 from bot.reports.format.truncate import one_line
+from bot.reports.locale.reasons import error_text
 
 
 def _worth_showing(value: object) -> str | None:
@@ -78,10 +80,10 @@ def main(argv: list[str] | None = None) -> int:
         complain(f"{one_line(str(error), 1_000).rstrip(', .')}; try `mendbot --help`")
         return BAD_INPUT
     except UserError as error:
-        complain(str(error))
+        complain(error_text(error, terminal_language()))
         return BAD_INPUT
     except MendbotError as error:
-        complain(str(error))
+        complain(error_text(error, terminal_language()))
         return OUR_FAULT
     except KeyboardInterrupt:
         complain("interrupted")

@@ -13,10 +13,11 @@ from cyclopts import App
 from bot.cli.exits import NOT_PASSED, PASSED
 from bot.cli.local import Flag, GivenPath, repository_around
 from bot.cli.output import print_json, say
-from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy_file, policy_schema
+from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy_file, policy_schema, terminal_language
 from bot.errors import UserError
 from bot.repo_config.parse import MAX_FILE_BYTES
 from bot.reports.format.truncate import one_line
+from bot.reports.locale.reasons import english, reason_text
 
 _ELSEWHERE = (".github/mendbot.yaml", "mendbot.yml", "mendbot.yaml", ".mendbot.yml", ".mendbot.yaml")
 """Where people expect the file."""
@@ -38,15 +39,15 @@ def check(file: GivenPath | None = None, *, json: Flag = False) -> int:
     where = _of_the_repository() if file is None else file
     if file is None:
         _complain_of_another_place(where)
-    read = parse_policy_file(_bytes(where))
+    read, language = parse_policy_file(_bytes(where)), terminal_language()
     if json:
         print_json(_document(where, read))
     elif isinstance(read, Policy):
         say(f"{one_line(str(where))}: {_in_force(read)}")
     else:
         for problem in read:
-            key = f"{problem.key}: " if problem.key else ""
-            say(f"{one_line(str(where))}:{problem.line}:{problem.column}: {key}{problem.message}")
+            key, message = f"{problem.key}: " if problem.key else "", reason_text(problem.reason, language)
+            say(f"{one_line(str(where))}:{problem.line}:{problem.column}: {key}{message}")
     return PASSED if isinstance(read, Policy) else NOT_PASSED
 
 
@@ -86,9 +87,14 @@ def _document(where: Path, read: Policy | tuple[PolicyProblem, ...]) -> dict[str
     return {
         "file": str(where),
         "valid": valid,
-        "problems": [] if isinstance(read, Policy) else [problem.model_dump(mode="json") for problem in read],
+        "problems": [] if isinstance(read, Policy) else [_problem(problem) for problem in read],
         "policy": read.model_dump(mode="json") if isinstance(read, Policy) else None,
     }
+
+
+def _problem(problem: PolicyProblem) -> dict[str, Any]:
+    place = {"line": problem.line, "column": problem.column}
+    return {"key": problem.key, "message": english(problem.reason), **place}
 
 
 def _in_force(policy: Policy) -> str:

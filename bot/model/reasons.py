@@ -35,6 +35,16 @@ class Reason(Model):
         return hash((self.kind, tuple(sorted(self.values.items(), key=lambda item: item[0]))))
 
 
+def make_reason(kind: str, **values: Value) -> Reason:
+    """The reason of that kind. The message `reason.KIND` of the catalog names its fields; a test compares them."""
+    return Reason(kind=kind, values=values)
+
+
+def quoted(text: str) -> Reason:
+    """Somebody else's words: GitHub's, git's, an operating system's or an agent's."""
+    return make_reason("quoted", text=text)
+
+
 class ExplainedStop(Model):
     """A stop reason of a run: its name, and the details as a value."""
 

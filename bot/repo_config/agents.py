@@ -1,11 +1,12 @@
-"""Agent specs as anybody may write them: which there are and how they are spelt. What each is given is decided where
-agents are built (`workflows.agents.build_agents`); the operator's settings and a repository's configuration are judged
-alike."""
+"""Agent specs: which agents there are, and how settings, a repository's configuration and sessions name them.
+
+What each agent gets is decided where agents are built (`workflows.agents.build_agents`)."""
 
 from __future__ import annotations
 
 import shlex
 
+from bot.model.reasons import Reason, make_reason
 from bot.repo_config.describe import brief
 
 AGENT_KINDS = ("fixers", "history", "command", "command:ARGV")
@@ -13,17 +14,17 @@ AGENT_KINDS = ("fixers", "history", "command", "command:ARGV")
 _PROFILES = frozenset({"claude", "codex", "gemini", "opencode", "qwen", "aider"})
 
 
-def agent_problem(spec: str) -> str | None:
-    """Why this is no agent of this version, a sentence with the remedy; None where it is one."""
+def agent_problem(spec: str) -> Reason | None:
+    """Why this version has no such agent; None where it has one."""
     kind, _, argv = spec.partition(":")
     if kind in _PROFILES and not argv:
-        return f"the agent `{kind}` is not built in yet; give its command line instead: `command:{kind} ARGUMENTS`"
+        return make_reason("agent_spec.profile", agent=kind)
     if kind == "llm":
-        return f"language models are not built in yet (`{brief(spec)}`); give a program instead: `command:ARGV`"
+        return make_reason("agent_spec.model", spec=brief(spec))
     if spec not in AGENT_KINDS[:3] and not (kind == "command" and argv.strip()):
-        return f"unknown agent `{brief(spec)}`; this version knows {', '.join(AGENT_KINDS)}"
+        return make_reason("agent_spec.unknown", spec=brief(spec), agents=", ".join(AGENT_KINDS))
     try:
         shlex.split(argv)
     except ValueError as error:
-        return f"the agent `{brief(spec)}` is no command line ({error}); close its quotes"
+        return make_reason("agent_spec.quotes", spec=brief(spec), error=str(error))
     return None

@@ -1,5 +1,5 @@
-"""What stands in a YAML text, in plain words: a value as it was written, and what PyYAML calls a mistake. Texts of
-anybody's are made fit for a sentence: one line, nothing invisible, and short."""
+"""Describes the parts of a YAML text for messages: a value as it was written, and a mistake that PyYAML reports. Every
+text from the file becomes one short line without invisible characters."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import re
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from bot.model.reasons import Reason, make_reason, quoted
+
 MAX_SHOWN = 60
 
 
 def brief(text: str) -> str:
-    """The text in at most 60 characters, what does not print as an escape, its end marked where it was cut."""
+    """The text in at most 60 characters, with an escape for each character that does not print and `…` where cut."""
     escaped = repr(text[: MAX_SHOWN + 1])[1:-1]
     return escaped if len(escaped) <= MAX_SHOWN else escaped[: MAX_SHOWN - 1] + "…"
 
 
-def shown(text: str) -> str:
-    """The same in quotes, as a value is shown."""
+def in_quotes(text: str) -> str:
+    """The brief text in quotes, as messages show a value."""
     return f"'{brief(text)}'"
 
 
@@ -30,23 +32,28 @@ _ANOTHER_BASE = re.compile(r"[-+]?(?:0[0-7_]+|[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.
 _BOOLS = yaml.SafeLoader.bool_values
 
 
-def got(node: Node) -> str:
-    """What stands there, for a sentence; and what YAML makes of it where that surprises."""
+def describe_node(node: Node) -> Reason:
+    """The value as it was written, with the value that YAML reads instead where the two differ unexpectedly."""
     if isinstance(node, MappingNode | SequenceNode):
-        kind = "a mapping" if isinstance(node, MappingNode) else "a list"
+        kind = "mapping" if isinstance(node, MappingNode) else "list"
         plain = node.tag in (f"{TAG}map", f"{TAG}seq")
-        return kind if plain else f"{kind} with the tag {brief(_as_written(node.tag))}"
+        if plain:
+            return make_reason(f"config.{kind}")
+        return make_reason(f"config.{kind}.tagged", tag=brief(_as_written(node.tag)))
     kind = node.tag.removeprefix(TAG)
     if is_null(node):
-        return "nothing"
+        return make_reason("config.nothing")
     if kind.startswith("!"):
-        return f"{brief(f'{kind} {node.value}'.strip())}, which YAML takes for a tag"
+        return make_reason("config.taken_for_tag", value=brief(f"{kind} {node.value}".strip()))
     if kind == "bool" and node.value.lower() in ("yes", "no", "on", "off"):
-        return f"{brief(node.value)}, which YAML takes for {str(_BOOLS[node.value.lower()]).lower()}"
+        return _taken_for(node, str(_BOOLS[node.value.lower()]).lower())
     if is_another_base(node):
-        value = yaml.SafeLoader("").construct_object(node)
-        return f"{brief(node.value)}, which YAML takes for {brief(f'{value:g}')}"
-    return shown(node.value) if kind == "str" else brief(node.value)
+        return _taken_for(node, brief(f"{yaml.SafeLoader('').construct_object(node):g}"))
+    return quoted(in_quotes(node.value) if kind == "str" else brief(node.value))
+
+
+def _taken_for(node: Node, meaning: str) -> Reason:
+    return make_reason("config.taken_for", value=brief(node.value), meaning=meaning)
 
 
 def _as_written(tag: str) -> str:
@@ -79,30 +86,26 @@ def is_quoted_truth(node: Node) -> bool:
     return isinstance(node, ScalarNode) and node.style in ("'", '"') and node.value in ("true", "false")
 
 
-_IN_PLAIN_WORDS = (
-    ("'\\t'", "a tab stands where YAML wants spaces"),
-    ("another document", "a second document begins: keep what stands before its `---`"),
-    (
-        "mapping values are not allowed",
-        "a `:` stands where no key can be: put the text in quotes or fix its indentation",
-    ),
-    (
-        "expected <block end>, but found '<scalar>'",
-        "a quote ends too early, or the indentation does not fit the lines above",
-    ),
-    ("expected <block end>", "the indentation does not fit the lines above"),
-    ("could not find expected ':'", "a key stands without its `:`"),
-    ("unexpected end of stream", "a quote is not closed"),
-    ("expected ',' or", "a bracket is not closed, a comma is missing, or a text that begins with `!` needs quotes"),
-    ("expected alphabetic or numeric", "a text that begins with `*` or `&` needs quotes"),
-    ("undefined alias", "an alias (`*name`) stands for what no `&name` above it names: put it in quotes if it is text"),
-    ("cannot start any token", "a text that begins with `%`, `@` or a backtick needs quotes"),
-    ("expected ' ', but found", "a text that begins with `!` needs quotes"),
-    ("unknown escape character", "a `\\` in double quotes begins an escape: write it twice, or use single quotes"),
+_MISTAKES = (
+    ("'\\t'", "yaml.tab"),
+    ("another document", "yaml.second_document"),
+    ("mapping values are not allowed", "yaml.colon"),
+    ("expected <block end>, but found '<scalar>'", "yaml.early_quote"),
+    ("expected <block end>", "yaml.indentation"),
+    ("could not find expected ':'", "yaml.no_colon"),
+    ("unexpected end of stream", "yaml.open_quote"),
+    ("expected ',' or", "yaml.open_bracket"),
+    ("expected alphabetic or numeric", "yaml.star"),
+    ("undefined alias", "yaml.no_anchor"),
+    ("cannot start any token", "yaml.reserved"),
+    ("expected ' ', but found", "yaml.exclamation"),
+    ("unknown escape character", "yaml.escape"),
 )
-"""What PyYAML calls the mistakes that people make, and what that means."""
+"""Parts of PyYAML's messages, each with the reason that explains the mistake that people make there."""
 
 
-def in_plain_words(error: yaml.MarkedYAMLError) -> str:
+def yaml_mistake(error: yaml.MarkedYAMLError) -> Reason:
+    """The reason for PyYAML's error: one that explains it, or else PyYAML's own words."""
     problem = str(error.problem or error.context or "")
-    return "not valid YAML: " + next((meaning for part, meaning in _IN_PLAIN_WORDS if part in problem), brief(problem))
+    kind = next((kind for part, kind in _MISTAKES if part in problem), None)
+    return make_reason("yaml.invalid", mistake=quoted(brief(problem)) if kind is None else make_reason(kind))

@@ -1,5 +1,6 @@
-"""YAML as a configuration needs it: plain values, with the line of each key and value, so that a problem can be shown
-where it stands. Whatever the text, reading it is quick, and no more is built than was written (T9, T33)."""
+"""Reads YAML into plain values, with the line of each key and value, so that a problem can be shown at its place.
+
+Reading is quick for every text, and builds no more than was written (T9, T33)."""
 
 from __future__ import annotations
 
@@ -13,10 +14,11 @@ from typing import Any
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from bot.repo_config.describe import TAG, brief, got, in_plain_words, is_another_base, is_null, shown
+from bot.model.reasons import Reason, make_reason, quoted
+from bot.repo_config.describe import TAG, brief, describe_node, in_quotes, is_another_base, is_null, yaml_mistake
 from bot.repo_config.policy import PolicyProblem
 
-MAX_DEEP = 12
+MAX_DEPTH = 12
 MAX_ALIASES = 20
 MAX_VALUES = 5_000
 """A key or a value counts each time an alias repeats it."""
@@ -25,16 +27,17 @@ Path = tuple[str | int, ...]
 """Where a value stands: keys and, from 0, places in lists."""
 
 _BREAK = re.compile(r"\r\n|\n|\r")
-_UNFIT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What YAML 1.1 (5.1) wants escaped; half a surrogate pair is nothing at all."""
-_UNFIT_IN_A_VALUE = re.compile("[\x00\ud800-\udfff]")
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that YAML 1.1 (5.1) wants escaped, and lone surrogates."""
+_FORBIDDEN_IN_VALUE = re.compile("[\x00\ud800-\udfff]")
 
 
-class _Unfit(Exception):
-    """The text as a whole cannot be read; `index` is the character at which that shows."""
+class _UnreadableError(Exception):
+    """The text as a whole cannot be read, for that reason; `index` is the character where that shows."""
 
-    def __init__(self, message: str, index: int = 0) -> None:
-        super().__init__(message)
+    def __init__(self, reason: Reason, index: int) -> None:
+        super().__init__(reason.kind)
+        self.reason = reason
         self.index = index
 
 
@@ -75,39 +78,40 @@ class LineIndex:
     def of_node(self, node: Node | None) -> tuple[int, int]:
         return (1, 1) if node is None else self.at(node.start_mark.index)
 
-    def problem(self, message: str, at: tuple[int, int], path: Path = ()) -> PolicyProblem:
-        return PolicyProblem(key=spelt(path), message=message, line=at[0], column=at[1])
+    def problem(self, reason: Reason, at: tuple[int, int], path: Path = ()) -> PolicyProblem:
+        return PolicyProblem(key=dotted_key(path), reason=reason, line=at[0], column=at[1])
 
 
 def parse_document(text: str) -> Document | PolicyProblem:
-    """The document in a YAML text; nothing but comments is an empty one. A problem where it cannot be read at all;
-    a key that stands twice is among the document's problems. Never raises."""
+    """The document in a YAML text, or the problem for which it cannot be read at all; it never raises.
+
+    A text without a value is an empty document. A repeated key is among the document's problems."""
     lines = LineIndex.of(text)
     try:
-        if (unfit := _UNFIT.search(text)) is not None:
-            raise _Unfit(f"holds the control character {shown(unfit[0])}: remove it", unfit.start())
+        if (found := _FORBIDDEN.search(text)) is not None:
+            reason = make_reason("config.control_character", character=in_quotes(found[0]))
+            raise _UnreadableError(reason, found.start())
         loader = _Loader(text)
         root = loader.get_single_node()
         if root is None or is_null(root):
             return Document(MappingProxyType({}), MappingProxyType({}), lines)
         if not isinstance(root, MappingNode):
-            raise _Unfit(f"the file must be a mapping of keys to values, got {got(root)}", root.start_mark.index)
+            reason = make_reason("config.no_mapping", actual=describe_node(root))
+            raise _UnreadableError(reason, root.start_mark.index)
         builder = _Builder(loader, lines)
         values = builder.mapping(root, ())
         return Document(values, builder.places, lines, tuple(builder.problems))
-    except _Unfit as error:
-        return lines.problem(str(error), lines.at(error.index))
+    except _UnreadableError as error:
+        return lines.problem(error.reason, lines.at(error.index))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        return lines.problem(in_plain_words(error), lines.at(mark.index if mark else 0))
+        return lines.problem(yaml_mistake(error), lines.at(mark.index if mark else 0))
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        return PolicyProblem(key="", message=f"not valid YAML: {brief(str(error))}")
+        return PolicyProblem(key="", reason=make_reason("yaml.invalid", mistake=quoted(brief(str(error)))))
 
 
-_TOO_DEEP = f"is nested more than {MAX_DEEP} levels deep: no key needs that"
-_TOO_MANY = (
-    f"holds more than {MAX_VALUES:,} keys and values, those that aliases (`*name`) repeat among them: leave some out"
-)
+_TOO_DEEP = make_reason("config.too_deep", limit=MAX_DEPTH)
+_TOO_MANY = make_reason("config.too_many_values", limit=f"{MAX_VALUES:,}")
 
 
 class _Loader(yaml.SafeLoader):
@@ -123,12 +127,12 @@ class _Loader(yaml.SafeLoader):
         at = self.peek_event().start_mark.index  # type: ignore[no-untyped-call]
         self.repeats += self.check_event(yaml.AliasEvent)
         if self.repeats > MAX_ALIASES:
-            raise _Unfit(f"has more than {MAX_ALIASES} aliases (`*name`): write some of them out", at)
+            raise _UnreadableError(make_reason("config.too_many_aliases", limit=MAX_ALIASES), at)
         self.nodes += 1
         if self.nodes > MAX_VALUES:
-            raise _Unfit(_TOO_MANY, at)
-        if self.depth > MAX_DEEP:
-            raise _Unfit(_TOO_DEEP, at)
+            raise _UnreadableError(_TOO_MANY, at)
+        if self.depth > MAX_DEPTH:
+            raise _UnreadableError(_TOO_DEEP, at)
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1
@@ -137,13 +141,13 @@ class _Loader(yaml.SafeLoader):
 
 @dataclass(slots=True)
 class _Builder:
-    """Makes values of nodes; what YAML would make an object, a set or a date stays something that no key accepts."""
+    """Makes values of nodes. A date, a set or an object of YAML becomes an `object()`, which no key accepts."""
 
     loader: _Loader
     lines: LineIndex
     places: dict[Path, SourcePosition] = field(default_factory=dict)
     problems: list[PolicyProblem] = field(default_factory=list)
-    left: int = MAX_VALUES
+    values_left: int = MAX_VALUES
 
     def mapping(self, node: MappingNode, path: Path) -> dict[str, object]:
         found: dict[str, object] = {}
@@ -169,11 +173,9 @@ class _Builder:
     def _scalar(self, node: ScalarNode) -> object:
         kind = node.tag.removeprefix(TAG)
         if kind == "str":
-            if (unfit := _UNFIT_IN_A_VALUE.search(node.value)) is not None:
-                raise _Unfit(
-                    f"holds the character {shown(unfit[0])}, which no command or path can hold: remove it",
-                    node.start_mark.index,
-                )
+            if (found := _FORBIDDEN_IN_VALUE.search(node.value)) is not None:
+                reason = make_reason("config.forbidden_character", character=in_quotes(found[0]))
+                raise _UnreadableError(reason, node.start_mark.index)
             return node.value
         if kind not in ("null", "bool", "int", "float") or is_another_base(node):
             return object()
@@ -183,7 +185,7 @@ class _Builder:
             return object()  # `!!int three`, or more digits than Python reads
 
     def _entries(self, node: MappingNode, path: Path) -> dict[str, SourcePosition]:
-        """Each key once with where it stands; what `<<` brings in gives way to what stands in the mapping itself."""
+        """Each key once with its position; the mapping's own keys have precedence over those that `<<` merges in."""
         merged: dict[str, SourcePosition] = {}
         own: dict[str, SourcePosition] = {}
         for key, value in node.value:
@@ -193,39 +195,41 @@ class _Builder:
                     merged = {**self._entries(base, (*path, "<<")), **merged}
                 continue
             if not isinstance(key, ScalarNode):
-                raise _Unfit(f"a key must be a plain word, got {got(key)}", key.start_mark.index)
+                reason = make_reason("config.odd_key", actual=describe_node(key))
+                raise _UnreadableError(reason, key.start_mark.index)
             if key.value in own:
-                self._twice(key, own[key.value], path)
+                self._report_repeated(key, own[key.value], path)
             own[key.value] = SourcePosition(key, value)
         return {**merged, **own}
 
     def _bases(self, value: Node) -> Iterator[MappingNode]:
         for base in value.value if isinstance(value, SequenceNode) else (value,):
             if not isinstance(base, MappingNode):
-                raise _Unfit(f"`<<` must stand before a mapping, got {got(base)}", value.start_mark.index)
+                reason = make_reason("config.odd_merge", actual=describe_node(base))
+                raise _UnreadableError(reason, value.start_mark.index)
             yield base
 
-    def _twice(self, key: ScalarNode, first: SourcePosition, path: Path) -> None:
+    def _report_repeated(self, key: ScalarNode, first: SourcePosition, path: Path) -> None:
         line, _ = self.lines.of_node(first.key)
-        message = f"stands twice, on line {line} too, and only the last one would count: remove one"
-        self.problems.append(self.lines.problem(message, self.lines.of_node(key), (*path, key.value)))
+        reason = make_reason("config.repeated_key", line=line)
+        self.problems.append(self.lines.problem(reason, self.lines.of_node(key), (*path, key.value)))
 
     def _count(self, node: Node, depth: int) -> None:
-        """An alias within its own anchor would never end, and aliases of aliases almost never."""
-        self.left -= 1
-        if self.left < 0:
-            raise _Unfit(_TOO_MANY, node.start_mark.index)
-        if depth > MAX_DEEP:
-            raise _Unfit(_TOO_DEEP, node.start_mark.index)
+        """Raises for too many or too deep values: an alias within its own anchor would never end."""
+        self.values_left -= 1
+        if self.values_left < 0:
+            raise _UnreadableError(_TOO_MANY, node.start_mark.index)
+        if depth > MAX_DEPTH:
+            raise _UnreadableError(_TOO_DEEP, node.start_mark.index)
 
 
-def spelt(path: Path) -> str:
-    """The dotted key: `checks.test.command`, `fixers[0]`; what is no plain word is quoted and short."""
+def dotted_key(path: Path) -> str:
+    """The dotted key: `checks.test.command`, `fixers[0]`; a key that is no plain word is quoted and short."""
     text = ""
     for part in path:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            word = part if re.fullmatch(r"[\w/-]{1,60}", part) else shown(part)
+            word = part if re.fullmatch(r"[\w/-]{1,60}", part) else in_quotes(part)
             text += f".{word}" if text else word
     return text

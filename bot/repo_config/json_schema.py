@@ -1,4 +1,4 @@
-"""The published JSON Schema of `.github/mendbot.yml`, and its parts for single keys: messages about a wrong value and
+"""The published JSON Schema of `.github/mendbot.yml`, and its parts for single keys. Messages about a wrong value and
 docs/configuration.md are made from it, so that the three never differ."""
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from bot.model.reasons import Reason, make_reason, quoted
 from bot.repo_config.policy import POLICY_PATH, Policy
 
 Schema = Mapping[str, Any]
@@ -22,7 +23,7 @@ def policy_schema() -> Schema:
 
 
 def _plain(schema: Any, *, names: bool = False) -> Any:
-    """Without what helps nobody: titles made of the keys' names, and the defaults of whole sections."""
+    """The schema without titles, which repeat the keys, and without the defaults of whole sections."""
     if isinstance(schema, list):
         return [_plain(item) for item in schema]
     if not isinstance(schema, dict):
@@ -32,17 +33,17 @@ def _plain(schema: Any, *, names: bool = False) -> Any:
     return {key: _plain(value, names=key in inner) for key, value in schema.items() if key not in noise}
 
 
-def choices(schema: Schema) -> tuple[Schema, ...]:
-    """The kinds of value that there may be, but for null: one, or several where a key takes text or a list."""
+def alternatives(schema: Schema) -> tuple[Schema, ...]:
+    """The kinds of value that are allowed, without null: one, or several where a key takes text or a list."""
     if "$ref" in schema:
         return (policy_schema()["$defs"][schema["$ref"].rpartition("/")[2]],)
-    kinds = [kind for option in schema.get("anyOf", ()) for kind in choices(option)]
+    kinds = [kind for option in schema.get("anyOf", ()) for kind in alternatives(option)]
     return tuple(kind for kind in kinds or [schema] if kind.get("type") != "null")
 
 
-def below(schema: Schema, part: str | int) -> Schema | None:
-    """What a key of the mapping, or an item of the list, may be; None where there is none."""
-    for kind in choices(schema):
+def schema_of(schema: Schema, part: str | int) -> Schema | None:
+    """The schema of a key of the mapping or of an item of the list; None where there is none."""
+    for kind in alternatives(schema):
         if isinstance(part, int) and "items" in kind:
             return dict(kind["items"])
         if isinstance(part, str) and part in kind.get("properties", {}):
@@ -54,52 +55,58 @@ def below(schema: Schema, part: str | int) -> Schema | None:
 
 def keys_of(schema: Schema) -> tuple[str, ...]:
     """The keys of a section, in the order of the documentation; none for anything else."""
-    return tuple(key for kind in choices(schema) for key in kind.get("properties", {}))
+    return tuple(key for kind in alternatives(schema) for key in kind.get("properties", {}))
 
 
 def sections() -> Iterator[tuple[tuple[str, ...], Schema]]:
-    """Each section of the file with where it stands, the file itself first."""
+    """Each section of the file with its path, the file itself first."""
 
     def walk(path: tuple[str, ...], schema: Schema) -> Iterator[tuple[tuple[str, ...], Schema]]:
         yield path, schema
         for key in keys_of(schema):
-            inner = below(schema, key)
+            inner = schema_of(schema, key)
             if inner is not None and keys_of(inner):
                 yield from walk((*path, key), inner)
 
     return walk((), policy_schema())
 
 
-def phrase(schema: Schema) -> str:
-    """What a value must be, in plain words: `a whole number from 1 to 50`."""
-    return either([words for kind in choices(schema) for words in _words(kind)])
+def describe_schema(schema: Schema) -> Reason:
+    """The values that are allowed: `a whole number from 1 to 50`."""
+    return any_of([value for kind in alternatives(schema) for value in _describe(kind)])
 
 
-def either(words: Sequence[str]) -> str:
+def any_of(items: Sequence[Reason]) -> Reason:
     """`a`, `a or b`, `a, b or c`; each once."""
-    each = list(dict.fromkeys(words))
-    return " or ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
+    *others, last = dict.fromkeys(items)
+    if not others:
+        return last
+    first, *rest = others
+    for item in rest:
+        first = make_reason("config.listed", first=first, next=item)
+    return make_reason("config.or", first=first, last=last)
 
 
-def _words(kind: Schema) -> Sequence[str]:
+def _describe(kind: Schema) -> Sequence[Reason]:
     if "enum" in kind:
-        return list(kind["enum"])
+        return [quoted(value) for value in kind["enum"]]
     match kind.get("type"):
         case "integer":
-            return [f"a whole number{_bounds(kind)}"]
+            return [make_reason("config.whole_number", **_bounds(kind))]
+        case "number" if "exclusiveMinimum" in kind:
+            above = f"{kind['exclusiveMinimum']:g}"
+            return [make_reason("config.number_above", above=above, high=f"{kind['maximum']:g}")]
         case "number":
-            return [f"a number{_bounds(kind)}"]
+            return [make_reason("config.number", **_bounds(kind))]
         case "boolean":
-            return ["true", "false"]
+            return [quoted("true"), quoted("false")]
         case "array":
-            return ["a list"]
+            return [make_reason("config.list")]
         case "object":
-            return ["a mapping of keys to values"]
+            return [make_reason("config.key_values")]
         case _:
-            return ["text"]
+            return [make_reason("config.text")]
 
 
-def _bounds(kind: Schema) -> str:
-    if "exclusiveMinimum" in kind:
-        return f" above {kind['exclusiveMinimum']:g} and at most {kind['maximum']:g}"
-    return f" from {kind['minimum']:.0f} to {kind['maximum']:.0f}"
+def _bounds(kind: Schema) -> dict[str, str]:
+    return {"low": f"{kind['minimum']:.0f}", "high": f"{kind['maximum']:.0f}"}

@@ -1,5 +1,6 @@
-"""From the text of `.github/mendbot.yml` to a policy, or to every problem it has: each in plain words, with its key and
-its line. Problems are values, and no text of anybody's makes this raise or take long."""
+"""Reads the text of `.github/mendbot.yml` into a policy, or into every problem it has, each with its key and its line.
+
+Problems are values: no text makes this raise or take long."""
 
 from __future__ import annotations
 
@@ -10,18 +11,34 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from yaml.nodes import Node
 
-from bot.repo_config.describe import MAX_SHOWN, got, is_null, is_plain, is_quoted_number, is_quoted_truth, is_text
+from bot.model.reasons import Reason, make_reason, quoted
+from bot.repo_config.describe import (
+    MAX_SHOWN,
+    describe_node,
+    is_null,
+    is_plain,
+    is_quoted_number,
+    is_quoted_truth,
+    is_text,
+)
 from bot.repo_config.document import Document, Path, parse_document
-from bot.repo_config.json_schema import Schema, below, choices, either, keys_of, phrase, policy_schema, sections
-from bot.repo_config.policy import FIRST_PROBLEMS, Policy, PolicyProblem
+from bot.repo_config.json_schema import (
+    Schema,
+    alternatives,
+    any_of,
+    describe_schema,
+    keys_of,
+    policy_schema,
+    schema_of,
+    sections,
+)
+from bot.repo_config.policy import MAX_PROBLEMS, InvalidValue, Policy, PolicyProblem
 
 MAX_FILE_BYTES = 64 * 1024
 _MIN_LETTERS = 3
-"""So many letters are enough to know which key they begin."""
+"""The letters that are enough to find the key that begins with them."""
 
-_TOO_LARGE = PolicyProblem(
-    key="", message=f"is larger than {MAX_FILE_BYTES // 1024} KiB: no configuration needs that much; shorten it"
-)
+_TOO_LARGE = PolicyProblem(key="", reason=make_reason("config.too_large", kib=MAX_FILE_BYTES // 1024))
 
 
 def parse_policy_file(data: bytes) -> Policy | tuple[PolicyProblem, ...]:
@@ -32,7 +49,7 @@ def parse_policy_file(data: bytes) -> Policy | tuple[PolicyProblem, ...]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data[: error.start].decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
-        return (PolicyProblem(key="", message="is not UTF-8 text: save it in that encoding", line=line),)
+        return (PolicyProblem(key="", reason=make_reason("config.not_utf8"), line=line),)
     return parse_policy(text)
 
 
@@ -53,15 +70,15 @@ def parse_policy(text: str) -> Policy | tuple[PolicyProblem, ...]:
         if not found:
             return policy
     found.sort(key=lambda problem: (problem.line, problem.column))
-    if (more := len(found) - FIRST_PROBLEMS) > 0:
-        last = PolicyProblem(key="", message=f"{more} more problems are not shown", line=found[FIRST_PROBLEMS].line)
-        return (*found[:FIRST_PROBLEMS], last)
+    if (more := len(found) - MAX_PROBLEMS) > 0:
+        last = PolicyProblem(key="", reason=make_reason("config.more", count=more), line=found[MAX_PROBLEMS].line)
+        return (*found[:MAX_PROBLEMS], last)
     return tuple(found)
 
 
 def _problems(document: Document, errors: Iterable[ErrorDetails]) -> list[PolicyProblem]:
     """One problem for each value: of a key that takes text or a list, pydantic reports once why it is no text and once
-    why it is no list. What is wrong within a list or a mapping is reported, and not that the whole is wrong for it."""
+    why it is no list. A problem within a list or a mapping is reported, and not that the whole is wrong for it."""
     by_path: dict[Path, ErrorDetails] = {}
     for error in errors:
         path = _path(document, error["loc"])
@@ -70,10 +87,10 @@ def _problems(document: Document, errors: Iterable[ErrorDetails]) -> list[Policy
     above = {path[:length] for path in by_path for length in range(len(path))}
     deepest = [(path, error) for path, error in by_path.items() if path not in above]
     deepest.sort(key=lambda item: _place(document, *item))
-    # making a sentence takes a look at every key: only what will be shown gets one
-    shown_ones = [_problem(document, path, error) for path, error in deepest[: FIRST_PROBLEMS + 1]]
-    rest = [document.lines.problem("", _place(document, *item)) for item in deepest[FIRST_PROBLEMS + 1 :]]
-    return shown_ones + rest
+    # finding a reason takes a look at every key: a problem that is only counted gets none
+    explained = [_problem(document, path, error) for path, error in deepest[: MAX_PROBLEMS + 1]]
+    counted = [document.lines.problem(quoted(""), _place(document, *item)) for item in deepest[MAX_PROBLEMS + 1 :]]
+    return explained + counted
 
 
 def _path(document: Document, loc: tuple[str | int, ...]) -> Path:
@@ -90,7 +107,7 @@ def _is_about_the_key(error: ErrorDetails) -> bool:
 
 
 def _place(document: Document, path: Path, error: ErrorDetails) -> tuple[int, int]:
-    """The line and the column of what is wrong."""
+    """The line and the column of the error."""
     place = document.places.get(path)
     if place is None:  # a default that does not go with what is there
         return 1, 1
@@ -98,72 +115,75 @@ def _place(document: Document, path: Path, error: ErrorDetails) -> tuple[int, in
 
 
 def _problem(document: Document, path: Path, error: ErrorDetails) -> PolicyProblem:
-    message = _unknown(path) if error["type"] == "extra_forbidden" else _wrong(document, path, error)
-    return document.lines.problem(message, _place(document, path, error), path)
+    reason = _unknown_key(path) if error["type"] == "extra_forbidden" else _wrong_value(document, path, error)
+    return document.lines.problem(reason, _place(document, path, error), path)
 
 
-def _wrong(document: Document, path: Path, error: ErrorDetails) -> str:
+def _wrong_value(document: Document, path: Path, error: ErrorDetails) -> Reason:
     match error["type"]:
         case "value_error":
-            return str(error["ctx"]["error"])
+            invalid = error["ctx"]["error"]
+            assert isinstance(invalid, InvalidValue)
+            return invalid.reason
         case "string_too_short" | "too_short":
-            return "must not be empty"
+            return make_reason("config.empty")
         case "string_too_long":
-            return f"must have at most {error['ctx']['max_length']} characters"
+            return make_reason("config.too_long", limit=error["ctx"]["max_length"])
     schema, node = _schema_at(path), document.places[path].value
-    return f"must be {phrase(schema)}, got {got(node)}{_hint(schema, node, path)}"
+    both = {"expected": describe_schema(schema), "actual": describe_node(node)}
+    words = tuple(word for kind in alternatives(schema) for word in kind.get("enum", ()))
+    if is_text(node) and (nearest := _nearest(node.value[:MAX_SHOWN], words)) is not None:
+        return make_reason("config.must_be.did_you_mean", **both, nearest=nearest)
+    remedy = _remedy(schema, node, path)
+    return make_reason(f"config.must_be.{remedy}" if remedy else "config.must_be", **both)
 
 
-def _hint(schema: Schema, node: Node, path: Path) -> str:
-    """How to correct a common mistake; empty where the sentence before is enough."""
-    kinds = {kind.get("type") for kind in choices(schema)}
+def _remedy(schema: Schema, node: Node, path: Path) -> str | None:
+    """The name of the remedy for a common mistake; None where none is known."""
+    kinds = {kind.get("type") for kind in alternatives(schema)}
     if is_null(node):
-        return ": remove it" if isinstance(path[-1], int) else ": remove the key where the default will do"
+        return "remove_item" if isinstance(path[-1], int) else "remove_key"
     if is_plain(node) and "string" in kinds:
-        return ": put it in quotes"
+        return "add_quotes"
     if (is_quoted_number(node) and kinds & {"integer", "number"}) or (is_quoted_truth(node) and "boolean" in kinds):
-        return ": leave out the quotes"
-    if not is_text(node):
-        return ""
-    words = tuple(word for kind in choices(schema) for word in kind.get("enum", ()))
-    if (nearest := _nearest(node.value[:MAX_SHOWN], words)) is not None:
-        return f"; did you mean `{nearest}`?"
-    if kinds == {"array"}:
-        return ": put it in brackets"
-    return ": write `{ command: … }`" if "command" in keys_of(schema) else ""
+        return "drop_quotes"
+    if is_text(node) and kinds == {"array"}:
+        return "add_brackets"
+    return "add_command" if is_text(node) and "command" in keys_of(schema) else None
 
 
 def _schema_at(path: Path) -> Schema:
     schema = policy_schema()
     for part in path:
-        schema = below(schema, part) or {}
+        schema = schema_of(schema, part) or {}
     return schema
 
 
-def _unknown(path: Path) -> str:
-    """What was meant by a key that is none: one with nearly this name here, or this very name elsewhere."""
+def _unknown_key(path: Path) -> Reason:
+    """The reason for an unknown key, with the key that was probably meant: a similar one, or the same elsewhere."""
     known = keys_of(_schema_at(path[:-1]))
     name = str(path[-1])[:MAX_SHOWN]
     homes = [home for home, schema in sections() if name in keys_of(schema)]
     if homes:
-        return f"unknown key here; `{name}` belongs {_under(homes)}"
+        return make_reason("config.misplaced_key", key=name, place=_under(homes))
     if nearest := _nearest(name, known):
-        return f"unknown key; did you mean `{nearest}`?"
+        return make_reason("config.similar_key", key=nearest)
     everywhere = {key: home for home, schema in sections() for key in keys_of(schema)}
     if (nearest := _nearest(name, tuple(everywhere))) is not None:
         homes = [home for home, schema in sections() if nearest in keys_of(schema)]
-        return f"unknown key; did you mean `{nearest}`, which belongs {_under(homes)}?"
-    return f"unknown key; known here: {', '.join(known)}"
+        return make_reason("config.similar_misplaced_key", key=nearest, place=_under(homes))
+    return make_reason("config.unknown_key", known=", ".join(known))
 
 
-def _under(homes: Iterable[tuple[str, ...]]) -> str:
-    places = [f"`{'.'.join(home)}`" for home in homes if home]
-    return f"under {either(places)}" if places else "at the top of the file, in no section"
+def _under(sections: Iterable[tuple[str, ...]]) -> Reason:
+    names = [quoted(f"`{'.'.join(section)}`") for section in sections if section]
+    return make_reason("config.under", sections=any_of(names)) if names else make_reason("config.at_top")
 
 
 def _nearest(name: str, known: tuple[str, ...]) -> str | None:
-    """The known word nearest to a name, however its words are joined (`maxAttempts` and `max-attempts` are alike), or
-    the only one that begins with it, such as `lang`."""
+    """The known word that is most like the name, or the only one that begins with it, such as `lang`.
+
+    How its words are joined does not count: `maxAttempts` and `max-attempts` are alike."""
     plain = {key.replace("_", "").replace("-", ""): key for key in known}
     word = name.lower().replace("_", "").replace("-", "")
     nearest = difflib.get_close_matches(word, list(plain), n=1, cutoff=0.7)

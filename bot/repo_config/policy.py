@@ -10,8 +10,9 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationInfo, field_validator
 
 from bot.model import CheckName, GroupBy, Language
+from bot.model.reasons import Reason, make_reason
 from bot.repo_config.agents import agent_problem
-from bot.repo_config.describe import shown
+from bot.repo_config.describe import in_quotes
 
 POLICY_PATH = ".github/mendbot.yml"
 
@@ -31,52 +32,60 @@ _NO_REF = re.compile(r"[\x00-\x20~^:?*\[\\\x7f]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/
 """What git lets no branch be called (git-check-ref-format), and options."""
 
 
+class InvalidValue(ValueError):
+    """A value that a key does not take, with the reason."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.kind)
+        self.reason = reason
+
+
 def _not_blank(value: str) -> str:
     if not value.strip():
-        raise ValueError("must not be empty")
+        raise InvalidValue(make_reason("config.empty"))
     return value
 
 
 def _program(words: tuple[str, ...]) -> tuple[str, ...]:
     if not words[0].strip():
-        raise ValueError("must begin with the name of a program")
+        raise InvalidValue(make_reason("config.no_program"))
     return words
 
 
 def _below_the_root(path: str) -> str:
     if path.startswith(("/", "\\")) or _DRIVE.match(path):
-        raise ValueError(f"must be relative to the repository's root, got {shown(path)}")
+        raise InvalidValue(make_reason("config.absolute_path", value=in_quotes(path)))
     if ".." in re.split(r"[/\\]", path):
-        raise ValueError(f"must not lead out of the repository by `..`, got {shown(path)}")
+        raise InvalidValue(make_reason("config.path_outside", value=in_quotes(path)))
     return path
 
 
 def _glob(pattern: str) -> str:
     if not pattern.removeprefix("!").strip():
-        raise ValueError(f"must name a path after the `!`, got {shown(pattern)}")
+        raise InvalidValue(make_reason("config.empty_pattern", value=in_quotes(pattern)))
     _below_the_root(pattern.removeprefix("!"))
     return pattern
 
 
 def _agent(spec: str) -> str:
     if (problem := agent_problem(spec)) is not None:
-        raise ValueError(problem)
+        raise InvalidValue(problem)
     return spec
 
 
 def _alias(word: str) -> str:
     if re.fullmatch(_ALIAS, word) is None or word.endswith("\n"):
-        raise ValueError(f"must be small letters or hyphens behind a slash, such as /fix, got {shown(word)}")
+        raise InvalidValue(make_reason("config.alias", value=in_quotes(word)))
     word = "/" + word.removeprefix("/")
     if word == "/mendbot":
-        raise ValueError("/mendbot is the long form already: choose another word")
+        raise InvalidValue(make_reason("config.alias_taken"))
     return word
 
 
 def _short_verb(word: str) -> str:
     verb = word.removeprefix("/")
     if verb not in VERB_NAMES:
-        raise ValueError(f"must be a verb, such as fix or retest, got {shown(word)}")
+        raise InvalidValue(make_reason("config.verb", value=in_quotes(word)))
     return verb
 
 
@@ -204,26 +213,26 @@ class Policy(_Section):
     @classmethod
     def _plain_branch(cls, value: str | None) -> str | None:
         if value is not None and (not value or _NO_REF.search(value)):
-            raise ValueError(f"is not a branch name, got {shown(value)}")
+            raise InvalidValue(make_reason("config.branch", value=in_quotes(value)))
         return value
 
     @field_validator("skip_label")
     @classmethod
     def _another_label(cls, value: str, info: ValidationInfo) -> str:
         if value.casefold() == str(info.data.get("trigger_label", "")).casefold():
-            raise ValueError("must differ from trigger_label, else nothing would ever start")
+            raise InvalidValue(make_reason("config.same_labels"))
         return value
 
 
 class PolicyProblem(_Section):
-    """What is wrong with a configuration file: the dotted key (empty for the file as a whole), a sentence without line
-    breaks, and the line and column (from 1, within the file)."""
+    """What is wrong with a configuration file, the dotted key (empty for the file as a whole), and the line and the
+    column in the file, both from 1."""
 
     key: str
-    message: str
+    reason: Reason
     line: int = 1
     column: int = 1
 
 
-FIRST_PROBLEMS: Final = 20
-"""How many problems are reported at once: a file with more is of another kind altogether."""
+MAX_PROBLEMS: Final = 20
+"""The problems that are reported at once: a file with more is hardly a configuration."""

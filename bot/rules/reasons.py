@@ -7,19 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bot.errors import MendbotError
-from bot.model.reasons import Reason, Value
+from bot.model.reasons import Reason, make_reason, quoted
 
 __all__ = ["all_reasons", "error_reason", "make_reason", "quoted"]
-
-
-def make_reason(kind: str, **values: Value) -> Reason:
-    """The reason of that kind. The message `reason.KIND` of the catalog names its fields; a test compares them."""
-    return Reason(kind=kind, values=values)
-
-
-def quoted(text: str) -> Reason:
-    """Somebody else's words: GitHub's, git's, an operating system's or an agent's."""
-    return make_reason("quoted", text=text)
 
 
 def error_reason(error: MendbotError) -> Reason:

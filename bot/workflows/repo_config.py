@@ -10,6 +10,8 @@ from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy_file
 from bot.github.repository import NoFile, RepositoryClient
 from bot.logs import get_logger
 from bot.model import Repo
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import error_reason
 from bot.store.runs.reported import Published
 from bot.workflows.context import Context
 
@@ -39,7 +41,7 @@ async def _ask(context: Context, repo: Repo) -> tuple[Policy, str]:
             await context.stores.reports.record(repo, _TARGET, published)
         return parsed, parsed.base_branch or default
     get_logger().warning(
-        "policy_broken", repo=repo.full_name, problems=[f"{item.key}: {item.message}" for item in parsed]
+        "policy_broken", repo=repo.full_name, problems=[f"{item.key}: {english(item.reason)}" for item in parsed]
     )
     policy = kept or Policy()
     return policy, policy.base_branch or default
@@ -50,7 +52,7 @@ async def read_policy(client: RepositoryClient, ref: str) -> Policy | tuple[Poli
     try:
         return parse_policy_file(await client.read_file(POLICY_PATH, ref) or b"")
     except NoFile as error:
-        return (PolicyProblem(key="", message=str(error)),)
+        return (PolicyProblem(key="", reason=error_reason(error)),)
 
 
 async def kept_policy(context: Context, repo: Repo) -> Policy | None:

@@ -14,7 +14,8 @@ import pytest
 from bot.cli.config import config
 from bot.config import VERB_NAMES, Policy, parse_policy, policy_schema
 from bot.errors import UserError
-from bot.repo_config.json_schema import phrase
+from bot.repo_config.json_schema import describe_schema
+from bot.reports.locale.reasons import english
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "docs" / "mendbot.schema.json"
@@ -185,7 +186,7 @@ def rows(section: dict[str, Any], above: str = "") -> Iterator[str]:
         if inner is None:
             default = about["default"]
             shown = "" if default in (None, []) else f"`{default if isinstance(default, str) else json.dumps(default)}`"
-            yield f"| `{above}{key}` | {phrase(about)} | {shown or '–'} | {about['description']} |"
+            yield f"| `{above}{key}` | {english(describe_schema(about))} | {shown or '–'} | {about['description']} |"
         elif above != "checks.":
             yield from rows(inner, f"{above}{key}.")
         elif key == "test":

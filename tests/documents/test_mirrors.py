@@ -103,6 +103,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/tampering/forced_passes",
         "rules/tampering/lost_cases",
     ),
+    "rules/test_reasons.py": ("model/reasons",),
     "rules/test_rejection_reasons.py": ("reports/locale/reasons",),
     "rules/stop/test_limits.py": ("rules/stop/__init__",),
     "rules/grouping/test_groups.py": ("rules/grouping/__init__",),

@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.config import Policy, PolicyProblem, parse_policy, parse_policy_file, policy_schema
+from bot.reports.locale.reasons import english
 from tests.full_policy import FULL
 from tests.machine import CPU_S
 
@@ -61,7 +62,7 @@ LIMITS = {
 def test_a_limit_is_told_by_name_and_number(name: str) -> None:
     found = parse_policy(BOMBS[name])
     assert isinstance(found, tuple)
-    assert [problem.message[: len(LIMITS[name])] for problem in found] == [LIMITS[name]]
+    assert [english(problem.reason)[: len(LIMITS[name])] for problem in found] == [LIMITS[name]]
     # it shows where the limit is passed, and not at the end of what would have been read
     assert found[0].line <= 15
 
@@ -72,7 +73,9 @@ def test_what_grows_without_end_is_a_problem_at_once(name: str) -> None:
     found = parse_policy(BOMBS[name])
     assert time.process_time() - start < CPU_S
     assert isinstance(found, tuple) is (name != "one agent")
-    assert max((len(problem.message) for problem in found if isinstance(problem, PolicyProblem)), default=0) < 400
+    assert (
+        max((len(english(problem.reason)) for problem in found if isinstance(problem, PolicyProblem)), default=0) < 400
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,9 +106,9 @@ def is_told_well(text: str) -> None:
     assert [problem.line for problem in found] == sorted(problem.line for problem in found)
     for problem in found:
         assert 1 <= problem.line <= lines_of(text)
-        assert problem.message
-        assert (problem.key + problem.message).isprintable()
-        assert len(problem.message) < 400
+        assert english(problem.reason)
+        assert (problem.key + english(problem.reason)).isprintable()
+        assert len(english(problem.reason)) < 400
 
 
 @given(st.text(max_size=200))

@@ -18,7 +18,9 @@ from bot.config import (
     parse_policy_file,
 )
 from bot.errors import ConfigError
+from bot.model.reasons import make_reason
 from bot.repo_config.agents import AGENT_KINDS, agent_problem
+from bot.reports.locale.reasons import english
 from bot.workflows.agents.build_agents import check_specs
 from tests.full_policy import FULL
 
@@ -30,7 +32,7 @@ def problems(text: str) -> tuple[PolicyProblem, ...]:
 
 
 def told(text: str) -> list[str]:
-    return [f"{problem.line}: {problem.key}: {problem.message}" for problem in problems(text)]
+    return [f"{problem.line}: {problem.key}: {english(problem.reason)}" for problem in problems(text)]
 
 
 def policy(text: str) -> Policy:
@@ -139,7 +141,7 @@ def test_a_mistake_is_told_in_plain_words_with_its_line(name: str) -> None:
 def test_what_is_no_such_file_at_all_is_one_problem(text: str, line: int, said: str) -> None:
     (problem,) = problems(text)
     assert (problem.key, problem.line) == ("", line)
-    assert said in problem.message
+    assert said in english(problem.reason)
 
 
 def test_lines_are_those_of_an_editor_whatever_ends_them() -> None:
@@ -161,13 +163,13 @@ def test_problems_stand_in_the_order_of_the_file_with_their_columns() -> None:
 def test_many_problems_are_cut_and_counted() -> None:
     found = problems("".join(f"k{index}: 1\n" for index in range(100)))
     assert [problem.line for problem in found] == list(range(1, 22))
-    assert found[-1] == PolicyProblem(key="", message="80 more problems are not shown", line=21)
+    assert found[-1] == PolicyProblem(key="", reason=make_reason("config.more", count=80), line=21)
 
 
 @pytest.mark.parametrize(("data", "line"), [(b"\xff", 1), (b"a\r\nb\n\xe4", 3), ("x".encode("utf-16"), 1)])
 def test_bytes_that_are_no_utf_8_are_a_problem(data: bytes, line: int) -> None:
     (problem,) = parse_policy_file(data)  # type: ignore[misc]
-    assert (problem.line, problem.message) == (line, "is not UTF-8 text: save it in that encoding")
+    assert (problem.line, english(problem.reason)) == (line, "is not UTF-8 text: save it in that encoding")
 
 
 def test_a_files_bytes_are_read_as_its_text_is() -> None:
@@ -177,7 +179,7 @@ def test_a_files_bytes_are_read_as_its_text_is() -> None:
     cut_within_a_letter = ("ä" * 40_000).encode()[:65_537]
     for large in (b"#" * 65_537, cut_within_a_letter):
         (problem,) = parse_policy_file(large)  # type: ignore[misc]
-        assert "larger than 64 KiB" in problem.message
+        assert "larger than 64 KiB" in english(problem.reason)
 
 
 # ---- agents, as the operator's settings name them

@@ -10,6 +10,7 @@ import pytest
 
 from bot.config import Policy, parse_policy_file
 from bot.errors import Transient, UserError
+from bot.reports.locale.reasons import english
 from bot.workflows.repo_config import get_policy, kept_policy, read_policy
 from tests.workflows.conftest import NAME, Harness
 
@@ -105,7 +106,7 @@ def test_bytes_that_are_no_text_are_told_as_the_command_tells_them(at_desk: AtDe
         return await read_policy(at.context.github.repository(at.repo), sha)
 
     (problem,) = at_desk(work)
-    assert problem.message == parse_policy_file(b"a: \xff\n")[0].message  # type: ignore[index]
+    assert problem.reason == parse_policy_file(b"a: \xff\n")[0].reason  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_what_is_no_file_that_github_shows_is_a_broken_file_and_not_none(
         return found, (await get_policy(at.context, at.repo))[0].trigger_label
 
     found, label = at_desk(work)
-    assert [problem.message for problem in found] == [told]
+    assert [english(problem.reason) for problem in found] == [told]
     assert label == "mend"
 
 

@@ -10,7 +10,7 @@ from bot.model.reasons import Reason, Value
 from bot.reports.format.markdown import escape
 from bot.reports.locale.catalog import has_message, t
 
-__all__ = ["english", "english_json", "named_reason", "reason_text", "refused", "user_error"]
+__all__ = ["english", "english_json", "error_text", "named_reason", "reason_text", "refused", "user_error"]
 
 _Error = TypeVar("_Error", bound=MendbotError)
 
@@ -32,6 +32,11 @@ def _worded(value: Value, language: Language) -> str | int:
 def english(reason: Reason | None) -> str:
     """The reason as programs get it; empty where there is none."""
     return "" if reason is None else reason_text(reason, "en")
+
+
+def error_text(error: MendbotError, language: Language) -> str:
+    """Why the error was raised, in that language where it has a reason."""
+    return str(error) if error.because is None else reason_text(error.because, language)
 
 
 def english_json(value: Any) -> Any:

@@ -112,24 +112,24 @@ def config_output(
     return "neutral", CheckOutput(
         title=cut_bytes(title, _TITLE_BYTES),
         summary=cut_bytes("\n\n".join(part for part in parts if part), CHECK_BYTES),
-        annotations=tuple(_annotation(problem, path) for problem in problems[:MAX_ANNOTATIONS]),
+        annotations=tuple(_annotation(problem, path, language) for problem in problems[:MAX_ANNOTATIONS]),
     )
 
 
 def _problem(problem: PolicyProblem, language: Language) -> str:
     place = [t(language, "pull_check.config.line", line=problem.line)] if problem.line else []
     place += [inline_code(problem.key, 120)] if problem.key else []
-    return f"- {', '.join(place)}{': ' if place else ''}{escape(problem.message)}"
+    return f"- {', '.join(place)}{': ' if place else ''}{escape(reason_text(problem.reason, language))}"
 
 
-def _annotation(problem: PolicyProblem, path: str) -> Annotation:
+def _annotation(problem: PolicyProblem, path: str, language: Language) -> Annotation:
     line = max(problem.line or 1, 1)
     return Annotation(
         path=posixpath.normpath(path),
         start_line=line,
         end_line=line,
         level="warning",
-        message=cut_middle(strip_control(problem.message), _MESSAGE_CHARS) or "–",
+        message=cut_middle(strip_control(reason_text(problem.reason, language)), _MESSAGE_CHARS) or "–",
         title=cut_bytes(one_line(problem.key), _TITLE_BYTES),
     )
 

@@ -13,6 +13,8 @@ from typing import Any
 from bot.errors import UserError
 from bot.model import Phase, Problem, Session, SessionRequest, ShellOrArgv, Status
 from bot.repo_config.agents import agent_problem
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import all_reasons
 from bot.rules.runs.proof import proof_of
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
@@ -161,7 +163,7 @@ def _agents(value: object) -> tuple[str, ...]:
     agents = tuple(_text(item, what, 4096) for item in _list(value, what, AGENTS_LIMIT))
     problems = [problem for agent in dict.fromkeys(agents) if (problem := agent_problem(agent)) is not None]
     if problems:
-        raise _Wrong("; ".join(problems))
+        raise _Wrong(english(all_reasons(problems)))
     return agents
 
 

@@ -44,7 +44,7 @@ def check_specs(specs: Sequence[str]) -> None:
     for spec in specs:
         problem = agent_problem(spec)
         if problem is not None:
-            raise ConfigError(problem)
+            raise user_error(problem, ConfigError)
 
 
 def operators_argv(settings: Settings, spec: str, *, by_operator: bool) -> tuple[str, ...] | None:

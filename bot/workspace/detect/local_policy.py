@@ -8,6 +8,7 @@ from pathlib import Path
 from bot.config import POLICY_PATH, ChecksPolicy, Policy, PolicyProblem, parse_policy_file
 from bot.errors import UserError
 from bot.model import CHECK_ORDER, CheckName
+from bot.reports.locale.reasons import english
 from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.detect.monorepo import situated
 from bot.workspace.git.command import GitError, git
@@ -24,7 +25,7 @@ async def local_policy(tree: Path) -> Policy:
 
 
 def _message(problem: PolicyProblem) -> str:
-    return f"line {problem.line}: {f'{problem.key}: ' if problem.key else ''}{problem.message}"
+    return f"line {problem.line}: {f'{problem.key}: ' if problem.key else ''}{english(problem.reason)}"
 
 
 async def _committed(tree: Path) -> bytes | None:

@@ -68,7 +68,7 @@ def test_no_stranger_speaks_and_no_limit_is_passed(text: str, many: int, languag
         )[1],
         awaiting_output(view, language)[1],
         filtered_output(view, language)[1],
-        config_output([PolicyProblem(key=text, message=text)] * many, text, language, in_force=True)[1],
+        config_output([PolicyProblem(key=text, reason=quoted(text))] * many, text, language, in_force=True)[1],
     ]
     for output in outputs:
         assert len(output.title.encode()) <= 255 and "\n" not in output.title

@@ -50,7 +50,7 @@ def head_output(name: str, language: Language) -> tuple[str, CheckOutput]:
         case "filtered":
             return filtered_output(VIEW, language)
         case "config":
-            broken = (*PROBLEMS, PolicyProblem(key="", message="not valid YAML", line=3))
+            broken = (*PROBLEMS, PolicyProblem(key="", reason=quoted("not valid YAML"), line=3))
             return config_output(broken, ".github/mendbot.yml", language, in_force=True)
         case _:
             return config_output(PROBLEMS[:1], ".github/mendbot.yml", language, in_force=False)
@@ -126,7 +126,7 @@ def test_what_ended_early_says_why_and_never_counts_as_passed(reason: str, detai
 
 
 def test_a_broken_configuration_is_told_at_its_lines() -> None:
-    problems = [PolicyProblem(key=f"k{at}", message="m", line=at) for at in range(300)]
+    problems = [PolicyProblem(key=f"k{at}", reason=quoted("m"), line=at) for at in range(300)]
     concluded, output = config_output(problems, "x.yml", in_force=True)
     assert concluded == "neutral" and output.title == "300 problems in x.yml"
     assert [found.start_line for found in output.annotations] == [1, *range(1, 200)]
