@@ -65,7 +65,7 @@ def error_response(status: int, reason: Reason, headers: Mapping[str, str] | Non
 
 def not_found(what: str, listed_at: str) -> Response:
     """404 for a thing of that kind, with the path that lists those there are."""
-    return error_response(404, make_reason("http.not_found", what=what, path=listed_at))
+    return error_response(404, make_reason("request.not_found", what=what, path=listed_at))
 
 
 def invalid(field: str, reason: Reason) -> InvalidRequest:
@@ -80,11 +80,11 @@ async def no_route(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     allowed = ", ".join(sorted(_methods(request)))
     if not allowed:
-        return error_response(error.status_code, make_reason("http.no_path"), error.headers)
+        return error_response(error.status_code, make_reason("request.no_path"), error.headers)
     headers = {**(error.headers or {}), "Allow": allowed}
     if request.method == "OPTIONS":
         return Response(status_code=204, headers=headers)
-    reason = make_reason("http.method", method=request.method, allowed=allowed)
+    reason = make_reason("request.method", method=request.method, allowed=allowed)
     return error_response(error.status_code, reason, headers)
 
 
@@ -102,7 +102,7 @@ def deliveries(store: Deliveries, refused: Callable[[int, int], Awaitable[Sequen
         limit, offset = page(request)
         flag = request.query_params.get("refused", "0")
         if flag not in ("0", "1"):
-            raise invalid("refused", make_reason("http.refused_flag"))
+            raise invalid("refused", make_reason("request.refused_flag"))
         rows = await (refused if flag == "1" else store.list)(limit, offset)
         return answer([row.model_dump() for row in rows])
 
@@ -118,14 +118,14 @@ def number(request: Request, name: str, default: int, *, least: int = 0, most: i
     """A whole number of the query within these bounds. Raises InvalidRequest."""
     value = parse_number(request.query_params.get(name, str(default)), name)
     if not least <= value <= most:
-        raise invalid(name, make_reason("http.range", least=least, most=most))
+        raise invalid(name, make_reason("request.range", least=least, most=most))
     return value
 
 
 def parse_number(text: str, name: str) -> int:
     """A whole number from 0 to 2⁶³ - 1, which databases can store. Raises InvalidRequest with that field name."""
     if not _NUMBER.match(text) or int(text) >= 2**63:
-        raise invalid(name, make_reason("http.number"))
+        raise invalid(name, make_reason("request.number"))
     return int(text)
 
 
@@ -133,7 +133,7 @@ async def json_body(request: Request) -> object:
     """The JSON body of a request. Raises UnreadableBody for one that is too large, too slow or not JSON."""
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
-        raise UnreadableBody(415, make_reason("http.content_type"))
+        raise UnreadableBody(415, make_reason("request.content_type"))
     declared = request.headers.get("content-length", "0")
     if not _NUMBER.match(declared) or int(declared) > MAX_BODY:
         raise _too_large()
@@ -145,7 +145,7 @@ async def json_body(request: Request) -> object:
                 if len(body) > MAX_BODY:
                     raise _too_large()
     except TimeoutError:
-        raise UnreadableBody(408, make_reason("http.too_slow", seconds=round(READ_TIMEOUT_S))) from None
+        raise UnreadableBody(408, make_reason("request.too_slow", seconds=round(READ_TIMEOUT_S))) from None
     try:
         return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -153,13 +153,13 @@ async def json_body(request: Request) -> object:
 
 
 def _too_large() -> UnreadableBody:
-    return UnreadableBody(413, make_reason("http.too_large", bytes=MAX_BODY))
+    return UnreadableBody(413, make_reason("request.too_large", bytes=MAX_BODY))
 
 
 def not_json(error: ValueError | RecursionError) -> Reason:
     """Why a body is not JSON, by the error that its parser raised."""
-    why = make_reason("http.too_deep") if isinstance(error, RecursionError) else quoted(str(error)[:200])
-    return make_reason("http.not_json", why=why)
+    why = make_reason("request.too_deep") if isinstance(error, RecursionError) else quoted(str(error)[:200])
+    return make_reason("request.not_json", why=why)
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -175,7 +175,7 @@ class Guard:
     def read(self, endpoint: Endpoint) -> Endpoint:
         async def guarded_read(request: Request) -> Response:
             if not self._has_token(request.headers):
-                return error_response(401, make_reason("http.no_token"), {"WWW-Authenticate": "Bearer"})
+                return error_response(401, make_reason("request.no_token"), {"WWW-Authenticate": "Bearer"})
             return await _handle_errors(endpoint, request)
 
         return guarded_read
@@ -185,7 +185,7 @@ class Guard:
 
         async def guarded_write(request: Request) -> Response:
             if _is_cross_site(request.headers):
-                return error_response(403, make_reason("http.other_site"))
+                return error_response(403, make_reason("request.other_site"))
             return await read(request)
 
         return guarded_write
@@ -225,6 +225,6 @@ async def _handle_errors(endpoint: Endpoint, request: Request) -> Response:
         return answer({"error": str(error), "problems": []}, 422)
     except Transient as error:
         wait = {} if error.retry_after_s is None else {"Retry-After": str(math.ceil(error.retry_after_s))}
-        return error_response(503, make_reason("http.try_again", why=error_reason(error)), wait)
+        return error_response(503, make_reason("request.try_again", why=error_reason(error)), wait)
     except ClientDisconnect:
         return Response(status_code=400)  # the client has gone

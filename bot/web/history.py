@@ -20,7 +20,7 @@ def history(store: History) -> Endpoint:
     async def listing(request: Request) -> Response:
         file, error = (request.query_params.get(name, "") for name in ("file", "error"))
         if bool(file) == bool(error):
-            raise invalid("error" if file else "file", make_reason("http.file_or_error"))
+            raise invalid("error" if file else "file", make_reason("request.file_or_error"))
         limit = number(request, "limit", _DEFAULT, least=1, most=MAX_LIMIT)
         if file:
             return answer(as_json(await store.by_file(file, limit)))

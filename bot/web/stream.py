@@ -68,7 +68,7 @@ class EventStream(StreamingResponse):
         streams = self._streams
         streams.loop = asyncio.get_running_loop()
         if streams.open >= streams.limit or streams.closing.is_set():
-            full = make_reason("http.streams", count=streams.limit)
+            full = make_reason("request.streams", count=streams.limit)
             return await error_response(503, full, {"Retry-After": "5"})(scope, receive, send)
         streams.open += 1
         writing = asyncio.create_task(self.stream_response(_with_timeout(send)))
@@ -118,7 +118,7 @@ async def follow(sessions: Followed, session_id: str, after: int, heartbeat_s: f
                 return
             notified = await sessions.changed(session_id, after, heartbeat_s)
         except Transient as error:
-            message = english(make_reason("http.resume", why=error_reason(error)))
+            message = english(make_reason("request.resume", why=error_reason(error)))
             yield f": {' '.join(message.split())}\n\n".encode()
             return
         if not notified:

@@ -93,7 +93,7 @@ class WebhookEndpoint:
             async with asyncio.timeout(READ_TIMEOUT_S):
                 body = await self._read(headers, receive)
         except TimeoutError:
-            raise HttpRejection(408, make_reason("http.too_slow", seconds=round(READ_TIMEOUT_S))) from None
+            raise HttpRejection(408, make_reason("request.too_slow", seconds=round(READ_TIMEOUT_S))) from None
         if not signed(body, headers.get(b"x-hub-signature-256"), self._secrets):
             raise HttpRejection(401, make_reason("webhook.unsigned"))
         target = headers.get(b"x-github-hook-installation-target-id")
@@ -137,7 +137,7 @@ class WebhookEndpoint:
 
 
 def _too_large() -> HttpRejection:
-    return HttpRejection(413, make_reason("http.too_large", bytes=MAX_BODY), unread=True)
+    return HttpRejection(413, make_reason("request.too_large", bytes=MAX_BODY), unread=True)
 
 
 class WebhookRouter:
@@ -194,4 +194,4 @@ def _check_object(body: bytes) -> None:
     except (ValueError, RecursionError) as error:
         raise HttpRejection(400, not_json(error)) from None
     if not isinstance(value, dict):
-        raise HttpRejection(400, make_reason("http.no_object"))
+        raise HttpRejection(400, make_reason("request.no_object"))

@@ -28,7 +28,7 @@ EVIL = "a, which b paused (1 of 1 in use) {x} \n@ann"
 KINDS = sorted(
     {key.removeprefix("reason.").removesuffix(".one") for key in messages("en") if key.startswith("reason.")}
 )
-WORDLESS = {"quoted", "all", "agent", "config.listed", "settings.wrong"}
+WORDLESS = {"quoted", "all", "agent", "config.listed", "settings.wrong", "checks.eligibility"}
 """Kinds that only hold what others say."""
 
 
