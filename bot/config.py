@@ -58,8 +58,8 @@ def _default_home() -> Path:
     return (Path(data) if data.startswith("/") else Path.home() / ".local" / "share") / "mendbot"
 
 
-def _setting(name: str, default: Any, help_text: str, *, ge: float | None = None) -> Any:
-    return Field(default, validation_alias=name, description=help_text, ge=ge)
+def _setting(name: str, default: Any, *, ge: float | None = None) -> Any:
+    return Field(default, validation_alias=name, ge=ge)
 
 
 class Settings(BaseModel):
@@ -67,62 +67,46 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    app_id: str | None = _setting("APP_ID", None, "the GitHub App's id")
-    private_key: SecretStr | None = _setting("PRIVATE_KEY", None, "the App's private key, PEM")
-    private_key_path: Path | None = _setting("PRIVATE_KEY_PATH", None, "a file with that key")
-    webhook_secret: SecretStr | None = _setting("WEBHOOK_SECRET", None, "signs deliveries; 32+ characters")
-    port: int = _setting("PORT", 3000, "where `serve` listens")
-    log_level: str = _setting("LOG_LEVEL", "info", "debug, info, warning or error")
-    log_format: str = _setting("LOG_FORMAT", "console", "console or json")
-    home: Path = Field(
-        default_factory=_default_home,
-        validation_alias="MENDBOT_HOME",
-        description="database, mirrors, worktrees, artifacts",
-    )
-    database_url: str | None = _setting("MENDBOT_DATABASE_URL", None, "SQLite in the home by default")
-    github_api_url: str = _setting("MENDBOT_GITHUB_API_URL", "https://api.github.com", "the REST API")
-    github_url: str = _setting("MENDBOT_GITHUB_URL", "https://github.com", "pages and git over HTTP")
-    admin_token: SecretStr | None = _setting("MENDBOT_ADMIN_TOKEN", None, "opens the HTTP routes")
-    max_worktrees: int = _setting("MENDBOT_MAX_WORKTREES", 3, "worktrees at once per repository", ge=1)
-    quiet_seconds: float = _setting(
-        "MENDBOT_QUIET_SECONDS", 10.0, "wait this long for more labels before grouping", ge=0
-    )
-    agents: tuple[str, ...] = _setting(
-        "MENDBOT_AGENTS", ("fixers", "history", "command"), "agent specs, comma-separated, tried in order"
-    )
-    agent_command: tuple[str, ...] = _setting(
-        "MENDBOT_AGENT_COMMAND", (), "the command agent's argv: a JSON array or a shell-quoted line"
-    )
-    agent_env: tuple[str, ...] = _setting(
-        "MENDBOT_AGENT_ENV", (), "names of variables that the command agent alone receives"
-    )
-    agent_binds: tuple[Path, ...] = _setting("MENDBOT_AGENT_BINDS", (), "paths that the command agent alone may read")
-    agent_network: bool = _setting("MENDBOT_AGENT_NETWORK", False, "give the command agent the network")
-    sandbox: SandboxMode = _setting("MENDBOT_SANDBOX", "auto", "auto, bubblewrap or none")
-    toolchains: tuple[Path, ...] = _setting(
-        "MENDBOT_TOOLCHAINS", (), "directories with a bin/ that checks may use, read-only, beside /usr"
-    )
-    tools: ToolsMode = _setting(
-        "MENDBOT_TOOLS", "auto", "auto or off: whether pytest, pnpm, uv and the like are fetched where missing"
-    )
-    check_memory_mb: int = _setting(
-        "MENDBOT_CHECK_MEMORY_MB",
-        CHECK_MEMORY_MB,
-        "MB of memory for all processes of one check, set-up step or agent together",
-        ge=64,
-    )
-    allow_root: bool = _setting("MENDBOT_ALLOW_ROOT", False, "let `serve` run as uid 0")
-    allow_private_api: bool = _setting(
-        "MENDBOT_ALLOW_PRIVATE_API", False, "plain HTTP or private addresses for the API"
-    )
-    workspace_roots: tuple[Path, ...] = _setting(
-        "MENDBOT_WORKSPACE_ROOTS", (), "where local sessions over HTTP may work"
-    )
-    language: Language = _setting("MENDBOT_LANGUAGE", "en", "en or ko")
-    write_spacing_s: float = _setting(
-        "MENDBOT_WRITE_SPACING_SECONDS", 1.0, "pause between two writes to GitHub, as GitHub asks", ge=0
-    )
-    workers: int = _setting("MENDBOT_WORKERS", 4, "runs worked on at once", ge=1)
+    app_id: str | None = _setting("APP_ID", None)  # the GitHub App's id
+    private_key: SecretStr | None = _setting("PRIVATE_KEY", None)  # the App's private key, PEM
+    private_key_path: Path | None = _setting("PRIVATE_KEY_PATH", None)  # a file with that key
+    webhook_secret: SecretStr | None = _setting("WEBHOOK_SECRET", None)  # signs deliveries; 32+ characters
+    port: int = _setting("PORT", 3000)  # where `serve` listens
+    log_level: str = _setting("LOG_LEVEL", "info")  # debug, info, warning or error
+    log_format: str = _setting("LOG_FORMAT", "console")  # console or json
+    # database, mirrors, worktrees, artifacts
+    home: Path = Field(default_factory=_default_home, validation_alias="MENDBOT_HOME")
+    database_url: str | None = _setting("MENDBOT_DATABASE_URL", None)  # SQLite in the home by default
+    github_api_url: str = _setting("MENDBOT_GITHUB_API_URL", "https://api.github.com")  # the REST API
+    github_url: str = _setting("MENDBOT_GITHUB_URL", "https://github.com")  # pages and git over HTTP
+    admin_token: SecretStr | None = _setting("MENDBOT_ADMIN_TOKEN", None)  # opens the HTTP routes
+    max_worktrees: int = _setting("MENDBOT_MAX_WORKTREES", 3, ge=1)  # worktrees at once per repository
+    # wait this long for more labels before grouping
+    quiet_seconds: float = _setting("MENDBOT_QUIET_SECONDS", 10.0, ge=0)
+    # agent specs, comma-separated, tried in order
+    agents: tuple[str, ...] = _setting("MENDBOT_AGENTS", ("fixers", "history", "command"))
+    # the command agent's argv: a JSON array or a shell-quoted line
+    agent_command: tuple[str, ...] = _setting("MENDBOT_AGENT_COMMAND", ())
+    # names of variables that the command agent alone receives
+    agent_env: tuple[str, ...] = _setting("MENDBOT_AGENT_ENV", ())
+    agent_binds: tuple[Path, ...] = _setting("MENDBOT_AGENT_BINDS", ())  # paths that the command agent alone may read
+    agent_network: bool = _setting("MENDBOT_AGENT_NETWORK", False)  # give the command agent the network
+    sandbox: SandboxMode = _setting("MENDBOT_SANDBOX", "auto")  # auto, bubblewrap or none
+    # directories with a bin/ that checks may use, read-only, beside /usr
+    toolchains: tuple[Path, ...] = _setting("MENDBOT_TOOLCHAINS", ())
+    # auto or off: whether pytest, pnpm, uv and the like are fetched where missing
+    tools: ToolsMode = _setting("MENDBOT_TOOLS", "auto")
+    # MB of memory for all processes of one check, set-up step or agent together
+    check_memory_mb: int = _setting("MENDBOT_CHECK_MEMORY_MB", CHECK_MEMORY_MB, ge=64)
+    allow_root: bool = _setting("MENDBOT_ALLOW_ROOT", False)  # let `serve` run as uid 0
+    # plain HTTP or private addresses for the API
+    allow_private_api: bool = _setting("MENDBOT_ALLOW_PRIVATE_API", False)
+    # where local sessions over HTTP may work
+    workspace_roots: tuple[Path, ...] = _setting("MENDBOT_WORKSPACE_ROOTS", ())
+    language: Language = _setting("MENDBOT_LANGUAGE", "en")  # en or ko
+    # pause between two writes to GitHub, as GitHub asks
+    write_spacing_s: float = _setting("MENDBOT_WRITE_SPACING_SECONDS", 1.0, ge=0)
+    workers: int = _setting("MENDBOT_WORKERS", 4, ge=1)  # runs worked on at once
 
     @field_validator("agents", "agent_env", mode="before")
     @classmethod

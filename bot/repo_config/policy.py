@@ -118,34 +118,39 @@ class _Section(BaseModel):
 
 
 def _key(
-    default: Any, help_text: str, *, ge: float | None = None, gt: float | None = None, le: float | None = None
+    default: Any,
+    *,
+    help: str,  # noqa: A002
+    ge: float | None = None,
+    gt: float | None = None,
+    le: float | None = None,
 ) -> Any:
-    return Field(default, description=help_text, ge=ge, gt=gt, le=le)
+    return Field(default, description=help, ge=ge, gt=gt, le=le)
 
 
 class CheckPolicy(_Section):
     """One check's own command, its limit in seconds and the report it writes."""
 
     command: CommandLine | None = _key(
-        None, "What runs the check: text for `sh -c`, or a list of words; found in the project's files by default."
+        None, help="What runs the check: text for `sh -c`, or a list of words; found in the project's files by default."
     )
     timeout: Seconds | None = _key(
         None,
-        "Its time limit in seconds; 60 for typecheck, 120 for lint and 300 for test by default.",
+        help="Its time limit in seconds; 60 for typecheck, 120 for lint and 300 for test by default.",
         gt=0,
         le=7200,
     )
     report: InnerPath | None = _key(
-        None, "A JUnit XML or SARIF file that the command writes, for places; JUnit also names the tests that ran."
+        None, help="A JUnit XML or SARIF file that the command writes, for places; JUnit also names the tests that ran."
     )
 
 
 class ChecksPolicy(_Section):
     """The three checks."""
 
-    typecheck: CheckPolicy = _key(CheckPolicy(), "The type checker.")
-    lint: CheckPolicy = _key(CheckPolicy(), "The linter.")
-    test: CheckPolicy = _key(CheckPolicy(), "The tests.")
+    typecheck: CheckPolicy = _key(CheckPolicy(), help="The type checker.")
+    lint: CheckPolicy = _key(CheckPolicy(), help="The linter.")
+    test: CheckPolicy = _key(CheckPolicy(), help="The tests.")
 
     def of(self, check: CheckName) -> CheckPolicy:
         return {"typecheck": self.typecheck, "lint": self.lint, "test": self.test}[check]
@@ -154,60 +159,66 @@ class ChecksPolicy(_Section):
 class StopPolicy(_Section):
     """The limits of a run."""
 
-    max_iterations: Whole = _key(10, "Attempts after which a run ends.", ge=1, le=100)
-    max_duration_ms: Whole = _key(1_800_000, "Milliseconds after which a run ends.", ge=1000, le=604_800_000)
-    no_progress_threshold: Whole = _key(3, "Attempts without progress after which a run ends.", ge=1, le=1000)
+    max_iterations: Whole = _key(10, help="Attempts after which a run ends.", ge=1, le=100)
+    max_duration_ms: Whole = _key(1_800_000, help="Milliseconds after which a run ends.", ge=1000, le=604_800_000)
+    no_progress_threshold: Whole = _key(3, help="Attempts without progress after which a run ends.", ge=1, le=1000)
 
 
 class PullRequestsPolicy(_Section):
     """The checks of pull requests."""
 
-    enabled: YesNo = _key(True, "Check pull requests.")
-    drafts: YesNo = _key(False, "Check drafts too.")
+    enabled: YesNo = _key(True, help="Check pull requests.")
+    drafts: YesNo = _key(False, help="Check drafts too.")
     paths: tuple[Glob, ...] = _key(
-        (), "Check only pull requests that change a file which these patterns name; all by default."
+        (), help="Check only pull requests that change a file which these patterns name; all by default."
     )
 
 
 class Policy(_Section):
     """How Mendbot works in a repository, read from its default branch alone (spec K)."""
 
-    trigger_label: Label = _key("auto-fix", "The label that starts a run on an issue.")
+    trigger_label: Label = _key("auto-fix", help="The label that starts a run on an issue.")
     skip_label: Annotated[Label, Field(validate_default=True)] = _key(
-        "auto-fix-skip", "The label that keeps Mendbot away from an issue or a pull request."
+        "auto-fix-skip", help="The label that keeps Mendbot away from an issue or a pull request."
     )
     group_by: GroupBy | None = _key(
-        None, "What brings issues together in one run; by default a component, else a file, else similar words."
+        None, help="What brings issues together in one run; by default a component, else a file, else similar words."
     )
-    max_group_size: Whole = _key(5, "Issues in one run at most.", ge=1, le=50)
+    max_group_size: Whole = _key(5, help="Issues in one run at most.", ge=1, le=50)
     quiet_seconds: Seconds | None = _key(
-        None, "Seconds to wait for more labels before issues are grouped; the operator's by default.", ge=0, le=3600
+        None,
+        help="Seconds to wait for more labels before issues are grouped; the operator's by default.",
+        ge=0,
+        le=3600,
     )
-    max_worktrees: Whole | None = _key(None, "Runs at once in this repository; at most the operator's.", ge=1, le=50)
-    base_branch: str | None = _key(None, "The branch that runs start from; the default branch by default.")
+    max_worktrees: Whole | None = _key(
+        None, help="Runs at once in this repository; at most the operator's.", ge=1, le=50
+    )
+    base_branch: str | None = _key(None, help="The branch that runs start from; the default branch by default.")
     setup: CommandLine | None = _key(
-        None, "Prepares a fresh worktree, such as `npm ci`; the only command that has the network."
+        None, help="Prepares a fresh worktree, such as `npm ci`; the only command that has the network."
     )
-    checks: ChecksPolicy = _key(ChecksPolicy(), "The commands that a change must pass.")
+    checks: ChecksPolicy = _key(ChecksPolicy(), help="The commands that a change must pass.")
     fixers: tuple[CommandLine, ...] | None = _key(
         None,
-        "Commands that fix files, such as formatters; found in the project's files by default, `[]` for none.",
+        help="Commands that fix files, such as formatters; found in the project's files by default, `[]` for none.",
     )
     agents: tuple[AgentSpec, ...] | None = _key(
         None,
-        "Agents that propose changes, in order: fixers, history, command, command:ARGV; the operator's by default.",
+        help="Agents that propose changes, in order: fixers, history, command, command:ARGV; "
+        "the operator's by default.",
     )
-    max_attempts: Whole = _key(3, "Attempts of one run at most.", ge=1, le=100)
-    stop: StopPolicy = _key(StopPolicy(), "When a run ends without success.")
+    max_attempts: Whole = _key(3, help="Attempts of one run at most.", ge=1, le=100)
+    stop: StopPolicy = _key(StopPolicy(), help="When a run ends without success.")
     protected_paths: tuple[Text, ...] = _key(
-        (), "Patterns of files that no change may touch; `!PATTERN` lifts one of the built-in ones."
+        (), help="Patterns of files that no change may touch; `!PATTERN` lifts one of the built-in ones."
     )
     aliases: YesNo | Aliases | ShortVerbs = _key(
         False,
-        "Short commands: true for /fix, /retest, /check, /retry and /cancel, a list of verbs, or words for verbs.",
+        help="Short commands: true for /fix, /retest, /check, /retry and /cancel, a list of verbs, or words for verbs.",
     )
-    language: Language | None = _key(None, "The language of what Mendbot writes; the operator's by default.")
-    pull_requests: PullRequestsPolicy = _key(PullRequestsPolicy(), "Which pull requests are checked.")
+    language: Language | None = _key(None, help="The language of what Mendbot writes; the operator's by default.")
+    pull_requests: PullRequestsPolicy = _key(PullRequestsPolicy(), help="Which pull requests are checked.")
 
     @field_validator("base_branch")
     @classmethod
