@@ -1,5 +1,6 @@
-"""The agent that is a person: `/mendbot apply` with a diff in its comment, offered once and as it was given.
-It only reads the text; what a change may touch is asked where it is applied, as for any other agent (T20, T21)."""
+"""The agent for `/mendbot apply`: it proposes the diff of a person's comment, once and unchanged.
+
+It only parses the text. What a change may touch is checked where it is applied, as for any other agent (T20, T21)."""
 
 from __future__ import annotations
 
@@ -16,62 +17,63 @@ _SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True)
-class GivenPatch:
-    """Offers `patch`, at the first attempt alone: a second time it would not help either.
+class CommentPatchAgent:
+    """Proposes `patch` at the first attempt only, as a second time it would not help either.
 
-    Raises UserError where it is made of a text that `read_given` does not take."""
+    The constructor raises UserError if `parse_comment_patch` rejects the text."""
 
     patch: str
     name: str = "given"
 
     def __post_init__(self) -> None:
-        read_given(self.patch)
+        parse_comment_patch(self.patch)
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
         if task.attempt > 1:
             return Proposal(agent=self.name, offered=False, because=make_reason("agent.given_once"), untouched=True)
-        note = "the diff that was given in a comment"
-        return Proposal(agent=self.name, offered=True, changes=read_given(self.patch), note=note, untouched=True)
+        changes = parse_comment_patch(self.patch)
+        note = make_reason("agent.comment_diff")
+        return Proposal(agent=self.name, offered=True, changes=changes, note=note, untouched=True)
 
 
-def read_given(text: str) -> tuple[Change, ...]:
-    """The changes of a diff that a person gave, one for each of its files, in order; text around them is passed over.
+def parse_comment_patch(text: str) -> tuple[Change, ...]:
+    """The changes of a person's diff, one for each file, in order; text around the diff is ignored.
 
-    Git's headers or plain ones, with or without a code fence, of any line ends; files may come and go. UserError names
-    what is wanted where it is no diff, or what of it can't be applied: renames, parts without a file or a change."""
+    The diff may have git's headers or plain ones, a code fence, any line ends, and new or deleted files. Raises
+    UserError if the text is no diff, or has a part that can't be applied: a rename, no file, or no change."""
     if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise _unfit("no_text")
+        raise _rejection("no_text")
     if text.count("\r\n") == text.count("\n"):
         text = text.replace("\r\n", "\n")  # browsers send a comment's lines so
     parts = parse_diff(text)
     if not parts:
-        raise _unfit("no_diff")
+        raise _rejection("no_diff")
     return tuple(Change(path=_path(part), patch=_render(part, _path(part))) for part in parts)
 
 
-def _unfit(kind: str, **values: str) -> UserError:
+def _rejection(kind: str, **values: str) -> UserError:
     return user_error(make_reason(f"given.{kind}", **values))
 
 
 def _path(part: FileDiff) -> str:
-    """The one file that the part is about."""
+    """The only file of the part; raises UserError if it has none or two."""
     if part.moved:
-        raise _unfit("moved", path=repr(part.moved[0][:_SHOWN]))
+        raise _rejection("moved", path=repr(part.moved[0][:_SHOWN]))
     if not part.paths:
-        raise _unfit("no_file")
+        raise _rejection("no_file")
     if len(part.paths) > 1:
         names = ", ".join(repr(path[:_SHOWN]) for path in part.paths)
-        raise _unfit("two_files", paths=names)
+        raise _rejection("two_files", paths=names)
     path = part.paths[0].removeprefix("./")
     if any("\ud800" <= sign <= "\udfff" for sign in path):
-        raise _unfit("no_utf8", path=repr(path[:_SHOWN]))
+        raise _rejection("no_utf8", path=repr(path[:_SHOWN]))
     if not (part.hunks or part.new_mode or part.creates or part.deletes or part.binary):
-        raise _unfit("nothing", path=repr(path[:_SHOWN]))
+        raise _rejection("nothing", path=repr(path[:_SHOWN]))
     return path
 
 
 def _render(part: FileDiff, path: str) -> str:
-    """The part as git writes it. Whatever the policy judges by (names, modes, binary content) is said again."""
+    """The part as git writes it, with all that the change policy judges by: names, modes, binary content."""
     before, after = _quoted(f"a/{path}"), _quoted(f"b/{path}")
     lines = [f"diff --git {before} {after}", *_modes(part)]
     if part.binary:
@@ -95,7 +97,7 @@ def _modes(part: FileDiff) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    """A name as git's headers write it (git-config(1), `core.quotePath`): what isn't plain is in octal."""
+    """A name as git's headers write it, with octal escapes (git-config(1), `core.quotePath`)."""
     if name.isascii() and name.isprintable() and not set(name) & {'"', "\\"}:
         return name
     return '"' + "".join(chr(byte) if _plain(byte) else f"\\{byte:03o}" for byte in name.encode()) + '"'

@@ -1,5 +1,6 @@
-"""What a developer agent is: something that receives a task and a tree and proposes a change, or has nothing to offer.
-The brief is the same for all of them, so that a person, a program and a model are asked the same question."""
+"""The protocol of agents: an agent receives a task and a worktree, and proposes a change or nothing.
+
+The prompt is the same for all agents."""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ MAX_PATCH_CHARS = 4_000
 
 
 class Runner(Protocol):
-    """Runs a command in the box, in a tree. The agent adds nothing to what the box grants beyond these arguments.
+    """Runs a command in the sandbox, in a worktree. An agent can grant it nothing beyond these arguments.
 
-    `writable` are paths outside the tree that the command may write; they must exist."""
+    `writable` are existing paths outside the worktree that the command may write."""
 
     async def __call__(
         self,
@@ -37,10 +38,10 @@ class Runner(Protocol):
 
 
 class Developer(Protocol):
-    """An agent (REQ-RUN-008). `propose` raises only what is our own fault: an agent that fails offers nothing.
+    """An agent (REQ-RUN-008). `propose` raises only for our own bugs: an agent that fails proposes nothing.
 
-    It may leave edits in the tree even when it offers nothing or offers `changes`: the caller takes a snapshot before
-    and puts it back, except where `edited_in_place` is true."""
+    It may leave edits in the worktree whatever it proposes. The caller takes a snapshot before and restores it, unless
+    `edited_in_place` is true."""
 
     @property
     def name(self) -> str: ...
@@ -49,7 +50,7 @@ class Developer(Protocol):
 
 
 def build_prompt(task: AgentTask) -> str:
-    """The brief for an agent as plain text: the task, what failed and how, what is known, and how to answer."""
+    """The prompt for an agent as plain text: the task, the failures, known resolutions, and how to answer."""
     parts = [
         "You are fixing a repository; the working directory is its root. "
         f"This is attempt {task.attempt} of {task.max_attempts}.\n",

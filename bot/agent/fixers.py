@@ -1,5 +1,6 @@
-"""The agent that runs the project's own formatters and linter fixes on the files in which its own checks found
-something: no model, no guess. It has nothing to offer where no lint or format check failed."""
+"""The agent that runs the project's own formatters and linter fixes, on the files in which its checks found something.
+
+It proposes nothing if no lint or format check failed."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ from bot.agent.developer import Runner
 from bot.model import AgentTask, Proposal, ShellCommand, StyleFindings
 from bot.model.reasons import Reason
 from bot.proc import ProcResult
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.toml_reader import read_toml
 
 _MISSING = (126, 127)
 _MAX_CONFIG_BYTES = 1_000_000
-_MOST_FILES = 500
+_MAX_FILES = 500
 """Of one command line; what is left is found again by the next check."""
 
 _PYTHON = (".py", ".pyi", ".ipynb")
@@ -27,13 +28,12 @@ _JAVASCRIPT = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts", ".v
 
 
 @dataclass(frozen=True, slots=True)
-class FixersDeveloper:
-    """Runs `configured`, or where that is None what fits the findings, one after the other in the tree; their edits are
-    the change. An empty `configured` runs nothing.
+class FixersAgent:
+    """Runs the `configured` fixers in the worktree, or those that fit the findings if `configured` is None.
 
-    Without findings that it may fix (`AgentTask.style`) it offers nothing. What a fixer exits with means little
-    (`ruff check --fix` fails on what it can't fix), so only one that is missing or runs out of time is noted. It offers
-    if at least one ran: the caller sees what changed, and drops edits of other files."""
+    Their edits are the change. An empty `configured` runs nothing. Without findings that fixers may fix
+    (`AgentTask.style`) it proposes nothing. Exit codes mean little, as `ruff check --fix` fails on what it can't fix.
+    It proposes if at least one fixer ran; the caller drops edits of other files."""
 
     runner: Runner
     configured: tuple[ShellCommand, ...] | None = None
@@ -49,17 +49,18 @@ class FixersDeveloper:
         if not commands:
             return self._nothing(make_reason("fixers.none"))
         ran: list[str] = []
-        notes: list[str] = []
+        notes: list[Reason] = []
         for command in commands:
             result = await self.runner(command, tree)
             missing = result.spawn_error is not None or result.exit_code in _MISSING
             if not missing:
                 ran.append(command.text)
-            notes.append(f"`{command.text}`: {_outcome(command, result, missing)}")
+            notes.append(_outcome(command, result, missing))
         if not ran:
             named = ", ".join(f"`{command.text}`" for command in commands)
             return Proposal(agent=self.name, offered=False, because=make_reason("fixers.missing", commands=named))
-        return Proposal(agent=self.name, offered=True, edited_in_place=True, note="; ".join(notes), tools=tuple(ran))
+        note = all_reasons(notes)
+        return Proposal(agent=self.name, offered=True, edited_in_place=True, note=note, tools=tuple(ran))
 
     def _fitting(self, tree: Path, style: StyleFindings) -> tuple[ShellCommand, ...]:
         return tuple(ShellCommand(run=argv, timeout_s=self.timeout_s) for argv in default_fixers(tree, style))
@@ -68,16 +69,19 @@ class FixersDeveloper:
         return Proposal(agent=self.name, offered=False, because=because, untouched=True)
 
 
-def _outcome(command: ShellCommand, result: ProcResult, missing: bool) -> str:
+def _outcome(command: ShellCommand, result: ProcResult, missing: bool) -> Reason:
     if missing:
-        return "not there, passed over"
-    return f"stopped after {command.timeout_s:g} s" if result.timed_out else f"exit {result.exit_code}"
+        return make_reason("fixers.skipped", command=command.text)
+    if result.timed_out:
+        return make_reason("fixers.timed_out", command=command.text, seconds=f"{command.timeout_s:g}")
+    return make_reason("fixers.exit", command=command.text, code=str(result.exit_code))
 
 
 def default_fixers(tree: Path, style: StyleFindings) -> tuple[tuple[str, ...], ...]:
-    """The commands that fix such findings with the tools that the project configures, in the order to run them: only on
-    the files with findings, and a formatter only where a format check failed. Reads a few files at the root of `tree`,
-    which may be hostile; raises nothing."""
+    """The commands that fix such findings with the tools that the project configures, in the order to run them.
+
+    They run on the files with findings only, formatters only after a failed format check. Reads a few files at the root
+    of `tree`, which may be hostile; never raises."""
     return (*_python(tree, style), *_javascript(tree, style), *_others(tree, style))
 
 
@@ -110,8 +114,8 @@ def _others(tree: Path, style: StyleFindings) -> Iterator[tuple[str, ...]]:
 
 
 def _on(command: tuple[str, ...], paths: Sequence[str], endings: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """The command on those of the files that it is for; none where there are none."""
-    fitting = [path for path in paths if path.endswith(endings)][:_MOST_FILES]
+    """The command with those of the files that it supports; nothing if there are none."""
+    fitting = [path for path in paths if path.endswith(endings)][:_MAX_FILES]
     if fitting:
         # a name such as `-x.py` would be an option
         yield (*command, *(f"./{path}" if path.startswith("-") else path for path in fitting))
@@ -122,7 +126,7 @@ def _is_installed(tree: Path, tool: str) -> bool:
 
 
 def _is_file(path: Path) -> bool:
-    """A regular file that is no link: a FIFO would block the reader, a link would read something else."""
+    """Whether it is a regular file of moderate size: a FIFO would block, a link leads elsewhere."""
     try:
         status = path.lstat()
     except OSError:

@@ -1,7 +1,7 @@
 """The PreToolUse hook of coding agents: shows, before a tool runs, how the same error was resolved last time (spec E).
 
-An agent waits for it each time, so it imports next to nothing, lets SQLite read and write the JSON, and never makes a
-difference when something is wrong: no output, exit 0."""
+An agent waits for it each time, so it imports almost nothing and lets SQLite read and write the JSON. If anything is
+wrong it prints nothing and exits 0."""
 
 # no `from __future__ import annotations`: it is a file to load, like any module (performance.md, *pre-tool hook*)
 import os
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 DEADLINE_S = 1.5
-"""The whole process's, after which it is silent: the seed allows two seconds."""
+"""Seconds after which the process ends without output: the seed allows two."""
 BUSY_TIMEOUT_S = 0.1
-MOST_INPUT = 64 * 1024 * 1024
+MAX_INPUT = 64 * 1024 * 1024
 SPOOL = "spool.jsonl"
-"""Beside the database in a box, where nothing may write to that: what failed in this very run, a line each."""
+"""The failures of this run, one a line, beside the sandbox's database, which nothing there can write."""
 _LATEST_BYTES = 64 * 1024
-MOST_SHOWN = 2_000
-"""Characters of any one item: what the database holds was written by others and goes to an agent."""
+MAX_SHOWN = 2_000
+"""Characters of one item: the database's content is untrusted and goes to an agent."""
 
 SENTENCES = {
     # the seed's, to the letter (REQ-RA-301, REQ-RA-302)
@@ -50,9 +50,9 @@ _LIKE = """
     WHERE ?1 IS NOT NULL AND error_normalized LIKE ?2 ESCAPE '\\' AND resolution IS NOT NULL
     ORDER BY last_used DESC LIMIT 2
 """
-# tried in this order until one's tables and columns are there; ?1 is the file's base name, ?2 the pattern around it
+# tried in this order until the tables and columns exist; ?1 is the file's base name, ?2 the pattern around it
 BY_FILE = (
-    # our own schema; rows that another program wrote have no loose key and are no file's: few, looked at the seed's way
+    # our own schema; rows of another program have no loose key and no file: they are few, and searched as by the seed
     (
         """
         SELECT k.error_normalized, k.resolution, f.last_used
@@ -93,16 +93,16 @@ _ANSWER = (
 
 
 def main() -> "NoReturn":
-    """Read the request on stdin, answer on stdout, exit 0 whatever happens (REQ-RA-304, REQ-RA-305)."""
+    """Reads the request on stdin, answers on stdout, and exits 0 whatever happens (REQ-RA-304, REQ-RA-305)."""
     try:
         answer = _answer()
         if answer:
             sys.stdout.buffer.write(answer)
             sys.stdout.buffer.flush()
-    except Exception:  # noqa: S110  # REQ-RA-305: broken input, no database, a corrupt or locked one say nothing
+    except Exception:  # noqa: S110  # REQ-RA-305: broken input, no database, a corrupt or a locked one
         pass
     finally:
-        os._exit(0)  # an interpreter that tidies up would cost a tenth of the whole
+        os._exit(0)  # the interpreter's own shutdown would cost a tenth of the time
 
 
 def is_silenced() -> bool:
@@ -116,55 +116,55 @@ def _answer() -> bytes:
     guard = exit_at_deadline(DEADLINE_S)
     import sqlite3  # here, as its absence must not be an error either
 
-    request = sys.stdin.buffer.read(MOST_INPUT)
+    request = sys.stdin.buffer.read(MAX_INPUT)
     connection = sqlite3.connect(address(database()), timeout=BUSY_TIMEOUT_S, uri=True, isolation_level=None)
     connection.text_factory = _text
     tool, path, session = connection.execute(_REQUEST, (_text(request).lstrip("\ufeff"),)).fetchone()
-    words = SENTENCES["ko" if os.environ.get("MENDBOT_LANGUAGE", "").lower().startswith("ko") else "en"]
+    labels = SENTENCES["ko" if os.environ.get("MENDBOT_LANGUAGE", "").lower().startswith("ko") else "en"]
     items: list[str] = []
     if tool in ("Edit", "Write") and isinstance(path, str):
-        items = _about_file(connection, path, words)
+        items = _about_file(connection, path, labels)
     elif tool == "Bash" and isinstance(session, str):
-        items = _about_session(connection, session, words)
+        items = _about_session(connection, session, labels)
     if not items:
         return b""
-    answer = connection.execute(_ANSWER, ("\n".join(item[:MOST_SHOWN] for item in items),)).fetchone()[0]
+    answer = connection.execute(_ANSWER, ("\n".join(item[:MAX_SHOWN] for item in items),)).fetchone()[0]
     in_time = guard.acquire(blocking=False)  # from here on it is too late to be silent
     return str(answer).encode() + b"\n" if in_time else b""
 
 
-def _about_file(connection: "sqlite3.Connection", path: str, words: dict[str, str]) -> list[str]:
+def _about_file(connection: "sqlite3.Connection", path: str, labels: dict[str, str]) -> list[str]:
     name = path.replace("\\", "/").rpartition("/")[2]
     if not name:
         return []
     pattern = "%" + name.replace("%", "\\%").replace("_", "\\_") + "%"
     items: list[str] = []
-    for error, resolution, _ in _first_that_works(connection, (name, pattern)):
+    for error, resolution, _ in _first_supported(connection, (name, pattern)):
         how, steps = _resolution(connection, resolution)
-        items.append(words["file"] + error)
-        items += [words["how"] + how] if how else []
-        items += [words["path"] + steps] if steps else []
+        items.append(labels["file"] + error)
+        items += [labels["how"] + how] if how else []
+        items += [labels["path"] + steps] if steps else []
     return items
 
 
-def _about_session(connection: "sqlite3.Connection", session: str, words: dict[str, str]) -> list[str]:
+def _about_session(connection: "sqlite3.Connection", session: str, labels: dict[str, str]) -> list[str]:
     latest = _spooled(connection, session) or connection.execute(SESSION_ERROR, (session,)).fetchone()
     known = connection.execute(BY_TEXT, latest).fetchone() if latest else None
     if known is None:
         return []
     _, steps = _resolution(connection, known[1])
-    return [words["session"] + known[0], *([words["earlier"] + steps] if steps else [])]
+    return [labels["session"] + known[0], *([labels["earlier"] + steps] if steps else [])]
 
 
 def _spooled(connection: "sqlite3.Connection", session: str) -> "tuple[object] | None":
-    """The session's latest Bash error in the spool, if there is one: the box wrote it, so it may hold anything."""
+    """The session's latest Bash error in the spool, if there is one: untrusted, as the sandbox wrote it."""
     lines = tail(spool(), _LATEST_BYTES).split(b"\n")
     found = (connection.execute(_SPOOLED, (_text(line), session)).fetchone() for line in reversed(lines) if line)
     return next((row for row in found if row), None)
 
 
-def _first_that_works(connection: "sqlite3.Connection", values: tuple[str, str]) -> "list[tuple[str, object, object]]":
-    """The rows of the first of BY_FILE whose tables and columns are there."""
+def _first_supported(connection: "sqlite3.Connection", values: tuple[str, str]) -> "list[tuple[str, object, object]]":
+    """The rows of the first of BY_FILE whose tables and columns exist."""
     for queries in BY_FILE:
         try:
             rows = [row for query in queries for row in connection.execute(query, values)]
@@ -177,7 +177,7 @@ def _first_that_works(connection: "sqlite3.Connection", values: tuple[str, str])
 
 
 def _resolution(connection: "sqlite3.Connection", raw: object) -> tuple[str, str]:
-    """How it was resolved and the steps to there; a resolution that isn't a JSON object is shown as it is."""
+    """The description and the steps of a resolution; one that isn't a JSON object is returned as it is."""
     try:
         kind, whole, by, tool, how = connection.execute(_RESOLUTION, (str(raw),)).fetchone()
     except Exception as error:
@@ -192,7 +192,7 @@ def _resolution(connection: "sqlite3.Connection", raw: object) -> tuple[str, str
 
 
 def database() -> str:
-    """The path of the bot's SQLite database (contract, *Environment*); no other kind can be read from here."""
+    """The path of the bot's SQLite database (contract, *Environment*); LookupError for another kind of database."""
     url = os.environ.get("MENDBOT_DATABASE_URL", "")
     if url:
         scheme, _, path = url.partition(":///")
@@ -208,12 +208,12 @@ def database() -> str:
 
 
 def spool() -> str:
-    """Where the spool lies if there is one."""
+    """The path of the spool, which may be missing."""
     return f"{database().rpartition('/')[0] or '.'}/{SPOOL}"
 
 
-def tail(path: str, most: int) -> bytes:
-    """The last `most` bytes of a regular file; b"" where there is none, whatever else stands at that path."""
+def tail(path: str, limit: int) -> bytes:
+    """The last `limit` bytes of a regular file; b"" if the path names none."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -222,16 +222,16 @@ def tail(path: str, most: int) -> bytes:
         status = os.fstat(descriptor)
         if status.st_mode & 0o170000 != 0o100000:  # S_ISREG (inode(7)), without its module
             return b""
-        return os.pread(descriptor, most, max(0, status.st_size - most))
+        return os.pread(descriptor, limit, max(0, status.st_size - limit))
     finally:
         os.close(descriptor)
 
 
 def address(path: str) -> str:
-    """The URI to read that file by (sqlite.org/uri.html), leaving nothing beside it.
+    """The URI by which that database is read (sqlite.org/uri.html) without creating files beside it.
 
-    A database in WAL mode without its log is nobody's at the moment, so it needs no lock; taking one would make two
-    files beside it, which is impossible in a box and litter elsewhere."""
+    A database in WAL mode without its log has no writer at the moment, so it needs no lock. A lock would create two
+    files beside it, which is impossible in a sandbox and litter elsewhere."""
     path = os.path.realpath(path)  # the log lies beside the file that a link points to
     with open(path, "rb") as file:  # noqa: PTH123  # pathlib is too much to import
         is_wal = file.read(20)[18:] == b"\2\2"  # read and write version (sqlite.org/fileformat.html, 1.3.3)
@@ -240,7 +240,7 @@ def address(path: str) -> str:
 
 
 def quoted(path: str) -> str:
-    """The path as it may stand in such a URI."""
+    """The path with the escapes that such a URI needs."""
     return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
@@ -249,7 +249,7 @@ def _text(raw: bytes) -> str:
 
 
 def exit_at_deadline(seconds: float) -> "LockType":
-    """Start to count; the process ends by itself unless the lock that is given back is taken in time."""
+    """Starts a timer that ends the process, unless the returned lock is acquired in time."""
     import _thread
 
     lock = _thread.allocate_lock()

@@ -1,5 +1,7 @@
-"""What a command agent's hook needs in the box, in a directory outside the tree: settings, a snapshot, a spool.
-The box may read it all and write the spool alone, which is read as a stranger's (threats.md, Rulings)."""
+"""The files of a command agent's hooks in the sandbox: settings, a snapshot of the history, a spool.
+
+They are in a directory outside the worktree. The sandbox can read all of it and write the spool only, which is read as
+untrusted input (threats.md, Rulings)."""
 
 from __future__ import annotations
 
@@ -13,21 +15,20 @@ from typing import Any
 
 from bot.agent import hook
 from bot.agent.hook_install import PACKAGE, registrations, write_settings
-from bot.agent.hook_post import MOST_LINE, MOST_SPOOL
+from bot.agent.hook_post import MAX_LINE, MAX_SPOOL
 from bot.model import Language
 from bot.rules.failures.log_lines import plain
 
-MOST_ERRORS = 500
-"""Tool errors that are believed of one attempt, the latest ones."""
-_MOST_FIELD = 200
+MAX_ERRORS = 500
+"""Tool errors that are read of one attempt, the latest ones."""
+_MAX_FIELD = 200
 
 
 @dataclass(frozen=True, slots=True)
 class ToolError:
-    """A tool use that failed, as the box reports it: untrusted, without control characters, not yet masked.
+    """A tool use that failed, as the sandbox reports it: untrusted, without control characters, not yet masked.
 
-    `error` is the line that names the error, `raw` what was printed, of several lines; no field but `raw` and `ts` is
-    empty."""
+    `error` is the line that names the error, `raw` all that was printed. Only `raw` and `ts` may be empty."""
 
     tool: str
     error: str
@@ -37,8 +38,8 @@ class ToolError:
 
 
 @dataclass(frozen=True, slots=True)
-class Kit:
-    """A run's kit at `root`, as `make_kit` leaves it; whoever holds the history writes its snapshot to `database`."""
+class HookBundle:
+    """A run's hook files at `root`, as `make_bundle` leaves them; the caller writes the history to `database`."""
 
     root: Path
     language: Language = "en"
@@ -57,7 +58,7 @@ class Kit:
 
     @property
     def env(self) -> Mapping[str, str]:
-        """What the agent and so its hooks receive; an empty URL lets the home decide which database is read."""
+        """The variables of the agent and its hooks; with an empty URL, the home decides which database is read."""
         return {
             "MENDBOT_HOME": str(self.root),
             "MENDBOT_DATABASE_URL": "",
@@ -67,67 +68,67 @@ class Kit:
 
     @property
     def read_only(self) -> tuple[Path, ...]:
-        """The kit, the bot's own code, which the hooks are, and the environment in which the post-tool hook runs.
+        """The bundle, the bot's code with the hooks, and the environment in which the post-tool hook runs.
 
-        Agents alone get that environment, and it is on no path: a check never sees it."""
+        Only agents get that environment, and it is on no path: a check never sees it."""
         return (self.root, PACKAGE, Path(sys.prefix))
 
     @property
     def writable(self) -> tuple[Path, ...]:
         return (self.spool,)
 
-    def take(self) -> tuple[ToolError, ...]:
-        """What the spool reports; it is empty afterwards. What cannot be read reports nothing."""
+    def take_errors(self) -> tuple[ToolError, ...]:
+        """The tool errors in the spool, which is empty afterwards; an unreadable spool has none."""
         errors = read_spool(self.spool)
-        _fresh(self.spool)
+        _empty_spool(self.spool)
         return errors
 
 
-def make_kit(root: Path, *, language: Language = "en") -> Kit:
-    """The kit at `root` (absolute, outside every tree), made or healed; safe to repeat before each attempt.
+def make_bundle(root: Path, *, language: Language = "en") -> HookBundle:
+    """Creates or repairs the bundle at `root` (absolute, outside every worktree); safe to repeat for each attempt.
 
-    A spool that an attempt left behind stays, so that it can still be taken; whatever else stands in its place goes.
-    Raises OSError where the directory cannot be made, UserError where the settings cannot be written."""
+    A spool that an attempt left behind stays, so that it can still be read; anything else in its place is removed.
+    Raises OSError if the directory cannot be created, UserError if the settings cannot be written."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    kit = Kit(root, language)
-    if not kit.spool.is_file() or kit.spool.is_symlink():
-        _fresh(kit.spool)
+    bundle = HookBundle(root, language)
+    if not bundle.spool.is_file() or bundle.spool.is_symlink():
+        _empty_spool(bundle.spool)
     settings = {"hooks": {event: [group] for event, group in registrations().items()}}
-    write_settings(kit.settings, settings)
-    return kit
+    write_settings(bundle.settings, settings)
+    return bundle
 
 
-def remove_kit(root: Path) -> None:
-    """Away with it, in whatever state it is; one that is not there is fine."""
+def remove_bundle(root: Path) -> None:
+    """Removes the bundle, in whatever state it is; a missing one is fine."""
     shutil.rmtree(root, ignore_errors=True)
 
 
 def read_spool(path: Path) -> tuple[ToolError, ...]:
-    """The tool errors in a spool, oldest first, at most MOST_ERRORS of its last megabyte; never raises.
+    """The tool errors in a spool, oldest first, at most MAX_ERRORS of its last megabyte; never raises.
 
-    A link, a pipe or a directory in its place, a line that is broken, too long or of another shape: each reports
-    nothing."""
+    A link, a pipe or a directory in its place has none; a line that is broken, too long or of another shape is
+    skipped."""
     try:
-        content = hook.tail(str(path), MOST_SPOOL)
+        content = hook.tail(str(path), MAX_SPOOL)
     except OSError:
         return ()
-    lines = content.rstrip(b"\n").split(b"\n")[-MOST_ERRORS:]
+    lines = content.rstrip(b"\n").split(b"\n")[-MAX_ERRORS:]
     return tuple(error for line in lines if (error := _read_line(line)) is not None)
 
 
 def _read_line(line: bytes) -> ToolError | None:
-    if not line or len(line) > MOST_LINE:
+    if not line or len(line) > MAX_LINE:
         return None
     try:
-        said = json.loads(line)
+        record = json.loads(line)
     except (ValueError, RecursionError):
         return None  # broken JSON, or bytes that are no text
-    if not isinstance(said, dict):
+    if not isinstance(record, dict):
         return None
-    tool, error, session = (_field(said, name) for name in ("tool", "error", "session_id"))
+    tool, error, session = (_field(record, name) for name in ("tool", "error", "session_id"))
     if not (tool and error and session):
         return None
-    return ToolError(tool, error, session, raw=_clean(said.get("errorRaw")), ts=_field(said, "ts"))
+    return ToolError(tool, error, session, raw=_clean(record.get("errorRaw")), ts=_field(record, "ts"))
 
 
 def _clean(value: Any) -> str:
@@ -135,13 +136,13 @@ def _clean(value: Any) -> str:
     return plain(text.encode("utf-8", "replace").decode())
 
 
-def _field(said: Mapping[str, Any], name: str) -> str:
-    """One line of it, cut."""
-    return " ".join(_clean(said.get(name)).split())[:_MOST_FIELD].strip()
+def _field(record: Mapping[str, Any], name: str) -> str:
+    """The field's value as one line, cut."""
+    return " ".join(_clean(record.get(name)).split())[:_MAX_FIELD].strip()
 
 
-def _fresh(spool: Path) -> None:
-    """An empty file of ours at that path, in place of whatever stands there; nothing is followed or opened."""
+def _empty_spool(spool: Path) -> None:
+    """Puts an empty file of ours at that path, in place of anything there; no link is followed or opened."""
     fresh = spool.with_suffix(".fresh")
     if fresh.is_dir() and not fresh.is_symlink():
         shutil.rmtree(fresh)

@@ -1,8 +1,8 @@
-"""Puts the hooks into a coding agent's settings, beside whatever stands there already.
+"""Registers the hooks in a coding agent's settings and leaves all other settings as they are.
 
-They call an absolute interpreter; the pre-tool hook without site packages, as an agent waits for it before each tool,
-and imports the hook's compiled copy. Where that is gone it exits 1; a script that cannot be opened would exit 2, which
-tells an agent to block the tool (code.claude.com/docs/en/hooks)."""
+The hooks call an absolute interpreter. The pre-tool hook runs without site packages, as an agent waits for it before
+each tool, and imports the hook's compiled copy. If that is gone it exits 1; a script that cannot be opened would exit
+2, which makes an agent block the tool (code.claude.com/docs/en/hooks)."""
 
 from __future__ import annotations
 
@@ -21,36 +21,38 @@ import bot
 from bot.agent import hook
 from bot.errors import UserError
 from bot.proc import base_python
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 MATCHER = "Edit|Write|Bash|Task"
 TIMEOUT_S = 2
 POST_TIMEOUT_S = 5
 PACKAGE = Path(bot.__file__).parent
-"""All that the hooks read of the bot."""
+"""The bot's code, which the hooks import."""
 FOLDER = ".claude"
 LOCAL, SHARED = "settings.local.json", "settings.json"
 _MARK = "mendbot-hook"
 _OURS = re.compile(rf"{_MARK}|(?:-m bot|mendbot) hook (?:pre|post)-tool")
-"""In every command line that any version wrote, and in those that people write by themselves for our hooks."""
+"""Matches the command lines that any version wrote, and those that people write for our hooks."""
 _INDENT = re.compile(r'\n([ \t]+)"')
 _LAUNCH = "import sys; sys.path.append(sys.argv[1]); import hook; hook.main()"
 _LAUNCH_POST = "import sys; sys.path.append(sys.argv[1]); from bot.agent.hook_post import main; main()"
 
 
 def command() -> str:
-    """The pre-tool hook's command line, for the shell that agents run their hooks in; it needs no packages."""
+    """The pre-tool hook's command line, for an agent's shell; it needs no packages."""
     return shlex.join([str(base_python()), "-I", "-S", "-c", _LAUNCH, str(Path(hook.__file__).parent), _MARK])
 
 
 def post_command() -> str:
-    """The command line of the hook that notes failures; it has site packages, for the rules that read errors."""
+    """The command line of the hook that records failures; it has site packages, for the rules that read errors."""
     return shlex.join([sys.executable, "-I", "-c", _LAUNCH_POST, str(PACKAGE.parent), _MARK])
 
 
 def registrations() -> dict[str, dict[str, Any]]:
-    """Each event and the group that it gets in an agent's settings.
+    """The hook group of each event in an agent's settings.
 
-    Failures come as `PostToolUseFailure`; agents that know only `PostToolUse` report there how a command ended."""
+    Failures come as `PostToolUseFailure`. Agents that know only `PostToolUse` report there how a command ended."""
     before = {"type": "command", "command": command(), "timeout": TIMEOUT_S}
     after = {"type": "command", "command": post_command(), "timeout": POST_TIMEOUT_S}
     return {
@@ -61,17 +63,18 @@ def registrations() -> dict[str, dict[str, Any]]:
 
 
 def settings_path(directory: Path) -> Path:
-    """The file that gets the hooks: a project's own user's `settings.local.json`, which teams do not commit, and in the
-    user's home `settings.json`, the only file that is read from there (code.claude.com/docs/en/settings)."""
+    """The settings file for the hooks: a project's `settings.local.json`, which teams do not commit.
+
+    In the user's home it is `settings.json`, the only file read there (code.claude.com/docs/en/settings)."""
     return _settings(directory, SHARED if _is_home(directory) else LOCAL)
 
 
 def install(directory: Path) -> Path:
-    """Register the hooks in the local settings of `directory` and give that file's path; safe to repeat.
+    """Registers the hooks in the local settings of `directory` and returns that file's path; safe to repeat.
 
-    Everything else in the file stays; older entries of ours are replaced. A missing directory, or settings that are
-    not what agents read, raise UserError and leave the file as it was."""
-    _demand(directory)
+    Our older entries are replaced; everything else stays. Raises UserError for a missing directory and for malformed
+    settings, and then leaves the file as it was."""
+    _require_directory(directory)
     path = settings_path(directory)
     text = _text(path)
     before = _parsed(path, text)
@@ -82,21 +85,20 @@ def install(directory: Path) -> Path:
 
 
 def older_installation(directory: Path) -> Path | None:
-    """The shared settings of `directory` where an earlier version wrote the hooks into them; None where it did not.
+    """The shared settings of `directory` if an earlier version wrote the hooks into them, else None.
 
-    Raises UserError where they have hooks of ours and cannot be read."""
+    Raises UserError if they have hooks of ours and cannot be read."""
     path = _settings(directory, SHARED)
     found = None if _is_home(directory) else _with_ours(path)
     return None if found is None else path
 
 
 def uninstall(directory: Path) -> tuple[Path, ...]:
-    """Remove from `directory` what `install` wrote, also as an earlier version into the shared settings; the files that
-    had it. A file that holds nothing else is removed, and its directory where that is empty then.
+    """Removes our hooks from the local and the shared settings of `directory`; returns the files that had them.
 
-    All are read before one is written: a missing directory, or a file with hooks of ours that is no JSON, raises
-    UserError and leaves everything as it was."""
-    _demand(directory)
+    A file that holds nothing else is removed, and its directory if that is empty then. All files are read before one is
+    written: a missing directory, or a file with our hooks that is no JSON, raises UserError and changes nothing."""
+    _require_directory(directory)
     paths = dict.fromkeys(_settings(directory, name) for name in (LOCAL, SHARED))
     found = {path: text for path in paths if (text := _with_ours(path)) is not None}
     wanted = {path: without_ours(_parsed(path, text)) for path, text in found.items()}
@@ -111,9 +113,9 @@ def uninstall(directory: Path) -> tuple[Path, ...]:
     return tuple(wanted)
 
 
-def _demand(directory: Path) -> None:
+def _require_directory(directory: Path) -> None:
     if not directory.is_dir():
-        raise UserError(f"{directory}: no such directory; give the one that holds the project or your home")
+        raise user_error(make_reason("hook.no_directory", path=str(directory)))
 
 
 def _settings(directory: Path, name: str) -> Path:
@@ -126,7 +128,7 @@ def _is_home(directory: Path) -> bool:
 
 
 def _with_ours(path: Path) -> str | None:
-    """The file's text where entries of ours stand in it. A file that does not name us need not be valid."""
+    """The file's text if it has entries of ours, else None. A file that does not name us need not be valid."""
     text = _text(path)
     if not _OURS.search(text):
         return None
@@ -135,25 +137,24 @@ def _with_ours(path: Path) -> str | None:
 
 
 def merged(settings: dict[str, Any], wanted: Mapping[str, dict[str, Any]], path: Path) -> dict[str, Any]:
-    """The settings with each event's group in them, once; `path` is for the words of the UserError where they are
-    malformed."""
+    """The settings with each event's group in them, once; raises UserError, which names `path`, if malformed."""
     hooks = settings.get("hooks", {})
     if not isinstance(hooks, dict):
-        raise UserError(f'{path}: "hooks" must be an object; correct it and repeat the command')
+        raise user_error(make_reason("hook.no_object", path=str(path)))
     for event, own in wanted.items():
         groups = hooks.get(event, [])
         if not isinstance(groups, list):
-            raise UserError(f'{path}: "hooks.{event}" must be a list; correct it and repeat the command')
+            raise user_error(make_reason("hook.no_list", path=str(path), event=event))
         if own in groups and sum(_ours_in(group) for group in groups) == 1:
             continue
-        others = [kept for group in groups for kept in _without_ours(group)]
+        others = [other for group in groups for other in _without_ours(group)]
         hooks = {**hooks, event: [*others, own]}
     return {**settings, "hooks": hooks}
 
 
 def _commands(group: Any) -> list[Any]:
-    found = group.get("hooks") if isinstance(group, dict) else None
-    return found if isinstance(found, list) else []
+    commands = group.get("hooks") if isinstance(group, dict) else None
+    return commands if isinstance(commands, list) else []
 
 
 def _is_ours(entry: Any) -> bool:
@@ -166,7 +167,7 @@ def _ours_in(group: Any) -> int:
 
 
 def _without_ours(group: Any) -> list[Any]:
-    """The group without our entries; no group where nothing else was in it."""
+    """The group without our entries; no group if it held nothing else."""
     if not _ours_in(group):
         return [group]
     others = [entry for entry in _commands(group) if not _is_ours(entry)]
@@ -178,15 +179,15 @@ def without_ours(settings: dict[str, Any]) -> dict[str, Any]:
     hooks = settings.get("hooks")
     if not isinstance(hooks, dict):
         return settings
-    kept: dict[str, Any] = {}
+    others: dict[str, Any] = {}
     for event, groups in hooks.items():
         ours = isinstance(groups, list) and any(map(_ours_in, groups))
-        left = [kept_group for group in groups for kept_group in _without_ours(group)] if ours else groups
-        if left or not ours:
-            kept[event] = left
-    if kept == hooks:
+        remaining = [other for group in groups for other in _without_ours(group)] if ours else groups
+        if remaining or not ours:
+            others[event] = remaining
+    if others == hooks:
         return settings
-    return {**settings, "hooks": kept} if kept else {key: settings[key] for key in settings if key != "hooks"}
+    return {**settings, "hooks": others} if others else {key: settings[key] for key in settings if key != "hooks"}
 
 
 def _text(path: Path) -> str:
@@ -194,42 +195,45 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error
+    except UnicodeDecodeError as error:
+        raise user_error(make_reason("hook.not_utf8", path=str(path))) from error
+    except OSError as error:
+        raise _file_error("unreadable", path, error) from error
+
+
+def _file_error(kind: str, path: Path, error: OSError) -> UserError:
+    return user_error(make_reason(f"hook.{kind}", path=str(path), error=str(error.strerror)))
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     if not text.strip():
         return {}
     try:
-        settings = json.loads(text, object_pairs_hook=partial(_once, path))
+        settings = json.loads(text, object_pairs_hook=partial(_unique_keys, path))
     except json.JSONDecodeError as error:
-        raise UserError(
-            f"{path}: not valid JSON (line {error.lineno}: {error.msg}); correct it (JSON has no comments) and repeat "
-            "the command"
-        ) from error
+        raise user_error(make_reason("hook.not_json", path=str(path), line=error.lineno, problem=error.msg)) from error
     except RecursionError as error:
-        raise UserError(f"{path}: nested too deeply to be settings") from error
+        raise user_error(make_reason("hook.too_deep", path=str(path))) from error
     if not isinstance(settings, dict):
-        raise UserError(f"{path}: must hold a JSON object; correct it and repeat the command")
+        raise user_error(make_reason("hook.no_settings", path=str(path)))
     return settings
 
 
-def _once(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object's keys and values; of a key that stands there twice one would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _unique_keys(path: Path, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object's keys and values; raises UserError for a key that occurs twice, as one value would be lost."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise UserError(f'{path}: the key "{twice}" occurs twice in one object; remove one and repeat the command')
-    return found
+        raise user_error(make_reason("hook.key_twice", path=str(path), key=twice))
+    return values
 
 
 def _remove(path: Path) -> None:
     try:
         path.unlink()
     except OSError as error:
-        raise UserError(f"{path}: cannot be removed: {error.strerror}") from error
+        raise _file_error("not_removed", path, error) from error
 
 
 def _remove_empty(folder: Path) -> None:
@@ -238,8 +242,9 @@ def _remove_empty(folder: Path) -> None:
 
 
 def write_settings(path: Path, settings: Mapping[str, Any], *, like: str = "") -> None:
-    """Replace the file in one step, so that an agent never reads half of it; its mode stays, and so does the
-    indentation of `like`, its text of before."""
+    """Replaces the file in one step, so that an agent never reads half of it.
+
+    The file's mode stays, and so does the indentation of `like`, its previous text."""
     indent = _INDENT.search(like)
     end = "" if like and not like.endswith("\n") else "\n"
     text = json.dumps(settings, indent=indent[1] if indent else 2, ensure_ascii=False) + end
@@ -256,4 +261,4 @@ def write_settings(path: Path, settings: Mapping[str, Any], *, like: str = "") -
             Path(name).unlink()
             raise
     except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+        raise _file_error("not_written", path, error) from error

@@ -1,7 +1,7 @@
-"""The hook after a tool has run: notes what failed, so that the pre-tool hook knows it before the next `Bash` (spec E).
+"""The hook after a tool has run: records failures, which the pre-tool hook shows before the next `Bash` (spec E).
 
-An agent does not wait for its answer before each tool, so it may import the bot's own rules for errors; like the
-pre-tool hook it prints nothing and exits 0 whatever is wrong (REQ-RA-302, REQ-RA-305)."""
+It may import the bot's rules for errors, as an agent does not wait for it before each tool. Like the pre-tool hook it
+prints nothing and exits 0 whatever is wrong (REQ-RA-302, REQ-RA-305)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from bot.reports.format.redact import Redactor
 from bot.rules.failures.normalize import normalize_error
 
 DEADLINE_S = 4.0
-MOST_LINE = 4_096
-"""Bytes of one line of the spool; a single write of so little is not mixed with another's."""
-MOST_SPOOL = 1_000_000
-"""Bytes of the spool, past which nothing is noted any more."""
+MAX_LINE = 4_096
+"""Bytes of one line of the spool; a single write of this size is not mixed with another's."""
+MAX_SPOOL = 1_000_000
+"""Bytes of the spool, after which nothing more is recorded."""
 _BUSY_TIMEOUT_S = 1.0
-_MOST_NAME = 200
-_MOST_TEXT = 20_000
-_MOST_RAW = 4_000
-_MOST_MARKS = 20
+_MAX_NAME = 200
+_MAX_TEXT = 20_000
+_MAX_RAW = 4_000
+_MAX_MARKS = 20
 _EXIT_LINE = re.compile(r"^\s*(?:Error: )?Exit code \d+\s*", re.IGNORECASE)
 _CODES = ("exit_code", "exitCode", "returncode", "returnCode")
 _TEXTS = ("error", "error_message", "message", "stderr", "stdout", "output", "content", "text")
@@ -39,7 +39,7 @@ _TEXTS = ("error", "error_message", "message", "stderr", "stdout", "output", "co
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One tool use that failed; `text` is what the agent was shown of it."""
+    """One tool use that failed; `text` is the output that the agent saw."""
 
     tool: str
     session_id: str
@@ -48,13 +48,13 @@ class Failure:
 
 
 def main() -> NoReturn:
-    """Read the event on stdin, note it if it reports a failure, exit 0."""
+    """Reads the event on stdin, records it if it reports a failure, and exits 0."""
     try:
         if not hook.is_silenced():
             hook.exit_at_deadline(DEADLINE_S)
-            failure = read_failure(sys.stdin.buffer.read(hook.MOST_INPUT))
+            failure = read_failure(sys.stdin.buffer.read(hook.MAX_INPUT))
             if failure is not None:
-                _note(failure)
+                _record(failure)
     except Exception:  # noqa: S110  # as the pre-tool hook: broken input, a missing or locked database say nothing
         pass
     finally:
@@ -62,11 +62,11 @@ def main() -> NoReturn:
 
 
 def read_failure(request: bytes) -> Failure | None:
-    """The failure that an agent's event reports; None for a success, a person's interrupt, or what is no such event.
+    """The failure that an agent's event reports; None for a success, a person's interrupt, or another event.
 
-    `PostToolUseFailure` has the text in `error`; `PostToolUse` reports successes, but some agents send it for each
+    `PostToolUseFailure` has the text in `error`. `PostToolUse` reports successes, but some agents send it for every
     end, with an exit code or a flag in `tool_response` (code.claude.com/docs/en/hooks). Raises ValueError or
-    RecursionError for what is no JSON."""
+    RecursionError for broken JSON."""
     event = json.loads(request.decode("utf-8", "replace").lstrip("\ufeff"))
     if not isinstance(event, dict) or event.get("is_interrupt") is True:
         return None
@@ -83,25 +83,27 @@ def read_failure(request: bytes) -> Failure | None:
         return None
     cwd = event.get("cwd")
     where = cwd if isinstance(cwd, str) else ""
-    return Failure(_whole(tool)[:_MOST_NAME], _whole(session)[:_MOST_NAME], _whole(text), _whole(where)[:_MOST_RAW])
+    return Failure(
+        _storable(tool)[:_MAX_NAME], _storable(session)[:_MAX_NAME], _storable(text), _storable(where)[:_MAX_RAW]
+    )
 
 
-def telling_error(text: str, is_known: Callable[[str], bool]) -> str:
-    """The normalised error by which a tool's whole output is remembered; empty where nothing in it can be read.
+def error_of_output(text: str, is_known: Callable[[str], bool]) -> str:
+    """The normalised error by which a tool's output is stored; empty if the output has none.
 
-    The first of its error lines that the history knows, else the first of them, else all of it as one line."""
+    It is the first error line that the history knows, else the first error line, else the whole output as one line."""
     shown = _EXIT_LINE.sub("", text)
     whole = normalize_error(shown) or normalize_error(text)
-    marks = dict.fromkeys((*_error_lines(shown), whole))
-    return next((mark for mark in marks if is_known(mark)), next(iter(marks)))
+    errors = dict.fromkeys((*_error_lines(shown), whole))
+    return next((error for error in errors if is_known(error)), next(iter(errors)))
 
 
 def _error_lines(text: str) -> tuple[str, ...]:
     try:
         from bot.rules.failures.errors import fingerprints
-    except ImportError:  # in a box that lacks the packages it needs, the whole text must do
+    except ImportError:  # without the packages that it needs, as in some sandboxes, the whole text must do
         return ()
-    return fingerprints(text)[:_MOST_MARKS]
+    return fingerprints(text)[:_MAX_MARKS]
 
 
 def _has_failed(answer: Any) -> bool:
@@ -113,34 +115,34 @@ def _has_failed(answer: Any) -> bool:
     return any(codes)
 
 
-def _text_of(said: Any) -> str:
-    if isinstance(said, str):
-        return said[:_MOST_TEXT]
-    if isinstance(said, list):
-        return "\n".join(filter(None, map(_text_of, said[:50])))[:_MOST_TEXT]
-    if not isinstance(said, Mapping):
+def _text_of(value: Any) -> str:
+    if isinstance(value, str):
+        return value[:_MAX_TEXT]
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(_text_of, value[:50])))[:_MAX_TEXT]
+    if not isinstance(value, Mapping):
         return ""
-    return "\n".join(filter(None, (_text_of(said.get(name)) for name in _TEXTS)))[:_MOST_TEXT]
+    return "\n".join(filter(None, (_text_of(value.get(name)) for name in _TEXTS)))[:_MAX_TEXT]
 
 
-def _whole(text: str) -> str:
-    """The text without halves of characters, which no file and no database takes."""
+def _storable(text: str) -> str:
+    """The text without lone surrogates, which no file and no database can store."""
     return text.encode("utf-8", "replace").decode()
 
 
-def _note(failure: Failure) -> None:
-    """Into the spool where there is one, as in a box; else into the home database's events."""
+def _record(failure: Failure) -> None:
+    """Writes to the spool if there is one, as in a sandbox, else to the events of the home's database."""
     spool = hook.spool()
     if os.path.lexists(spool):
         _append(spool, failure)
         return
-    address = f"file:{hook.quoted(os.path.realpath(hook.database()))}?mode=rw"  # one that is missing is not made
+    address = f"file:{hook.quoted(os.path.realpath(hook.database()))}?mode=rw"  # a missing one is not created
     with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_TIMEOUT_S)) as connection:
         text = Redactor().mask(failure.text)
-        error = telling_error(text, _known_in(connection))
+        error = error_of_output(text, _known_in(connection))
         if not error:
             return
-        data = json.dumps({"tool": failure.tool, "error": error, "errorRaw": text[:_MOST_RAW]}, ensure_ascii=False)
+        data = json.dumps({"tool": failure.tool, "error": error, "errorRaw": text[:_MAX_RAW]}, ensure_ascii=False)
         with connection:
             connection.execute(
                 "INSERT INTO events (type, ts, session_id, project, project_path, data) "
@@ -153,19 +155,19 @@ def _append(spool: str, failure: Failure) -> None:
     descriptor = os.open(spool, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size + MOST_LINE > MOST_SPOOL:
+        if not stat.S_ISREG(status.st_mode) or status.st_size + MAX_LINE > MAX_SPOOL:
             return
-        os.write(descriptor, _line(failure, telling_error(failure.text, _known_in_snapshot)))
+        os.write(descriptor, _line(failure, error_of_output(failure.text, _known_in_snapshot)))
     finally:
         os.close(descriptor)
 
 
 def _line(failure: Failure, error: str) -> bytes:
-    """A line of the spool, of at most MOST_LINE bytes: the raw text is cut to what is left."""
+    """A line of the spool, of at most MAX_LINE bytes: the raw text is cut to fit."""
     values = {"tool": failure.tool[:100], "error": error, "session_id": failure.session_id, "ts": _now()}
-    rest = MOST_LINE - len(json.dumps({**values, "errorRaw": ""}, ensure_ascii=False).encode()) - 1
+    space = MAX_LINE - len(json.dumps({**values, "errorRaw": ""}, ensure_ascii=False).encode()) - 1
     raw = failure.text
-    while len(json.dumps(raw, ensure_ascii=False).encode()) - 2 > max(0, rest):
+    while len(json.dumps(raw, ensure_ascii=False).encode()) - 2 > max(0, space):
         raw = raw[: len(raw) // 2]
     return json.dumps({**values, "errorRaw": raw}, ensure_ascii=False).encode() + b"\n"
 
@@ -180,7 +182,7 @@ def _known_in_snapshot(error: str) -> bool:
         with closing(sqlite3.connect(address, uri=True, timeout=_BUSY_TIMEOUT_S)) as connection:
             return _known_in(connection)(error)
     except (OSError, sqlite3.Error):
-        return False  # what failed is worth noting without a snapshot, too
+        return False  # a failure is recorded without a snapshot, too
 
 
 def _now() -> str:

@@ -1,5 +1,6 @@
-"""Makes the Plan, Architecture and Design records from what is known without a model: the issue's text, the list of the
-repository's files and what those files hold. Values in, values out; whoever calls it reads the files."""
+"""Makes the Plan, Architecture and Design artifacts without a model.
+
+They come from the issue's text, the list of the repository's files, and the files' contents, which the caller reads."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+from bot.reports.locale.catalog import t
 from bot.rules.tampering.test_source import is_test
 
 MAX_FILES = 20
@@ -39,15 +41,16 @@ _DEFINITION = re.compile(
 
 
 def named_files(text: str, files: Sequence[str]) -> tuple[str, ...]:
-    """The repository's files that a text names, in order of first mention, at most 20: by full path, by the end of a
-    path (stack traces carry a machine's own directories), by a base name that only one file has, by dotted module name.
+    """The repository's files that a text names, in order of first mention, at most 20.
 
-    `files` are paths relative to the root. A name that could be several files is none."""
+    A file is named by its full path, by the end of its path (stack traces have a machine's own directories), by a
+    unique base name, or by its dotted module name. `files` are paths relative to the root. An ambiguous name is
+    ignored."""
     index = _by_suffix(files)
     found: dict[str, int] = {}
     text = text[:MAX_TEXT]
     for mention in _PATH_LIKE.finditer(text):
-        # brackets may be a name's own (Next.js routes) or the sentence's, and so may the dot at its end
+        # brackets may belong to the name (Next.js routes) or to the sentence, and so may a final dot
         path = _longest_suffix(mention[0], index) or _longest_suffix(mention[0].strip("()[]").rstrip("."), index)
         if path:
             found.setdefault(path, mention.start())
@@ -58,7 +61,7 @@ def named_files(text: str, files: Sequence[str]) -> tuple[str, ...]:
 
 
 def covering_tests(path: str, files: Sequence[str]) -> tuple[str, ...]:
-    """The tests that by their name belong to a file: `test_a.py`, `a_test.go`, `a.test.ts`, nearest directory first."""
+    """The tests of a file by their names: `test_a.py`, `a_test.go`, `a.test.ts`; the nearest directory first."""
     stem = _subject(path)
     tests = [other for other in files if other != path and is_test(other) and _subject(other) == stem]
     here = PurePosixPath(path).parts
@@ -66,7 +69,7 @@ def covering_tests(path: str, files: Sequence[str]) -> tuple[str, ...]:
 
 
 def symbols(text: str) -> tuple[str, ...]:
-    """Names of code that a text mentions, in order: what stands in backticks, and what is called."""
+    """Names of code that a text mentions, in order: those in backticks, and those that are called."""
     text = text[:MAX_TEXT]
     names: dict[str, int] = {}
     for span in _CODE_SPAN.finditer(text):
@@ -78,7 +81,7 @@ def symbols(text: str) -> tuple[str, ...]:
 
 
 def definitions(content: str) -> tuple[str, ...]:
-    """The names that a source file defines, in order, by the look of its lines (any common language)."""
+    """The names that a source file defines, in order, found line by line (any common language)."""
     return tuple(dict.fromkeys(match[1] for match in _DEFINITION.finditer(content)))
 
 
@@ -92,7 +95,7 @@ def plan(title: str, body: str, files: Sequence[str], focus: Sequence[str] = ())
     return {
         "title": title,
         "goals": goals,
-        "doneCriteria": _distinct(boxes) or [*goals[:1], "All checks pass."],
+        "doneCriteria": _distinct(boxes) or [*goals[:1], t("en", "plan.all_pass")],
         "files": list(dict.fromkeys((*focus, *named_files(text, files))))[:MAX_FILES],
         "symbols": list(symbols(text)),
     }
@@ -101,7 +104,7 @@ def plan(title: str, body: str, files: Sequence[str], focus: Sequence[str] = ())
 def architecture(made_plan: Mapping[str, Any], files: Sequence[str], contents: Mapping[str, str]) -> dict[str, Any]:
     """The Architecture artifact: `components` (each `path`, `defines`, `tests`, `importedBy`), and `languages`.
 
-    `contents` holds the text of as many files as the caller has read; a file it lacks is listed without details."""
+    `contents` holds the texts that the caller has read; other files are listed without details."""
     paths = [path for path in made_plan["files"] if path in set(files)]
     components = [
         {
@@ -128,14 +131,14 @@ def design(made_plan: Mapping[str, Any], made_architecture: Mapping[str, Any]) -
             tests[component["path"]] = None
         else:
             changes.append({"path": component["path"], "symbols": [n for n in component["defines"] if n in wanted]})
-    steps = [f"Change {_described(change)}." for change in changes] or ["Find the place that the task is about."]
-    steps.append(f"Adjust {', '.join(tests)}." if tests else "Add a test that fails without the change.")
-    return {"steps": [*steps, "Run the checks."], "changes": changes, "tests": list(tests)}
+    steps = [t("en", "plan.change", what=_described(change)) for change in changes] or [t("en", "plan.find_place")]
+    steps.append(t("en", "plan.adjust_tests", tests=", ".join(tests)) if tests else t("en", "plan.add_test"))
+    return {"steps": [*steps, t("en", "plan.run_checks")], "changes": changes, "tests": list(tests)}
 
 
 def _described(change: Mapping[str, Any]) -> str:
     names = ", ".join(f"`{name}`" for name in change["symbols"])
-    return f"{names} in {change['path']}" if names else str(change["path"])
+    return t("en", "plan.symbols_in", symbols=names, path=change["path"]) if names else str(change["path"])
 
 
 def _distinct(items: Iterable[str]) -> list[str]:
@@ -148,7 +151,7 @@ def _sentences(prose: str) -> list[str]:
 
 
 def _by_suffix(files: Sequence[str]) -> dict[str, str | None]:
-    """Every end of every path, to the path; None where several files share that end. A full path is always itself."""
+    """Every end of every path, mapped to the path; None if several files share it. A full path maps to itself."""
     index: dict[str, str | None] = {}
     for path in files:
         parts = path.split("/")
@@ -163,7 +166,6 @@ def _longest_suffix(mention: str, index: Mapping[str, str | None]) -> str | None
     parts = [part for part in mention.replace("\\", "/").split("/") if part not in ("", ".", "..")][-_MAX_PARTS:]
     for cut in range(len(parts)):
         end = "/".join(parts[cut:])
-        # a bare word such as "Makefile" counts only as it is; one with a directory may have a machine's prefix
         if end in index:
             return index[end]
     return None
@@ -194,7 +196,7 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _importers(path: str, contents: Mapping[str, str]) -> list[str]:
-    """Which of the files at hand import this one: exactly for Python, by the quoted path's end elsewhere."""
+    """The files in `contents` that import this one: exact for Python, else by the end of a quoted path."""
     stem = PurePosixPath(path).stem
     if path.endswith(".py"):
         name = PurePosixPath(path).parent.name if stem == "__init__" else stem

@@ -1,6 +1,6 @@
-"""Detectors that say whether an iteration brought progress, and the manager that keeps a loop's state for them.
-They exist for loops that have nothing but text to go by; the rule itself is `rules.stop.output_progress`
-(REQ-STOP-002..004)."""
+"""Detectors of progress between two outputs, and a manager of a loop's state (REQ-STOP-002..004).
+
+They are for loops that have only text to compare; the rule itself is `rules.stop.output_progress`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.rules.stop.output_progress import made_progress
 _log = logging.getLogger(__name__)
 
 Judge = Callable[[str, str], bool | Awaitable[bool]]
-"""Asked with (previous, current); true for progress. A plain function runs on the event loop, so it must be quick."""
+"""Called with (previous, current); true for progress. A plain function runs on the event loop, so it must be fast."""
 
 
 class ProgressDetector(Protocol):
@@ -33,14 +33,14 @@ class SimpleProgressDetector:
 
 
 class JudgeProgressDetector:
-    """Asks a judge, such as a model, and goes by the simple rule where the judge fails (REQ-STOP-003)."""
+    """Asks a judge, such as a model; uses the simple rule if the judge fails (REQ-STOP-003)."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         self._simple = SimpleProgressDetector()
 
     async def detect_progress(self, previous: str, current: str) -> bool:
-        """The judge's answer; identical outputs are no progress, and nobody is paid to say so."""
+        """The judge's answer; identical outputs are no progress, so the judge is not asked."""
         if previous == current:
             return False
         try:
@@ -61,7 +61,7 @@ class StopConditionManager:
         self._last_output: str | None = None
 
     async def record_iteration(self, output: str) -> int:
-        """Count one iteration; returns how many in a row made no progress. The first is compared with nothing."""
+        """Counts one iteration; returns how many in a row made no progress. The first is compared with nothing."""
         previous, self._last_output = self._last_output, output
         self._state = replace(self._state, iterations=self._state.iterations + 1)
         if previous is not None:
@@ -74,9 +74,9 @@ class StopConditionManager:
         return should_stop(self._state, self._conditions, now)
 
     def reset_no_progress_count(self) -> None:
-        """Forget the iterations without progress, as after a check that passed."""
+        """Resets the count of iterations without progress, as after a check that passed."""
         self._state = replace(self._state, no_progress_count=0)
 
     def get_state(self) -> LoopState:
-        """A copy: what is recorded later doesn't show in it."""
+        """A copy of the state, which later iterations do not change."""
         return replace(self._state)

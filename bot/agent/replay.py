@@ -1,5 +1,6 @@
-"""The agent that repeats what helped before: the patch of a proven resolution of the very error that fails now.
-It knows nothing of the history but what it is given, and offers nothing rather than a patch that it can't say whole."""
+"""The agent that repeats a known fix: the patch of a proven resolution of the same error.
+
+It proposes nothing rather than a patch of which a part is missing."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ LookUp = Callable[[Sequence[str]], Awaitable[Sequence[KnownError]]]
 DeadEnds = Callable[[Sequence[str]], Awaitable[frozenset[str]]]
 """The hashes of patches that did not help against one of the errors."""
 Fits = Callable[[Path, Sequence[Change]], Awaitable[Reason | None]]
-"""Why the changes don't fit the tree, or None; it may leave them in the tree, as the caller puts that back."""
+"""Why the changes don't fit the worktree, or None; it may leave them there, as the caller restores the worktree."""
 
 _FILES_MODES = (None, "100644", "100755")
 _PART = re.compile(r"^diff --git ", re.MULTILINE)
@@ -31,14 +32,13 @@ _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryDeveloper:
-    """Offers the patch of the best resolution known for the failures of its task: the same text before one that is
-    alike, then the one that helped most often where it was shown, then the one used last.
+class HistoryAgent:
+    """Proposes the patch of the best known resolution for the failures of its task.
 
-    Passed over is what did not help these errors before (by its hash), what this run has tried (by its lines), what
-    is no plain diff of files and what does not fit; if that is everything, it offers nothing and gives the reason. All
-    source and test parts must fit; of changelogs and documents the parts that don't are left out, and the note names
-    the files."""
+    Resolutions are ranked by: same error text before a similar one, how often they helped, last use. Skipped are
+    patches that did not help these errors before (by hash), that this run has tried (by lines), that are no plain diff
+    of files, and that do not fit. If none is left it proposes nothing and gives the reason. All source and test parts
+    must fit; parts of changelogs and documents that do not fit are left out, and the note names their files."""
 
     look_up: LookUp
     dead_ends: DeadEnds
@@ -53,7 +53,7 @@ class HistoryDeveloper:
         if not proven:
             return self._nothing(make_reason("history.no_patch"), untouched=True)
         dead = await self.dead_ends(errors)
-        tried = {gist(patch) for patch in task.failed_patches}
+        tried = {changed_lines(patch) for patch in task.failed_patches}
         reasons: list[Reason] = []
         for known in sorted(proven, key=_rank, reverse=True):
             found = await self._changes(known.resolution, dead, tried, tree)
@@ -65,12 +65,11 @@ class HistoryDeveloper:
     async def _changes(
         self, resolution: Resolution, dead: frozenset[str], tried: Iterable[str], tree: Path
     ) -> tuple[tuple[Change, ...], tuple[str, ...]] | Reason:
-        """The changes of a resolution's patch and the documents of which something is left out, or why it is passed
-        over."""
+        """The changes of a resolution's patch with the documents that lost a part, or why it is skipped."""
         patch = resolution.patch or ""
         if not dead.isdisjoint({resolution.diff_hash, patch_hash(patch)}):
             return make_reason("history.no_help")
-        if gist(patch) in tried:
+        if changed_lines(patch) in tried:
             return make_reason("history.tried")
         changes = split_patch(patch)
         if isinstance(changes, Reason):
@@ -82,32 +81,33 @@ class HistoryDeveloper:
         source = tuple(change for change in changes if change not in documents)
         if not (source and documents):
             return make_reason("history.misfit", why=why)
-        if (beside := await self.fits(tree, source)) is not None:
-            return make_reason("history.misfit", why=beside)
+        if (source_problem := await self.fits(tree, source)) is not None:
+            return make_reason("history.misfit", why=source_problem)
         return await self._with_documents(tree, source, documents)
 
     async def _with_documents(
         self, tree: Path, source: tuple[Change, ...], documents: Sequence[Change]
     ) -> tuple[tuple[Change, ...], tuple[str, ...]]:
-        """The changes of the source, which are in the tree, with each part of the documents' that fits."""
+        """The changes of the source, which are in the worktree, and those parts of the documents that fit."""
         assert self.fits is not None
-        kept, left = list(source), []
+        changes, left_out = list(source), []
         for part in (part for change in documents for part in by_hunk(change)):
             if await self.fits(tree, (part,)) is None:
-                kept.append(part)
+                changes.append(part)
             else:
-                left.append(part.path)
-        return tuple(kept), tuple(dict.fromkeys(left))
+                left_out.append(part.path)
+        return tuple(changes), tuple(dict.fromkeys(left_out))
 
     def _replay(self, known: KnownError, changes: tuple[Change, ...], left_out: Sequence[str]) -> Proposal:
-        resolution = known.resolution
-        without = f"; left out what does not fit in {', '.join(left_out[:_NAMED])}" if left_out else ""
-        more = " and more" if left_out[_NAMED:] else ""
+        resolution, note = known.resolution, _note(known)
+        if left_out:
+            kind = "history.repeats_in_part.more" if left_out[_NAMED:] else "history.repeats_in_part"
+            note = make_reason(kind, what=note, paths=", ".join(left_out[:_NAMED]))
         return Proposal(
             agent=self.name,
             offered=True,
             changes=changes,
-            note=f"repeats {_record(known)}{without}{more}",
+            note=note,
             tools=resolution.tool_sequence,
             replays=resolution.diff_hash or patch_hash(resolution.patch or ""),
         )
@@ -117,13 +117,14 @@ class HistoryDeveloper:
 
 
 def patch_hash(patch: str) -> str:
-    """The hash under which a patch is remembered: SHA-256 of its text, in hexadecimal."""
+    """The hash by which a patch is stored: SHA-256 of its text, in hexadecimal."""
     return sha256(patch.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def gist(patch: str) -> str:
-    """What two patches share that do the same in files that differ elsewhere: their paths, and the lines that come and
-    go. Numbers, context and object ids are left out."""
+def changed_lines(patch: str) -> str:
+    """The paths and the added and removed lines of a patch, equal for patches that make the same change.
+
+    Line numbers, context and object ids are left out."""
     lines = [
         (part.paths, [line for hunk in part.hunks for line in hunk.lines if line.startswith(("+", "-"))])
         for part in parse_diff(patch)
@@ -132,10 +133,10 @@ def gist(patch: str) -> str:
 
 
 def split_patch(patch: str) -> tuple[Change, ...] | Reason:
-    """A diff as git prints it, as one change for each file; or why it cannot be split so.
+    """The changes of a diff as git prints it, one for each file; or why it cannot be split.
 
-    Files that come, go or become executable are; renames, binary files, links and submodules are not, nor is a diff
-    whose text has lost bytes."""
+    New, deleted and executable files are supported. Renames, binary files, links, submodules and a diff that has lost
+    bytes are not."""
     starts = [found.start() for found in _PART.finditer(patch)]
     if not starts or patch[: starts[0]].strip():
         return make_reason("history.patch.format")
@@ -152,8 +153,7 @@ def split_patch(patch: str) -> tuple[Change, ...] | Reason:
 
 
 def by_hunk(change: Change) -> tuple[Change, ...]:
-    """A change of one file as one for each hunk of its diff, in order; itself where that has fewer than two, or where
-    the file comes or goes."""
+    """A change of one file, split into one for each hunk; unsplit for one hunk, or if it adds or deletes the file."""
     patch = change.patch or ""
     (part,) = parse_diff(patch)
     if len(part.hunks) < 2 or part.creates or part.deletes:
@@ -179,7 +179,7 @@ def _problem(part: FileDiff) -> str | None:
 
 
 def _is_text(path: str) -> bool:
-    """A path of bytes that are no UTF-8 has halves of characters in it."""
+    """Whether the path is UTF-8: surrogates stand for bytes that are not."""
     return not any("\ud800" <= sign <= "\udfff" for sign in path)
 
 
@@ -187,10 +187,14 @@ def _rank(known: KnownError) -> tuple[bool, float, str]:
     return known.exact, weight(known.shown, known.passed), known.last_used
 
 
-def _record(known: KnownError) -> str:
-    """Which record it is, for the run's story."""
+def _note(known: KnownError) -> Reason:
+    """Which record of the history is repeated."""
     resolution = known.resolution
     error = known.error if len(known.error) <= _SHOWN else f"{known.error[: _SHOWN - 1]}…"
-    where = [f"{resolution.repo or ''}#{resolution.pull_request}"] if resolution.pull_request is not None else []
-    where += [f"commit {resolution.commit[:12]}"] if resolution.commit else []
-    return f"resolution {known.id} of `{error}`" + (f" ({', '.join(where)})" if where else "")
+    values: dict[str, str | int] = {"id": known.id, "error": error}
+    if resolution.pull_request is not None:
+        values["pull"] = f"{resolution.repo or ''}#{resolution.pull_request}"
+    if resolution.commit:
+        values["commit"] = resolution.commit[:12]
+    where = "_".join(name for name in ("pull", "commit") if name in values)
+    return make_reason(f"history.repeats_{where or 'record'}", **values)

@@ -65,7 +65,7 @@ class Proposal(Model):
     changes: tuple[Change, ...] = ()
     edited_in_place: bool = False
     because: Reason | None = None
-    note: str = ""
+    note: Reason | None = None
     tools: tuple[str, ...] = ()
     replays: str | None = None
     untouched: bool = False

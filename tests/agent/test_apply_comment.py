@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.agent.apply_comment import GivenPatch, read_given
+from bot.agent.apply_comment import CommentPatchAgent, parse_comment_patch
 from bot.errors import Refused, UserError
 from bot.model import AgentTask, Change, Proposal
 from bot.reports.locale.reasons import english
@@ -30,7 +30,7 @@ PLAIN = GIT.split("100644\n")[1]
 
 async def propose(text: str, attempt: int = 1) -> Proposal:
     task = AgentTask(run_id="r1", attempt=attempt, max_attempts=3, task="mend")
-    return await GivenPatch(text).propose(task, Path("/nowhere"))
+    return await CommentPatchAgent(text).propose(task, Path("/nowhere"))
 
 
 async def apply(tree: Path, text: str) -> tuple[str, ...]:
@@ -140,7 +140,7 @@ async def test_what_does_not_fit_is_told_and_nothing_is_written(tree: Path) -> N
 )
 def test_what_is_no_diff_of_files_is_told_with_what_is_wanted(text: str, told: str) -> None:
     with pytest.raises(UserError, match=told):
-        GivenPatch(text)
+        CommentPatchAgent(text)
 
 
 def _new(path: str, mode: str = "100644") -> str:
@@ -210,7 +210,7 @@ _PIECES = [
 def test_any_text_is_told_or_says_the_same_once_more(text: str) -> None:
     """What is offered means, read as it is applied, what the text meant."""
     try:
-        changes = read_given(text)
+        changes = parse_comment_patch(text)
     except UserError:
         return
     parts = parse_diff(text.replace("\r\n", "\n") if text.count("\r\n") == text.count("\n") else text)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.command import TAIL_BYTES, CommandDeveloper, read_changes
+from bot.agent.command import TAIL_BYTES, CommandAgent, read_changes
 from bot.model import AgentTask, Change, Proposal
 from bot.reports.locale.reasons import english
 from tests.agent.runner import boxed
@@ -23,7 +23,7 @@ READ = (Change(path="a.py", content="x"),)
 
 
 async def ask(tree: Path, script: str, *arguments: str, **settings: Any) -> Proposal:
-    agent = CommandDeveloper(boxed, (PYTHON, "-c", script, *arguments), **settings)
+    agent = CommandAgent(boxed, (PYTHON, "-c", script, *arguments), **settings)
     return await agent.propose(TASK, tree)
 
 
@@ -87,7 +87,7 @@ async def test_whatever_else_is_printed_leaves_the_edits_in_the_tree(tmp_path: P
 async def test_changes_that_cannot_be_read_are_noted_and_the_edits_count(tmp_path: Path, changes: str) -> None:
     proposal = await ask(tmp_path, f"print({{'changes': 0}} and '{{\"changes\": %s}}' % {changes!r})")
     assert (proposal.offered, proposal.changes, proposal.edited_in_place) == (True, (), True)
-    assert "can't be read" in proposal.note
+    assert "can't be read" in english(proposal.note)
 
 
 async def test_a_hundred_megabytes_are_survived_and_the_answer_after_them_is_found(tmp_path: Path) -> None:
@@ -115,10 +115,10 @@ async def test_an_agent_that_fails_offers_nothing_and_says_why(tmp_path: Path, s
 
 
 async def test_a_program_that_is_missing_or_not_configured_offers_nothing(tmp_path: Path) -> None:
-    missing = await CommandDeveloper(boxed, ("no-such-agent",)).propose(TASK, tmp_path)
+    missing = await CommandAgent(boxed, ("no-such-agent",)).propose(TASK, tmp_path)
     assert not missing.offered
     assert "no-such-agent" in english(missing.because)
-    unset = await CommandDeveloper(boxed, ()).propose(TASK, tmp_path)
+    unset = await CommandAgent(boxed, ()).propose(TASK, tmp_path)
     assert not unset.offered
     assert "MENDBOT_AGENT_COMMAND" in english(unset.because)
 
@@ -136,10 +136,10 @@ def test_hostile_output_is_read_in_little_time(noise: bytes) -> None:
 def test_any_output_is_read_without_an_error(output: bytes) -> None:
     changes, note = read_changes(output)
     assert isinstance(changes, tuple)
-    assert isinstance(note, str)
+    assert isinstance(english(note), str)
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_changes_are_found_between_any_text_that_holds_no_braces(before: str, after: str) -> None:
     printed = f"{before.replace('{', '')}\n{CHANGES}\n{after.replace('{', '')}"
-    assert read_changes(printed.encode("utf-8", "replace")) == (READ, "")
+    assert read_changes(printed.encode("utf-8", "replace")) == (READ, None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.fixers import FixersDeveloper, default_fixers
+from bot.agent.fixers import FixersAgent, default_fixers
 from bot.model import AgentTask, Proposal, ShellCommand, StyleFindings, Validation
 from bot.reports.locale.reasons import english
 from tests.agent.runner import boxed
@@ -25,7 +25,7 @@ UGLY = "import sys\nimport os\nprint( os.name )\n"
 
 async def ask(tree: Path, *commands: str, task: AgentTask = TASK, timeout_s: float = PATIENCE_S) -> Proposal:
     made = tuple(ShellCommand(run=command, timeout_s=timeout_s) for command in commands)
-    return await FixersDeveloper(boxed, made or None).propose(task, tree)
+    return await FixersAgent(boxed, made or None).propose(task, tree)
 
 
 @pytest.mark.parametrize(
@@ -62,21 +62,21 @@ async def test_a_name_that_looks_like_an_option_is_a_file(tmp_path: Path) -> Non
 async def test_a_fixer_that_is_missing_is_noted_and_the_next_one_runs(tmp_path: Path) -> None:
     proposal = await ask(tmp_path, "no-such-fixer --all", "echo mended > a.txt; exit 1")
     assert proposal.offered
-    assert "`no-such-fixer --all`: not there" in proposal.note
-    assert "exit 1" in proposal.note
+    assert "`no-such-fixer --all`: not there" in english(proposal.note)
+    assert "exit 1" in english(proposal.note)
     assert (tmp_path / "a.txt").read_text() == "mended\n"
 
 
 async def test_a_fixer_that_hangs_is_stopped_and_noted(tmp_path: Path) -> None:
     proposal = await ask(tmp_path, "sleep 60", "touch ran", timeout_s=1.0)
-    assert "stopped after 1 s" in proposal.note
+    assert "stopped after 1 s" in english(proposal.note)
     assert (tmp_path / "ran").exists()
 
 
 async def test_fixers_that_are_all_missing_offer_nothing(tmp_path: Path) -> None:
     proposal = await ask(tmp_path, "no-such-fixer")
     assert (proposal.offered, proposal.edited_in_place, proposal.untouched) == (False, False, False)
-    argv = FixersDeveloper(boxed, (ShellCommand(run=("no-such-fixer",), timeout_s=PATIENCE_S),))
+    argv = FixersAgent(boxed, (ShellCommand(run=("no-such-fixer",), timeout_s=PATIENCE_S),))
     assert not (await argv.propose(TASK, tmp_path)).offered
 
 
@@ -96,7 +96,7 @@ async def test_without_commands_there_is_nothing_to_offer(tmp_path: Path) -> Non
 async def test_an_empty_list_of_fixers_means_none(tmp_path: Path) -> None:
     (tmp_path / "ruff.toml").write_text("")
     (tmp_path / "a.py").write_text(UGLY)
-    proposal = await FixersDeveloper(boxed, ()).propose(TASK, tmp_path)
+    proposal = await FixersAgent(boxed, ()).propose(TASK, tmp_path)
     assert (proposal.offered, proposal.untouched) == (False, True)
     assert "`fixers: []`" in english(proposal.because)
     assert (tmp_path / "a.py").read_text() == UGLY

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.command import CommandDeveloper
-from bot.agent.hook_bundle import Kit, ToolError, make_kit
+from bot.agent.command import CommandAgent
+from bot.agent.hook_bundle import HookBundle, ToolError, make_bundle
 from bot.model import AgentTask, Proposal, Resolution
 from bot.store.database.database import Database
 from bot.store.history.history import History
@@ -52,8 +52,8 @@ class House:
         self.history = History(self.database)
         self.learnt: list[ToolError] = []
 
-    async def kit(self, run_id: str) -> Kit:
-        kit = make_kit(self.home / "kits" / run_id)
+    async def kit(self, run_id: str) -> HookBundle:
+        kit = make_bundle(self.home / "kits" / run_id)
         await write_snapshot(self.database, kit.database, repo="ada/engine", session=run_id)
         return kit
 
@@ -64,7 +64,7 @@ class House:
 
     async def run(self, script: str) -> Proposal:
         argv = (PYTHON, "-c", AGENT + script, "{settings}")
-        agent = CommandDeveloper(boxed, argv, make_kit=self.kit, learn=self.learn)
+        agent = CommandAgent(boxed, argv, make_bundle=self.kit, record_errors=self.learn)
         return await agent.propose(TASK, self.tree)
 
     async def said(self, script: str) -> list[str]:
@@ -111,7 +111,7 @@ async def test_a_failure_is_known_before_the_next_bash_and_then_to_the_bot(house
     assert (error.tool, error.session_id) == ("Bash", "s1")
     assert error.error == "<PATH>/a.c:<POS>: error: no such thing as ada"
     assert error.raw.startswith("Exit code 2\n")
-    assert make_kit(house.home / "kits" / "run-1").take() == (), "taken twice"
+    assert make_bundle(house.home / "kits" / "run-1").take_errors() == (), "taken twice"
 
 
 async def test_the_next_attempt_of_the_same_session_knows_it_from_the_snapshot(house: House) -> None:

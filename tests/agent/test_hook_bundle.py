@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.agent.hook_bundle import MOST_ERRORS, Kit, ToolError, make_kit, read_spool, remove_kit
-from bot.agent.hook_post import MOST_LINE, MOST_SPOOL
+from bot.agent.hook_bundle import MAX_ERRORS, HookBundle, ToolError, make_bundle, read_spool, remove_bundle
+from bot.agent.hook_post import MAX_LINE, MAX_SPOOL
 from tests.machine import CPU_S
 
 GOOD = {"tool": "Bash", "error": "boom", "session_id": "s1", "ts": "2026-01-01T00:00:00.000+00:00", "errorRaw": "a\nb"}
@@ -54,7 +54,7 @@ def test_what_was_noted_is_read_in_order(tmp_path: Path) -> None:
         line(error=7),
         line(session_id=[]),
         line(error="\x1b[31m\x07 \n"),
-        line(errorRaw="x" * MOST_LINE),
+        line(errorRaw="x" * MAX_LINE),
     ],
 )
 def test_a_bad_line_tells_nothing_and_spoils_no_other(tmp_path: Path, bad: bytes) -> None:
@@ -77,9 +77,9 @@ def test_a_huge_spool_is_read_by_its_end(tmp_path: Path) -> None:
     began = time.process_time()
     assert read_spool(path) == (READ,)
     assert time.process_time() - began < CPU_S
-    many = spooled(tmp_path, b"".join(line(error=f"e{number}") for number in range(MOST_SPOOL // 100)))
-    assert len(many) == MOST_ERRORS
-    assert many[-1].error == f"e{MOST_SPOOL // 100 - 1}"
+    many = spooled(tmp_path, b"".join(line(error=f"e{number}") for number in range(MAX_SPOOL // 100)))
+    assert len(many) == MAX_ERRORS
+    assert many[-1].error == f"e{MAX_SPOOL // 100 - 1}"
     path.unlink()
 
 
@@ -102,31 +102,31 @@ def odd(path: Path, kind: str, aim: Path) -> None:
 def test_what_is_no_file_tells_nothing_and_is_replaced(tmp_path: Path, kind: str) -> None:
     aim = tmp_path / "secret"
     aim.write_bytes(line())
-    kit = make_kit(tmp_path / "kit")
+    kit = make_bundle(tmp_path / "kit")
     odd(kit.spool, kind, aim)
     assert read_spool(kit.spool) == ()
-    healed = make_kit(kit.root).spool
+    healed = make_bundle(kit.root).spool
     assert healed.is_file() and not healed.is_symlink(), "the box would be given what it points to"
-    assert make_kit(kit.root).take() == ()
+    assert make_bundle(kit.root).take_errors() == ()
     odd(kit.spool, kind, aim)
-    assert kit.take() == ()
+    assert kit.take_errors() == ()
     assert kit.spool.read_bytes() == b"" and not kit.spool.is_symlink()
     assert aim.read_bytes() == line(), "it was written through the link"
 
 
 def test_taking_empties_the_spool_and_making_again_does_not(tmp_path: Path) -> None:
-    kit = make_kit(tmp_path / "kits" / "run")
+    kit = make_bundle(tmp_path / "kits" / "run")
     kit.spool.write_bytes(line())
-    assert make_kit(kit.root) == kit
-    assert kit.take() == (READ,)
-    assert kit.take() == ()
-    remove_kit(kit.root)
-    remove_kit(kit.root)
+    assert make_bundle(kit.root) == kit
+    assert kit.take_errors() == (READ,)
+    assert kit.take_errors() == ()
+    remove_bundle(kit.root)
+    remove_bundle(kit.root)
     assert list((tmp_path / "kits").iterdir()) == []
 
 
 def test_the_settings_register_the_hooks_and_the_environment_leads_to_them(tmp_path: Path) -> None:
-    kit = make_kit(tmp_path / "kit", language="ko")
+    kit = make_bundle(tmp_path / "kit", language="ko")
     hooks: dict[str, list[dict[str, Any]]] = json.loads(kit.settings.read_text())["hooks"]
     assert [group["matcher"] for group in hooks["PreToolUse"]] == ["Edit|Write|Bash|Task"]
     assert set(hooks) == {"PreToolUse", "PostToolUse", "PostToolUseFailure"}
@@ -151,4 +151,4 @@ def test_any_spool_is_read_without_an_error(tmp_path: Path, content: bytes) -> N
 
 
 def test_a_kit_is_a_value(tmp_path: Path) -> None:
-    assert Kit(tmp_path).database == tmp_path / "mendbot.db"
+    assert HookBundle(tmp_path).database == tmp_path / "mendbot.db"

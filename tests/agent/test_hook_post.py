@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.hook_bundle import ToolError, make_kit
-from bot.agent.hook_post import MOST_LINE, MOST_SPOOL, Failure, read_failure, telling_error
+from bot.agent.hook_bundle import ToolError, make_bundle
+from bot.agent.hook_post import MAX_LINE, MAX_SPOOL, Failure, error_of_output, read_failure
 from bot.model import Resolution
 from bot.store.database.database import Database
 from bot.store.history.history import History
@@ -139,35 +139,35 @@ def test_the_shapes_in_which_agents_tell_of_a_failure(event: Mapping[str, Any]) 
 def test_the_telling_error_is_the_one_that_is_known_else_the_first() -> None:
     text = "Exit code 1\na.py:1: error: first\nb.py:2: error: second\n"
     first, second = "a.py:<POS>: error: first", "b.py:<POS>: error: second"
-    assert telling_error(text, lambda _: False) == first
-    assert telling_error(text, lambda error: error == second) == second
-    assert telling_error("Exit code 127\nmake is not here", lambda _: False) == "make is not here"
-    assert telling_error("Exit code 1", lambda _: False) == "Exit code 1"
+    assert error_of_output(text, lambda _: False) == first
+    assert error_of_output(text, lambda error: error == second) == second
+    assert error_of_output("Exit code 127\nmake is not here", lambda _: False) == "make is not here"
+    assert error_of_output("Exit code 1", lambda _: False) == "Exit code 1"
 
 
 def test_in_a_box_it_is_a_line_of_the_spool_and_the_snapshot_stays(home: Path) -> None:
-    kit = make_kit(home)
+    kit = make_bundle(home)
     before = kit.database.read_bytes()
     sent(home)
     sent(home, {**FAILED, "error": '\\"\0é' * 20_000, "tool_name": "T\1" * 400, "session_id": "é" * 900})
-    assert all(len(line) < MOST_LINE for line in kit.spool.read_bytes().split(b"\n"))
-    first, second = kit.take()
+    assert all(len(line) < MAX_LINE for line in kit.spool.read_bytes().split(b"\n"))
+    first, second = kit.take_errors()
     assert (first.tool, first.error, first.session_id, first.raw) == ("Bash", BOOM, "s1", FAILED["error"])
     assert isinstance(second, ToolError) and second.session_id == "é" * 200
     assert kit.database.read_bytes() == before
 
 
 def test_without_a_snapshot_it_is_noted_all_the_same(tmp_path: Path) -> None:
-    kit = make_kit(tmp_path)
+    kit = make_bundle(tmp_path)
     sent(tmp_path)
-    assert [error.error for error in kit.take()] == [BOOM]
+    assert [error.error for error in kit.take_errors()] == [BOOM]
 
 
 def test_a_spool_that_is_full_or_none_is_left_alone(tmp_path: Path) -> None:
-    kit = make_kit(tmp_path)
-    kit.spool.write_bytes(b"x" * MOST_SPOOL)
+    kit = make_bundle(tmp_path)
+    kit.spool.write_bytes(b"x" * MAX_SPOOL)
     sent(tmp_path)
-    assert kit.spool.stat().st_size == MOST_SPOOL
+    assert kit.spool.stat().st_size == MAX_SPOOL
     kit.spool.unlink()
     aim = tmp_path / "aim"
     aim.touch()
@@ -214,4 +214,4 @@ def test_no_event_makes_it_fail(fields: dict[str, Any]) -> None:
     if failure is not None:
         assert failure.text.strip() and failure.tool
         (failure.tool + failure.text + failure.session_id).encode()
-        telling_error(failure.text, lambda _: False)
+        error_of_output(failure.text, lambda _: False)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.replay import Fits, HistoryDeveloper, gist, patch_hash, split_patch
+from bot.agent.replay import Fits, HistoryAgent, changed_lines, patch_hash, split_patch
 from bot.errors import UserError
 from bot.model import AgentTask, Change, KnownError, Proposal, Resolution
 from bot.model.reasons import Reason
 from bot.reports.locale.reasons import english
 from bot.rules.patches.document_files import is_document
-from bot.rules.reasons import error_reason
+from bot.rules.reasons import error_reason, make_reason
 from bot.workspace.patch import apply_changes
 from tests.agent.git_tree import files_of, git, make_tree
 
@@ -59,7 +59,7 @@ class Memory:
         return self.dead
 
     async def propose(self, asked: AgentTask, tree: Path = Path("/nowhere"), fits: Fits | None = None) -> Proposal:
-        return await HistoryDeveloper(self.look_up, self.dead_ends, fits).propose(asked, tree)
+        return await HistoryAgent(self.look_up, self.dead_ends, fits).propose(asked, tree)
 
 
 async def test_it_repeats_a_proven_patch_and_says_whose() -> None:
@@ -71,10 +71,11 @@ async def test_it_repeats_a_proven_patch_and_says_whose() -> None:
         agent="history",
         offered=True,
         changes=(Change(path="a.c", patch=PATCH),),
-        note=f"repeats resolution 1 of `{ERROR}` (ada/engine#7)",
+        note=make_reason("history.repeats_pull", id=1, error=ERROR, pull="ada/engine#7"),
         tools=("Edit",),
         replays=patch_hash(PATCH),
     )
+    assert english(proposal.note) == f"repeats resolution 1 of `{ERROR}` (ada/engine#7)"
 
 
 async def test_it_looks_up_the_errors_of_its_task_and_nothing_without_any() -> None:
@@ -150,7 +151,7 @@ def change_all(tree: Path) -> None:
 
 def note_of(proposal: Proposal) -> str:
     """Why nothing is offered, or what is said of the offer."""
-    return english(proposal.because) or proposal.note
+    return english(proposal.because or proposal.note)
 
 
 async def fits(tree: Path, changes: Sequence[Change]) -> Reason | None:
@@ -312,4 +313,4 @@ def test_any_text_is_split_or_refused_and_nothing_is_lost(text: str) -> None:
     found = split_patch(text)
     if not isinstance(found, Reason):
         assert "".join(change.patch or "" for change in found) == text.lstrip()
-    gist(text)
+    changed_lines(text)

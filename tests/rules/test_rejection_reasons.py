@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bot.agent.apply_comment import read_given
+from bot.agent.apply_comment import parse_comment_patch
 from bot.errors import MendbotError, UserError
 from bot.github.answers import raise_for_status
 from bot.http import HttpResponse
@@ -100,7 +100,7 @@ def test_too_much_at_once() -> None:
 @pytest.mark.parametrize("text", GIVEN)
 def test_a_given_text_that_is_no_diff(text: str) -> None:
     with pytest.raises(UserError) as raised:
-        read_given(text)
+        parse_comment_patch(text)
     assert_korean(raised.value.because)
 
 

@@ -13,7 +13,7 @@ from bot.model.reasons import Reason
 from bot.reports.locale.reasons import refused
 from bot.rules.patches.change_policy import check_changes
 from bot.rules.patches.formatting_only import is_restyled, style_is_no_matter, task_paths
-from bot.rules.reasons import error_reason, make_reason, quoted
+from bot.rules.reasons import error_reason, make_reason
 from bot.rules.runs.changes import FREE, MECHANICAL
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.weakened_tests import FileTexts
@@ -110,7 +110,7 @@ async def _asked(
         await tree.restore(before, beyond)
         after, changed = await _outcome(tree, before)
     if not changed:
-        return SkippedAgent(name, quoted(proposal.note) if proposal.note else make_reason("agent.no_change"))
+        return SkippedAgent(name, proposal.note or make_reason("agent.no_change"))
     return await _judged(context, row, state, _Left(proposal, fallbacks, after, changed), tree)
 
 

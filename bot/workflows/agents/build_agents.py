@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bot.agent.apply_comment import GivenPatch
-from bot.agent.command import CommandDeveloper
+from bot.agent.apply_comment import CommentPatchAgent
+from bot.agent.command import CommandAgent
 from bot.agent.developer import Developer, Runner
-from bot.agent.fixers import FixersDeveloper
-from bot.agent.hook_bundle import Kit, ToolError, make_kit
-from bot.agent.replay import HistoryDeveloper
+from bot.agent.fixers import FixersAgent
+from bot.agent.hook_bundle import HookBundle, ToolError, make_bundle
+from bot.agent.replay import HistoryAgent
 from bot.config import Settings
 from bot.errors import ConfigError, UserError
 from bot.model import Change, ShellCommand
@@ -77,7 +77,7 @@ class AgentFactory:
         repo = row.spec.repo
         runner = runner_in(self.sandbox, () if repo is None else (mirror_path(self.settings, repo),))
         if row.spec.given:
-            return [GivenPatch(row.spec.given)]
+            return [CommentPatchAgent(row.spec.given)]
         return [self._developer(name, row, runner) for name in row.spec.agents]
 
     def _developer(self, spec: str, row: RunRow, runner: Runner) -> Developer:
@@ -87,23 +87,23 @@ class AgentFactory:
             configured = (
                 None if lines is None else tuple(ShellCommand(run=run, timeout_s=FIXER_TIMEOUT_S) for run in lines)
             )
-            return FixersDeveloper(runner, configured, FIXER_TIMEOUT_S)
+            return FixersAgent(runner, configured, FIXER_TIMEOUT_S)
         if spec == "history":
             return self._replay(row)
         check_specs([spec])
         own = operators_argv(settings, spec, by_operator=row.spec.agents_by_operator)
         grant = lent(settings) if own is not None else SandboxGrant()
-        return CommandDeveloper(
+        return CommandAgent(
             runner,
             _split(spec.removeprefix("command:")) if own is None else own_argv(own, self.sandbox),
             env=grant.env,
             read_only=grant.read_only,
             network=grant.network,
-            make_kit=partial(self._kit, row),
-            learn=partial(self._learn, row),
+            make_bundle=partial(self._kit, row),
+            record_errors=partial(self._learn, row),
         )
 
-    def _replay(self, row: RunRow) -> HistoryDeveloper:
+    def _replay(self, row: RunRow) -> HistoryAgent:
         place, protected = row.spec.place, row.spec.policy.protected_paths
 
         async def fits(tree: Path, changes: Sequence[Change]) -> Reason | None:
@@ -113,15 +113,15 @@ class AgentFactory:
                 return error_reason(error)
             return None
 
-        return HistoryDeveloper(
+        return HistoryAgent(
             look_up=partial(self.history.by_errors, repo=place),
             dead_ends=self.history.dead_ends,
             fits=fits,
         )
 
-    async def _kit(self, row: RunRow, _: str) -> Kit:
+    async def _kit(self, row: RunRow, _: str) -> HookBundle:
         language = row.spec.policy.language or self.settings.language
-        kit = make_kit(kit_dir(self.settings, row.id), language=language)
+        kit = make_bundle(kit_dir(self.settings, row.id), language=language)
         await write_snapshot(self.database, kit.database, repo=row.spec.place, session=row.id)
         return kit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from bot.agent.apply_comment import read_given
+from bot.agent.apply_comment import parse_comment_patch
 from bot.config import Policy
 from bot.errors import UserError
 from bot.model import Language, Status
@@ -195,7 +195,7 @@ async def apply(context: Context, ask: CommandCall) -> CommandResult:
 
 def _wrong_with(diff: str, policy: Policy, language: Language) -> str | None:
     try:
-        refusal = check_proposed(read_given(diff), policy.protected_paths)
+        refusal = check_proposed(parse_comment_patch(diff), policy.protected_paths)
     except UserError as error:
         return reason_text(error_reason(error), language)
     return None if refusal is None else reason_text(refusal.because, language)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.agent.replay import gist, patch_hash
+from bot.agent.replay import changed_lines, patch_hash
 from bot.logs import get_logger
 from bot.model import KnownError, Resolution
 from bot.model.reasons import Reason
@@ -35,7 +35,7 @@ def change_hash(row: RunRow, patch: str) -> str:
 
 def place_hash(place: str, patch: str) -> str:
     """The same, for a change of that place that no run of ours made."""
-    return patch_hash(f"{place}\0{gist(patch)}")
+    return patch_hash(f"{place}\0{changed_lines(patch)}")
 
 
 async def guidance(context: Context, row: RunRow, state: RunState) -> tuple[KnownError, ...]:

@@ -7,7 +7,7 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
-from bot.agent.hook_bundle import remove_kit
+from bot.agent.hook_bundle import remove_bundle
 from bot.errors import MendbotError
 from bot.logs import get_logger
 from bot.model import Repo
@@ -89,7 +89,7 @@ async def sweep(context: Context) -> int:
     for kit in own_entries(context.settings.home, "kits"):
         row = await context.stores.runs.get(kit.name)
         if row is None or row.status.final:
-            remove_kit(kit)
+            remove_bundle(kit)
     return removed
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bot.agent.hook_bundle import remove_kit
+from bot.agent.hook_bundle import remove_bundle
 from bot.errors import MendbotError
 from bot.logs import get_logger
 from bot.model import Artifact, Loss, Phase, Status
@@ -54,7 +54,7 @@ async def finish(context: Context, row: RunRow, state: RunState, status: Status,
     The tree goes last, as a large one takes long: whoever waits for the result need not wait for that. A crash or a
     fault in between leaves it to the cleanup."""
     await learn_from_run(context, row, state)
-    remove_kit(kit_dir(context.settings, row.id))
+    remove_bundle(kit_dir(context.settings, row.id))
     await record_end(context, row, state, status, stop, await keep(context, row, state, status))
     context.wake["report"].set()
     if row.spec.workspace is None:

@@ -172,7 +172,7 @@ async def _applied(
         patch_hash=change_hash(row, taken.patch),
         tools=taken.proposal.tools,
         replays=taken.proposal.replays,
-        note=context.mask(taken.proposal.note),
+        note=context.mask(english(taken.proposal.note)),
         notes=taken.notes,
         refusals=tuple(one.map_text(context.mask) for one in taken.refusals),
         diff=write_log(context.settings.home, row.id, f"attempt-{attempt}.diff", patch.encode()),

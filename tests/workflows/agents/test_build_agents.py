@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot.agent.command import CommandDeveloper
-from bot.agent.fixers import FixersDeveloper
+from bot.agent.command import CommandAgent
+from bot.agent.fixers import FixersAgent
 from bot.config import Policy, Settings, parse_policy
 from bot.errors import ConfigError
 from bot.model import AgentTask, Proposal
@@ -67,7 +67,7 @@ def test_agents_are_asked_in_the_order_of_the_specs(at_desk: AtDesk) -> None:
             type(developer) for developer in await made(at, at.context.settings, "command:true", "fixers", "command")
         ]
 
-    assert at_desk(work) == [CommandDeveloper, FixersDeveloper, CommandDeveloper]
+    assert at_desk(work) == [CommandAgent, FixersAgent, CommandAgent]
 
 
 def test_a_repositorys_fixers_win_over_detection(at_desk: AtDesk) -> None:
