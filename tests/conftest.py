@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import HealthCheck, settings
+
+sys.dont_write_bytecode = False
+"""Else each worker compiles the tests and the bot anew, where PYTHONDONTWRITEBYTECODE is set: ten seconds of each."""
 
 _UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=_UNHURRIED)
