@@ -59,20 +59,52 @@ class ForkedBot:
         return self.returncode
 
 
+class BotCommand:
+    """A command of the bot that has begun, with what `subprocess.Popen` offers; its output goes to files."""
+
+    def __init__(self, *args: str, env: Mapping[str, str], cwd: Path = ROOT, stdin: bytes = b"") -> None:
+        self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  # see `outputs`
+        with tempfile.TemporaryFile() as given:
+            given.write(stdin)
+            given.seek(0)
+            files = (given.fileno(), self._out.fileno(), self._err.fileno())
+            self._bot = ForkedBot(args, env=env, cwd=cwd, files=files)
+        self.pid = self._bot.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._bot.returncode
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def outputs(self, timeout: float) -> tuple[bytes, bytes]:
+        """What it printed on stdout and stderr, once it has ended; it is killed where that takes too long."""
+        try:
+            self._bot.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise
+        with self._out as out, self._err as err:
+            return _content(out), _content(err)
+
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        """The same as text."""
+        out, err = self.outputs(timeout)
+        return out.decode(), err.decode()
+
+
 def run_bot(
     *args: str, env: Mapping[str, str], cwd: Path = ROOT, stdin: bytes = b"", timeout: float
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a command of the bot to its end, as `subprocess.run` does."""
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        given.write(stdin)
-        given.seek(0)
-        bot = ForkedBot(args, env=env, cwd=cwd, files=(given.fileno(), out.fileno(), err.fileno()))
-        try:
-            code = bot.wait(timeout)
-        except subprocess.TimeoutExpired:
-            os.kill(bot.pid, signal.SIGKILL)
-            raise
-        return subprocess.CompletedProcess(args, code, _content(out), _content(err))
+    command = BotCommand(*args, env=env, cwd=cwd, stdin=stdin)
+    out, err = command.outputs(timeout)
+    assert command.returncode is not None
+    return subprocess.CompletedProcess(args, command.returncode, out, err)
 
 
 def _content(file: IO[bytes]) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from bot.cli import main
+from tests.forked_bot import run_bot
 from tests.machine import PATIENCE_S, kept_port
 
 SECRET = "cli-secret-0123456789-abcdefghijkl"
@@ -29,10 +29,16 @@ def pem(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey) -> str:
     return key.private_bytes(serialization.Encoding.PEM, form, plain).decode()
 
 
-def mendbot(*args: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bot", *args], env=env or os.environ, capture_output=True, text=True, timeout=PATIENCE_S
-    )
+def mendbot(*args: str) -> subprocess.CompletedProcess[str]:
+    """`python -m bot` itself."""
+    argv = [sys.executable, "-m", "bot", *args]
+    return subprocess.run(argv, env=os.environ, capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+def serve(*args: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """`mendbot serve` to its end."""
+    done = run_bot("serve", *args, env=env, timeout=PATIENCE_S)
+    return subprocess.CompletedProcess(args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 class Case:
@@ -106,55 +112,16 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-DRIVER = """
-import json, os, sys
-import bot.app.server
-from bot.cli import main
-
-answers = {}
-for name, (argv, env) in json.load(sys.stdin).items():
-    files = [os.memfd_create(name) for name in ("out", "err")]
-    if (pid := os.fork()) == 0:
-        for number, file in enumerate(files, 1):
-            os.dup2(file, number)
-        os.environ.clear()
-        os.environ.update(env)
-        code = main(argv)
-        sys.stdout.flush()
-        os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    answers[name] = [code, *(os.pread(file, 1 << 20, 0).decode() for file in files)]
-json.dump(answers, sys.stdout)
-"""
-"""Each case in a process of its own, forked from one that has the imports behind it: they are most of a start."""
-
-
-@pytest.fixture(scope="module")
-def answers(good: dict[str, str]) -> dict[str, tuple[int, str, str]]:
-    """Every case's exit code, stdout and stderr."""
-
-    def described(case: Case) -> tuple[tuple[str, ...], dict[str, str]]:
-        changed = dict(case.changed)
-        if changed.get("PRIVATE_KEY") == "EC":
-            changed["PRIVATE_KEY"] = pem(ec.generate_private_key(ec.SECP256R1()))
-        env = {name: value for name, value in {**good, **changed}.items() if value is not None}
-        return ("serve", *case.args), env
-
-    cases = json.dumps({name: described(case) for name, case in CASES.items()})
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER], input=cases, capture_output=True, text=True, timeout=PATIENCE_S
-    )
-    assert done.returncode == 0, done.stderr
-    return {name: (code, out, err) for name, (code, out, err) in json.loads(done.stdout).items()}
-
-
 @pytest.mark.parametrize("name", CASES)
-def test_a_server_that_cannot_start_says_so_in_one_line_and_exits_2(
-    answers: dict[str, tuple[int, str, str]], name: str
-) -> None:
-    code, out, err = answers[name]
-    assert code == 2, err
-    assert out == ""
+def test_a_server_that_cannot_start_says_so_in_one_line_and_exits_2(good: dict[str, str], name: str) -> None:
+    changed = dict(CASES[name].changed)
+    if changed.get("PRIVATE_KEY") == "EC":
+        changed["PRIVATE_KEY"] = pem(ec.generate_private_key(ec.SECP256R1()))
+    env = {name: value for name, value in {**good, **changed}.items() if value is not None}
+    done = serve(*CASES[name].args, env=env)
+    err = done.stderr
+    assert done.returncode == 2, err
+    assert done.stdout == ""
     assert err.startswith("mendbot: ")
     assert err.count("\n") == 1, err
     assert all(word in err for word in CASES[name].words), err
@@ -192,11 +159,11 @@ def answers_ping(port: str) -> bool:
 def test_a_second_server_is_told_what_is_taken_and_the_first_one_goes_on(
     running: dict[str, str], tmp_path: Path
 ) -> None:
-    same_home = mendbot("serve", env={**running, "PORT": str(kept_port())})
+    same_home = serve(env={**running, "PORT": str(kept_port())})
     assert same_home.returncode == 2
     assert same_home.stderr.startswith("mendbot: another `mendbot serve` uses ")
     assert same_home.stderr.count("\n") == 1
-    same_port = mendbot("serve", env={**running, "MENDBOT_HOME": str(tmp_path / "other")})
+    same_port = serve(env={**running, "MENDBOT_HOME": str(tmp_path / "other")})
     assert same_port.returncode == 2
     assert f"port {running['PORT']}" in same_port.stderr
     assert "in use" in same_port.stderr
@@ -207,7 +174,7 @@ def test_a_second_server_is_told_what_is_taken_and_the_first_one_goes_on(
 def test_the_port_option_wins_over_the_variable(good: dict[str, str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        answer = mendbot("serve", "--port", str(port), env=good)
+        answer = serve("--port", str(port), env=good)
     assert answer.returncode == 2
     assert f"port {port}" in answer.stderr
 

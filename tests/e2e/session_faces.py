@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 from tests.e2e.processes import arguments
 from tests.e2e.server import Server
 from tests.e2e.session_projects import LONG, Doc
-from tests.forked_bot import run_bot
+from tests.forked_bot import ROOT, BotCommand, run_bot
 from tests.machine import PATIENCE_S
 
 TOKEN = "an-admin-token-of-the-tests"
@@ -120,9 +119,8 @@ def environment(home: Path, **variables: str) -> dict[str, str]:
 
 
 def fix_argv(asked: Doc, *more: str) -> list[str]:
-    """The command line of a request."""
-    argv = [sys.executable, "-m", "bot", "fix", "--repo", asked["repo"], "--task", asked["task"]]
-    argv += ["--max-attempts", str(asked.get("maxAttempts", 3))]
+    """The arguments of a request."""
+    argv = ["fix", "--repo", asked["repo"], "--task", asked["task"], "--max-attempts", str(asked.get("maxAttempts", 3))]
     for option, name in (
         ("--file", "filePaths"),
         ("--validation-command", "validationCommands"),
@@ -135,26 +133,25 @@ def fix_argv(asked: Doc, *more: str) -> list[str]:
     return [*argv, *more]
 
 
-def start_fix(asked: Doc, home: Path, *more: str) -> subprocess.Popen[str]:
+def start_fix(asked: Doc, home: Path, *more: str) -> BotCommand:
     """`mendbot fix`, begun."""
-    return subprocess.Popen(
-        fix_argv(asked, *more),
-        env=environment(home),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    return BotCommand(*fix_argv(asked, *more), env=environment(home))
+
+
+def run_command(*args: str, env: Mapping[str, str], cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """A command of the bot to its end, as text."""
+    done = run_bot(*args, env=env, cwd=cwd, timeout=PATIENCE_S)
+    return subprocess.CompletedProcess(args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def fix(asked: Doc, home: Path) -> tuple[int, Doc]:
     """`mendbot fix --json`: its exit code and its one document."""
-    done = run_bot(*fix_argv(asked, "--json")[3:], env=environment(home), timeout=PATIENCE_S)
+    done = run_bot(*fix_argv(asked, "--json"), env=environment(home), timeout=PATIENCE_S)
     assert (done.returncode in (0, 1), done.stderr) == (True, b"")
     return done.returncode, json.loads(done.stdout)
 
 
-def ended(process: subprocess.Popen[str], said: str = "") -> tuple[int, Doc]:
+def ended(process: BotCommand, said: str = "") -> tuple[int, Doc]:
     """The exit code and the one document of a `mendbot fix --json`, which has said on stderr what is `said` alone."""
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode in (0, 1), err
@@ -164,7 +161,7 @@ def ended(process: subprocess.Popen[str], said: str = "") -> tuple[int, Doc]:
 
 def refused(asked: Mapping[str, Any], home: Path) -> str:
     """What `mendbot fix` says of a request that it refuses with exit code 2."""
-    done = run_bot(*fix_argv(dict(asked))[3:], env=environment(home), timeout=PATIENCE_S)
+    done = run_bot(*fix_argv(dict(asked)), env=environment(home), timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (2, b""), done
     assert done.stderr.count(b"\n") == 1
     return done.stderr.decode()

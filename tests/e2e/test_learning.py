@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 
 from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO
 from tests.e2e.pull_world import BAD, branch, mend_main, open_pull, wait_for_checks
 from tests.e2e.server import Server
+from tests.forked_bot import run_bot
+from tests.machine import PATIENCE_S
 
 Serve = Callable[..., Server]
 
@@ -36,8 +36,7 @@ def test_what_a_person_pushed_is_told_when_the_same_failure_comes_back(github: S
     assert "eve" in note["message"]
     assert "Edit answer.txt → python3 check.py" in note["message"]
 
-    command = [sys.executable, "-m", "bot", "history", "answer.txt", "--json"]
-    told = subprocess.run(command, env=server.env, capture_output=True, check=True, timeout=60)
+    told = run_bot("history", "answer.txt", "--json", env=server.env, timeout=PATIENCE_S)
     (known,) = json.loads(told.stdout)["errors"]
     resolution = known["resolution"]
     assert (resolution["author"], resolution["commit"], resolution["pullRequest"]) == ("eve", merged, number)

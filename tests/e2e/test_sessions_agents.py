@@ -5,24 +5,21 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.session_faces import environment
+from tests.e2e.session_faces import environment, run_command
 from tests.e2e.session_projects import PLAIN, shell, write
-from tests.machine import PATIENCE_S
 
 KEY = "echo ${MODEL_KEY:-nothing} > answer.txt"
 LENT = {"MODEL_KEY": "lent", "MENDBOT_AGENT_ENV": "MODEL_KEY"}
 
 
 def fix(tree: Path, home: Path, *args: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "bot", "fix", "--repo", str(tree), "--task", "The answer.", "--max-attempts", "1"]
+    argv = ["fix", "--repo", str(tree), "--task", "The answer.", "--max-attempts", "1"]
     argv += ["--validation-command", "grep -q lent answer.txt", "--json", *args]
-    env = environment(home, **variables)
-    return subprocess.run(argv, env=env, capture_output=True, text=True, timeout=PATIENCE_S)
+    return run_command(*argv, env=environment(home, **variables))
 
 
 def test_what_the_operator_lends_is_lent_to_an_agent_of_the_command_line(tmp_path: Path) -> None:
@@ -76,10 +73,8 @@ def test_an_agent_that_cannot_be_asked_is_bad_input(tmp_path: Path, spec: str, s
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path) -> None:
     """REQ-RUN-001."""
-    argv = [sys.executable, "-m", "bot", "fix", "--repo", str(tmp_path), "--task", " ", "--agent", "wizard"]
-    done = subprocess.run(
-        argv, env=environment(tmp_path / "home"), capture_output=True, text=True, timeout=PATIENCE_S, cwd=tmp_path
-    )
+    argv = ["fix", "--repo", str(tmp_path), "--task", " ", "--agent", "wizard"]
+    done = run_command(*argv, env=environment(tmp_path / "home"), cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     for said in ("--task: ", "--agent: unknown agent `wizard`", "--test-command: "):
         assert said in done.stderr

@@ -5,13 +5,21 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.session_faces import ended, environment, fix, fix_argv, refused, sleepers, start_fix, until
+from tests.e2e.session_faces import (
+    ended,
+    environment,
+    fix,
+    fix_argv,
+    refused,
+    run_command,
+    sleepers,
+    start_fix,
+    until,
+)
 from tests.e2e.session_projects import (
     IS_42,
     LONG,
@@ -119,7 +127,7 @@ def test_the_summary_is_in_korean_where_that_is_set(tmp_path: Path) -> None:
     tree = write(tmp_path / "tree", PLAIN)
     argv = fix_argv(asked_of(tree, validationCommands=["exit 3"], maxAttempts=1))
     env = environment(tmp_path / "home", MENDBOT_LANGUAGE="ko")
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=PATIENCE_S)
+    done = run_command(*argv, env=env)
     assert done.stdout.startswith("1번 중 1번 시도했으나 수정하지 못했습니다.")
     assert "변경 후: `exit 3` 실패" in done.stdout
 
@@ -138,15 +146,15 @@ def test_as_json_it_names_what_is_kept_by_absolute_paths(tmp_path: Path) -> None
 
 def test_without_a_repo_it_works_in_the_one_around_the_working_directory(tmp_path: Path) -> None:
     tree = write(tmp_path / "tree", {**PLAIN, "below/notes.txt": "x\n"}, commit=True)
-    argv = [sys.executable, "-m", "bot", "fix", "--task", "The answer is 42.", "--agent", RIGHT, "--json"]
+    argv = ["fix", "--task", "The answer is 42.", "--agent", RIGHT, "--json"]
     argv += ["--validation-command", IS_42, "--file", "notes.txt", "--file", "answer.txt"]
-    env = environment(tmp_path / "home", PYTHONPATH=str(Path(__file__).parents[2]))
-    done = subprocess.run(argv, env=env, cwd=tree / "below", capture_output=True, text=True, timeout=PATIENCE_S)
+    env = environment(tmp_path / "home")
+    done = run_command(*argv, env=env, cwd=tree / "below")
     told = json.loads(done.stdout)
     assert (done.returncode, told["repo"], told["changedPaths"]) == (0, str(tree), ["answer.txt"])
     begun = next(event["data"] for event in told["events"] if event["type"] == "phase_started")
     assert begun["focus"][:2] == ["below/notes.txt", "answer.txt"]
-    empty = subprocess.run([*argv, "--repo", ""], env=env, capture_output=True, text=True, timeout=PATIENCE_S)
+    empty = run_command(*argv, "--repo", "", env=env)
     assert (empty.returncode, "the path is empty" in empty.stderr) == (2, True)
 
 
@@ -184,7 +192,7 @@ def test_killed_in_the_middle_the_next_one_puts_the_tree_back_and_works(tmp_path
     process = start_fix(asked_of(tree, validationCommands=[SLEEP]), home)
     until(lambda: sleepers() == 1)
     process.kill()
-    process.communicate()
+    process.communicate(PATIENCE_S)
     until(lambda: sleepers() == 0)
     assert (tree / "answer.txt").read_text() == "42\n"
     seen = "cat answer.txt > seen; ls -A >> seen; echo 42 > answer.txt"

@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.server import Server
 from tests.e2e.session_faces import TOKEN, Client, ended, fix, sleepers, start_fix, until
 from tests.e2e.session_projects import IS_42, LONG, PLAIN, Doc, agent, photograph, put, shell, write
+from tests.machine import PATIENCE_S
 
 RIGHT = agent(put("answer.txt", "42\n"))
 BASE = "grep -q 41 answer.txt"
@@ -79,7 +80,7 @@ def test_a_starting_server_ends_what_a_killed_command_left(client: Client, tmp_p
     process = start_fix(asked_of(tree, SLEEP), client.bot.home)
     until(lambda: sleepers() == 1)
     process.kill()
-    process.communicate()
+    process.communicate(PATIENCE_S)
     client.bot.start()
     client.until(lambda: client.ask("GET", "/api/sessions")[1][0]["status"] == "failed")
     [session] = client.ask("GET", "/api/sessions")[1]
@@ -97,7 +98,7 @@ def test_a_running_server_notices_a_killed_command(client: Client, tmp_path: Pat
     waiting = client.start(asked_of(tree))
     client.until(lambda: "waitingFor" in client.session(waiting))
     process.kill()
-    process.communicate()
+    process.communicate(PATIENCE_S)
     told = client.ended(waiting)
     assert told["status"] == "success", told
     assert not (tree / "litter").exists()
