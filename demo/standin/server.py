@@ -1,9 +1,10 @@
-"""Starts the stand-in: its own thread, its own loop, a free port of 127.0.0.1, a key pair made on the spot."""
+"""Starts the stand-in: its own thread, its own loop, a free port of 127.0.0.1, a key pair of its process."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import socket
 import threading
 from collections.abc import AsyncIterator
@@ -43,6 +44,17 @@ TABLE = (
 )
 
 
+@functools.cache
+def _key_pair() -> tuple[str, str]:
+    """The private and the public key of every App in this process, as PEM: making one takes some time."""
+    key = rsa.generate_private_key(public_exponent=65_537, key_size=2048)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return private.decode(), public.decode()
+
+
 class StandIn:
     """A GitHub of one's own. Use it as a context manager, or call `start` and `stop`.
 
@@ -58,21 +70,13 @@ class StandIn:
         app_slug: str = "mendbot",
         app_id: int = 1234,
     ) -> None:
-        key = rsa.generate_private_key(public_exponent=65_537, key_size=2048)
-        self.private_key_pem = key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.TraditionalOpenSSL,
-            serialization.NoEncryption(),
-        ).decode()
-        public = key.public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
+        self.private_key_pem, public_key_pem = _key_pair()
         born = datetime.now(UTC)
         self._root = root
         self._app = App(
             id=app_id,
             slug=app_slug,
-            public_key_pem=public.decode(),
+            public_key_pem=public_key_pem,
             webhook_secret=webhook_secret,
             webhook_url=webhook_url,
             owner=User(1_001, "app-owner", "User", "App owner", born),

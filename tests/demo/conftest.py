@@ -19,6 +19,7 @@ from typing import Any
 import httpx2
 import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from demo.standin import StandIn, World
 from tests.machine import PATIENCE_S
@@ -28,11 +29,18 @@ REPO = "octo/hello"
 SECRET = "a webhook secret of well over thirty-two characters"
 
 
-def app_jwt(standin: StandIn, *, issued: float = -60, expires: float = 540, issuer: str | None = None) -> str:
-    """The App's JWT; `issued` and `expires` in seconds from now."""
+def app_jwt(
+    standin: StandIn,
+    *,
+    issued: float = -60,
+    expires: float = 540,
+    issuer: str | None = None,
+    key: rsa.RSAPrivateKey | None = None,
+) -> str:
+    """The App's JWT; `issued` and `expires` in seconds from now, `key` another one than the App's."""
     now = int(time.time())
     claims = {"iss": issuer or str(standin.app_id), "iat": int(now + issued), "exp": int(now + expires)}
-    return jwt.encode(claims, standin.private_key_pem, "RS256")
+    return jwt.encode(claims, key or standin.private_key_pem, "RS256")
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import httpx2
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from demo.standin import StandIn, World
 from demo.standin.records import Role
@@ -48,9 +49,9 @@ def test_a_jwt_out_of_its_time_is_refused(standin: StandIn, token: dict[str, flo
     assert message in answer.json()["message"]
 
 
-def test_a_jwt_signed_with_another_key_is_refused(standin: StandIn, tmp_path: object) -> None:
-    other = StandIn(standin.world.git_dir(REPO), webhook_url=None, webhook_secret="x" * 40)
-    answer = Api(standin, app_jwt(other))("GET", "/app")
+def test_a_jwt_signed_with_another_key_is_refused(standin: StandIn) -> None:
+    other = rsa.generate_private_key(public_exponent=65_537, key_size=2048)
+    answer = Api(standin, app_jwt(standin, key=other))("GET", "/app")
     assert (answer.status_code, answer.json()["message"]) == (401, "A JSON web token could not be decoded")
 
 
