@@ -15,6 +15,7 @@ from demo import main
 from demo.scenarios.issues import Filed, Scenario, diff
 from tests.demo.demo_output import KEPT, PATIENCE_S, order
 from tests.demo.demo_process import Demo, addresses
+from tests.desk import Desk
 
 CHECKS = ("fix", "typecheck", "lint", "test")
 NEXT_RELEASE = "b35adbf0bf7893f88beb2eb3c689237b84469444de1326a42545790b01913ec7"
@@ -31,7 +32,9 @@ def on_lines_of_their_own(output: str, *, pulls: int, comments: int) -> None:
 
 
 def test_three_labelled_issues_become_two_pull_requests_that_can_be_looked_at(tmp_path: Path) -> None:
-    with Demo(tmp_path / "t", "--keep") as demo:
+    """G-2. On a desktop whose variables bear the names of our settings: nothing of its owner is read or changed."""
+    desk = Desk(tmp_path / "desk")
+    with Demo(tmp_path / "t", "--keep", cwd=desk.project, env=desk.env) as demo:
         said = demo.wait_until_it_says(KEPT, PATIENCE_S)
         order(said, "labels them `auto-fix`", "goes to work", "#1 #2: one group", "before any change")
         order(said, "#1 #2:   fixers changed table/table.py", "#1 #2: finished: success")
@@ -48,6 +51,7 @@ def test_three_labelled_issues_become_two_pull_requests_that_can_be_looked_at(tm
         demo.send(signal.SIGINT)
         assert demo.exit_code(within_s=PATIENCE_S) == 0
         demo.assert_nothing_is_left()
+    desk.assert_untouched()
 
 
 @pytest.mark.timeout(400)

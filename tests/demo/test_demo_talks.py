@@ -76,6 +76,7 @@ def an_agent_that_never_mends() -> Scenario:
     return dataclasses.replace(found, answers=(useless,), files={**found.files, policy: once})
 
 
+@pytest.mark.soak  # what is missing ends the demo as in the next test
 def test_a_pull_request_that_is_not_mended_fails_the_demo(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

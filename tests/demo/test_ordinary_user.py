@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from bot.workspace.sandbox.check_tools import prepared, tools_digest
 from tests.demo.demo_process import ROOT, Demo, addresses
 from tests.machine import PATIENCE_S
 
@@ -53,12 +54,28 @@ def environment_of_nobody(python: str, place: Path) -> Path:
         elif entry.is_file() and entry.suffix != ".pth":
             shutil.copy2(entry, theirs / packages)
     for name in ("bot", "demo"):
-        unwanted = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, theirs / packages / name, ignore=unwanted, dirs_exist_ok=True)
-    # the tools for checks, as `make .venv` prepares them
-    own = [str(theirs / "bin" / "python"), "-m", "bot.workspace.sandbox.check_tools"]
-    subprocess.run(own, cwd=place, check=True, timeout=PATIENCE_S * 3)
+        shutil.copytree(ROOT / name, theirs / packages / name, dirs_exist_ok=True)
+    copy_tools(theirs / "bin" / "python", place)
     return theirs / "bin" / "python"
+
+
+WHERE = """
+from bot.proc import base_python
+from bot.workspace.sandbox.check_tools import prepared, tools_digest
+print(prepared() / "tools" / tools_digest(), base_python(), sep="\\n")
+"""
+
+
+def copy_tools(python: Path, cwd: Path) -> None:
+    """The tools for checks that `make .venv` has prepared for us, with the interpreter that `python` has."""
+    asked = subprocess.run(
+        [python, "-c", WHERE], cwd=cwd, check=True, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    tools, base = map(Path, asked.stdout.splitlines())
+    shutil.copytree(prepared() / "tools" / tools_digest(), tools, symlinks=True)
+    (tools / "bin" / f"python{VERSION}").unlink()
+    (tools / "bin" / f"python{VERSION}").symlink_to(base)
+    (tools / "pyvenv.cfg").write_text(f"home = {base.parent}\nversion = {VERSION}\n")
 
 
 @pytest.fixture
