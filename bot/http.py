@@ -8,6 +8,7 @@ import asyncio
 import ipaddress
 import re
 import socket
+import ssl
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -151,7 +152,7 @@ def open_client(
 
     `origin` is the API's base URL and is checked by `check_api_url` (ConfigError). `timeout_s` limits each of
     connecting, reading and writing. `transport` replaces the network (tests).
-    The environment's proxies serve all but loopback."""
+    The environment's proxies serve all but loopback. A client of plain HTTP reads no certificates: it trusts none."""
     base = check_api_url(origin, allow_private, _resolve if transport is None else lambda _: ())
     pinned = httpx2.URL(base).origin
 
@@ -162,6 +163,7 @@ def open_client(
     return AsyncClient(
         http2=False,
         follow_redirects=False,
+        verify=True if base.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
         timeout=timeout_s,
         trust_env=not _loopback(httpx2.URL(base).host),
         transport=transport,

@@ -5,6 +5,7 @@ A token has the fewest permissions that its purpose needs, is held in memory onl
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
@@ -80,6 +81,7 @@ class Credentials(Protocol):
         """Prepares another try after the `refusals`-th 401 of one request; whether another try makes sense."""
 
 
+@functools.cache  # reading a key checks that its numbers are primes, which takes a while
 def _load_key(pem: str) -> RSAPrivateKey:
     try:
         key = load_pem_private_key(pem.strip().encode(), password=None)

@@ -179,6 +179,17 @@ class StandIn:
         return Starlette(routes=routes, lifespan=lifespan, middleware=[clock])
 
 
+@functools.cache
+def _key_pair() -> tuple[str, str]:
+    """A private key and its public one in PEM: one pair for all stand-ins of a process, as making one takes time."""
+    key = rsa.generate_private_key(public_exponent=65_537, key_size=2048)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    return private.decode(), public.decode()
+
+
 class _Dated:
     """Gives every answer GitHub's own `Date`, which may differ from this machine's."""
 
