@@ -53,6 +53,11 @@ class Observer:
         """Every delivery so far, oldest first, also those not yet sent."""
         return self._now(lambda: tuple(delivery_view(one) for one in self._hooks.deliveries))
 
+    @property
+    def delivery_count(self) -> int:
+        """How many deliveries there are so far, for whoever looks often."""
+        return len(self._hooks.deliveries)
+
     def wait_for(self, ready: Callable[[], T | None], timeout_s: float = 60.0, what: str = "the condition") -> T:
         """The first true value of `ready`, asked again whenever something happened here; `TimeoutError` else."""
         deadline = time.monotonic() + timeout_s

@@ -156,6 +156,8 @@ class RunningBot:
             idle = 0 if await self.busy() else idle + 1
             assert not self.faults, self.faults
             assert time.monotonic() < deadline, await self.told()
+            if self.under_way:  # a job: its end is waited for, not asked for
+                await asyncio.wait(self.under_way, timeout=0.5, return_when=asyncio.FIRST_COMPLETED)
             await asyncio.sleep(0.01)
         assert not self.faults, self.faults
 
@@ -176,11 +178,12 @@ class RunningBot:
 
     async def busy(self) -> bool:
         stores = self.at.context.stores
-        if self.under_way or self.at.jobs:
+        if self.under_way or self.at.jobs or self.seen < self.world.delivery_count:
             return True
         if {row.status for row in await self.deliveries()} & {"accepted", "processing"}:
             return True
-        return bool(await stores.pulls.unreported() or await stores.runs.unreported() or self._unheard())
+        unreported = await stores.pulls.unreported() or await stores.runs.unreported()
+        return bool(unreported) or self.seen < self.world.delivery_count
 
     async def deliveries(self) -> list[DeliveryRow]:
         """Those that were stored, newest first."""
@@ -196,7 +199,7 @@ class RunningBot:
         return missed
 
     def _unheard(self) -> list[DeliveryView]:
-        return list(self.world.deliveries[self.seen :])
+        return list(self.world.deliveries[self.seen :]) if self.seen < self.world.delivery_count else []
 
     async def listen(self) -> None:
         while True:
