@@ -4,7 +4,7 @@ what stops work, the author of a branch here for three verbs; silence for everyb
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import pytest
 
@@ -97,17 +97,19 @@ async def press_rerun_failed(thread: CommandScenario, who: str) -> bool:
 
 
 async def press_fix(thread: CommandScenario, who: str) -> bool:
-    number, sha = await _checked(thread, f"for-{who}")
+    number, sha = await _checked(thread, _pull_for("fix", who))
     thread.world.press_button(_check(thread, sha), "fix", who)
     await thread.hear()
     return await thread.at.runs.open_run(thread.at.repo, number) is not None
 
 
 async def press_cancel(thread: CommandScenario, who: str) -> bool:
-    thread.judge()
-    number, sha = thread.pull(f"for-{who}")
-    await thread.hear()
-    await thread.tell()
+    branch = _pull_for("cancel", who)
+    if branch not in thread.pulls:
+        thread.pulls[branch] = thread.pull(branch)
+        await thread.hear()
+        await thread.tell()
+    number, sha = thread.pulls[branch]
     thread.world.press_button(_check(thread, sha), "cancel", who)
     await thread.hear()
     (row,) = await thread.checks(number)
@@ -115,15 +117,20 @@ async def press_cancel(thread: CommandScenario, who: str) -> bool:
 
 
 async def pull_of_a_fork(thread: CommandScenario, who: str) -> bool:
-    thread.judge()
     number, _ = thread.fork(who)
     return await _started(thread, number)
+
+
+def _pull_for(verb: str, who: str) -> str:
+    """A branch: whoever may do it gets one of their own, those who may not share one."""
+    return f"{verb}-for-{who}" if who.endswith(WRITERS) else f"{verb}-for-others"
 
 
 async def _checked(thread: CommandScenario, branch: str = "feature") -> tuple[int, str]:
     """Somebody else's pull request, whose check has failed and said so; nothing is under way."""
     if branch not in thread.pulls:
-        thread.judge()
+        if not thread.pulls:
+            thread.judge()
         thread.pulls[branch] = thread.pull(branch)
     await thread.all()
     return thread.pulls[branch]
@@ -138,70 +145,84 @@ def _check(thread: CommandScenario, sha: str) -> int:
     return int([run.id for run in thread.world.check_runs(NAME, sha) if run.name == "mendbot / test"][-1])
 
 
-STARTS = (
-    label, comment_on_issue, comment_on_pull, edited_comment, review, review_comment, rerun_check, rerun_suite,
-    press_rerun_failed, press_fix, press_cancel, pull_of_a_fork,
-)  # fmt: skip
-ALLOWED = {trigger: {role: role in WRITERS for role in ROLES} for trigger in STARTS}
-ALLOWED[unlabel] = dict.fromkeys(ROLES, True)
+ON_ISSUES = (label, comment_on_issue, edited_comment)
+ON_A_PULL = (comment_on_pull, review, review_comment, rerun_check, rerun_suite, press_rerun_failed)
+ON_PULLS_OF_THEIR_OWN = (press_fix, press_cancel, pull_of_a_fork)
+GROUPS = (ON_ISSUES, ON_A_PULL, ON_PULLS_OF_THEIR_OWN)
+"""Those of a group leave each other alone, so one repository serves them all."""
+ALL = ("issues", "one pull", "pulls of their own")
 
 
-@pytest.mark.parametrize("trigger", ALLOWED, ids=[trigger.__name__ for trigger in ALLOWED])
-def test_each_role_may_do_what_the_table_says(at_desk: AtDesk, trigger: Trigger) -> None:
-    """REQ-CMD-002."""
-
-    async def work(thread: CommandScenario) -> dict[str, bool]:
-        found = {}
+async def _table(thread: CommandScenario, triggers: Iterable[Trigger]) -> dict[str, dict[str, bool]]:
+    """Which roles each of these triggers obeys; refusals come first, so that nothing is under way meanwhile."""
+    found: dict[str, dict[str, bool]] = {}
+    for trigger in triggers:
+        found[trigger.__name__] = {}
         for role in reversed(ROLES):
-            who = f"sam-{role}"
+            who = f"{trigger.__name__}-{role}".replace("_", "-")
             thread.world.create_user(who)
             thread.world.set_permission(NAME, who, role)
-            found[role] = await trigger(thread, who)
+            found[trigger.__name__][role] = await trigger(thread, who)
             thread.at.jobs[:] = [job for job in thread.at.jobs if job.kind == "pull"]
-        return found
-
-    assert on(at_desk, work) == ALLOWED[trigger]
+    return found
 
 
-@pytest.mark.parametrize("trigger", STARTS, ids=[trigger.__name__ for trigger in STARTS])
-def test_where_github_does_not_say_who_it_is_nothing_starts(at_desk: AtDesk, trigger: Trigger) -> None:
+@pytest.mark.parametrize("triggers", GROUPS, ids=ALL)
+def test_each_role_may_do_what_the_table_says(at_desk: AtDesk, triggers: Sequence[Trigger]) -> None:
+    """REQ-CMD-002."""
+    found = on(at_desk, lambda thread: _table(thread, triggers))
+    assert found == {trigger.__name__: {role: role in WRITERS for role in ROLES} for trigger in triggers}
+
+
+def test_each_role_may_take_the_label_off(at_desk: AtDesk) -> None:
+    found = on(at_desk, lambda thread: _table(thread, [unlabel]))
+    assert found == {"unlabel": dict.fromkeys(ROLES, True)}
+
+
+@pytest.mark.parametrize("triggers", GROUPS, ids=ALL)
+def test_where_github_does_not_say_who_it_is_nothing_starts(at_desk: AtDesk, triggers: Sequence[Trigger]) -> None:
     async def work(thread: CommandScenario) -> None:
-        thread.world.create_user(WHO)
-        thread.world.set_permission(NAME, WHO, "admin")
-        thread.world.faults.add("GET", f"/repos/{NAME}/collaborators/{WHO}/permission", status=403, times=99)
-        with contextlib.suppress(UserError):  # the delivery then says GitHub's answer
-            assert await trigger(thread, WHO) is False
-        assert thread.at.jobs == [] or trigger is press_cancel
+        for trigger in triggers:
+            who = trigger.__name__.replace("_", "-")
+            thread.world.create_user(who)
+            thread.world.set_permission(NAME, who, "admin")
+            thread.world.faults.add("GET", f"/repos/{NAME}/collaborators/{who}/permission", status=403, times=99)
+            with contextlib.suppress(UserError):  # the delivery then says GitHub's answer
+                assert await trigger(thread, who) is False, trigger
+            assert thread.at.jobs == [] or trigger is press_cancel, trigger
+            thread.at.jobs.clear()
 
     on(at_desk, work)
 
 
-@pytest.mark.parametrize(
-    ("text", "obeyed"),
-    [
-        ("/mendbot fix", True),
-        ("/mendbot retest", True),
-        ("/mendbot cancel", True),
-        ("/mendbot fix\n/mendbot cancel", True),
-        ("/mendbot check", False),
-        ("/mendbot status", False),
-        ("/mendbot ok-to-test", False),
-        ("/mendbot apply\n\n```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n```", False),
-        ("/mendbot fix\n/mendbot pause", False),
-        ("/mendbot fxi", False),
-    ],
-)
-def test_the_author_of_a_branch_here_may_ask_for_three_things(at_desk: AtDesk, text: str, obeyed: bool) -> None:
-    async def work(thread: CommandScenario) -> bool:
+OF_AUTHORS = {
+    "/mendbot fix": True,
+    "/mendbot retest": True,
+    "/mendbot cancel": True,
+    "/mendbot fix\n/mendbot cancel": True,
+    "/mendbot check": False,
+    "/mendbot status": False,
+    "/mendbot ok-to-test": False,
+    "/mendbot apply\n\n```diff\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n```": False,
+    "/mendbot fix\n/mendbot pause": False,
+    "/mendbot fxi": False,
+}
+
+
+@pytest.mark.parametrize("obeyed", [True, False])
+def test_the_author_of_a_branch_here_may_ask_for_three_things(at_desk: AtDesk, obeyed: bool) -> None:
+    async def work(thread: CommandScenario) -> dict[str, bool]:
         thread.world.create_user(WHO)
         thread.world.set_permission(NAME, WHO, "write")
         thread.judge()
         number, _ = thread.pull(by=WHO)
         await thread.all()
         thread.world.set_permission(NAME, WHO, "read")
-        return await _obeyed(thread, thread.world.comment(NAME, number, text, WHO), number)
+        asked = [text for text, may in OF_AUTHORS.items() if may is obeyed]
+        return {text: await _obeyed(thread, thread.world.comment(NAME, number, text, WHO), number) for text in asked}
 
-    assert on(at_desk, work) is obeyed
+    found = on(at_desk, work)
+    assert set(found.values()) == {obeyed}, found
 
 
 def test_the_author_of_a_fork_or_of_another_pull_request_may_not(at_desk: AtDesk) -> None:
