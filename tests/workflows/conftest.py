@@ -21,6 +21,7 @@ from bot.github.client import GitHub
 from bot.http import open_client
 from bot.model import AgentTask, Issue, Proposal, Repo
 from bot.model.jobs import Job, JobState
+from bot.rules.reasons import make_reason
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
@@ -149,7 +150,7 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[Ha
     )
     repo = Repo(owner="octo", name="tiny", installation_id=github.world.installation_id(NAME))
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
-    sandbox = Sandbox("none", False, "none: a test", None, variables, ())
+    sandbox = Sandbox("none", False, make_reason("sandbox.none"), None, variables, ())
     claim_directories(home)
     path = home / "mendbot.db"
     if not path.exists():
