@@ -39,13 +39,7 @@ ALLOWED: dict[str, dict[str, str]] = {
 """Files with texts that may stay, by the beginning of the text, and the reason."""
 
 PENDING: tuple[str, ...] = (
-    "bot/agent/apply_comment.py",
-    "bot/agent/command.py",
     "bot/agent/developer.py",
-    "bot/agent/fixers.py",
-    "bot/agent/hook_install.py",
-    "bot/agent/planner.py",
-    "bot/agent/replay.py",
     "bot/app/admin_token.py",
     "bot/app/home.py",
     "bot/app/local_session.py",
