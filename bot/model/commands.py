@@ -29,11 +29,11 @@ def _nothing() -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """One line of a comment that speaks to Mendbot; it runs only where `error` is None. All texts are untrusted.
+    """One line of a comment that begins with a command; it runs only without a `problem`. All texts are untrusted.
 
-    `verb` is canonical, or the word as typed where there is no such verb; `args` are the words behind it without
-    `options`. `text` is the line as typed, but for what cannot be seen; `line` counts from 1, `column` from 0, into
-    `text`. `issues` are the numbers that `group` names, `block` is the diff that `apply` stands above."""
+    `verb` is canonical, or the word as typed where there is no such verb; `args` are the words after it without
+    `options`. `text` is the line as typed, without invisible characters; `line` counts from 1, `column` from 0, into
+    `text`. `issues` are the numbers that `group` names, `block` is the diff below `apply`."""
 
     verb: str
     args: tuple[str, ...] = ()
@@ -43,35 +43,10 @@ class SlashCommand:
     issues: tuple[int, ...] = ()
     block: str | None = None
     error: str | None = None
-    """An English sentence: what is wrong and what to write instead."""
+    """The message of the problem in English; only `bot.rules.commands.parse_commands` sets it, for other programs."""
     column: int | None = None
     suggestion: str | None = None
-    """What was probably meant by the word at `column`."""
+    """The word that was probably meant by the word at `column`."""
     problem: str = ""
-    """The key of PROBLEMS whose sentence `error` is, and in `values` what is put into it."""
+    """The kind of the mistake, whose message is `reply.problem.KIND` with the fields `values`; empty without one."""
     values: Mapping[str, str] = field(default_factory=_nothing, hash=False)
-
-
-PROBLEMS: Mapping[str, str] = MappingProxyType(
-    {
-        "too_many": "A comment can run at most {most} commands. Put the rest in a new comment.",
-        "unknown_verb": "Unknown command {got}.",
-        "unclosed": "Unclosed quote {got}. Close it, or put a backslash in front of it.",
-        "escape": "Nothing follows the backslash. Omit it, or write it twice.",
-        "unexpected": "Unexpected argument {got} for {verb}. Usage: {usage}.",
-        "unknown_check": "Unknown check {got}. Known checks: {known}.",
-        "unknown_option": "Unknown option {got} for {verb}.",
-        "bad_value": "{got} is not a value for {option}. Use a number from {least} to {most}.",
-        "missing_word": "{verb} needs a subcommand: {known}.",
-        "unknown_word": "Unknown subcommand {got} for {verb}. Known subcommands: {known}.",
-        "missing_issues": "{verb} needs issue numbers, for example {example}.",
-        "bad_issue": "{got} is not an issue number. Example: {example}.",
-        "missing_file": "{verb} needs the path of a file, for example {example}.",
-        "second_file": "{verb} takes one file; {got} is a second one. Quote a path that has spaces.",
-        "bad_commit": "{got} is not a commit SHA. Use 7 to 40 hex digits, or omit it for the head commit.",
-        "missing_diff": "{verb} needs a diff below it, in a code block that begins with {example}.",
-        "only_issue": "{verb} works on issues only.",
-        "only_pull": "{verb} works on pull requests only.",
-    }
-)
-"""The sentences in English, by key; the values are put in by whoever tells it."""

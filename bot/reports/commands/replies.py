@@ -11,7 +11,7 @@ from bot.model import Language
 from bot.model.commands import SlashCommand, Verb, Where
 from bot.reports.format.markdown import escape, page, table, with_code
 from bot.reports.format.truncate import fence, inline_code, strip_control
-from bot.reports.locale.catalog import has_message, joined, t
+from bot.reports.locale.catalog import joined, t
 
 _PREFIX = "/mendbot"
 _SHOWN = 5
@@ -44,8 +44,8 @@ _FACTS: Mapping[str, tuple[str, ...]] = {
 
 
 def error_reply(commands: Sequence[SlashCommand], language: Language, *, author: str) -> str:
-    """One comment about those of the commands that have an `error`; empty where none has. At most 65,000 characters."""
-    faulty = [command for command in commands if command.error is not None]
+    """One comment about the commands that have a problem; empty where none has. At most 65,000 characters."""
+    faulty = [command for command in commands if command.problem]
     if not faulty:
         return ""
     spare = [command for command in faulty if command.problem == "too_many"]
@@ -55,7 +55,7 @@ def error_reply(commands: Sequence[SlashCommand], language: Language, *, author:
     if shown[_SHOWN:]:
         parts.append(t(language, "reply.error.others", count=len(shown) - _SHOWN))
     if spare:
-        why = _problem(spare[0], language)
+        why = mistake_text(spare[0], language)
         parts.append(t(language, "reply.error.too_many", count=len(spare), line=spare[0].line, why=why))
     parts.append(t(language, "reply.error.help", help=inline_code(f"{_PREFIX} help")))
     return page(parts)
@@ -63,16 +63,15 @@ def error_reply(commands: Sequence[SlashCommand], language: Language, *, author:
 
 def _mistake(command: SlashCommand, language: Language) -> str:
     """The line with a caret below it, what is wrong, and what was probably meant."""
-    problem = _problem(command, language)
-    if command.suggestion is not None:
-        problem += " " + t(language, "reply.error.meant", meant=inline_code(_corrected(command, command.suggestion)))
-    return f"{fence(_picture(command.text, command.column), 'text')}\n\n{problem}"
+    meant = None if command.suggestion is None else _corrected(command, command.suggestion)
+    return f"{fence(_picture(command.text, command.column), 'text')}\n\n{mistake_text(command, language, meant)}"
 
 
-def _problem(command: SlashCommand, language: Language) -> str:
-    if not has_message(f"reply.problem.{command.problem}"):
-        return escape(command.error or "")
-    return t(language, f"reply.problem.{command.problem}", **{k: _value(k, v) for k, v in command.values.items()})
+def mistake_text(command: SlashCommand, language: Language, meant: str | None = None) -> str:
+    """What is wrong with the command, and what was probably `meant`, as Markdown."""
+    values = {name: _value(name, value) for name, value in command.values.items()}
+    text = t(language, f"reply.problem.{command.problem}", **values)
+    return text if meant is None else f"{text} {t(language, 'reply.error.meant', meant=inline_code(meant))}"
 
 
 def _value(key: str, value: str) -> str:

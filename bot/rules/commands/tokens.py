@@ -1,5 +1,5 @@
-"""A command's line taken apart as a shell would: words, quotes, `key=value`. Each word has its column, so that a
-mistake can be pointed at."""
+"""Splits the line of a command as a shell would: words, quotes, `key=value`. Each word has its column, so that a
+reply can point at a mistake."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN_QUOTE = 20
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """`value` is without quotes, `raw` as typed from column `at` on; `option` is what stands before an unquoted `=`."""
+    """`value` is without quotes, `raw` as typed from column `at` on; `option` is the text before an unquoted `=`."""
 
     value: str
     at: int
@@ -27,16 +27,16 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
-    """A key of PROBLEMS, the word that it is about (None: something is missing at the end), and what was meant."""
+class Mistake:
+    """A kind of problem, its word (None: something is missing at the end), and the word that was probably meant."""
 
     problem: str
     word: Word | None = None
-    near: str | None = None
+    meant: str | None = None
     values: Mapping[str, str] = field(default_factory=dict)
 
 
-def words_of(text: str) -> tuple[list[Word], Wrong | None]:
+def split_words(text: str) -> tuple[list[Word], Mistake | None]:
     """The words by the shell's quoting (POSIX; nothing is expanded, `#` begins no comment), up to the first mistake.
 
     Only spaces part words: `text` has no other white space."""
@@ -46,24 +46,24 @@ def words_of(text: str) -> tuple[list[Word], Wrong | None]:
         start, value = at, ""
         option = _OPTION.match(text, at)
         while piece := _PIECE.match(text, at):
-            value += _meant(piece)
+            value += _unquoted(piece)
             at = piece.end()
         if at < len(text) and text[at] != " ":
             problem = "escape" if text[at] == "\\" else "unclosed"
-            return words, Wrong(problem, Word("", at, text[at : at + _SHOWN_QUOTE]))
+            return words, Mistake(problem, Word("", at, text[at : at + _SHOWN_QUOTE]))
         if at > start:
             words.append(Word(value, start, text[start:at], option.group() if option else ""))
         at += 1
     return words, None
 
 
-def _meant(piece: re.Match[str]) -> str:
+def _unquoted(piece: re.Match[str]) -> str:
     quoted = piece.group("double")
     return _ESCAPED.sub(r"\1", quoted) if quoted is not None else str(piece.group(piece.lastgroup or 0))
 
 
-def parts_of(words: Iterable[Word]) -> list[Word]:
-    """The words, those with commas taken apart."""
+def split_commas(words: Iterable[Word]) -> list[Word]:
+    """The words, split at commas."""
     parts: list[Word] = []
     for word in words:
         at = word.at

@@ -1,5 +1,5 @@
-"""What can be asked of Mendbot in a comment (REQ-CMD-002): the table of verbs, where each may stand, and the short
-forms that a repository may allow. The help is made from this table."""
+"""The commands of comments (REQ-CMD-002): the table of verbs, the threads on which each works, and the short forms
+that a repository may allow. The help is made from this table."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from bot.model.commands import PROBLEMS, SlashCommand, Verb, Where
-
-__all__ = ["DEFAULT_ALIASES", "PREFIX", "VERBS", "Verb", "Where", "aliases_of", "misplaced", "only_reads"]
+from bot.model.commands import SlashCommand, Verb, Where
 
 PREFIX = "/mendbot"
 
@@ -44,31 +42,30 @@ _ALIAS = re.compile(r"/[a-z][\w-]*")
 
 
 def aliases_of(value: bool | Mapping[str, str] | Iterable[str]) -> Mapping[str, str]:
-    """The short forms that a policy's `aliases` allow, as `/word` → verb, all in lower case.
+    """The short forms that the configuration's `aliases` allow, as `/word` → verb, all in lower case.
 
-    `true` means the usual ones, a list of verbs each by its own name. An entry that names no verb, or that is no word
-    behind a slash, is left out."""
+    `true` means the default ones; a list of verbs means each by its own name. An entry that names no verb, or that is
+    no word after a slash, is left out."""
     if isinstance(value, bool):
         return DEFAULT_ALIASES if value else MappingProxyType({})
     pairs = value if isinstance(value, Mapping) else {verb: verb.strip().removeprefix("/") for verb in value}
-    named = (("/" + short.strip().lower().removeprefix("/"), verb.strip().lower()) for short, verb in pairs.items())
+    lowered = (("/" + short.strip().lower().removeprefix("/"), verb.strip().lower()) for short, verb in pairs.items())
     return MappingProxyType(
-        {short: verb for short, verb in named if verb in VERBS and short != PREFIX and _ALIAS.fullmatch(short)}
+        {short: verb for short, verb in lowered if verb in VERBS and short != PREFIX and _ALIAS.fullmatch(short)}
     )
 
 
 def only_reads(command: SlashCommand) -> bool:
-    """Whether obeying it changes nothing, here or on GitHub, but for the answer."""
+    """Whether the command changes nothing, here or on GitHub, except for its reply."""
     verb = VERBS.get(command.verb)
     return (verb is not None and verb.reads) or (command.verb == "group" and command.args[:1] == ("show",))
 
 
 def misplaced(command: SlashCommand, where: Where) -> SlashCommand | None:
-    """The same command with what is wrong, if such a thread is no place for its verb; None where it is."""
+    """The command with its problem, if its verb does not work on such a thread; None if it does."""
     verb = VERBS.get(command.verb)
-    if command.error is not None or verb is None or where in verb.where:
+    if command.problem or verb is None or where in verb.where:
         return None
     problem = "only_pull" if where == "issue" else "only_issue"
-    error = PROBLEMS[problem].format(verb=f"`{verb.name}`")
-    at = max(0, command.text.lower().find(verb.name))
-    return replace(command, error=error, column=at, problem=problem, values=MappingProxyType({"verb": verb.name}))
+    column = max(0, command.text.lower().find(verb.name))
+    return replace(command, column=column, problem=problem, values=MappingProxyType({"verb": verb.name}))

@@ -63,7 +63,7 @@ async def execute(context: Context, args: dict[str, Any]) -> StepResult:
     good = True
     for name, given in zip(ids, order.commands, strict=True):
         command = misplaced(given, order.where) or given
-        if command.error is not None:
+        if command.problem:
             faulty.append(command)
             continue
         ask = CommandCall(name, order, command, policy, language)

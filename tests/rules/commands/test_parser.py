@@ -8,8 +8,11 @@ import time
 import pytest
 
 from bot.config import Policy
-from bot.model.commands import PROBLEMS, SlashCommand
-from bot.rules.commands.parser import MAX_COMMANDS, parse_commands
+from bot.model.commands import SlashCommand
+from bot.reports.commands.replies import mistake_text
+from bot.reports.locale.catalog import messages
+from bot.rules.commands import parse_commands
+from bot.rules.commands.parser import MAX_COMMANDS
 from bot.rules.commands.verbs import DEFAULT_ALIASES, VERBS, aliases_of, misplaced, only_reads
 from tests.machine import CPU_S
 
@@ -240,7 +243,8 @@ def test_every_problem_of_the_table_can_be_met() -> None:
     lines = ["retset", "fix '", "fix \\", "fix x", "check x", "fix x=1", "fix max=0", "group", "group x", "group add"]
     lines += ["group add x", "history", "history a b", "ok-to-test x", "apply"]
     met = {one(f"/mendbot {line}").problem for line in lines} | {parse_commands(f"{FIX}\n" * 6)[5].problem}
-    assert met | {"only_issue", "only_pull"} == set(PROBLEMS)
+    kinds = {key.removeprefix("reply.problem.") for key in messages("en") if key.startswith("reply.problem.")}
+    assert met - {""} | {"only_issue", "only_pull"} == kinds
 
 
 def test_short_forms_count_only_where_they_are_allowed() -> None:
@@ -260,7 +264,7 @@ def test_a_command_at_the_wrong_place_is_told_so() -> None:
     check, group, status = one("/mendbot check"), one("/mendbot group show"), one("/mendbot status")
     told = misplaced(check, "issue")
     assert told is not None and (told.problem, told.column) == ("only_pull", 9)
-    assert told.error == "`check` works on pull requests only."
+    assert mistake_text(told, "en") == "`check` works on pull requests only."
     other = misplaced(group, "pull")
     assert other is not None and other.problem == "only_issue"
     assert misplaced(check, "pull") is misplaced(group, "issue") is misplaced(status, "issue") is None

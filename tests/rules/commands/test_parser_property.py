@@ -8,8 +8,9 @@ import shlex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.rules.commands.parser import MAX_COMMANDS, parse_commands
-from bot.rules.commands.tokens import words_of
+from bot.rules.commands import parse_commands
+from bot.rules.commands.parser import MAX_COMMANDS
+from bot.rules.commands.tokens import split_words
 from bot.rules.commands.verbs import DEFAULT_ALIASES, VERBS
 
 PIECES = st.sampled_from(
@@ -124,7 +125,7 @@ def test_lines_within_something_else_never_run(above: str, shown: str, below: st
 @settings(max_examples=400, deadline=None)
 @given(st.text(alphabet="ab='\"\\ #,*한", max_size=30))
 def test_words_are_what_a_shell_would_make_of_them(text: str) -> None:
-    words, wrong = words_of(text)
+    words, wrong = split_words(text)
     try:
         expected = shlex.split(text)
     except ValueError:
