@@ -121,10 +121,12 @@ def _request(data: dict[str, object]) -> SessionRequest:
 
 def _in_options(problems: Sequence[Problem]) -> str:
     """All that is wrong, named by the options of the command line."""
-    said = "; ".join(f"{_OPTIONS.get(problem.field, problem.field)}: {problem.message}" for problem in problems)
+    from bot.reports.locale.reasons import english
+
+    text = "; ".join(f"{_OPTIONS.get(problem.field, problem.field)}: {english(problem.reason)}" for problem in problems)
     for field, option in _OPTIONS.items():
-        said = said.replace(f"`{field}`", f"`{option}`")
-    return said
+        text = text.replace(f"`{field}`", f"`{option}`")
+    return text
 
 
 async def _run(settings: Settings, request: SessionRequest, on_event: Listener | None) -> FinishedSession:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from bot.model.base import CamelModel, Model
 from bot.model.pipeline import Validation
-from bot.model.reasons import ExplainedStop
+from bot.model.reasons import ExplainedStop, Reason
 from bot.model.runs import Phase, Proof, Status, StopReason
 
 ShellOrArgv = str | tuple[str, ...]
@@ -30,11 +30,11 @@ class SessionRequest(CamelModel):
     agents: tuple[str, ...] = ()
 
 
-class Problem(CamelModel):
-    """What is wrong with one field of a request, and how to fix it; `field` is its camelCase name."""
+class Problem(Model):
+    """Why one field of a request is wrong, with the fix; `field` is its camelCase name."""
 
     field: str
-    message: str
+    reason: Reason
 
 
 class ChangedFile(Model):

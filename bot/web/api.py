@@ -24,7 +24,7 @@ from starlette.routing import Match, Route
 from bot.errors import Refused, Transient, UserError
 from bot.model import Problem
 from bot.model.reasons import Reason
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import english, error_text
 from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.rules.runs.session_request import InvalidRequest
 from bot.store.inbox.deliveries import Deliveries, DeliveryRow
@@ -70,7 +70,7 @@ def not_found(what: str, listed_at: str) -> Response:
 
 def invalid(field: str, reason: Reason) -> InvalidRequest:
     """The error for one field of a request."""
-    return InvalidRequest((Problem(field=field, message=english(reason)),))
+    return InvalidRequest((Problem(field=field, reason=reason),))
 
 
 async def no_route(request: Request, error: Exception) -> Response:
@@ -218,7 +218,8 @@ async def _handle_errors(endpoint: Endpoint, request: Request) -> Response:
     except UnreadableBody as error:
         return error_response(error.status, error.reason)
     except InvalidRequest as error:
-        return answer({"error": str(error), "problems": [problem.model_dump() for problem in error.problems]}, 422)
+        problems = [{"field": problem.field, "message": english(problem.reason)} for problem in error.problems]
+        return answer({"error": error_text(error, "en"), "problems": problems}, 422)
     except Refused as error:
         return answer({"error": str(error), "reason": error.reason, "problems": []}, 422)
     except UserError as error:

@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from bot.errors import Refused, Transient
 from bot.model import Artifact, Issue, Phase, Problem, Repo, RunEvent, Session, SessionRequest, Status
+from bot.rules.reasons import quoted
 from bot.rules.runs.session_request import InvalidRequest
 from bot.rules.runs.spec import RunSpec
 from bot.store.database.database import Database
@@ -64,7 +65,7 @@ class World:
     async def start(self, request: SessionRequest) -> Session:
         if request.repo == "/outside":
             raise InvalidRequest(
-                (Problem(field="repo", message="lies in no workspace root: set MENDBOT_WORKSPACE_ROOTS"),)
+                (Problem(field="repo", reason=quoted("lies in no workspace root: set MENDBOT_WORKSPACE_ROOTS")),)
             )
         if request.repo == "/forbidden":
             raise Refused("outside_tree", "that is not for sessions")

@@ -1,5 +1,5 @@
-"""What a program may ask of a session, judged field by field, and how a session is told (REQ-RUN-001, contract
-*Session*). HTTP and the command line both come through here, so that they refuse the same with the same words."""
+"""Validates the request for a session field by field, and makes the session that programs see (REQ-RUN-001, contract
+*Session*). HTTP and the command line both use it, so they reject the same requests for the same reasons."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import PureWindowsPath
-from typing import Any
 
 from bot.errors import UserError
 from bot.model import Phase, Problem, Session, SessionRequest, ShellOrArgv, Status
+from bot.model.reasons import Reason
 from bot.repo_config.agents import agent_problem
-from bot.reports.locale.reasons import english
-from bot.rules.reasons import all_reasons
+from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.runs.proof import proof_of
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
@@ -32,168 +31,179 @@ SHOWN_UNKNOWN = 20
 _FULL_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,99}/(?!\.{1,2}\Z)[A-Za-z0-9._-]{1,100}\Z")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SEPARATORS = re.compile(r"[/\\]")
-_ONE_OF = (
-    "give `testCommand` or `validationCommands`: one of the two is required, since nothing else could show "
-    "whether the task is done"
-)
 
 
 class InvalidRequest(UserError):
-    """A request that cannot be served as it is; `problems` are never empty."""
+    """A request that cannot be served; it has at least one of `problems`."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("; ".join(f"{problem.field}: {problem.message}" for problem in problems))
+        super().__init__(
+            because=all_reasons(
+                make_reason("field_problem", field=problem.field, why=problem.reason) for problem in problems
+            )
+        )
         self.problems = tuple(problems)
 
 
-class _Wrong(Exception):
-    """What is wrong with one field; turned into a Problem where the field's name is known."""
+class _WrongValue(Exception):
+    """The reason why the value of a field is wrong; the caller knows the field."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.kind)
+        self.reason = reason
 
 
 def parse_request(data: object) -> SessionRequest | tuple[Problem, ...]:
     """The request that a JSON object describes, names in camelCase or snake_case, or every problem it has.
 
-    An optional field that is null is as one left out; blank commands do not count."""
+    An optional field that is null counts as missing, and so do blank commands."""
     if not isinstance(data, Mapping):
-        return (Problem(field="body", message=f"must be a JSON object with {_listed(_NAMES)}"),)
-    given, problems = _sorted_out(data)
-    values: dict[str, Any] = {}
-    doubtful = {problem.field for problem in problems}
+        return (Problem(field="body", reason=make_reason("session_request.no_object", fields=_FIELD_NAMES)),)
+    fields, problems = _by_own_names(data)
+    values: dict[str, object] = {}
+    unclear = {problem.field for problem in problems}
     for name, (wire, parse) in _FIELDS.items():
-        if wire in doubtful or (given.get(name) is None and name not in _REQUIRED):
+        if wire in unclear or (fields.get(name) is None and name not in _REQUIRED):
             continue
         try:
-            values[name] = parse(given.get(name))
-        except _Wrong as wrong:
-            problems.append(Problem(field=wire, message=str(wrong)))
-    known_wrong = {problem.field for problem in problems}
+            values[name] = parse(fields.get(name))
+        except _WrongValue as wrong:
+            problems.append(Problem(field=wire, reason=wrong.reason))
     commands = values.get("test_command") or values.get("validation_commands")
-    if not commands and not known_wrong & {"testCommand", "validationCommands"}:
-        problems.append(Problem(field="testCommand", message=_ONE_OF))
-    return tuple(problems) if problems else SessionRequest(**values)
+    if not commands and not {problem.field for problem in problems} & {"testCommand", "validationCommands"}:
+        problems.append(Problem(field="testCommand", reason=make_reason("session_request.no_command")))
+    return tuple(problems) if problems else SessionRequest.model_validate(values)
 
 
-def _sorted_out(data: Mapping[Any, object]) -> tuple[dict[str, object], list[Problem]]:
-    """The values by our own names, and what is wrong with the names."""
-    given: dict[str, object] = {}
-    problems: list[Problem] = []
+def _by_own_names(data: Mapping[object, object]) -> tuple[dict[str, object], list[Problem]]:
+    """The values by our own field names, and the problems with the names in the data."""
+    fields: dict[str, object] = {}
     unknown = [str(key) for key in data if key not in _BY_NAME]
-    for key in unknown[:SHOWN_UNKNOWN]:
-        near = difflib.get_close_matches(key[:60], list(_BY_NAME), n=1)
-        hint = f"did you mean `{_FIELDS[_BY_NAME[near[0]]][0]}`?" if near else f"there are {_listed(_NAMES)}"
-        problems.append(Problem(field=_shown(key), message=f"is no field of a session; {hint}"))
-    if len(unknown) > SHOWN_UNKNOWN:
-        rest = f"{len(unknown) - SHOWN_UNKNOWN} more fields are unknown; there are {_listed(_NAMES)}"
-        problems.append(Problem(field="body", message=rest))
+    problems = [_unknown_field(key) for key in unknown[:SHOWN_UNKNOWN]]
+    if (more := len(unknown) - SHOWN_UNKNOWN) > 0:
+        reason = make_reason("session_request.more_unknown", count=more, fields=_FIELD_NAMES)
+        problems.append(Problem(field="body", reason=reason))
     for key, value in data.items():
-        if (name := _BY_NAME.get(key)) is None:
+        if not isinstance(key, str) or (name := _BY_NAME.get(key)) is None:
             continue
-        if name in given and _differ(given[name], value):
-            wire = _FIELDS[name][0]
-            problems.append(Problem(field=wire, message=f"is given twice, also as `{name}`: give it once"))
-        given[name] = value
-    return given, problems
+        if name in fields and _differ(fields[name], value):
+            reason = make_reason("session_request.twice", name=name)
+            problems.append(Problem(field=_FIELDS[name][0], reason=reason))
+        fields[name] = value
+    return fields, problems
 
 
-def _differ(one: object, other: object) -> bool:
-    return type(one) is not type(other) or one != other
+def _unknown_field(key: str) -> Problem:
+    near = difflib.get_close_matches(key[:60], list(_BY_NAME), n=1)
+    if near:
+        reason = make_reason("session_request.misspelt", near=_FIELDS[_BY_NAME[near[0]]][0])
+    else:
+        reason = make_reason("session_request.unknown", fields=_FIELD_NAMES)
+    return Problem(field=_shown(key), reason=reason)
+
+
+def _differ(value: object, other: object) -> bool:
+    return type(value) is not type(other) or value != other
 
 
 def _repo(value: object) -> str:
-    text = _text(value, "the absolute path of a repository, or `owner/name` on GitHub")
+    text = _text(value, "repo")
     if not text.startswith("/") and not _FULL_NAME.match(text):
-        raise _Wrong(
-            f"`{_shown(text)}` is neither an absolute path nor `owner/name` on GitHub: "
-            "begin a path with `/`, and leave addresses such as https://github.com/ away"
-        )
+        raise _WrongValue(make_reason("session_request.no_repo", text=_shown(text)))
     return text
 
 
 def _task(value: object) -> str:
-    return _text(value, "a sentence or more that says what is to be done", TASK_LIMIT)
+    return _text(value, "task", TASK_LIMIT)
 
 
 def _file_paths(value: object) -> tuple[str, ...]:
-    what = 'a list of paths relative to the repository, such as ["src/index.ts"]'
-    return tuple(dict.fromkeys(_file_path(item) for item in _list(value, what, PATHS_LIMIT)))
+    return tuple(dict.fromkeys(_file_path(item) for item in _list(value, "files", PATHS_LIMIT)))
 
 
 def _file_path(item: object) -> str:
-    path = _text(item, "paths only, each a text that is not empty", 4096)
+    path = _text(item, "file", 4096)
     if path.startswith(("/", "\\")) or PureWindowsPath(path).drive:
-        raise _Wrong(f"`{_shown(path)}` is absolute: name files relative to the repository")
+        raise _WrongValue(make_reason("session_request.absolute", path=_shown(path)))
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if ".." in _SEPARATORS.split(path) or not parts:
-        raise _Wrong(f"`{_shown(path)}` does not lie within the repository: name a file below it, without `..`")
+        raise _WrongValue(make_reason("session_request.outside", path=_shown(path)))
     return "/".join(parts)
 
 
 def _test_command(value: object) -> ShellOrArgv | None:
-    return _command(value, 'a command such as "npm test", or a list of its words')
+    return _command(value, "command")
 
 
 def _validation_commands(value: object) -> tuple[ShellOrArgv, ...]:
-    what = 'a list of commands, each a text such as "npm test" or a list of its words'
-    items = value.split("\n") if isinstance(value, str) else _list(value, what, COMMANDS_LIMIT)
+    items = value.split("\n") if isinstance(value, str) else _list(value, "commands", COMMANDS_LIMIT)
     if len(items) > COMMANDS_LIMIT:
-        raise _Wrong(f"has {len(items)} commands, more than {COMMANDS_LIMIT}: join some of them with `&&`")
-    return tuple(found for item in items if (found := _command(item, what)) is not None)
+        reason = make_reason("session_request.too_many_commands", commands=len(items), limit=COMMANDS_LIMIT)
+        raise _WrongValue(reason)
+    return tuple(command for item in items if (command := _command(item, "commands")) is not None)
 
 
-def _command(value: object, what: str) -> ShellOrArgv | None:
-    """None for one that says nothing."""
+def _command(value: object, expected: str) -> ShellOrArgv | None:
+    """None for a blank command."""
     if isinstance(value, str):
-        return _text(value, what).strip() if value.strip() else None
-    words = _list(value, what, 1000)
+        return _text(value, expected).strip() if value.strip() else None
+    words = _list(value, expected, 1000)
     if not words:
         return None
-    # an empty word is a fine argument, but not a program
-    program = _text(words[0], f"{what}, and the first word names the program")
-    return (program, *(_text(word, what, blank=True) for word in words[1:]))
+    # an empty word is a valid argument, but not a program
+    program = _text(words[0], f"{expected}_program")
+    return (program, *(_text(word, expected, blank=True) for word in words[1:]))
 
 
 def _max_attempts(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= ATTEMPTS_LIMIT:
-        raise _Wrong(f"must be a whole number from 1 to {ATTEMPTS_LIMIT}")
+        raise _WrongValue(make_reason("session_request.attempts", limit=ATTEMPTS_LIMIT))
     return value
 
 
 def _agents(value: object) -> tuple[str, ...]:
-    what = 'a list of agents, such as ["fixers", "history"]'
-    agents = tuple(_text(item, what, 4096) for item in _list(value, what, AGENTS_LIMIT))
+    agents = tuple(_text(item, "agents", 4096) for item in _list(value, "agents", AGENTS_LIMIT))
     problems = [problem for agent in dict.fromkeys(agents) if (problem := agent_problem(agent)) is not None]
     if problems:
-        raise _Wrong(english(all_reasons(problems)))
+        raise _WrongValue(all_reasons(problems))
     return agents
 
 
-def _list(value: object, what: str, most: int) -> list[object]:
+def _list(value: object, expected: str, limit: int) -> list[object]:
     if not isinstance(value, list | tuple):
-        raise _Wrong(f"must be {what}")
-    if len(value) > most:
-        raise _Wrong(f"has {len(value)} items, more than {most}: leave some out")
+        raise _WrongValue(_must_be(expected))
+    if len(value) > limit:
+        raise _WrongValue(make_reason("session_request.too_many", items=len(value), limit=limit))
     return list(value)
 
 
-def _text(value: object, what: str, most: int = TEXT_LIMIT, *, blank: bool = False) -> str:
+def _text(value: object, expected: str, limit: int = TEXT_LIMIT, *, blank: bool = False) -> str:
     if value is None:
-        raise _Wrong(f"is missing: give {what}")
+        raise _WrongValue(make_reason("session_request.missing", expected=_expected(expected)))
     if not isinstance(value, str) or not (blank or value.strip()):
-        raise _Wrong(f"must be {what}")
-    if len(value) > most:
-        raise _Wrong(f"is {len(value)} characters long, more than {most}: shorten it")
+        raise _WrongValue(_must_be(expected))
+    if len(value) > limit:
+        raise _WrongValue(make_reason("session_request.too_long", length=len(value), limit=limit))
     if "\0" in value or _SURROGATE.search(value):
-        raise _Wrong("has a NUL or half a character (a lone surrogate) in it, which no command can be given: remove it")
+        raise _WrongValue(make_reason("session_request.bad_character"))
     return value
 
 
+def _must_be(expected: str) -> Reason:
+    return make_reason("session_request.must_be", expected=_expected(expected))
+
+
+def _expected(expected: str) -> Reason:
+    return make_reason(f"session_request.expected.{expected}")
+
+
 def _shown(text: str) -> str:
-    """Enough of a text of anybody's to find it again."""
+    """The beginning of an untrusted text, fit for a message."""
     clean = text if len(text) <= 80 else text[:79] + "…"
     return clean.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0").replace("`", "'")
 
 
-_FIELDS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
+_FIELDS: Mapping[str, tuple[str, Callable[[object], object]]] = {
     "repo": ("repo", _repo),
     "task": ("task", _task),
     "file_paths": ("filePaths", _file_paths),
@@ -203,12 +213,8 @@ _FIELDS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
     "agents": ("agents", _agents),
 }
 _REQUIRED = frozenset({"repo", "task"})
-_NAMES = tuple(wire for wire, _ in _FIELDS.values())
-_BY_NAME = {spelt: name for name, (wire, _) in _FIELDS.items() for spelt in (wire, name)}
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+_FIELD_NAMES = ", ".join(f"`{wire}`" for wire, _ in _FIELDS.values())
+_BY_NAME = {spelling: name for name, (wire, _) in _FIELDS.items() for spelling in (wire, name)}
 
 
 def session_for(
@@ -219,8 +225,8 @@ def session_for(
     *,
     created_at: datetime,
 ) -> Session:
-    """The session that a run is to programs. In one that has ended nothing is pending or running any more: what was
-    not reached is `skipped`, what was cut short `failed`."""
+    """The session that programs see of a run. In a session that has ended, a phase that was not reached is `skipped`,
+    and a phase that was cut short is `failed`."""
     return Session(
         id=run_id,
         status=status,

@@ -38,7 +38,7 @@ async def get_spec(
     try:
         check_specs(request.agents)
     except ConfigError as error:
-        raise InvalidRequest((Problem(field="agents", message=str(error)),)) from None
+        raise InvalidRequest((Problem(field="agents", reason=error_reason(error)),)) from None
     if request.repo.startswith("/"):
         return await _in_tree(context, request, _tree(request.repo, roots), attended)
     return await _on_github(context, request)
@@ -71,11 +71,11 @@ async def _demand_programs(context: Context, agents: Sequence[str], tree: Path, 
     for spec in dict.fromkeys(agents):
         argv = operators_argv(context.settings, spec, by_operator=by_operator)
         if argv:
-            problem = english(await program_problem(argv, tree, context.sandbox, context.settings))
+            reason = await program_problem(argv, tree, context.sandbox, context.settings)
         else:
-            problem = english(make_reason("session.no_command")) if by_operator and argv is not None else ""
-        if problem:
-            problems.append(Problem(field="agents", message=problem))
+            reason = make_reason("session.no_command") if by_operator and argv is not None else None
+        if reason is not None:
+            problems.append(Problem(field="agents", reason=reason))
     if problems:
         raise InvalidRequest(problems)
 
@@ -101,7 +101,7 @@ def _tree(path: str, roots: Sequence[Path] | None) -> Path:
 
 
 def _bad_repo(kind: str, **values: Value) -> InvalidRequest:
-    return InvalidRequest((Problem(field="repo", message=english(make_reason(kind, **values))),))
+    return InvalidRequest((Problem(field="repo", reason=make_reason(kind, **values)),))
 
 
 async def _on_github(context: Context, request: SessionRequest) -> RunSpec:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bot.model import Phase, Problem, PullRequestRef, Repo, SessionRequest, Status
 from bot.model.reasons import ExplainedStop
+from bot.reports.locale.reasons import english, error_text
 from bot.rules.reasons import quoted
 from bot.rules.runs.session_request import InvalidRequest, parse_request, session_for
 from bot.rules.runs.spec import RunSpec
@@ -62,7 +63,7 @@ def test_camel_case_and_snake_case_say_the_same() -> None:
 def test_one_field_in_two_spellings_must_say_one_thing(one: object, other: object) -> None:
     both = problem(maxAttempts=one, max_attempts=other)
     assert both.field == "maxAttempts"
-    assert "`max_attempts`" in both.message
+    assert "`max_attempts`" in english(both.reason)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +77,8 @@ def test_without_a_command_it_is_said_that_one_of_the_two_is_required(commands: 
     """REQ-RUN-001: one of `testCommand` / `validationCommands` is required."""
     (found,) = problems({"repo": "/r", "task": "t", **commands})
     assert found.field == "testCommand"
-    assert "`testCommand` or `validationCommands`" in found.message
-    assert "required" in found.message
+    assert "`testCommand` or `validationCommands`" in english(found.reason)
+    assert "required" in english(found.reason)
 
 
 def test_blank_commands_do_not_count_and_a_text_is_one_command_a_line() -> None:
@@ -115,7 +116,7 @@ def test_blank_commands_do_not_count_and_a_text_is_one_command_a_line() -> None:
 def test_a_wrong_value_is_one_problem_of_its_field(field: str, value: object) -> None:
     found = problem(**{field: value})
     assert found.field == field
-    assert len(found.message) < 400
+    assert len(english(found.reason)) < 400
     found.model_dump_json()
 
 
@@ -147,18 +148,18 @@ def test_optional_fields_may_be_null() -> None:
 def test_an_unknown_field_is_named_with_the_nearest(key: str, near: str) -> None:
     found = problem(**{key: "x"})
     assert found.field == key
-    assert f"did you mean `{near}`?" in found.message
+    assert f"did you mean `{near}`?" in english(found.reason)
 
 
 def test_a_field_like_none_is_answered_with_all_there_are() -> None:
     found = problem(zzzz=1)
-    assert all(f"`{name}`" in found.message for name in WIRE)
+    assert all(f"`{name}`" in english(found.reason) for name in WIRE)
 
 
 def test_thousands_of_unknown_fields_are_told_shortly() -> None:
     many = problems({**GOOD, **{f"k{n}" * 50: n for n in range(20_000)}})
     assert len(many) == 21
-    assert "19980 more" in many[-1].message
+    assert "19980 more" in english(many[-1].reason)
     assert all(len(item.field) <= 80 for item in many)
 
 
@@ -171,15 +172,18 @@ def test_what_is_no_object_is_told_what_it_should_be(data: object) -> None:
 def test_every_problem_is_told_at_once() -> None:
     found = problems({"repo": 1, "maxAttempts": 0, "agents": 1, "nope": 1})
     assert {item.field for item in found} == {"repo", "task", "maxAttempts", "agents", "nope", "testCommand"}
-    assert "maxAttempts: must be a whole number" in str(InvalidRequest(found))
+    assert "maxAttempts: must be a whole number" in error_text(InvalidRequest(found), "en")
 
 
 def test_unknown_agents_are_told_with_everything_else() -> None:
     """REQ-RUN-001."""
-    found = {item.field: item.message for item in problems({"repo": "/r", "task": "t", "agents": ["gpt", "x", "gpt"]})}
+    found = {
+        item.field: english(item.reason)
+        for item in problems({"repo": "/r", "task": "t", "agents": ["gpt", "x", "gpt"]})
+    }
     assert set(found) == {"agents", "testCommand"}
     assert found["agents"].count("unknown agent") == 2 and "`gpt`" in found["agents"] and "`x`" in found["agents"]
-    assert "`claude` is not built in yet" in problem(agents=["claude"]).message
+    assert "`claude` is not built in yet" in english(problem(agents=["claude"]).reason)
 
 
 json_values = st.recursive(
