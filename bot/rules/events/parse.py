@@ -42,6 +42,7 @@ from bot.rules.events.types import (
     Push,
     ThreadUnlocked,
 )
+from bot.rules.reasons import make_reason
 
 _MAX_COMMITS = 2048
 _PULL_CHANGES = ("ready_for_review", "converted_to_draft", "edited", "labeled", "unlabeled")
@@ -63,7 +64,8 @@ def parse(name: str, payload: Mapping[str, Any]) -> Event:
     read = _TABLE.get((name, action if isinstance(action, str) else None))
     if read is None:
         event_name = f"{name}.{action}" if isinstance(action, str) else name
-        return Ignored(f"Mendbot does nothing on {event_name[:100]!r} events", _repository_or_none(payload))
+        reason = make_reason("event.unknown", event=repr(event_name[:100]))
+        return Ignored(reason, _repository_or_none(payload))
     try:
         return read(payload)
     except ValidationError as error:
@@ -117,7 +119,7 @@ def _on_issue(payload: payloads.IssuePayload) -> OnIssue:
 
 def _labeled(payload: payloads.IssuePayload) -> Event:
     if payload.label is None:
-        return Ignored("the payload names no label", payload.repository.full_name)
+        return Ignored(make_reason("event.no_label"), payload.repository.full_name)
     return IssueLabeled(*_on_issue(payload), payload.label.name)
 
 

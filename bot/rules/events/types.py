@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal
 
 from bot.model import Issue, Repo
+from bot.model.reasons import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +226,9 @@ class Ping:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """Nothing that a rule looks at; `because` is a sentence for the delivery's row."""
+    """An event that no rule reads, for the reason `because`."""
 
-    because: str
+    because: Reason
     repository: str | None = None
 
 

@@ -3,9 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from bot.errors import UserError
 from bot.model import Group, Issue
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import english, user_error
 from bot.rules.grouping.groups import list_groups
+from bot.rules.reasons import error_reason
 
 __all__ = ["group_issues"]
 
@@ -18,14 +20,19 @@ def group_issues(
     ignore_labels: Collection[str] = (),
     taken_branches: Collection[str] = (),
 ) -> tuple[Group, ...]:
-    """As `rules.grouping.groups.list_groups`, with the reasons in English."""
-    found = list_groups(issues, group_by, max_group_size, ignore_labels=ignore_labels, taken_branches=taken_branches)
+    """As `rules.grouping.groups.list_groups`, with the reasons and the message of its UserError in English."""
+    try:
+        groups = list_groups(
+            issues, group_by, max_group_size, ignore_labels=ignore_labels, taken_branches=taken_branches
+        )
+    except UserError as error:
+        raise user_error(error_reason(error)) from None
     return tuple(
         Group(
-            key=one.key,
-            issues=one.issues,
-            suggested_branch=one.suggested_branch,
-            reasons=tuple(map(english, one.reasons)),
+            key=group.key,
+            issues=group.issues,
+            suggested_branch=group.suggested_branch,
+            reasons=tuple(map(english, group.reasons)),
         )
-        for one in found
+        for group in groups
     )

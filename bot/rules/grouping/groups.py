@@ -1,5 +1,5 @@
-"""Which issues are fixed together, why, and on which branch (spec F). A listing by label may name an issue twice;
-what runs are made of (`choose_groups`) never does."""
+"""Which issues are fixed together, why, and on which branch (spec F). Groups by label may have an issue in common;
+the groups of runs (`choose_groups`) never do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, get_args
 from bot.errors import UserError
 from bot.model import GroupBy, Issue
 from bot.model.issues import ExplainedGroup
-from bot.model.reasons import Reason
+from bot.model.reasons import Reason, Value
 from bot.rules.grouping import references, similarity
 from bot.rules.reasons import make_reason
 
@@ -36,9 +36,10 @@ def list_groups(
 ) -> tuple[ExplainedGroup, ...]:
     """Groups of at most `max_group_size`, the largest first, ties by the lowest number (REQ-WF-001..007).
 
-    `issues` are nouns or GitHub's REST objects; pull requests among them are left out, repeated numbers count once.
-    `ignore_labels`, each with its `-processing`, `-done`, `-failed` and `-skip`, and `auto-fix` with its own are never
-    a key. No branch is one of `taken_branches`, nor is any used twice. Raises UserError, naming the field."""
+    `issues` are models or GitHub's REST objects; pull requests among them are left out, repeated numbers count once.
+    `ignore_labels`, each also with `-processing`, `-done`, `-failed` and `-skip`, are never a key, nor is `auto-fix`
+    with these. No branch is one of `taken_branches` or used twice. Raises UserError with a reason that names the
+    field."""
     read = _checked(issues, group_by, max_group_size)
     if group_by == "similarity":
         named = _by_similarity(read, max_group_size)
@@ -72,52 +73,56 @@ def choose_groups(
     return _with_branches(named, frozenset(taken_branches))
 
 
-# ---- what came in
-
-
 def pinned_group(key: str, issues: Sequence[Issue]) -> ExplainedGroup:
     """The group that people chose (`/mendbot group`), whatever its size."""
-    why = make_reason("group.alone" if len(issues) == 1 else "group.together")
-    return _with_branches([_named(key, [one.number for one in issues], [why])], frozenset())[0]
+    reason = make_reason("group.alone" if len(issues) == 1 else "group.together")
+    return _with_branches([_without_branch(key, [issue.number for issue in issues], [reason])], frozenset())[0]
+
+
+# ---- input
 
 
 def _checked(issues: object, group_by: object, max_group_size: object) -> list[Issue]:
     """The issues, lowest number first."""
     if group_by not in get_args(GroupBy):
-        raise UserError(f"group_by: {group_by!r} is not one of {', '.join(get_args(GroupBy))}")
+        raise _invalid("grouping.by", value=repr(group_by), allowed=", ".join(get_args(GroupBy)))
     if not isinstance(max_group_size, int) or isinstance(max_group_size, bool) or max_group_size < 1:
-        raise UserError(f"max_group_size: {max_group_size!r} is not a whole number from 1")
+        raise _invalid("grouping.size", value=repr(max_group_size))
     if not isinstance(issues, Sequence) or isinstance(issues, str | bytes):
-        raise UserError("issues: not a list of issues")
+        raise _invalid("grouping.no_issues")
     read: dict[int, Issue] = {}
     for index, item in enumerate(issues):
         issue = item if isinstance(item, Issue) else _issue(item, f"issues[{index}]")
         if issue is not None:
             if issue.number < 1:
-                raise UserError(f"issues[{index}].number: {issue.number} is not a positive number")
+                raise _invalid("grouping.number", issue=f"issues[{index}]", value=str(issue.number))
             read.setdefault(issue.number, issue)
     return [read[number] for number in sorted(read)]
+
+
+def _invalid(kind: str, **values: Value) -> UserError:
+    return UserError(because=make_reason(kind, **values))
 
 
 def _issue(item: object, where: str) -> Issue | None:
     """GitHub's REST form of an issue; None for a pull request, which its lists hold too."""
     if not isinstance(item, Mapping):
-        raise UserError(f"{where}: not an object")
+        raise _invalid("grouping.no_object", issue=where)
     if item.get("pull_request") is not None:
         return None
     number = item.get("number")
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise UserError(f"{where}.number: {number!r} is not a positive number")
+        raise _invalid("grouping.number", issue=where, value=repr(number))
     for field in ("title", "body"):
         if not isinstance(item.get(field), str | None):
-            raise UserError(f"{where}.{field}: not a text")
+            raise _invalid("grouping.no_text", issue=where, field=field)
     labels = item.get("labels")
     if not isinstance(labels, Sequence | None) or isinstance(labels, str):
-        raise UserError(f"{where}.labels: not a list")
+        raise _invalid("grouping.no_labels", issue=where)
     names = [label.get("name") if isinstance(label, Mapping) else label for label in labels or ()]
     texts = tuple(name for name in names if isinstance(name, str))
     if len(texts) < len(names):
-        raise UserError(f"{where}.labels: a label is neither a text nor an object with a name")
+        raise _invalid("grouping.label", issue=where)
     return Issue(number=number, title=item.get("title") or "", body=item.get("body") or "", labels=texts)
 
 
@@ -125,7 +130,7 @@ def _issue(item: object, where: str) -> Issue | None:
 
 
 def _keys(group_by: str, ignore_labels: Collection[str]) -> _Keys:
-    """How an issue's keys are found: each with where it was found, at least one."""
+    """The function that finds an issue's keys: at least one, each with its place."""
     ignored = {label.casefold() + status for label in (_DEFAULT_TRIGGER, *ignore_labels) for status in _STATUSES}
 
     def labels(issue: Issue) -> Sequence[tuple[str, references.Place | None]]:
@@ -177,35 +182,34 @@ def _parts(buckets: _Buckets, kind: str, size: int) -> list[ExplainedGroup]:
         total = -(-len(found) // size)
         for index in range(total):
             part = found[index * size : (index + 1) * size]
-            reasons = [_why(kind, key, len(found), part[0][0].number)]
-            reasons += [_where(issue.number, place) for issue, place in part if place]
+            reasons = [_key_reason(kind, key, len(found), part[0][0].number)]
+            reasons += [_place_reason(issue.number, place) for issue, place in part if place]
             if total > 1:
                 reasons.append(make_reason("group.part", part=index + 1, total=total, size=size))
-            named.append(_named(key, [issue.number for issue, _ in part], reasons))
+            named.append(_without_branch(key, [issue.number for issue, _ in part], reasons))
     return named
 
 
-def _named(key: str, numbers: Iterable[int], why: Sequence[Reason]) -> ExplainedGroup:
-    """A group without a branch yet."""
-    return ExplainedGroup(key=key, issues=tuple(sorted(numbers)), suggested_branch="", reasons=tuple(why))
+def _without_branch(key: str, numbers: Iterable[int], reasons: Sequence[Reason]) -> ExplainedGroup:
+    return ExplainedGroup(key=key, issues=tuple(sorted(numbers)), suggested_branch="", reasons=tuple(reasons))
 
 
-def _why(kind: str, key: str, count: int, number: int) -> Reason:
+def _key_reason(kind: str, key: str, count: int, number: int) -> Reason:
     known = key != UNKNOWN
     name = f"group.{'shared' if known else 'unknown'}.{kind}"
     return make_reason(name, count=count, number=number, **({"key": key} if known else {}))
 
 
-def _where(number: int, place: references.Place) -> Reason:
-    """Where an issue's key was found."""
+def _place_reason(number: int, place: references.Place) -> Reason:
+    """The place in an issue that its key comes from."""
     return make_reason(f"group.from.{place.kind}", number=number, **({"what": place.what} if place.what else {}))
 
 
-# ---- by likeness
+# ---- by similarity
 
 
 def _by_similarity(issues: Sequence[Issue], size: int) -> list[ExplainedGroup]:
-    """Groups grown along the links, the surest first, none beyond `size`: no chain of likenesses swallows all."""
+    """Groups made along the links, the most similar issues first, none larger than `size`."""
     members = {issue.number: [issue.number] for issue in issues}
     reasons: dict[int, list[Reason]] = {issue.number: [] for issue in issues}
     for link in similarity.links(issues):
@@ -219,9 +223,9 @@ def _by_similarity(issues: Sequence[Issue], size: int) -> list[ExplainedGroup]:
     named = []
     for number in sorted({found[0] for found in members.values()}):
         numbers = sorted(members[number])
-        nobody = make_reason("group.unlike", number=number)
+        alone = make_reason("group.unlike", number=number)
         key = f"similar-{numbers[0]}" if len(numbers) > 1 else f"issue-{number}"
-        named.append(_named(key, numbers, reasons[members[number][0]] or [nobody]))
+        named.append(_without_branch(key, numbers, reasons[members[number][0]] or [alone]))
     return named
 
 
@@ -229,7 +233,7 @@ def _by_similarity(issues: Sequence[Issue], size: int) -> list[ExplainedGroup]:
 
 
 def _with_branches(named: Iterable[ExplainedGroup], taken: frozenset[str]) -> tuple[ExplainedGroup, ...]:
-    """Sorted (REQ-WF-005), each with a branch that nobody has (REQ-WF-004, spec G.5)."""
+    """The groups, sorted (REQ-WF-005), each with a branch of its own (REQ-WF-004, spec G.5)."""
     used = set(taken)
     done = []
     for group in sorted(named, key=lambda group: (-len(group.issues), group.issues, group.key)):
@@ -253,6 +257,6 @@ def _free_branch(group: ExplainedGroup, used: Collection[str]) -> str:
 
 
 def _slug(key: str) -> str:
-    """The key in a branch's alphabet, `[a-z0-9-]`; empty where nothing of it is left, as of Hangul."""
+    """The key in the alphabet of branches, `[a-z0-9-]`; empty for a key without such characters, as in Hangul."""
     ascii_text = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", ascii_text).strip("-")[:_SLUG_LENGTH].rstrip("-")

@@ -10,6 +10,8 @@ from typing import Literal
 
 from bot.model import CheckName, Validation, ValidationStep
 from bot.model.pipeline import PipelineStage
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
 
 STAGES: tuple[CheckName, ...] = ("lint", "typecheck", "test")
 """The default pipeline's order (REQ-RUN-004)."""
@@ -59,18 +61,14 @@ def named_by(commands: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(path for path in paths if path in words)
 
 
-def skipped_step(stage: PipelineStage) -> ValidationStep:
-    """The record of a stage that has no command."""
-    looked = ", ".join(stage.looked_for)
-    return ValidationStep(
-        command="", stage=stage.name, passed=True, skipped=True, output=f"no command: looked for {looked}"
-    )
+def no_command(stage: PipelineStage) -> Reason:
+    """Why a stage without a command is skipped."""
+    return make_reason("pipeline.no_command", looked=", ".join(stage.looked_for))
 
 
-def left_out(stage: PipelineStage, command: str) -> ValidationStep:
-    """The record of a stage that could not run on the base, and is not run after it."""
-    said = "left out: it could not run on the base"
-    return ValidationStep(command=command, stage=stage.name, passed=True, skipped=True, output=said)
+def skipped_step(stage: PipelineStage, output: str, command: str = "") -> ValidationStep:
+    """The record of a stage that is not run; `output` is the reason, `command` is empty where it has none."""
+    return ValidationStep(command=command, stage=stage.name, passed=True, skipped=True, output=output)
 
 
 def next_index(

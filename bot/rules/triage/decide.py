@@ -34,7 +34,7 @@ from bot.rules.events.types import (
     Push,
     ThreadUnlocked,
 )
-from bot.rules.reasons import make_reason, quoted
+from bot.rules.reasons import make_reason
 from bot.rules.triage.comments import comment_needs, on_comment
 from bot.rules.triage.decisions import (
     WRITE_ACCESS,
@@ -108,7 +108,7 @@ def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
         case Ping():
             return (Ignore(make_reason("event.ping")),)
         case Ignored():
-            return (Ignore(quoted(event.because)),)
+            return (Ignore(event.because),)
         case _:
             assert_never(event)
 

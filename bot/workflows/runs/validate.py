@@ -19,7 +19,7 @@ from bot.rules.reasons import make_reason
 from bot.rules.runs.executed_tests import goes_back_to
 from bot.rules.runs.existing_failures import as_left, left_on_base
 from bot.rules.runs.next_action import Validate
-from bot.rules.runs.pipeline import close, left_out, next_index, skipped_step
+from bot.rules.runs.pipeline import close, next_index, no_command, skipped_step
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
@@ -185,9 +185,10 @@ def _named(state: RunState) -> bool:
 async def _run(context: Context, row: RunRow, state: RunState, index: int, attempt: int) -> Executed:
     stage = state.stages[index]
     if stage.command is None:
-        return Executed(skipped_step(stage))
+        return Executed(skipped_step(stage, english(no_command(stage))))
     if attempt and NOT_RUN in state.left.get(index, ExistingErrors()).errors:
-        return Executed(left_out(stage, context.mask(stage.command.text)))
+        reason = make_reason("pipeline.left_out")
+        return Executed(skipped_step(stage, english(reason), context.mask(stage.command.text)))
     tree, grant = await open_tree(context, row, state), grant_for_run(context, row)
     run = _guarded(context, row, state, stage, tree)
     first = await execute(context, row, stage, tree, grant, run)

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from bot.model import ShellCommand, ValidationStep
 from bot.model.pipeline import PipelineStage
-from bot.rules.runs.pipeline import CUSTOM, close, next_index, skipped_step, stage_of
+from bot.reports.locale.reasons import english
+from bot.rules.runs.pipeline import CUSTOM, close, next_index, no_command, skipped_step, stage_of
 from bot.rules.runs.pipeline import STAGES as DEFAULT
 
 STAGES = tuple(
@@ -39,9 +40,10 @@ def test_nothing_to_run_is_over_at_once() -> None:
 
 def test_a_skipped_stage_lets_the_next_one_run_and_says_what_was_looked_for() -> None:
     """REQ-RUN-004."""
-    skipped = skipped_step(PipelineStage(name="lint", looked_for=("ruff", "eslint")))
+    stage = PipelineStage(name="lint", looked_for=("ruff", "eslint"))
+    skipped = skipped_step(stage, english(no_command(stage)))
     assert skipped.passed and skipped.skipped
-    assert "ruff, eslint" in skipped.output
+    assert (skipped.output, skipped.command) == ("no command: looked for ruff, eslint", "")
     assert next_index(STAGES, [skipped]) == 1
 
 
@@ -52,9 +54,9 @@ def test_the_first_failure_gives_the_whole_its_class() -> None:
 
 
 def test_a_success_names_what_ran_and_not_what_was_skipped() -> None:
-    closed = close([skipped_step(PipelineStage(name="lint")), step("test")])
+    closed = close([skipped_step(PipelineStage(name="lint"), "no command"), step("test")])
     assert (closed.passed, closed.summary, closed.classification) == (True, "passed: test", None)
-    assert close([skipped_step(PipelineStage(name="lint"))]).summary == "passed: nothing to run"
+    assert close([skipped_step(PipelineStage(name="lint"), "no command")]).summary == "passed: nothing to run"
 
 
 @pytest.mark.parametrize(

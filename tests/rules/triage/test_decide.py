@@ -232,7 +232,7 @@ def _one_of_each() -> list[Event]:
         InstallationChanged(installation_id=3, change="created", repositories=None),
         push(),
         Ping(),
-        Ignored("nothing"),
+        Ignored(make_reason("event.no_label")),
     ]
 
 
