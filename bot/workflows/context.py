@@ -12,7 +12,7 @@ from pathlib import Path
 from bot.agent.developer import Developer
 from bot.config import Policy, Settings
 from bot.github.client import GitHub
-from bot.model import Repo
+from bot.model import Language, Repo
 from bot.model.jobs import Job, JobState
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
@@ -152,6 +152,14 @@ class Context:
     async def remote(self, repo: Repo, *, write: bool) -> Remote:
         token = await self.github.git_token(repo, write=write)
         return Remote(url=f"{self.settings.github_url.rstrip('/')}/{repo.full_name}.git", token=token)
+
+    def language(self, policy: Policy | None) -> Language:
+        """The repository's language, else the operator's."""
+        return (policy.language if policy is not None else None) or self.settings.language
+
+    def agents(self, policy: Policy) -> tuple[str, ...]:
+        """The repository's agents, else the operator's."""
+        return policy.agents if policy.agents is not None else self.settings.agents
 
     def max_worktrees(self, spec: RunSpec) -> int:
         """The operator's limit, or the repository's where that is lower (REQ-GIT-004)."""

@@ -1,8 +1,9 @@
-"""A comment with commands is accepted: 👀 at once, then a job that runs them. Who reaches the hourly limit gets
+"""A comment with commands is accepted: 👀 at once, then a job that executes them. A person over the hourly limit gets
 one reply; their later commands are ignored until the hour is over (T16)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 
 from bot.errors import Stale, UserError
@@ -12,37 +13,38 @@ from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import RunCommands
 from bot.store.database.database import now_ms
-from bot.workflows.commands.types import CommandRequest, command_id, to_args
+from bot.workflows.commands.types import CommandRequest, command_id
 from bot.workflows.context import Context
 
-MOST_PER_HOUR = 60
-"""Commands of one person in one repository; who works at it by hand does not reach that."""
+MAX_PER_HOUR = 60
+"""Commands of one person in one repository; nobody who works by hand reaches that."""
 
 log = get_logger()
 
 
 async def accept(context: Context, request: RunCommands) -> Reason:
-    """Acknowledge the commands and have them run; a second call does nothing."""
-    heard, busy = [], False
+    """Acknowledge the commands and have them executed; a second call does nothing."""
+    accepted, busy = {}, False
     for command in request.commands:
-        name = command_id(request, command)
+        id_ = command_id(request, command)
         taken = await context.stores.commands.take(
-            name,
+            id_,
             repo=request.repo,
             number=request.number,
             author=request.by,
             verb=command.verb[:40],
             at_ms=now_ms(),
-            cap=MOST_PER_HOUR,
+            cap=MAX_PER_HOUR,
         )
         if taken in ("new", "known"):
-            heard.append((name, command))
+            # as plain dicts, which can be stored
+            accepted[id_] = replace(command, options=dict(command.options), values=dict(command.values))
         busy = busy or taken == "over"
-    if not heard and not busy:
-        return make_reason("delivery.command_limit", by=request.by, limit=MOST_PER_HOUR)
-    if heard:
+    if not accepted and not busy:
+        return make_reason("delivery.command_limit", by=request.by, limit=MAX_PER_HOUR)
+    if accepted:
         await react(context, request, "eyes")
-    order = CommandRequest(
+    args = CommandRequest(
         repo=request.repo,
         number=request.number,
         is_pull=request.is_pull,
@@ -50,19 +52,17 @@ async def accept(context: Context, request: RunCommands) -> Reason:
         comment_id=request.comment_id,
         by=request.by,
         at=request.at,
-        commands=tuple(command for _, command in heard),
+        commands=tuple(accepted.values()),
+        ids=tuple(accepted),
         busy=busy,
         head=await context.stores.approvals.head_known(request.repo, request.number) if request.is_pull else None,
         alone=request.is_pull and await context.stores.approvals.heads(request.repo, request.number) <= 1,
     )
-    ids = [name for name, _ in heard]
-    # delivered again, it is the same job, though nobody is told again that it was too much
-    said = [*ids, str(request.at), request.kind, str(request.comment_id)]
-    digest = sha256("\n".join(said).encode()).hexdigest()[:24]
-    args = to_args(order, dict(enumerate(ids)))
-    await context.enqueue(
-        Job(kind=JobName.COMMAND, id=f"command:{digest}", partition=request.repo.full_name, args=args)
-    )
+    # a second delivery makes the same job, though nobody gets a second reply about the limit
+    parts = [*accepted, str(request.at), request.kind, str(request.comment_id)]
+    job_id = f"command:{sha256(chr(10).join(parts).encode()).hexdigest()[:24]}"
+    job = Job(kind=JobName.COMMAND, id=job_id, partition=request.repo.full_name, args=args.model_dump(mode="json"))
+    await context.enqueue(job)
     return request.because
 
 

@@ -1,4 +1,4 @@
-"""Whether an issue, as it is on GitHub now, is for Mendbot; where it is not, the answer that says why."""
+"""Whether an issue, as it is on GitHub now, is for Mendbot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bot.workflows.commands.types import CommandCall, CommandResult, refused
 from bot.workflows.context import Context
 
 
-async def misfit(context: Context, ask: CommandCall, number: int) -> CommandResult | None:
-    """The refusal to work on an issue; None where nothing is against it (spec G.1)."""
-    why = unfit(await context.github.repository(ask.repo).issue(number), ask.policy)
-    return None if why is None else refused(ask, why, number=number, label=ask.policy.skip_label)
+async def issue_refusal(context: Context, call: CommandCall, number: int) -> CommandResult | None:
+    """The refusal to work on an issue; None where nothing prevents it (spec G.1)."""
+    kind = unfit(await context.github.repository(call.repo).issue(number), call.policy)
+    return None if kind is None else refused(call, kind, number=number, label=call.policy.skip_label)

@@ -1,140 +1,112 @@
-"""The job that runs the commands of one comment, in their order: each is done once, whatever crashes in between. At
-the end 🚀, or 😕 and one reply that says what was wrong."""
+"""The job that executes the commands of one comment in their order, each once, whatever crashes in between. At the end
+it puts 🚀 on the comment, or 😕 with one reply that names the problems."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from bot.errors import Stale, UserError
 from bot.github.threads import Reply
 from bot.logs import get_logger
 from bot.model import Language
 from bot.model.commands import SlashCommand
-from bot.model.jobs import StepResult
-from bot.model.reasons import ExplainedStop
+from bot.model.jobs import JobArgs, StepResult
+from bot.model.reasons import ExplainedStop, Reason
 from bot.reports.commands.replies import busy_reply, error_reply, refused_reply
 from bot.reports.locale.reasons import reason_text
 from bot.rules.commands.verbs import misplaced, only_reads
 from bot.rules.reasons import error_reason
-from bot.workflows.commands.accept import MOST_PER_HOUR, react
-from bot.workflows.commands.fix import apply, cancel, check, fix, retest, retry
-from bot.workflows.commands.group import group
-from bot.workflows.commands.info import explain, help_, history, status
-from bot.workflows.commands.pause import ok_to_test, pause, resolved, resume
-from bot.workflows.commands.types import CommandCall, CommandRequest, CommandResult, from_args, question_id
+from bot.workflows.commands.accept import MAX_PER_HOUR, react
+from bot.workflows.commands.table import COMMANDS
+from bot.workflows.commands.types import CommandCall, CommandRequest, CommandResult, request_id
 from bot.workflows.context import Context
 from bot.workflows.repo_config import get_policy, kept_policy
 from bot.workflows.reporting.publish_replies import publish_reply
-
-Verb = Callable[[Context, CommandCall], Awaitable[CommandResult]]
-
-TABLE: Mapping[str, Verb] = {
-    "fix": fix,
-    "check": check,
-    "retest": retest,
-    "retry": retry,
-    "cancel": cancel,
-    "status": status,
-    "group": group,
-    "apply": apply,
-    "explain": explain,
-    "history": history,
-    "resolved": resolved,
-    "ok-to-test": ok_to_test,
-    "pause": pause,
-    "resume": resume,
-    "help": help_,
-}
-"""What runs each verb; a test holds it against `rules.commands.verbs.VERBS`."""
 
 log = get_logger()
 
 _DONE, _NOT_DONE = "done", "not done"
 
 
-async def execute(context: Context, args: dict[str, Any]) -> StepResult:
-    """Run a comment's commands; after a crash, what was run before is not run twice."""
-    order, ids = from_args(args)
-    policy, _ = await get_policy(context, order.repo)
-    language = policy.language or context.settings.language
-    faulty: list[SlashCommand] = []
-    words: dict[str, list[str]] = {}
-    good = True
-    for name, given in zip(ids, order.commands, strict=True):
-        command = misplaced(given, order.where) or given
-        if command.problem:
-            faulty.append(command)
+async def execute(context: Context, args: JobArgs) -> StepResult:
+    """Execute a comment's commands; after a crash, none that has ended is executed again."""
+    request = CommandRequest.model_validate(args)
+    policy, _ = await get_policy(context, request.repo)
+    language = context.language(policy)
+    invalid: list[SlashCommand] = []
+    texts: dict[str, list[str]] = {}
+    all_done = True
+    for id_, written in zip(request.ids, request.commands, strict=True):
+        command = misplaced(written, request.where) or written
+        if command.error is not None:
+            invalid.append(command)
             continue
-        ask = CommandCall(name, order, command, policy, language)
-        said = await _before(context, ask) or await _one(context, ask)
-        good = good and said.done
-        if said.words:
-            words.setdefault(said.purpose, []).append(said.words)
-            await _publish_texts(context, order, said.purpose, words[said.purpose])
-        await context.stores.commands.finish(name, _recorded(context, said))
-    await _close(context, order, language, faulty, good, words.get("reply", []))
+        call = CommandCall(id_, request, command, policy, language)
+        result = await _recorded_result(context, call) or await _result(context, call)
+        all_done = all_done and result.done
+        if result.text:
+            texts.setdefault(result.purpose, []).append(result.text)
+            await _publish_texts(context, request, result.purpose, texts[result.purpose])
+        await context.stores.commands.finish(id_, _record(context, result))
+    replies = texts.get("reply", [])
+    if invalid:
+        replies = [*replies, error_reply(invalid, language, author=request.by)]
+    if request.busy:
+        replies = [*replies, busy_reply(language, MAX_PER_HOUR)]
+    if invalid or request.busy:
+        await _publish_texts(context, request, "reply", replies)
+    if request.commands:
+        await react(context, request, "rocket" if all_done and not invalid else "confused")
     return StepResult(done=True)
 
 
-async def _publish_texts(context: Context, order: CommandRequest, purpose: str, words: Sequence[str]) -> None:
-    """Say it where the conversation takes words; in one that is locked or gone, what was asked is done all the same."""
+async def _publish_texts(context: Context, request: CommandRequest, purpose: str, texts: Sequence[str]) -> None:
+    """Publish the texts as one comment. In a conversation that is locked or gone the command is done all the same."""
     reply = Reply(
         key=purpose,
-        about=question_id(order),
-        body=context.mask("\n\n".join(words)),
-        since=order.at,
-        beside=order.kind != "issue_comment",
+        about=request_id(request),
+        body=context.mask("\n\n".join(texts)),
+        since=request.at,
+        beside=request.kind != "issue_comment",
     )
     try:
-        await publish_reply(context, order.repo, order.number, reply)
+        await publish_reply(context, request.repo, request.number, reply)
     except (Stale, UserError) as error:
-        log.warning("no_answer", repo=order.repo.full_name, number=order.number, because=str(error))
+        log.warning("no_answer", repo=request.repo.full_name, number=request.number, because=str(error))
 
 
-async def _before(context: Context, ask: CommandCall) -> CommandResult | None:
-    """What a command came to before a crash, with its words, since those after it say theirs in the same comment. What
-    only reads is asked anew: that costs nothing, and its answer is no longer than it has to be."""
-    outcome = None if only_reads(ask.command) else await context.stores.commands.outcome_of(ask.id)
+async def _recorded_result(context: Context, call: CommandCall) -> CommandResult | None:
+    """The result of a command that ended before a crash, with its text, since later commands share its comment. None
+    for a command that only reads: it is executed again, and its answer is then up to date."""
+    outcome = None if only_reads(call.command) else await context.stores.commands.outcome_of(call.id)
     if outcome is None:
         return None
-    end, _, words = outcome.partition("\n")
-    return CommandResult(end == _DONE, words)
+    end, _, text = outcome.partition("\n")
+    return CommandResult(end == _DONE, text)
 
 
-def _recorded(context: Context, said: CommandResult) -> str:
-    return f"{_DONE if said.done else _NOT_DONE}\n{context.mask(said.words) if said.purpose == 'reply' else ''}"
+def _record(context: Context, result: CommandResult) -> str:
+    return f"{_DONE if result.done else _NOT_DONE}\n{context.mask(result.text) if result.purpose == 'reply' else ''}"
 
 
-async def _one(context: Context, ask: CommandCall) -> CommandResult:
-    """What the command came to; what GitHub refuses is its answer, and what fails in passing is tried again."""
+async def _result(context: Context, call: CommandCall) -> CommandResult:
+    """The result of the command. An error that GitHub or the user caused is a refusal; Transient is raised."""
     try:
-        return await TABLE[ask.command.verb](context, ask)
+        return await COMMANDS[call.command.verb](context, call)
     except (UserError, Stale) as error:
-        why = context.mask(reason_text(error_reason(error), ask.language))
-        return CommandResult(False, refused_reply(ask.command, why, ask.language))
+        return CommandResult(False, _refusal(context, call.command, error_reason(error), call.language))
 
 
-async def _close(
-    context: Context, order: CommandRequest, language: Language, faulty: list[SlashCommand], good: bool, said: list[str]
-) -> None:
-    if faulty:
-        said = [*said, error_reply(faulty, language, author=order.by)]
-    if order.busy:
-        said = [*said, busy_reply(language, MOST_PER_HOUR)]
-    if faulty or order.busy:
-        await _publish_texts(context, order, "reply", said)
-    if order.commands:
-        await react(context, order, "rocket" if good and not faulty else "confused")
+def _refusal(context: Context, command: SlashCommand, reason: Reason, language: Language) -> str:
+    return refused_reply(command, context.mask(reason_text(reason, language)), language)
 
 
-async def fail_command(context: Context, args: dict[str, Any], stop: ExplainedStop) -> None:
-    """The last word on an order that cannot be carried out: a fault of ours, or GitHub gone for an hour."""
-    order, _ = from_args(args)
-    if not order.commands:
+async def fail_command(context: Context, args: JobArgs, stop: ExplainedStop) -> None:
+    """Reply that the commands cannot be executed: a fault of ours, or GitHub unreachable for an hour."""
+    request = CommandRequest.model_validate(args)
+    if not request.commands:
         return
-    policy = await kept_policy(context, order.repo)  # GitHub itself may be what is gone
-    language = (policy.language if policy is not None else None) or context.settings.language
-    why = reason_text(stop.details, language)
-    await _publish_texts(context, order, "reply", [refused_reply(order.commands[0], why, language)])
-    await react(context, order, "confused")
+    policy = await kept_policy(context, request.repo)  # GitHub itself may be what is gone
+    text = _refusal(context, request.commands[0], stop.details, context.language(policy))
+    await _publish_texts(context, request, "reply", [text])
+    await react(context, request, "confused")

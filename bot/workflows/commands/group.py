@@ -6,149 +6,164 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.errors import Stale
-from bot.model import Issue
+from bot.model import Issue, Model
 from bot.reports.commands.answers import group_answer
 from bot.reports.commands.replies import done_reply
 from bot.rules.reasons import make_reason
 from bot.store.runs.runs import RunRow
-from bot.workflows.commands.eligibility import misfit
+from bot.workflows.commands.eligibility import issue_refusal
 from bot.workflows.commands.idempotency import begin_once
-from bot.workflows.commands.info import get_run_view
+from bot.workflows.commands.thread_state import get_run_view
 from bot.workflows.commands.types import CommandCall, CommandResult, queued_issue, refused
 from bot.workflows.context import Context
 from bot.workflows.runs.request import cancel_run, make_candidate
 
-MOST_TOGETHER = 50
+MAX_TOGETHER = 50
 _SETTLING_MS = 1_000
 """How long issues that change their group wait: all of them wait before the first is grouped."""
 
 
-async def group(context: Context, ask: CommandCall) -> CommandResult:
+class _Group(Model):
+    """A run and the issues of its group, or those that wait together; the run is empty while they wait."""
+
+    run: str
+    known: tuple[int, ...]
+
+
+class _Joining(Model):
+    """The issues of the group that others join, and the runs that are to be stopped for that."""
+
+    own: tuple[int, ...]
+    runs: tuple[str, ...]
+
+
+async def group(context: Context, call: CommandCall) -> CommandResult:
     """Show, split, add or remove."""
-    row = await context.stores.runs.open_run(ask.repo, ask.number)
-    match ask.command.args[0]:
+    row = await context.stores.runs.open_run(call.repo, call.number)
+    match call.command.args[0]:
         case "show":
-            return await _show(context, ask, row)
+            return await _show(context, call, row)
         case "split":
-            return await _apart(context, ask, row, (ask.number,))
+            return await _apart(context, call, row, (call.number,))
         case "remove":
-            return await _apart(context, ask, row, ask.command.issues or (ask.number,))
+            return await _apart(context, call, row, call.command.issues or (call.number,))
         case _:
-            return await _together(context, ask, row)
+            return await _together(context, call, row)
 
 
-async def _show(context: Context, ask: CommandCall, row: RunRow | None) -> CommandResult:
+async def _show(context: Context, call: CommandCall, row: RunRow | None) -> CommandResult:
     if row is None:
-        rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=1)
+        rows = await context.stores.runs.of_thread(call.repo, call.number, most=1)
         row = rows[-1] if rows else None
-    waiting = await _waiting(context, ask)
+    waiting = await _waiting(context, call)
     view = await get_run_view(context, row) if row is not None else None
     numbers = [issue.number for issue in (*waiting, *(row.spec.issues if row else ()))]
-    pins = await context.stores.threads.pins(ask.repo, numbers)
+    pins = await context.stores.threads.pins(call.repo, numbers)
     together: dict[str, list[int]] = {}
     for number, name in pins.items():
         together.setdefault(name, []).append(number)
     apart = [number for number, name in pins.items() if len(together.get(name, ())) == 1]
     together = {name: members for name, members in together.items() if len(members) > 1}
-    label, joined = ask.policy.trigger_label, together.values()
-    body = group_answer(view, waiting, ask.language, apart=apart, together=joined, label=label)
+    label, joined = call.policy.trigger_label, together.values()
+    body = group_answer(view, waiting, call.language, apart=apart, together=joined, label=label)
     return CommandResult(True, body, "group")
 
 
-async def _waiting(context: Context, ask: CommandCall) -> tuple[Issue, ...]:
+async def _waiting(context: Context, call: CommandCall) -> tuple[Issue, ...]:
     """The issues of the repository that wait to be grouped, if this one is among them."""
     bursts = await context.stores.candidates.bursts()
-    numbers = next((burst.issues for burst in bursts if burst.repo.full_name == ask.repo.full_name), ())
-    if ask.number not in numbers:
+    numbers = next((burst.issues for burst in bursts if burst.repo.full_name == call.repo.full_name), ())
+    if call.number not in numbers:
         return ()
-    client = context.github.repository(ask.repo)
-    found = [await client.issue(number) for number in numbers[:MOST_TOGETHER]]
+    client = context.github.repository(call.repo)
+    found = [await client.issue(number) for number in numbers[:MAX_TOGETHER]]
     return tuple(issue.model_copy(update={"title": context.mask(issue.title)}) for issue in found)
 
 
-async def _apart(context: Context, ask: CommandCall, row: RunRow | None, numbers: Sequence[int]) -> CommandResult:
+async def _apart(context: Context, call: CommandCall, row: RunRow | None, numbers: Sequence[int]) -> CommandResult:
     """Each of these gets a run of its own."""
-    known = row.spec.issues if row is not None else await _waiting(context, ask)
-    first = await begin_once(context, ask, run=row.id if row else "", known=[issue.number for issue in known])
-    row = await context.stores.runs.get(first["run"])
-    strangers = [number for number in numbers if number not in first["known"]]
-    if strangers:
-        listed = ", ".join(f"#{number}" for number in strangers)
-        return refused(ask, "in_no_group", issues=listed)
+    known = row.spec.issues if row is not None else await _waiting(context, call)
+    now = _Group(run=row.id if row else "", known=tuple(issue.number for issue in known))
+    first = await begin_once(context, call, now)
+    row = await context.stores.runs.get(first.run)
+    unknown = [number for number in numbers if number not in first.known]
+    if unknown:
+        listed = ", ".join(f"#{number}" for number in unknown)
+        return refused(call, "in_no_group", issues=listed)
     for number in numbers:
-        await context.stores.threads.pin(ask.repo, [number], f"alone-{number}")
+        await context.stores.threads.pin(call.repo, [number], f"alone-{number}")
     if row is not None and len(row.spec.issues) > 1:
-        await _again(context, ask, row)
+        await _again(context, call, row)
     context.wake["gather"].set()
-    verb = ask.command.args[0]
-    others = [number for number in first["known"] if number != ask.number] if verb == "split" else numbers
-    return CommandResult(True, done_reply(f"group {verb}", _facts(others), ask.language))
+    verb = call.command.args[0]
+    others = [number for number in first.known if number != call.number] if verb == "split" else numbers
+    return CommandResult(True, done_reply(f"group {verb}", _facts(others), call.language))
 
 
-async def _together(context: Context, ask: CommandCall, row: RunRow | None) -> CommandResult:
+async def _together(context: Context, call: CommandCall, row: RunRow | None) -> CommandResult:
     """These issues join this one's group, their runs being stopped where they have one."""
-    own, stopped = await _to_join(context, ask, row)
-    more = [number for number in ask.command.issues if number not in own]
+    own, stopped = await _to_join(context, call, row)
+    more = [number for number in call.command.issues if number not in own]
     members = [*own, *more]
-    if len(members) > MOST_TOGETHER:
-        return refused(ask, "group_full", most=MOST_TOGETHER)
+    if len(members) > MAX_TOGETHER:
+        return refused(call, "group_full", most=MAX_TOGETHER)
     if not more:
-        return refused(ask, "in_group_already")
-    client = context.github.repository(ask.repo)
-    for number in sorted({*more, ask.number}):
-        refusal = await _unfit(context, ask, number)
+        return refused(call, "in_group_already")
+    client = context.github.repository(call.repo)
+    for number in sorted({*more, call.number}):
+        refusal = await _unfit(context, call, number)
         if refusal is not None:
             return refusal
-    await context.stores.threads.pin(ask.repo, members, f"with-{ask.number}")
-    for number in {*more, ask.number}:
-        await client.add_labels(number, [ask.policy.trigger_label])
+    await context.stores.threads.pin(call.repo, members, f"with-{call.number}")
+    for number in {*more, call.number}:
+        await client.add_labels(number, [call.policy.trigger_label])
     for other in stopped:
-        await _again(context, ask, other)
+        await _again(context, call, other)
     held = {issue.number for other in stopped for issue in other.spec.issues}
     for number in (one for one in members if one not in held):
-        if await context.stores.runs.open_run(ask.repo, number) is not None:
+        if await context.stores.runs.open_run(call.repo, number) is not None:
             continue  # begun again: it was grouped meanwhile
-        await make_candidate(context, queued_issue(ask, number, quiet_ms=_SETTLING_MS))
+        await make_candidate(context, queued_issue(call, number, quiet_ms=_SETTLING_MS))
     context.wake["gather"].set()
-    return CommandResult(True, done_reply("group add", _facts(sorted(members)), ask.language))
+    return CommandResult(True, done_reply("group add", _facts(sorted(members)), call.language))
 
 
-async def _to_join(context: Context, ask: CommandCall, row: RunRow | None) -> tuple[list[int], list[RunRow]]:
+async def _to_join(context: Context, call: CommandCall, row: RunRow | None) -> tuple[list[int], list[RunRow]]:
     """The group as it is before more issues join it, and the runs that are to be stopped for that."""
-    own = [issue.number for issue in row.spec.issues] if row is not None else await _mates(context, ask)
+    own = [issue.number for issue in row.spec.issues] if row is not None else await _mates(context, call)
     runs = [row.id] if row is not None else []
-    for number in ask.command.issues:
-        found = await context.stores.runs.open_run(ask.repo, number)
+    for number in call.command.issues:
+        found = await context.stores.runs.open_run(call.repo, number)
         runs += [found.id] if found is not None and number not in own else []
-    first = await begin_once(context, ask, own=own, runs=runs)
-    found_rows = [await context.stores.runs.get(run_id) for run_id in dict.fromkeys(first["runs"])]
-    return first["own"], [one for one in found_rows if one is not None]
+    first = await begin_once(context, call, _Joining(own=tuple(own), runs=tuple(runs)))
+    rows = [await context.stores.runs.get(run_id) for run_id in dict.fromkeys(first.runs)]
+    return list(first.own), [found for found in rows if found is not None]
 
 
-async def _unfit(context: Context, ask: CommandCall, number: int) -> CommandResult | None:
+async def _unfit(context: Context, call: CommandCall, number: int) -> CommandResult | None:
     """To GitHub a pull request is an issue, too: whether a number is one only its own route tells."""
-    refusal = await misfit(context, ask, number)
-    if refusal is not None or number == ask.number:
+    refusal = await issue_refusal(context, call, number)
+    if refusal is not None or number == call.number:
         return refusal
     try:
-        await context.github.repository(ask.repo).pull(number)
+        await context.github.repository(call.repo).pull(number)
     except Stale:
         return None
-    return refused(ask, "not_an_issue", number=number)
+    return refused(call, "not_an_issue", number=number)
 
 
-async def _mates(context: Context, ask: CommandCall) -> list[int]:
+async def _mates(context: Context, call: CommandCall) -> list[int]:
     """This issue, with those that wait beside it because people put them together."""
-    waiting = [issue.number for issue in await _waiting(context, ask)]
-    pins = await context.stores.threads.pins(ask.repo, [*waiting, ask.number])
-    own = pins.get(ask.number)
-    return sorted({ask.number, *(number for number in waiting if own is not None and pins.get(number) == own)})
+    waiting = [issue.number for issue in await _waiting(context, call)]
+    pins = await context.stores.threads.pins(call.repo, [*waiting, call.number])
+    own = pins.get(call.number)
+    return sorted({call.number, *(number for number in waiting if own is not None and pins.get(number) == own)})
 
 
-async def _again(context: Context, ask: CommandCall, row: RunRow) -> None:
+async def _again(context: Context, call: CommandCall, row: RunRow) -> None:
     """Stop the run; all its issues wait to be grouped anew."""
     numbers = [issue.number for issue in row.spec.issues]
-    await cancel_run(context, row, make_reason("stop.regrouped", by=ask.by), released=numbers, quiet_ms=_SETTLING_MS)
+    await cancel_run(context, row, make_reason("stop.regrouped", by=call.by), released=numbers, quiet_ms=_SETTLING_MS)
 
 
 def _facts(numbers: Sequence[int]) -> dict[str, str]:

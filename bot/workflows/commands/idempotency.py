@@ -1,30 +1,44 @@
-"""A command's mark: what was so when it was first begun, noted before it does anything. Begun again after a crash, it
-knows by that what is its own doing, and neither does it twice nor is refused because of it."""
+"""What was so when a command was first begun, recorded before it does anything. Begun again after a crash, the command
+knows its own effects by that record: it does nothing twice and is not refused because of them."""
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import TypeVar
 
+from bot.model import Model
 from bot.workflows.commands.types import CommandCall
 from bot.workflows.context import Context
 
-
-async def begin_once(context: Context, ask: CommandCall, **seen: Any) -> dict[str, Any]:
-    """What was seen when the command was first begun: `seen`, which is JSON, unless that was noted before."""
-    noted: dict[str, Any] = json.loads(await context.stores.commands.begin(ask.id, json.dumps(seen)))
-    return noted
+FactsT = TypeVar("FactsT", bound=Model)
 
 
-async def run_came(context: Context, ask: CommandCall) -> bool:
+class PreviousRun(Model):
+    """The thread's newest run; empty where it has none."""
+
+    run: str
+
+
+class PreviousChecks(Model):
+    """The pull request's newest run of checks; empty where it has none."""
+
+    checks: str
+
+
+async def begin_once(context: Context, call: CommandCall, facts: FactsT) -> FactsT:
+    """The facts that were recorded when the command was first begun; `facts` themselves the first time."""
+    recorded = await context.stores.commands.begin(call.id, facts.model_dump_json())
+    return type(facts).model_validate_json(recorded)
+
+
+async def has_new_run(context: Context, call: CommandCall) -> bool:
     """Whether the thread has a run that it had not when the command was begun: what was asked for is under way."""
-    rows = await context.stores.runs.of_thread(ask.repo, ask.number, most=1)
+    rows = await context.stores.runs.of_thread(call.repo, call.number, most=1)
     newest = rows[-1].id if rows else ""
-    return bool((await begin_once(context, ask, run=newest))["run"] != newest)
+    return (await begin_once(context, call, PreviousRun(run=newest))).run != newest
 
 
-async def checks_came(context: Context, ask: CommandCall) -> bool:
-    """The same of runs of a pull request's checks."""
-    row = await context.stores.pulls.latest_of(ask.repo, ask.number)
+async def has_new_checks(context: Context, call: CommandCall) -> bool:
+    """Whether the pull request has a run of checks that it had not when the command was begun."""
+    row = await context.stores.pulls.latest_of(call.repo, call.number)
     newest = row.id if row is not None else ""
-    return bool((await begin_once(context, ask, checks=newest))["checks"] != newest)
+    return (await begin_once(context, call, PreviousChecks(checks=newest))).checks != newest

@@ -18,7 +18,7 @@ from bot.workflows.reporting.publisher import CheckRunUpdate, publish_all, publi
 async def publish_awaiting(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
     """Say at this head that nothing runs, and in the thread what would let it run; said before, it costs nothing."""
     view = waiting_view(context, repo, pull)
-    language = policy.language or context.settings.language
+    language = context.language(policy)
     conclusion, output = awaiting_output(view, language)
     waiting = f"waiting-{pull.head_sha[:10]}"
     for name in CHECK_ORDER:
@@ -35,7 +35,7 @@ async def publish_approved(context: Context, repo: Repo, pull: PullRequest, poli
     asked = await context.stores.reports.published(repo, f"comment:{pull.number}:checks")
     if asked is None or await context.stores.approvals.approved(repo, pull.number, pull.head_sha) is None:
         return
-    body = done_reply("ok-to-test", {"sha": pull.head_sha}, policy.language or context.settings.language)
+    body = done_reply("ok-to-test", {"sha": pull.head_sha}, context.language(policy))
 
     async def comment() -> None:
         await publish_comment(context, repo, pull.number, "checks", body)

@@ -9,7 +9,6 @@ from bot.model.reasons import ExplainedStop, Reason
 from bot.reports.commands.replies import refused_reply
 from bot.rules.failures.failure_origin import green
 from bot.rules.pulls.spec import MERGE_GROUP
-from bot.rules.pulls.state import checks_of
 from bot.rules.reasons import make_reason, quoted
 from bot.rules.triage.decisions import ButtonPressed
 from bot.rules.triage.pull_requests import RERUN
@@ -20,7 +19,7 @@ from bot.workflows.pulls.config_check import CHECK as CONFIG
 from bot.workflows.pulls.config_check import judge_policy_at
 from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.pulls.merge_queue import check_group_again
-from bot.workflows.pulls.shared_heads import checks_at
+from bot.workflows.pulls.shared_heads import checks_at, get_checks
 from bot.workflows.pulls.start_fix import start_fix
 from bot.workflows.pulls.sync import check_again, sync_commit
 from bot.workflows.repo_config import get_policy
@@ -61,7 +60,7 @@ async def failed_checks(context: Context, repo: Repo, number: int, sha: str) -> 
     row = await checks_at(context, repo, number, sha)
     if row is None:
         return ()
-    checks = checks_of(row.spec, await context.stores.pulls.state(row.id))
+    checks = await get_checks(context, row)
     ended = row.status in ("done", "cancelled")
     return tuple(check.name for check in checks if not green(check) and (ended or check.status == "completed"))
 
@@ -109,10 +108,10 @@ async def _fix(context: Context, pressed: ButtonPressed, number: int) -> Reason:
         return make_reason("button.fix_runs", number=number)  # pressed twice: its check run says so
     if answer.run_id is None:
         policy, _ = await get_policy(context, repo)
-        language = policy.language or context.settings.language
-        words = refused_reply(_FIX, answer.words(language), language)
+        language = context.language(policy)
+        words = refused_reply(_FIX, answer.text(language), language)
         # no event says when a button was pressed, so the same words about the same check run are said once
         about = f"button-{pressed.check_run_id}-{report_digest(words)[:8]}"
         await publish_reply(context, repo, number, Reply("reply", about, context.mask(words), beside=True))
-        return make_reason("button.no_fix", why=quoted(answer.words("en")))
+        return make_reason("button.no_fix", why=quoted(answer.text("en")))
     return make_reason("button.fix_started", by=pressed.by, number=number)

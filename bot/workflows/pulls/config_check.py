@@ -40,7 +40,7 @@ async def _publish_problems(
 ) -> Reason:
     # where no file was there before, "the last good one" would send people looking for it
     in_force = await kept_policy(context, repo) not in (None, Policy())
-    language = policy.language or context.settings.language
+    language = context.language(policy)
     conclusion, output = config_output(problems, POLICY_PATH, language, in_force=in_force)
     await publish_check(
         context, repo, CheckRunUpdate(CHECK, sha, f"config-{sha[:10]}", "completed", conclusion, output)

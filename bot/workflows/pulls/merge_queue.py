@@ -42,7 +42,7 @@ async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> Reason
     if context.sandbox.trusted_only:
         # nobody can tell whose code the group holds, and the queue must not wait for what never comes
         view = waiting_view(context, repo, pull)
-        conclusion, output = awaiting_output(view, policy.language or context.settings.language)
+        conclusion, output = awaiting_output(view, context.language(policy))
         for name in CHECK_ORDER:
             await publish_check(
                 context, repo, CheckRunUpdate(name, sha, f"queue-{sha[:10]}", "completed", conclusion, output)

@@ -16,7 +16,7 @@ from bot.rules.pulls.eligibility import from_fork_name
 from bot.rules.pulls.state import PullCheckState, checks_of
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
-from bot.workflows.pulls.shared_heads import newest_at
+from bot.workflows.pulls.shared_heads import get_checks, newest_at
 from bot.workflows.pushes.push_limits import may_push_more
 from bot.workflows.reporting.publisher import CheckRunUpdate, Publication, publish_all, publish_check
 
@@ -46,8 +46,7 @@ async def publish_pull(context: Context, row: PullCheckRow) -> None:
 async def _is_silent(context: Context, row: PullCheckRow, newer: PullCheckRow, name: str) -> bool:
     """Whether a newer run of the head has that check run, and this one has none that would have to be completed: GitHub
     shows the one that was made last."""
-    checks = checks_of(newer.spec, await context.stores.pulls.state(newer.id))
-    if not any(check.name == name and not check.kept_from for check in checks):
+    if not any(check.name == name and not check.kept_from for check in await get_checks(context, newer)):
         return False
     target = f"check:{row.spec.head_sha}:{name}:{row.id}"
     return await context.stores.reports.published(row.spec.repo, target) is None
@@ -56,7 +55,7 @@ async def _is_silent(context: Context, row: PullCheckRow, newer: PullCheckRow, n
 async def _publish_check(
     context: Context, row: PullCheckRow, state: PullCheckState, view: PullCheckReport, check: CheckStatus
 ) -> None:
-    language = row.spec.policy.language or context.settings.language
+    language = context.language(row.spec.policy)
     step = check.step
     evidence = evidence_of(step, _new_tests(check)) if step is not None and not step.passed else ""
     conclusion, output, actions = pull_check_output(view, check, language, evidence=evidence)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bot.errors import Stale
 from bot.model import Repo
+from bot.model.pulls import CheckStatus
 from bot.rules.failures.failure_origin import green
 from bot.rules.pulls.state import checks_of
 from bot.store.runs.pull_runs import PullCheckRow
@@ -43,10 +44,14 @@ async def newest_at(context: Context, repo: Repo, number: int, sha: str) -> Pull
     return next(iter(await _rows(context, repo, number, sha)), None)
 
 
+async def get_checks(context: Context, row: PullCheckRow) -> tuple[CheckStatus, ...]:
+    """The checks of a run with their results so far."""
+    return checks_of(row.spec, await context.stores.pulls.state(row.id))
+
+
 async def not_green(context: Context, row: PullCheckRow) -> tuple[str, ...]:
-    """The checks of a run that have not passed, be it that they are not done."""
-    checks = checks_of(row.spec, await context.stores.pulls.state(row.id))
-    return tuple(check.name for check in checks if not green(check))
+    """The names of the checks of a run that have not passed, or not ended."""
+    return tuple(check.name for check in await get_checks(context, row) if not green(check))
 
 
 async def _rows(context: Context, repo: Repo, number: int, sha: str) -> list[PullCheckRow]:

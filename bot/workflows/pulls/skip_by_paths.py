@@ -15,7 +15,7 @@ from bot.workflows.reporting.publisher import CheckRunUpdate, publish_check
 async def publish_filtered(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
     """Say at this head that nothing is run, and why; said before, it costs nothing."""
     view = waiting_view(context, repo, pull).model_copy(update={"stop": None})
-    conclusion, output = filtered_output(view, policy.language or context.settings.language)
+    conclusion, output = filtered_output(view, context.language(policy))
     run_id = f"filtered-{pull.head_sha[:10]}"
     for name in CHECK_ORDER:
         await publish_check(context, repo, CheckRunUpdate(name, pull.head_sha, run_id, "completed", conclusion, output))

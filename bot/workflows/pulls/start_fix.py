@@ -17,13 +17,12 @@ from bot.reports.locale.catalog import t
 from bot.rules.excerpts.excerpts import evidence_of
 from bot.rules.failures.failure_origin import NOT_RUN
 from bot.rules.pulls.eligibility import EligibilityFacts, from_fork, trust
-from bot.rules.pulls.state import checks_of
 from bot.rules.runs.spec import FixTarget, RunSpec
 from bot.store.database.database import now_ms
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 from bot.workflows.kernel import enqueue_run
-from bot.workflows.pulls.shared_heads import checks_at
+from bot.workflows.pulls.shared_heads import checks_at, get_checks
 from bot.workflows.pulls.sync import with_trust
 from bot.workflows.pushes.push_limits import push_limit_reached
 from bot.workflows.repo_config import get_policy
@@ -44,7 +43,7 @@ class StartResult:
     why: str = ""
     values: tuple[tuple[str, str], ...] = ()
 
-    def words(self, language: Language) -> str:
+    def text(self, language: Language) -> str:
         """Why there is no run."""
         return t(language, f"refused.{self.why}", **dict(self.values))
 
@@ -57,7 +56,7 @@ async def start_fix(
     if refused is not None:
         return refused
     row = await checks_at(context, repo, number, pull.head_sha)
-    checks = () if row is None else await _checks(context, row)
+    checks = () if row is None else await get_checks(context, row)
     why = _nothing_to_fix(row, checks)
     if why is not None:
         return StartResult(why=why)
@@ -114,7 +113,7 @@ def run_spec(
         suggested_branch=f"fix/pr-{pull.number}",
         policy=policy,
         base_branch=pull.base_ref,
-        agents=policy.agents if policy.agents is not None else context.settings.agents,
+        agents=context.agents(policy),
         max_attempts=max_attempts or policy.max_attempts,
         pull=FixTarget(
             number=pull.number,
@@ -163,7 +162,3 @@ def _nothing_to_fix(row: PullCheckRow | None, checks: Sequence[CheckStatus]) -> 
     if not any(check.new for check in checks):
         return "nothing_new"
     return None
-
-
-async def _checks(context: Context, row: PullCheckRow) -> tuple[CheckStatus, ...]:
-    return checks_of(row.spec, await context.stores.pulls.state(row.id))

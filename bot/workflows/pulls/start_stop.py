@@ -11,11 +11,11 @@ from bot.model import Repo
 from bot.model.pulls import CheckStatus, PullRequest
 from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.pulls.spec import MERGE_GROUP, PullCheckSpec
-from bot.rules.pulls.state import checks_of
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 from bot.workflows.kernel import enqueue_run, stop_run
 from bot.workflows.pulls.loop import PULL_CHECK
+from bot.workflows.pulls.shared_heads import get_checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,8 @@ async def stop_checks(
 
 async def get_kept_checks(context: Context, row: PullCheckRow, only: Sequence[str]) -> tuple[CheckStatus, ...]:
     """What an earlier run of the same head came to in the other checks, as far as it was completed."""
-    checks = checks_of(row.spec, await context.stores.pulls.state(row.id))
     return tuple(
         check if check.kept_from else check.model_copy(update={"kept_from": row.id})
-        for check in checks
+        for check in await get_checks(context, row)
         if check.status == "completed" and check.name not in only and (check.step or check.because)
     )

@@ -17,7 +17,7 @@ async def publish_fix(context: Context, row: RunRow, state: RunState, view: RunV
     """Bring both to this version of the run. The thread's comment is the newest run's to write."""
     pull, repo = row.spec.pull, row.spec.on_github
     assert pull is not None
-    language = row.spec.policy.language or context.settings.language
+    language = context.language(row.spec.policy)
     conclusion, output = check_output(view, "fix", language)
     over = view.status.final
     update = CheckRunUpdate(

@@ -34,7 +34,7 @@ async def publish(context: Context, row: RunRow) -> None:
 
     A thread that has a newer run by now is that run's to tell of."""
     state = await context.stores.runs.state(row.id)
-    language = row.spec.policy.language or context.settings.language
+    language = context.language(row.spec.policy)
     view = await with_memory(context, row, state, view_of(row, state))
     repo = row.spec.on_github
     publications: list[Publication] = []
@@ -55,7 +55,7 @@ async def publish(context: Context, row: RunRow) -> None:
 
 async def _publish_check(context: Context, row: RunRow, view: RunView, check: str) -> None:
     assert view.commit_sha is not None
-    conclusion, output = check_output(view, check, row.spec.policy.language or context.settings.language)
+    conclusion, output = check_output(view, check, context.language(row.spec.policy))
     update = CheckRunUpdate(check, view.commit_sha, view.run_id, "completed", conclusion, output)
     await publish_check(context, row.spec.on_github, update)
 

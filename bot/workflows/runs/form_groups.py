@@ -109,7 +109,7 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
             suggested_branch=group.suggested_branch,
             policy=policy,
             base_branch=base_branch,
-            agents=policy.agents if policy.agents is not None else context.settings.agents,
+            agents=context.agents(policy),
             max_attempts=policy.max_attempts,
         )
         run_id = _run_id(repo, spec, now_ms())

@@ -121,7 +121,7 @@ def _no_change(context: Context, attempt: int, passed_over: Sequence[SkippedAgen
 async def _task(
     context: Context, row: RunRow, state: RunState, tree: Tree, known_errors: Sequence[KnownError], turn: int
 ) -> AgentTask:
-    language = row.spec.policy.language or context.settings.language
+    language = context.language(row.spec.policy)
     failing = set(state.failing)
     known = [
         (error_guidance if not one.exact or one.error in failing else file_guidance)(one, language)

@@ -86,7 +86,7 @@ async def package(context: Context, row: RunRow, state: RunState) -> None:
 
 async def _open_pull(context: Context, row: RunRow, state: RunState, view: RunView) -> PullRequestRef:
     spec = row.spec
-    language = spec.policy.language or context.settings.language
+    language = context.language(spec.policy)
     assert state.branch is not None
     ensure = partial(
         context.github.repository(spec.on_github).ensure_pull,

@@ -46,7 +46,7 @@ async def get_spec(
 
 async def _in_tree(context: Context, request: SessionRequest, tree: Path, attended: bool) -> RunSpec:
     policy = await local_policy(tree)
-    agents = request.agents or (policy.agents if policy.agents is not None else context.settings.agents)
+    agents = request.agents or context.agents(policy)
     by_operator = attended and bool(request.agents)
     if attended:
         await _demand_programs(context, agents, tree, by_operator)
@@ -124,7 +124,7 @@ async def _on_github(context: Context, request: SessionRequest) -> RunSpec:
         suggested_branch=f"fix/session-{secrets.token_hex(4)}",
         policy=policy,
         base_branch=policy.base_branch or default_branch,
-        agents=request.agents or (policy.agents if policy.agents is not None else context.settings.agents),
+        agents=request.agents or context.agents(policy),
         max_attempts=request.max_attempts,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bot.rules.events import parse as parser
-from bot.workflows.commands.accept import MOST_PER_HOUR
+from bot.workflows.commands.accept import MAX_PER_HOUR
 from bot.workflows.deliveries.process_deliveries import decide_and_act
 from tests.workflows.commands.command_scenario import AtDesk, CommandScenario, on
 from tests.workflows.conftest import NAME
@@ -151,7 +151,7 @@ def test_one_comment_is_obeyed_once_however_often_it_is_delivered(at_desk: AtDes
 def test_a_second_delivery_is_the_same_job_even_beyond_the_cap(at_desk: AtDesk) -> None:
     async def work(thread: CommandScenario) -> None:
         number = thread.at.issue(label="")
-        for _ in range(MOST_PER_HOUR // 5 - 1):
+        for _ in range(MAX_PER_HOUR // 5 - 1):
             thread.world.comment(NAME, number, "/mendbot status\n" * 5, "ada")
         thread.world.comment(NAME, number, "/mendbot status\n" * 3, "ada")
         thread.world.comment(NAME, number, "/mendbot status\n" * 5, "ada")
@@ -171,11 +171,11 @@ def test_a_flood_becomes_no_more_jobs_than_the_cap_and_one_polite_word(at_desk: 
             thread.world.comment(NAME, number, "\n".join(["/mendbot resume"] * 5), "ada")
         await thread.hear()
         commands = [one for job in thread.at.jobs for one in job.args["commands"]]
-        assert len(commands) == MOST_PER_HOUR
+        assert len(commands) == MAX_PER_HOUR
         assert sum(job.args["busy"] for job in thread.at.jobs) == 1
         await thread.work("command")
         (said,) = thread.words(number)
-        assert f"{MOST_PER_HOUR} commands" in said
+        assert f"{MAX_PER_HOUR} commands" in said
         other = await thread.say(thread.at.issue(label=""), "/mendbot help")
         assert thread.at.jobs == []
         assert thread.reactions(number + 1, other) == []
