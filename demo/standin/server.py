@@ -44,17 +44,6 @@ TABLE = (
 )
 
 
-@functools.cache
-def _key_pair() -> tuple[str, str]:
-    """The private and the public key of every App in this process, as PEM: making one takes some time."""
-    key = rsa.generate_private_key(public_exponent=65_537, key_size=2048)
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()
-    )
-    public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    return private.decode(), public.decode()
-
-
 class StandIn:
     """A GitHub of one's own. Use it as a context manager, or call `start` and `stop`.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.agent.apply_comment import read_given
+from bot.agent.apply_comment import parse_comment_patch
 from bot.config import Policy
 from bot.errors import UserError
 from bot.model.reasons import Reason
@@ -54,7 +54,7 @@ async def apply(context: Context, call: CommandCall) -> CommandResult:
 
 def _problem(diff: str, policy: Policy) -> Reason | None:
     try:
-        refusal = check_proposed(read_given(diff), policy.protected_paths)
+        refusal = check_proposed(parse_comment_patch(diff), policy.protected_paths)
     except UserError as error:
         return error_reason(error)
     return None if refusal is None else refusal.because
