@@ -38,7 +38,7 @@ async def execute(context: Context, args: JobArgs) -> StepResult:
     all_done = True
     for id_, written in zip(request.ids, request.commands, strict=True):
         command = misplaced(written, request.where) or written
-        if command.error is not None:
+        if command.problem:
             invalid.append(command)
             continue
         call = CommandCall(id_, request, command, policy, language)
