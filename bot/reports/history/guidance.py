@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.model import KnownError, Language, Resolution
+from bot.model.reasons import Reason
 from bot.reports.format.error_line import readable
 from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
+from bot.reports.locale.reasons import reason_text
 
 _WIDTH = 2_000
 _COMMIT = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
@@ -62,9 +64,10 @@ def recorded(kb_id: int, language: Language) -> str:
     return t(language, "history.recorded", id=kb_id)
 
 
-def imported(taken: int, refused: Sequence[str], language: Language, *, more: int = 0) -> str:
+def imported(taken: int, refused: Sequence[Reason], language: Language, *, more: int = 0) -> str:
     """The answer of `history import`: how many records were taken, each line that was not, and how many `more`."""
-    bad = [t(language, "history.refused", count=len(refused) + more), *(f"  {one_line(text)}" for text in refused)]
+    lines = [f"  {one_line(reason_text(reason, language))}" for reason in refused]
+    bad = [t(language, "history.refused", count=len(refused) + more), *lines]
     bad += [f"  {t(language, 'history.more', count=more)}"] if more else []
     return "\n".join([t(language, "history.taken", count=taken), *(bad if refused else [])])
 

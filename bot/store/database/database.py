@@ -18,8 +18,10 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from bot.errors import ConfigError, Transient
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.store.database.checkpoints import Checkpointer
-from bot.store.database.engines import BUSY_TIMEOUT_MS, READERS, AsyncReader, engines, parse_url
+from bot.store.database.engines import BUSY_TIMEOUT_MS, READERS, AsyncReader, engines, parse_url, unusable
 from bot.store.database.postgres import lock_for_migration
 from bot.store.database.private_file import create_private
 
@@ -59,13 +61,9 @@ def _is_current(connection: sa.Connection) -> bool:
     """Raises ConfigError for a schema that no migration starts from."""
     revision, known = revision_of(connection), _revisions()
     if revision > known[-1]:
-        raise ConfigError("the database was made by a newer version of Mendbot: update this one")
+        raise user_error(make_reason("database.newer"), ConfigError)
     if revision and revision not in known:
-        raise ConfigError(
-            f"the database was made by a version of Mendbot before its first release (schema {revision}): save the "
-            "error history by that version's `mendbot history export`, then start with an empty database "
-            "(MENDBOT_HOME or MENDBOT_DATABASE_URL) and `mendbot history import` what was saved"
-        )
+        raise user_error(make_reason("database.older", revision=revision), ConfigError)
     return revision == known[-1]
 
 
@@ -78,6 +76,11 @@ def _upgrade(connection: sa.Connection) -> None:
     config.set_main_option("script_location", str(_MIGRATIONS))
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
+
+
+def _cause(error: sa.exc.SQLAlchemyError) -> str:
+    """The message of the driver, without the statement that SQLAlchemy adds."""
+    return str(getattr(error, "orig", error))
 
 
 class _Undone(Exception):
@@ -137,12 +140,8 @@ class Database:
                         lock_for_migration(connection)
                         if not _is_current(connection):  # another process was quicker
                             _upgrade(connection)
-        except sa.exc.DBAPIError as error:
-            what = self._writer.url.database if self.sqlite else "MENDBOT_DATABASE_URL"
-            raise ConfigError(f"{what}: the database cannot be used: {str(error.orig).splitlines()[0]}") from error
-        except OSError as error:
-            what = self._writer.url.database
-            raise ConfigError(f"{what}: the database cannot be used: {error.strerror}") from error
+        except (sa.exc.DBAPIError, OSError) as error:
+            raise user_error(unusable(self._writer.url, error), ConfigError) from error
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Run `work` in a transaction of the writer; returns after the commit is durable."""
@@ -158,7 +157,7 @@ class Database:
                 return await reader.read(work)
             return await asyncio.wrap_future(self._readers.submit(self._read, work))
         except (sa.exc.OperationalError, sa.exc.TimeoutError) as error:
-            raise Transient(f"the database cannot be read: {getattr(error, 'orig', error)}") from error
+            raise user_error(make_reason("database.unreadable", error=_cause(error)), Transient) from error
 
     def _read(self, work: Callable[[sa.Connection], T]) -> T:
         with self._reader.connect() as connection:
@@ -252,7 +251,7 @@ class Database:
         except _Undone:
             pass
         except sa.exc.SQLAlchemyError as error:
-            failure = Transient(f"the database cannot be written: {getattr(error, 'orig', error)}")
+            failure = user_error(make_reason("database.unwritable", error=_cause(error)), Transient)
             failure.__cause__ = error
             for _work, future in group:
                 if not future.done() and not future.cancelled():

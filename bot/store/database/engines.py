@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from bot.errors import ConfigError
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.store.database.postgres import bounded
 
 T = TypeVar("T")
@@ -26,10 +29,15 @@ def parse_url(url: str) -> sa.URL:
     except sa.exc.ArgumentError:  # its own words may quote the password
         parsed = None
     if parsed is None or parsed.get_backend_name() not in ("sqlite", "postgresql"):
-        raise ConfigError(
-            "MENDBOT_DATABASE_URL must be like postgresql://USER:PASSWORD@HOST/NAME (or unset for SQLite)"
-        )
+        raise user_error(make_reason("database.url"), ConfigError)
     return parsed
+
+
+def unusable(url: sa.URL, error: sa.exc.DBAPIError | OSError, kind: str = "database.unusable") -> Reason:
+    """Why the database at that URL cannot be used. The password in it is not named."""
+    where = url.database if url.get_backend_name() == "sqlite" else "MENDBOT_DATABASE_URL"
+    message = error.strerror if isinstance(error, OSError) else str(error.orig).splitlines()[0]
+    return make_reason(kind, where=where or "", error=message or "")
 
 
 def engines(url: sa.URL) -> tuple[sa.Engine, sa.Engine]:

@@ -1,5 +1,6 @@
-"""A command's way to the database beside a server that may be running on it: nothing is made or brought up by reading,
-and whatever is wrong with the file is a sentence (issue 3, *Bad input*)."""
+"""Opens the database for a command, beside a server that may use it. Reading never creates a database.
+
+Every problem with the file is an error with a reason (issue 3, *Bad input*)."""
 
 from __future__ import annotations
 
@@ -12,9 +13,11 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 from bot.config import Settings
-from bot.errors import ConfigError, MendbotError, Transient, UserError
+from bot.errors import ConfigError, MendbotError, Transient
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import error_reason, make_reason
 from bot.store.database.database import Database, newest_revision, revision_of
-from bot.store.database.engines import APPLICATION_ID
+from bot.store.database.engines import APPLICATION_ID, unusable
 
 FILE = "mendbot.db"
 """The store's name in the home."""
@@ -73,14 +76,11 @@ async def _opened(url: str) -> AsyncIterator[Database]:
     database = _connected(url)
     try:
         yield database
-    except Transient as error:  # a driver may say it in several lines
-        raise Transient(" ".join(str(error).split())) from error
+    except Transient as error:  # the message of a driver may have several lines
+        reason = error_reason(error).map_text(lambda text: " ".join(text.split()))
+        raise user_error(reason, Transient) from error
     except sa.exc.DBAPIError as error:
-        said = str(error.orig).splitlines()[0]
-        where = sa.make_url(url).database if database.sqlite else "MENDBOT_DATABASE_URL"
-        raise MendbotError(
-            f"{where}: the database cannot be used: {said}; put a backup in its place, or move it away to begin anew"
-        ) from error
+        raise user_error(unusable(sa.make_url(url), error, "database.broken"), MendbotError) from error
     finally:
         database.close()
 
@@ -95,17 +95,17 @@ def _is_missing(url: str) -> bool:
     try:
         return not parsed.database or not Path(parsed.database).exists() or not Path(parsed.database).stat().st_size
     except OSError as error:
-        raise MendbotError(f"{parsed.database}: the database cannot be used: {error.strerror}") from error
+        raise user_error(unusable(parsed, error), MendbotError) from error
 
 
 def _connected(url: str) -> Database:
     try:
         return Database(url)
     except ModuleNotFoundError as error:
-        raise UserError(f"this database wants a driver that is not installed ({error.name}): pip install "
-                        "'mendbot[postgres]', or unset MENDBOT_DATABASE_URL for SQLite") from error  # fmt: skip
+        raise user_error(make_reason("database.no_driver", name=error.name or "")) from error
     except OSError as error:
-        raise MendbotError(f"{error.filename}: no database can be made there: {error.strerror}") from error
+        reason = make_reason("database.not_made", where=str(error.filename), error=error.strerror or "")
+        raise user_error(reason, MendbotError) from error
 
 
 async def _is_ready(database: Database, *, writes: bool) -> bool:
@@ -114,20 +114,15 @@ async def _is_ready(database: Database, *, writes: bool) -> bool:
     if revision == newest_revision():
         return True
     if not revision and "error_kb" in tables:
-        raise MendbotError(
-            "the database has an error_kb of another program, which only `mendbot hook pre-tool` reads: "
-            "give Mendbot a database of its own by MENDBOT_HOME"
-        )
+        raise user_error(make_reason("database.foreign_history"), MendbotError)
     if not revision and not writes:
         return False
     if not revision and tables and database.sqlite and application_id(_file(database.url)) != APPLICATION_ID:
-        raise MendbotError(
-            f"{_file(database.url)} is another program's database: give Mendbot one of its own by MENDBOT_HOME"
-        )
+        raise user_error(make_reason("database.foreign", where=str(_file(database.url))), MendbotError)
     try:
         database.migrate()
     except ConfigError as error:  # not the setting's fault, but the file's or the server's
-        raise MendbotError(str(error)) from error
+        raise user_error(error_reason(error), MendbotError) from error
     return True
 
 

@@ -14,9 +14,12 @@ from pydantic import AwareDatetime, Field, ValidationError
 
 from bot.errors import Transient
 from bot.model import CamelModel, Resolution
+from bot.model.reasons import Reason
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import strip_control
+from bot.reports.locale.reasons import user_error
 from bot.rules.history.known_errors import MAX_FILES, file_names
+from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.store.database.database import Database
 from bot.store.database.sql import MOST_NAME, insert, iso, sound
 from bot.store.database.tables import dead_ends, error_elsewhere, error_files, error_kb
@@ -53,11 +56,11 @@ class DeadEndLine(CamelModel):
 
 
 class Imported(CamelModel):
-    """What an import did; `refused` says of the first bad lines their numbers (from 1) and what is wrong with them,
+    """The result of an import. `refused` has the numbers of the first bad lines (from 1) and what is wrong with each;
     `more_refused` counts those beyond MOST_NAMED."""
 
     taken: int = 0
-    refused: tuple[str, ...] = ()
+    refused: tuple[Reason, ...] = ()
     more_refused: int = 0
 
 
@@ -103,16 +106,16 @@ async def import_lines(database: Database, lines: Iterable[str], redactor: Redac
     how many records were taken before."""
     redactor = redactor or Redactor()
     taken = refused = 0
-    named: list[str] = []
+    named: list[Reason] = []
     batch: list[Record] = []
     size = 0
     for number, text in enumerate(lines, start=1):
         if not text.strip():
             continue
         line = read_line(text, redactor)
-        if isinstance(line, str):
+        if isinstance(line, Reason):
             refused += 1
-            named += [f"line {number}: {line}"] if refused <= MOST_NAMED else []
+            named += [make_reason("import.line", number=number, why=line)] if refused <= MOST_NAMED else []
             continue
         batch.append(line)
         size += len(text)
@@ -129,31 +132,29 @@ async def _taken(database: Database, batch: Sequence[Record], before: int) -> in
     try:
         await database.write(partial(_take, lines=tuple(batch)))
     except Transient as error:
-        raise Transient(
-            f"{error}; {before} records were taken before, and taking them again changes nothing"
-        ) from error
+        raise user_error(make_reason("import.stopped", why=error_reason(error), count=before), Transient) from error
     return len(batch)
 
 
-def read_line(text: str, redactor: Redactor | None = None) -> Record | str:
-    """The record on a line, masked, or a sentence on why there is none; never raises."""
+def read_line(text: str, redactor: Redactor | None = None) -> Record | Reason:
+    """The record on a line, masked, or the reason why there is none; never raises."""
     if len(text) > MOST_LINE:
-        return f"is longer than {MOST_LINE:,} characters"
+        return make_reason("import.too_long", limit=f"{MOST_LINE:,}")
     if sound(text) != text:
-        return "is not UTF-8 text, or holds a NUL"
+        return make_reason("import.not_text")
     kind = DeadEndLine if '"patchHash"' in text and '"resolution"' not in text else ResolvedLine
     try:
         line = kind.model_validate_json(text)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        return f"{place}: {first['msg']}" if place else str(first["msg"])
+        return quoted(f"{place}: {first['msg']}" if place else first["msg"])
     line = _masked(line, redactor or Redactor())
     if isinstance(line, ResolvedLine):
         try:
             _entry(line)
-        except ValueError as error:
-            return str(error)
+        except ValueError:
+            return make_reason("import.no_error")
     return line
 
 

@@ -10,6 +10,7 @@ from bot.agent import hook
 from bot.model import KnownError, Language, Resolution
 from bot.reports.history.guidance import as_json, error_guidance, file_guidance, imported, listing, recorded
 from bot.reports.locale.catalog import t
+from bot.rules.reasons import quoted
 
 KNOWN = KnownError(
     id=7,
@@ -61,8 +62,8 @@ def test_json_is_camel_case_and_what_others_wrote_stays_on_its_line() -> None:
 
 def test_an_import_tells_of_each_line_it_refused() -> None:
     assert imported(2, (), "en") == "2 records taken."
-    assert imported(0, ("line 3: not JSON",), "en").splitlines()[2] == "  line 3: not JSON"
-    assert imported(0, ("line 3: not JSON",), "en", more=4).splitlines()[1:] == [
+    assert imported(0, (quoted("line 3: not JSON"),), "en").splitlines()[2] == "  line 3: not JSON"
+    assert imported(0, (quoted("line 3: not JSON"),), "en", more=4).splitlines()[1:] == [
         "5 lines refused:",
         "  line 3: not JSON",
         "  … and 4 more",
