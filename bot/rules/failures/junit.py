@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 from xml.parsers import expat
 
+from bot.model.reasons import Reason
 from bot.rules.failures.log_lines import plain
+from bot.rules.reasons import make_reason
 
 _MAX_DEPTH = 100
 """Elements within one another; JUnit needs six, and a bomb any number."""
@@ -41,14 +43,18 @@ class JunitCase:
 
 
 class _Refused(Exception):
-    """Ends the parser; its text is the reason."""
+    """Ends the parser."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__()
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A report that gives no annotations; `because` completes the sentence "… could not be read: …"."""
+    """A report that cannot be used, and why."""
 
-    because: str
+    reason: Reason
 
 
 def read_junit(text: str) -> list[JunitCase] | Unreadable:
@@ -64,14 +70,14 @@ def read_junit(text: str) -> list[JunitCase] | Unreadable:
     try:
         parser.Parse(_ILLEGAL.sub("", plain(text)).lstrip().encode("utf-8", "replace"), True)
     except expat.ExpatError as error:
-        return Unreadable(f"it is no complete XML: {error}")
+        return Unreadable(make_reason("report.no_xml", error=str(error)))
     except _Refused as refused:
-        return Unreadable(str(refused))
+        return Unreadable(refused.reason)
     return reader.cases
 
 
 def _refuse_document_type(*_: object) -> None:
-    raise _Refused("it declares a document type, which no report needs; write it without `<!DOCTYPE …>`")
+    raise _Refused(make_reason("report.doctype"))
 
 
 class _Reader:
@@ -87,9 +93,9 @@ class _Reader:
     def start(self, name: str, values: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise _Refused(f"its elements are nested more than {_MAX_DEPTH} deep")
+            raise _Refused(make_reason("report.deep_xml", limit=_MAX_DEPTH))
         if self._depth == 1 and name not in ("testsuites", "testsuite"):
-            raise _Refused(f"it is XML, but no JUnit report: it begins with `<{name[:40]}>`, not `<testsuites>`")
+            raise _Refused(make_reason("report.no_junit", element=name[:40]))
         if name == "testsuite":
             self._suites.append(values)
         elif name == "testcase":

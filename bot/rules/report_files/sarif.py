@@ -13,6 +13,7 @@ from bot.model import Annotation, AnnotationLevel
 from bot.rules.failures.annotations import MAX_ANNOTATIONS
 from bot.rules.failures.junit import Unreadable
 from bot.rules.failures.places import relative_path
+from bot.rules.reasons import make_reason
 
 _LEVELS: Final[Mapping[str, AnnotationLevel]] = {"error": "failure", "warning": "warning", "note": "notice"}
 _LAST_LINE = 10_000_000
@@ -32,13 +33,13 @@ def sarif_annotations(
     try:
         log = json.loads(text)
     except RecursionError:
-        return Unreadable("it is nested too deeply")
+        return Unreadable(make_reason("report.deep_json"))
     except ValueError as error:
-        return Unreadable(f"it is no JSON: {error}")
+        return Unreadable(make_reason("report.no_json", error=str(error)))
     if not isinstance(log, dict) or not isinstance(log.get("runs"), list):
-        return Unreadable("it is JSON, but no SARIF log: it has no list `runs`")
+        return Unreadable(make_reason("report.no_sarif"))
     if not str(log.get("version", "")).startswith("2."):
-        return Unreadable(f"it is SARIF of version {str(log.get('version'))[:20]!r}; write version 2.1.0")
+        return Unreadable(make_reason("report.sarif_version", version=repr(str(log.get("version"))[:20])))
     found: dict[Annotation, None] = {}
     for run in _objects(log, "runs"):
         for result in _objects(run, "results"):

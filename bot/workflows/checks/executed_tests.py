@@ -69,7 +69,7 @@ async def execute(
         return Executed(ended.step, ended.log, ended.parsed.errors)
     async with asking(directory(context.settings.home, row.id)) as asked:
         ended = await run(asked.granted(grant))
-        if asked.unwelcome(ended.log.decode("utf-8", "replace")):
+        if asked.disturbed(ended.log.decode("utf-8", "replace")):
             ended = await run(grant)
         suite = await asyncio.to_thread(asked.answer, ended, context.mask)
         return Executed(ended.step, ended.log, ended.parsed.errors, suite)

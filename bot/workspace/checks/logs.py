@@ -1,4 +1,4 @@
-"""Full logs on disk, one directory a run: what was cut from the events is here in full (spec A, *Output*)."""
+"""Full logs on disk, one directory per run; events hold only a part of them (spec A, *Output*)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from bot.workspace.files.atomic_write import atomic_write
 
 
 def directory(home: Path, run_id: str) -> Path:
-    """Where a run's logs are."""
+    """The directory of a run's logs."""
     return home / "artifacts" / run_id
 
 
 def write_log(home: Path, run_id: str, name: str, content: bytes) -> str:
-    """Store one log, whole or not at all; returns its name. Writing it again replaces it."""
+    """Stores one log atomically and returns its name; replaces an earlier log of that name."""
     where = directory(home, run_id)
     where.mkdir(parents=True, exist_ok=True)
     atomic_write(where / name, content)
@@ -21,7 +21,7 @@ def write_log(home: Path, run_id: str, name: str, content: bytes) -> str:
 
 
 def read_log(home: Path, run_id: str, name: str) -> bytes | None:
-    """A stored log; None where there is none of that name. Names are those that `write_log` gave."""
+    """A stored log by the name that `write_log` returned; None if there is none."""
     if "/" in name or name.startswith("."):
         return None
     try:

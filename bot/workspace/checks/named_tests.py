@@ -1,5 +1,6 @@
-"""Asks a test runner for the names of its tests, beside the check and without any effect on its result.
-pytest alone can be asked by variables; what other runners print is read as it comes (REQ-STOP-006)."""
+"""Makes a test runner list its tests during a check, without an effect on the check's result.
+
+Only pytest can be asked by variables; the output of other runners is parsed as it is (REQ-STOP-006)."""
 
 from __future__ import annotations
 
@@ -22,19 +23,20 @@ from bot.workspace.sandbox.bubblewrap import SandboxGrant
 _PLUGIN = "mendbot_test_names"
 _SOURCE = Path(__file__).parent / "listener" / f"{_PLUGIN}.py"
 _LIST = "names.jsonl"
-_UNWELCOME = re.compile(rf"importing plugin .?{_PLUGIN}|No module named .?{_PLUGIN}|{_PLUGIN}\.py")
-"""What a log holds where the plugin could not be loaded, or failed."""
+_DISTURBED = re.compile(rf"importing plugin .?{_PLUGIN}|No module named .?{_PLUGIN}|{_PLUGIN}\.py")
+"""Matches a log in which the plugin could not be loaded, or failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamesAsked:
-    """One execution of a check that is asked for names. `where` is outside the tree and the check may write to it."""
+    """One execution of a check that lists its tests in `where`, a writable directory outside the tree."""
 
     where: Path
 
     def granted(self, grant: SandboxGrant) -> SandboxGrant:
-        """The grant with what makes pytest list its tests, and run them although some files cannot be collected: their
-        errors are failures of their own, and hide no other. Other programs take no notice of it."""
+        """The grant with the variables that make pytest list its tests; other programs ignore them.
+
+        With them pytest runs tests although some files cannot be collected: those errors are failures of their own."""
         paths = [str(self.where), *filter(None, [grant.env.get("PYTHONPATH")])]
         options = [f"-p {_PLUGIN}", *filter(None, [grant.env.get("PYTEST_ADDOPTS")])]
         asked = {
@@ -44,13 +46,14 @@ class NamesAsked:
         }
         return replace(grant, env={**grant.env, **asked}, writable=(*grant.writable, self.where))
 
-    def unwelcome(self, log: str) -> bool:
-        """Whether the check shows signs that asking did it harm, so that it has to run again unasked."""
-        return _UNWELCOME.search(log) is not None
+    def disturbed(self, log: str) -> bool:
+        """Whether the listing may have changed the check's result, so that it has to run again without."""
+        return _DISTURBED.search(log) is not None
 
     def answer(self, run: StepRun, mask: Callable[[str], str]) -> SuiteResult | None:
-        """The tests of the execution that has ended: those of its own report, else those that were listed, with what
-        other runners printed; None where nothing names or counts any."""
+        """The tests of the execution that has ended; None if nothing names or counts any.
+
+        They come from its own report, else from the list and the output of other runners."""
         if run.reported_tests.outcomes:
             return run.reported_tests
         listed = read_listener(mask(self._listed()))
@@ -63,7 +66,7 @@ class NamesAsked:
 
 @asynccontextmanager
 async def asking(directory: Path) -> AsyncIterator[NamesAsked]:
-    """To be entered before the command runs; `directory` is the bot's own, made where it is missing."""
+    """Prepares the listing before the command runs; `directory` is the bot's own, created if missing."""
     where = directory / f".names-{secrets.token_hex(4)}"
     where.mkdir(parents=True, mode=0o700)
     try:

@@ -1,5 +1,6 @@
-"""Report files that checks write, JUnit XML or SARIF, read as the untrusted files that they are (T33).
-Only what this very run wrote counts: yesterday's report is not about today's tree."""
+"""Parses report files that checks write, JUnit XML or SARIF, as untrusted files (T33).
+
+Only a report that this run wrote counts: an older one is about another state of the worktree."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from bot.model import Annotation
 from bot.reports.format.truncate import cut_middle, strip_control
 from bot.rules.failures.annotations import MAX_ANNOTATIONS, NO_MESSAGE
 from bot.rules.failures.junit import Unreadable, read_junit
+from bot.rules.reasons import make_reason, quoted
 from bot.rules.report_files.junit_annotations import junit_annotations
 from bot.rules.report_files.sarif import sarif_annotations
 from bot.rules.test_results.listed_tests import junit_tests
@@ -25,12 +27,12 @@ MAX_REPORT_BYTES = 20_000_000
 _MESSAGE_CHARS = 4_000
 
 Stamp = tuple[int, ...]
-"""What distinguishes one writing of a file from another; the time of its last change can't be set by who writes it."""
+"""Distinguishes two writes of a file; the writer cannot set the time of its last change (ctime)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedReport:
-    """What a report names: places, and the tests that ran; those of JUnit XML alone."""
+    """The annotations of a report, and the tests that ran, which only JUnit XML names."""
 
     annotations: tuple[Annotation, ...]
     tests: SuiteResult
@@ -38,7 +40,7 @@ class ParsedReport:
 
 @dataclass(frozen=True, slots=True)
 class ReportFile:
-    """A report that a command is to write at `path` below `tree`, and the stamp of what stood there before it ran."""
+    """A report that a command should write at `path` below `tree`, and the stamp of the previous file there."""
 
     tree: Path
     path: str
@@ -46,14 +48,14 @@ class ReportFile:
 
     @classmethod
     def before_the_run(cls, tree: Path, path: str | None) -> ReportFile | None:
-        """To be called before the command runs; None where it writes no report."""
+        """Takes the stamp, before the command runs; None if the command writes no report."""
         return None if path is None else cls(tree, path, _stamp(tree, path))
 
     def parse(self, stage: str, mask: Callable[[str], str]) -> ParsedReport | Unreadable:
-        """What the run wrote, without secrets and control characters.
+        """The report of this run, without secrets and control characters.
 
-        `Unreadable` has the reason why there are none: a bad path, no file, an old one, a link or a pipe in its place,
-        more than 20 MB, broken content. Never blocks and never follows a link."""
+        `Unreadable` for a bad path, a missing or old file, a link or a pipe, more than 20 MB, or broken content. Never
+        blocks and never follows a link."""
         text = self._text()
         if isinstance(text, Unreadable):
             return text
@@ -73,36 +75,35 @@ class ReportFile:
         return ParsedReport(tuple(_shown(note, mask) for note in found), tests)
 
     def _text(self) -> str | Unreadable:
-        problem = _problem_with(self.path)
-        if problem:
-            return Unreadable(problem)
+        if not _is_inside(self.path):
+            return Unreadable(make_reason("report.bad_path"))
         after = _stamp(self.tree, self.path)
         if after is None:
-            return Unreadable("the check wrote no such file")
+            return Unreadable(make_reason("report.missing"))
         if after == self.before:
-            return Unreadable("it is an old one, which this run of the check did not write")
+            return Unreadable(make_reason("report.old"))
         try:
             state = read_state(self.tree, str(PurePosixPath(self.path)), limit=MAX_REPORT_BYTES)
         except Refused:
-            return Unreadable("it or a directory above it is a symbolic link, which is never followed")
+            return Unreadable(make_reason("report.link"))
         except OSError as error:
             if error.errno == errno.EFBIG:
-                return Unreadable(f"it is larger than {MAX_REPORT_BYTES:,} bytes; write the failures alone")
-            return Unreadable(error.strerror or str(error))
+                return Unreadable(make_reason("report.too_large", limit=f"{MAX_REPORT_BYTES:,}"))
+            return Unreadable(quoted(error.strerror or str(error)))
         if state is None:
-            return Unreadable("the check wrote no such file")
+            return Unreadable(make_reason("report.missing"))
         return _decoded(state.content)
 
 
-def _problem_with(path: str) -> str:
+def _is_inside(path: str) -> bool:
+    """Whether a path can name a report in the repository."""
     parts = PurePosixPath(path).parts
-    if not path.strip() or "\0" in path or path.startswith("/") or ".." in parts or ".git" in parts or not parts:
-        return "its path must be relative to the repository and stay inside it, as in `reports/junit.xml`"
-    return ""
+    bad = not path.strip() or "\0" in path or path.startswith("/") or ".." in parts or ".git" in parts
+    return bool(parts) and not bad
 
 
 def _stamp(tree: Path, path: str) -> Stamp | None:
-    """Taken without opening the file. Links among its parents may lead elsewhere, but a stamp is shown to nobody."""
+    """The file's stamp, without opening it. Its parents may be links, but a stamp reveals nothing."""
     try:
         status = os.lstat(tree / path)
     except (OSError, ValueError):
@@ -111,7 +112,7 @@ def _stamp(tree: Path, path: str) -> Stamp | None:
 
 
 def _decoded(content: bytes) -> str:
-    """UTF-8, or UTF-16 where the file says so; reports of other encodings keep at least their places."""
+    """The text as UTF-8, or UTF-16 by its byte order mark; other encodings keep at least their paths."""
     wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return content.decode("utf-16" if wide else "utf-8-sig", "replace")
 

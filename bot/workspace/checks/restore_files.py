@@ -1,5 +1,6 @@
-"""A tree's files as they were before a check, so that whatever it rewrites can be restored byte for byte: in a tree
-that is somebody's own, with or without a repository, edits that were never committed are all there is of them."""
+"""Saves a tree's files before a check, and restores those that the check rewrites byte for byte.
+
+In a person's own tree, uncommitted edits exist nowhere else."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bot.errors import Transient, UserError
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.tree_digest import Walk
 from bot.workspace.git.command import GitError, git
@@ -21,15 +24,16 @@ from bot.workspace.git.command import GitError, git
 _MAX_FILES = 100_000
 _MAX_BYTES = 1 << 30
 _MAX_FILE_BYTES = 50_000_000
-"""Files, bytes of all of them and of one, of which a copy is made; the others are only watched."""
+"""Limits of the copies: files, bytes of all of them, bytes of one. Other files are only compared."""
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a check had altered: the files that were restored, those of which there was no copy, and the directory that
-    keeps what was found in the restored ones; empty where there was nothing to keep."""
+    """The files that a check had altered: those restored and those without a copy.
+
+    `found_in` is the directory with the altered content of the restored files; empty if nothing was saved."""
 
     paths: tuple[str, ...] = ()
     not_restored: tuple[str, ...] = ()
@@ -38,20 +42,20 @@ class Restored:
 
 @dataclass(slots=True)
 class _File:
-    """One path as it was. `stamp` shows quickly that nothing has touched it; None where there was nothing."""
+    """The saved state of one path. An equal `stamp` means that the file is unchanged; None if there was no file."""
 
     stamp: tuple[int, ...] | None
     mode: int = 0
     link: str | None = None
     at: int | None = None
-    """Where its copy begins among the copies; None where there is none."""
+    """The offset of its copy in `copies`; None if there is none."""
     size: int = 0
     mtime_ns: int = 0
 
 
 @dataclass(slots=True)
 class SavedFiles:
-    """The files of `tree` as they were when `save_files` looked; new files are none of its business."""
+    """The files of `tree` as `save_files` found them; files that are added later are ignored."""
 
     tree: Path
     copies: BinaryIO
@@ -59,8 +63,8 @@ class SavedFiles:
     room: int = _MAX_BYTES
 
     async def restore(self) -> Restored:
-        """Make the files what they were. What was found instead is kept in a directory for temporary files: it may be
-        an edit that somebody made meanwhile. UserError where that cannot be done, with where their copies are."""
+        """Restores the altered files. Their altered content is saved in a temporary directory, as it may be a person's
+        edit. Raises UserError with the place of the copies if a file cannot be restored."""
         altered = await asyncio.to_thread(self._altered)
         if not altered:
             return Restored()
@@ -75,18 +79,18 @@ class SavedFiles:
                 except (OSError, Transient) as error:
                     raise self._given_up(able[at:], error, found) from error
         finally:
-            kept = any(found.iterdir())
-            if not kept:
+            has_files = any(found.iterdir())
+            if not has_files:
                 found.rmdir()
         lost = tuple(name for name in altered if name not in able)
-        return Restored(tuple(able), lost, str(found) if kept else "")
+        return Restored(tuple(able), lost, str(found) if has_files else "")
 
     def close(self) -> None:
-        """Let go of the copies."""
+        """Deletes the copies."""
         self.copies.close()
 
     def add(self, name: str) -> None:
-        """Take a file, with a copy where there is room for one."""
+        """Saves a file, with a copy if there is space for one."""
         path = self.tree / name
         status = _status(path)
         if status is None:
@@ -120,7 +124,7 @@ class SavedFiles:
         return not same_kind or _content(self.tree / name) != self._copy(file)
 
     def _is_really_there(self, name: str) -> bool:
-        """Not through a link that has taken a directory's place."""
+        """Whether no parent of the path was replaced by a link."""
         parent = self.tree
         for part in name.split("/")[:-1]:
             parent /= part
@@ -139,26 +143,25 @@ class SavedFiles:
     def _set_aside(self, names: Iterable[str], found: Path) -> None:
         for name in names:
             content = _content(self.tree / name) if self._is_really_there(name) else None
-            # the same content with another mode, time or kind is nothing that anybody could miss
+            # the same content with another mode, time or kind is not worth saving
             if content is not None and (self.files[name].at is None or content != self._copy(self.files[name])):
                 (found / name).parent.mkdir(parents=True, exist_ok=True)
                 (found / name).write_bytes(content)
 
-    def _given_up(self, names: Iterable[str], error: Exception, found: Path) -> UserError:
-        """The error where files cannot be restored; their contents of before are saved where somebody finds them."""
+    def _given_up(self, names: Iterable[str], error: OSError | Transient, found: Path) -> UserError:
+        """The error if files cannot be restored; their saved contents are written to a temporary directory."""
         saved = Path(tempfile.mkdtemp(prefix="mendbot-originals-"))
         for name in names:
             if self.files[name].at is not None:
                 (saved / name).parent.mkdir(parents=True, exist_ok=True)
                 (saved / name).write_bytes(self._copy(self.files[name]))
-        message = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-        beside = f"; what the check left in them is in {found}" if any(found.iterdir()) else ""
-        return UserError(
-            f"a check changed files that cannot be restored ({message}): copy them back from {saved}{beside}"
-        )
+        why = quoted(f"{error.filename}: {error.strerror}") if isinstance(error, OSError) else error_reason(error)
+        if any(found.iterdir()):
+            return user_error(make_reason("restore.failed_with_edits", why=why, saved=str(saved), found=str(found)))
+        return user_error(make_reason("restore.failed", why=why, saved=str(saved)))
 
     async def _clear(self, name: str) -> None:
-        """Take away whatever stands where the file or one of its directories belongs."""
+        """Removes anything in the place of the file or of one of its directories."""
         at = self.tree
         *parents, last = name.split("/")
         for part in parents:
@@ -190,17 +193,17 @@ class SavedFiles:
 
 
 async def save_files(tree: Path) -> SavedFiles:
-    """Take the files of `tree` (absolute) that a person or an agent would write: in a git checkout all that git tracks
-    or does not ignore, else all but what tools make. UserError where there is no room for their copies."""
+    """Saves the files of `tree` (absolute) that a person or an agent would write.
+
+    In a git checkout these are all that git tracks or does not ignore, else all but those that tools make. Raises
+    UserError if there is no space for their copies."""
     names = await _listed(tree)
     try:
         return await asyncio.to_thread(_save, tree, names)
     except OSError as error:
         where = tempfile.gettempdir()
-        raise UserError(
-            f"the files of {tree} could not be copied to {where} before the checks ({error.strerror}): "
-            "free some space there, or set TMPDIR"
-        ) from error
+        reason = make_reason("restore.no_space", tree=str(tree), directory=where, error=str(error.strerror))
+        raise user_error(reason) from error
 
 
 def _save(tree: Path, names: Iterable[str]) -> SavedFiles:
@@ -237,7 +240,7 @@ def _stamp(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _content(path: Path) -> bytes | None:
-    """What the regular file holds; None for anything else, and where it may not be read."""
+    """The content of a regular file; None for anything else and for an unreadable file."""
     try:
         opened = os.open(path, _READ)
     except OSError:

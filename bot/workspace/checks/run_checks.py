@@ -1,5 +1,6 @@
 """`run_checks`: typecheck, lint and test of one tree, in that order, up to three times (spec A).
-It exists for whoever wants a verdict without a run: the command line, MCP, programs; runs use `run_step` alone."""
+
+It is for the command line and for programs; runs use `run_step`."""
 
 from __future__ import annotations
 
@@ -23,9 +24,12 @@ from bot.model import (
 )
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import cut_middle
+from bot.reports.locale.catalog import t
+from bot.reports.locale.reasons import english
 from bot.reports.runs.failures import failures_told
 from bot.reports.runs.missing_setup import not_set_up
 from bot.reports.runs.validation import how_it_ended
+from bot.rules.reasons import make_reason
 from bot.workspace.checks.restore_files import Restored, SavedFiles, save_files
 from bot.workspace.checks.step import OUTPUT_LIMIT, run_step
 from bot.workspace.detect.detect import NoCommand, detect
@@ -39,7 +43,7 @@ MAX_ATTEMPTS = 3
 """The most executions of a check in one call (REQ-CHECK-007)."""
 
 _MAX_NAMED = 20
-"""Paths of altered files that a result names."""
+"""The number of altered files that a result names."""
 
 BeforeRetry = Callable[[tuple[PreviousError, ...]], Awaitable[object] | object]
 """Called between two attempts with all failures so far, the latest last; it may change the tree."""
@@ -59,15 +63,15 @@ async def run_checks(
     sandbox: Sandbox | None = None,
     watch: Watch | None = None,
 ) -> RunChecksResult:
-    """Run the checks in the order typecheck, lint, test, each once an attempt, until all pass or the attempts are used.
+    """Runs the checks in the order typecheck, lint, test, once per attempt, until all pass or the attempts are used.
 
-    `worktree_path` is absolute; for a directory inside a repository the nearest project file upwards has the
-    commands, and tree and paths are the repository's. Bad input and a missing worktree are a result with `error`, and
-    nothing is run. A check that passes on the very tree on which it failed before is `flaky`. By default commands are
-    detected, the sandbox is the one that the environment's settings ask for, and whatever looks like a credential is
-    masked. What passed is run again only after `before_retry`. Files that a check alters are restored after it,
-    uncommitted edits and all; its new files stay. `watch` is called as each check begins and ends.
-    Raises UserError where the settings are wrong or nothing may run here; what `before_retry` raises goes on."""
+    `worktree_path` is absolute. For a directory inside a repository, commands come from the nearest project file
+    upwards, and tree and paths are the repository's. Bad input and a missing worktree give a result with `error`, and
+    nothing is run. A check is `flaky` if it passes on the same tree on which it failed before. By default commands are
+    detected, the sandbox follows the environment's settings, and credentials are masked. A check that passed is run
+    again only after `before_retry`. Files that a check alters are restored, with uncommitted edits; its new files
+    stay. `watch` is called as each check begins and ends. Raises UserError for wrong settings and if nothing may run
+    here, and everything that `before_retry` raises."""
     problem = _problem_with(worktree_path, checks, max_attempts)
     if problem is not None:
         return RunChecksResult(passed=False, error=problem)
@@ -87,7 +91,7 @@ async def run_checks(
 
 @dataclass(frozen=True, slots=True)
 class _CheckRun:
-    """All that the attempts of one call have in common."""
+    """The parameters of one call, which all its attempts share."""
 
     tree: Path
     focus: tuple[str, ...]
@@ -120,7 +124,8 @@ class _CheckRun:
     async def _check(self, check: CheckName, attempt: int) -> CheckResult:
         command = detect(self.tree, check, self.policy, self.focus, unasked=self.sandbox.finds)
         if isinstance(command, NoCommand):
-            return CheckResult(check=check, passed=False, error=_no_command(command))
+            reason = make_reason("check.no_command", check=check, looked=command.looked_for)
+            return CheckResult(check=check, passed=False, error=english(reason))
         begun = CheckProgress(check=check, attempt=attempt, command=self.mask(command.text))
         self.watch(begun)
         ended = await run_step(check, command, self.tree, self.sandbox, grant=SandboxGrant(), mask=self.mask)
@@ -134,8 +139,8 @@ class _CheckRun:
 
 @dataclass(slots=True)
 class _History:
-    """What earlier attempts showed. `state` counts the states of the tree that were seen, `failed_in` in which a check
-    failed last."""
+    """The results of earlier attempts. `state` counts the states of the tree; `failed_in` has the state in which each
+    check failed last."""
 
     state: int = 0
     failed_in: dict[str, int] = field(default_factory=dict)
@@ -204,7 +209,7 @@ def _ran(result: CheckResult) -> bool:
 
 
 async def _changed_by(step: BeforeRetry, errors: tuple[PreviousError, ...], tree: Path) -> bool:
-    """Take the caller's step; whether the tree is another one afterwards. What checks write doesn't count."""
+    """Calls the caller's step; returns whether the tree has changed, apart from files that tools make."""
     before = await asyncio.to_thread(tree_digest, tree)
     taken = step(errors)
     if inspect.isawaitable(taken):
@@ -219,38 +224,37 @@ async def configured_sandbox() -> Sandbox:
 
 
 def _problem_with(worktree_path: object, checks: object, max_attempts: object) -> str | None:
-    """What is wrong with the input, as a sentence with how to fix it (REQ-CHECK-006)."""
+    """What is wrong with the input, with how to fix it (REQ-CHECK-006); None if it is valid."""
+    names = ", ".join(CHECK_ORDER)
     if not isinstance(worktree_path, str | Path) or not str(worktree_path).strip():
-        return "worktree_path must be the absolute path of a worktree"
+        return t("en", "check_input.no_path")
     if not Path(worktree_path).is_absolute():
-        return f"worktree_path must be absolute, and {str(worktree_path)!r} is relative; give the full path"
+        return t("en", "check_input.relative", path=repr(str(worktree_path)))
     if not isinstance(checks, Sequence | set | frozenset) or isinstance(checks, str) or not checks:
-        return f"checks must be a list that names at least one of {', '.join(CHECK_ORDER)}"
+        return t("en", "check_input.no_checks", checks=names)
     unknown = [str(name) for name in checks if name not in CHECK_ORDER]
     if unknown:
-        return f"unknown check {', '.join(map(repr, unknown))}; the checks are {', '.join(CHECK_ORDER)}"
+        return t("en", "check_input.unknown", unknown=", ".join(map(repr, unknown)), checks=names)
     if not isinstance(max_attempts, int) or isinstance(max_attempts, bool) or not 1 <= max_attempts <= MAX_ATTEMPTS:
-        return f"max_attempts must be 1, 2 or 3, not {max_attempts!r}"
+        return t("en", "check_input.attempts", attempts=repr(max_attempts))
     # os.path and not pathlib, which raises for a name that is too long and for a directory it may not enter
     if not os.path.exists(worktree_path):  # noqa: PTH110
-        return f"Worktree not found: {worktree_path}"
+        return t("en", "check_input.not_found", path=worktree_path)
     if not os.path.isdir(worktree_path):  # noqa: PTH112
-        return f"Worktree not found: {worktree_path} is no directory"
+        return t("en", "check_input.no_directory", path=worktree_path)
     return None
 
 
-def _no_command(missing: NoCommand) -> str:
-    return f"no command for the check `{missing.check}`; looked for: {'; '.join(missing.looked_for)}"
-
-
 def _error(step: ValidationStep) -> str:
-    """What failed, for people: the headline of the first failure, its lines, and how the command ended."""
+    """The error for people: the headline of the first failure, its lines, and how the command ended."""
     if step.could_not_run is not None and step.could_not_run.setup is not None:
-        return f"could not run: {step.output}"
+        return t("en", "failure.unable", why=step.output)
     if step.could_not_run is not None or step.cut_short:
         how = how_it_ended(step, "en")
+    elif step.exit_code is not None:
+        how = t("en", "check_log.exited", code=step.exit_code)
     else:
-        how = f"exited with {step.exit_code}" if step.exit_code is not None else "did not run to its end"
+        how = t("en", "check_log.unfinished")
     ended = f"`{step.command}` {how}"
     failures_text = failures_told(step.failures, step.failure_count)
     return cut_middle(f"{failures_text}\n\n{ended}".strip("\n"), OUTPUT_LIMIT)

@@ -1,5 +1,6 @@
-"""One command of a check, run in the sandbox, as a `ValidationStep`: verdict, kind, places, text for people.
-What comes out of it has lost its control characters and its secrets before anything else looks at it (T35, T38)."""
+"""Runs one command of a check in the sandbox: a `ValidationStep` with result, classification, annotations and output.
+
+Control characters and secrets are removed from the output before anything else reads it (T35, T38)."""
 
 from __future__ import annotations
 
@@ -20,11 +21,13 @@ from bot.model import (
 )
 from bot.proc import ProcResult
 from bot.reports.format.truncate import cut_around, cut_middle, one_line, strip_control
-from bot.reports.locale.catalog import gigabytes
+from bot.reports.locale.catalog import gigabytes, t
+from bot.reports.locale.reasons import english
 from bot.reports.runs.missing_setup import setup_sentence
 from bot.rules.failures.errors import classify
 from bot.rules.failures.junit import Unreadable
 from bot.rules.parsed_output import ParsedOutput, parse_output, warnings_if
+from bot.rules.reasons import make_reason
 from bot.rules.test_results.could_not_run import could_not_run
 from bot.rules.test_results.suite_result import SuiteResult
 from bot.workspace.checks.report_files import ParsedReport, ReportFile
@@ -38,22 +41,22 @@ OUTPUT_LIMIT = 5_000
 """Characters of a failure's output (spec A, Output)."""
 
 MAX_SHOWN = 20
-"""Failures that a step keeps of all that its log shows."""
+"""Failures that a step holds of all that its log shows."""
 
 _SUMMARY_LINES = 3
 _SUMMARY_LIMIT = 500
 _MAX_NAMES = 200_000
-"""Names of a tree that are looked through for the one that a tool left its directory out of."""
+"""Names of a tree that are searched for a file that a tool printed without its directory."""
 
 _ENVIRONMENT: Mapping[str, str] = {"PYTHONDONTWRITEBYTECODE": "1"}
-"""Python takes compiled code for fresh if the source has its size and its second (PEP 552), and
-a bot edits faster than that: without compiled files the check judges the code that is there."""
+"""Python reuses compiled code if the source has the same size and second (PEP 552), and a bot edits faster than that.
+Without compiled files the check runs the current code."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepRun:
-    """A command that has run: its step, its log as UTF-8 (all that was kept, without secrets and ANSI), what was parsed
-    of it, and the tests that its report names."""
+    """A command that has run: its step, its log as UTF-8 without secrets and ANSI, the parsed log, and the tests of its
+    report."""
 
     step: ValidationStep
     log: bytes = b""
@@ -64,13 +67,14 @@ class StepRun:
 async def run_step(
     stage: str, command: ShellCommand, tree: Path, sandbox: Sandbox, *, grant: SandboxGrant, mask: Callable[[str], str]
 ) -> StepRun:
-    """Run `command` in `tree` (absolute).
+    """Runs `command` in `tree` (absolute).
 
-    A success carries a short summary as output, a failure at most 5,000 characters, head and tail, the cut marked.
-    A limit of time or memory, a missing program or a signal is a failed step of class `runtime`; one that never got
-    to judge anything has `could_not_run`; a detected command of a project that is not set up is not started. Places
-    come from the report that the command writes, else from its output; why a report could not be used ends the output.
-    Telling flaky is for the caller, who runs it twice. Raises UserError where the sandbox lets nothing run."""
+    A success has a short summary as output, a failure at most 5,000 characters: head and tail, with the cut marked.
+    A limit of time or memory, a missing program or a signal is a failed step of class `runtime`. A command that could
+    not check anything has `could_not_run`. A detected command of a project that is not set up is not started.
+    Annotations come from the report that the command writes, else from its output, which ends with the reason if a
+    report could not be used. Flaky is decided by the caller, who runs the check twice. Raises UserError if the sandbox
+    runs nothing."""
     needed = await asyncio.to_thread(needed_setup, tree, command, sandbox.provides) if command.needs else None
     if needed is not None:
         return _not_set_up(stage, command, needed, mask)
@@ -82,7 +86,7 @@ async def run_step(
 
 
 def _not_set_up(stage: str, command: ShellCommand, needed: NeededSetup, mask: Callable[[str], str]) -> StepRun:
-    """The record of a command that was not started, because what it needs is not installed."""
+    """The result of a command that was not started, because its project is not set up."""
     message = mask(setup_sentence(needed, "en"))
     step = ValidationStep(
         command=mask(command.text),
@@ -97,7 +101,7 @@ def _not_set_up(stage: str, command: ShellCommand, needed: NeededSetup, mask: Ca
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """A command that has run, and what it left."""
+    """A command that has run, its result, and the report that it should have written."""
 
     stage: str
     command: ShellCommand
@@ -153,18 +157,16 @@ def _places(
     report: ParsedReport | Unreadable | None,
     mask: Callable[[str], str],
 ) -> tuple[tuple[Annotation, ...], str]:
-    """The annotations, and a sentence where the report that was asked for did not give them."""
+    """The annotations, and why they do not come from the report, if there should have been one."""
     about = ""
     if isinstance(report, ParsedReport):
         found = _placed(warnings_if(passed, ended.stage, report.annotations), ended.tree, ended.command.directory)
         if found or passed:
             return found, ""
-        report = Unreadable("it names no place in the repository")
+        report = Unreadable(make_reason("report.no_place"))
     if report is not None and ended.report is not None:
         name = mask(one_line(ended.report.path))
-        about = (
-            f"The report `{name}` of this check could not be used: {mask(report.because)}. Places come from the output."
-        )
+        about = t("en", "check_log.report", name=name, why=mask(english(report.reason)))
     return _placed(parsed.annotations, ended.tree, ended.command.directory), about
 
 
@@ -173,26 +175,26 @@ def _kind(stage: str, result: ProcResult, log: str) -> Classification:
 
 
 def _note(command: ShellCommand, result: ProcResult) -> str:
-    """What the log itself does not show of the command's end; empty for a command that ended by itself."""
+    """Why the command did not start or was stopped; empty for a command that ended by itself."""
     if result.spawn_error is not None:
-        return f"`{command.text}` could not start: {result.spawn_error}"
+        return t("en", "check_log.not_started", command=command.text, error=result.spawn_error)
     if result.timed_out:
-        return f"`{command.text}` timed out after {command.timeout_s:g} s; every process it started was ended"
+        return t("en", "check_log.timed_out", command=command.text, seconds=f"{command.timeout_s:g}")
     if result.overflowed:
-        return f"`{command.text}` was ended because it printed too much"
+        return t("en", "check_log.overflowed", command=command.text)
     if result.over_memory_mb:
-        return f"`{command.text}` needed more than {gigabytes(result.over_memory_mb)} of memory and was stopped"
+        return t("en", "check_log.over_memory", command=command.text, memory=gigabytes(result.over_memory_mb))
     return ""
 
 
 def _summary(log: str) -> str:
-    """The last lines of a success, which is where tools sum up."""
+    """The last lines of a success, where tools print their summary."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    return cut_middle("\n".join(lines[-_SUMMARY_LINES:]), _SUMMARY_LIMIT) or "passed without output"
+    return cut_middle("\n".join(lines[-_SUMMARY_LINES:]), _SUMMARY_LIMIT) or t("en", "check_log.silent")
 
 
 def _evidence(log: str, note: str, block: str) -> str:
-    """Head and tail of the log, with the first failure between them where the cut would have lost it."""
+    """Head and tail of the log, with the first failure between them if it would have been cut."""
     log = log.strip("\n")
     if not note:
         return cut_around(log, block, OUTPUT_LIMIT)

@@ -1,6 +1,7 @@
-"""What setup steps installed, cached outside of every sandbox and given to other trees as copies.
-What the default branch made serves every tree of the repository; what a pull request's head made serves that head
-alone (T31). An entry is there whole or not at all; whoever makes one holds its lock."""
+"""The cache of installed dependencies, outside every sandbox, which other worktrees get as copies.
+
+Entries of the default branch serve every worktree of the repository; those of a pull request's head serve that head
+only (T31). Entries are created atomically, under their lock."""
 
 from __future__ import annotations
 
@@ -20,6 +21,8 @@ from pydantic import ValidationError
 
 from bot.errors import MendbotError
 from bot.model import Model
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.dependencies.relocation import Moved, Unmovable, move, prepare, survey
 from bot.workspace.files.home_directories import is_marked, mark, own_entries
 from bot.workspace.files.nofollow import open_parent
@@ -131,11 +134,11 @@ def made_since(before: Listing, after: Listing) -> tuple[str, ...]:
     then what is new is not all that the step did."""
     for name, state in before.items():
         if after.get(name) != state:
-            raise Unmovable(f"setup changed {name}, which was there before")
+            raise user_error(make_reason("cache.changed", name=name), Unmovable)
     new = after.keys() - before.keys()
     fresh = sorted(name for name in new if name.rpartition("/")[0] not in new)
     if len(fresh) > _MAX_PRODUCTS:
-        raise Unmovable(f"setup made more than {_MAX_PRODUCTS:,} files beside those that were there")
+        raise user_error(make_reason("cache.many_products", limit=f"{_MAX_PRODUCTS:,}"), Unmovable)
     return tuple(fresh)
 
 
@@ -175,7 +178,7 @@ async def store_entry(entry: Path, tree: Path, names: tuple[str, ...], places: t
         with open_parent(tree, name):  # no part of it is a link
             size += await asyncio.to_thread(survey, tree / name, name, tree, places)
     if not await room(size):
-        raise Unmovable(f"the disk has too little room for {size:,} bytes more: free some")
+        raise user_error(make_reason("cache.no_space", size=f"{size:,}"), Unmovable)
     fresh = entry.with_name(f".{entry.name}.new-{uuid.uuid4().hex}")
     fresh.mkdir(mode=0o700)
     try:
@@ -218,7 +221,7 @@ def _as_json(manifest: Manifest) -> str:
     try:
         return manifest.model_dump_json()
     except ValueError as error:
-        raise Unmovable("it holds names that are no UTF-8") from error
+        raise user_error(make_reason("cache.not_utf8"), Unmovable) from error
 
 
 async def drop_head_entries(cache: DependencyCache) -> None:

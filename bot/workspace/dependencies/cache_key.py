@@ -1,5 +1,7 @@
-"""When two trees may have the same installed dependencies: one hash over all that a setup step can read.
-Where something cannot be read for certain there is no key, and the step runs as if nothing were ever cached."""
+"""The cache key of a setup step: a hash over everything that the step can read.
+
+Trees with the same key may have the same installed dependencies. If something cannot be read for certain there is no
+key, and the step runs without the cache."""
 
 from __future__ import annotations
 
@@ -16,9 +18,11 @@ from itertools import product
 from pathlib import Path
 
 from bot import proc
-from bot.errors import Refused
+from bot.errors import Refused, UserError
 from bot.model.setups import SetupStep
+from bot.reports.locale.reasons import user_error
 from bot.rules.patches.change_policy import matches
+from bot.rules.reasons import error_reason, make_reason
 from bot.workspace.files.nofollow import read_state
 from bot.workspace.files.tree_digest import Walk
 from bot.workspace.files.walk import walk
@@ -33,8 +37,8 @@ _WORD = re.compile(r"[\w.+-]+")
 _ALWAYS = ("node", "npm", "python3")
 
 
-class Unknown(Exception):
-    """What a step can read is not known for certain, and why."""
+class UnknownInput(UserError):
+    """A step can read something whose content is not known for certain."""
 
 
 def key_of(
@@ -51,8 +55,8 @@ def key_of(
 
     A name in `reads` is a file, a directory with all below it, or, with `*`, `?` or `[`, a glob as in
     `protected_paths`; all are relative to the tree, and what is absent counts as absent. With a `commit` the step may
-    read the whole tree at that commit. Raises Unknown where a file is not regular, too large, or leads out of the tree
-    by a link; OSError."""
+    read the whole tree at that commit. Raises UnknownInput if a file is not regular, too large, or leads out of the
+    tree by a link; OSError."""
     digest = hashlib.sha256()
     run = step.run if isinstance(step.run, str) else "\0".join(step.run)
     parts = [_SCHEMA, run, str(step.network), commit, *earlier, "programs"]
@@ -115,7 +119,8 @@ def _all_files(tree: Path) -> Iterator[str]:
     files = Walk(tree, _MAX_NAMES)
     yield from files
     if files.unread:
-        raise Unknown(f"{files.unread[0]} cannot be listed, or the tree has more than {_MAX_NAMES:,} files")
+        reason = make_reason("cache.unlisted", path=str(files.unread[0]), limit=f"{_MAX_NAMES:,}")
+        raise user_error(reason, UnknownInput)
 
 
 def _below(tree: Path, name: str) -> Iterator[str]:
@@ -125,7 +130,7 @@ def _below(tree: Path, name: str) -> Iterator[str]:
         return
     for number, (below, entry) in enumerate(walk(tree / name), 1):
         if number > _MAX_NAMES:
-            raise Unknown(f"{name} holds more than {_MAX_NAMES:,} files")
+            raise user_error(make_reason("cache.many_files", name=name, limit=f"{_MAX_NAMES:,}"), UnknownInput)
         if not entry.is_dir(follow_symlinks=False):
             yield f"{name}/{below}"
 
@@ -136,7 +141,7 @@ def _add_file(digest: hashlib._Hash, tree: Path, name: str) -> None:
     top = Path(os.path.realpath(tree))
     real = Path(os.path.realpath(top / name))
     if not real.is_relative_to(top):
-        raise Unknown(f"{name} leads out of the tree")
+        raise user_error(make_reason("cache.leads_out", name=name), UnknownInput)
     try:
         mode = real.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -146,13 +151,13 @@ def _add_file(digest: hashlib._Hash, tree: Path, name: str) -> None:
         _add(digest, b"directory")
         return
     if not stat.S_ISREG(mode):
-        raise Unknown(f"{name} is no regular file")
+        raise user_error(make_reason("cache.no_file", name=name), UnknownInput)
     try:
         state = read_state(top, real.relative_to(top).as_posix(), limit=_MAX_BYTES)
     except Refused as error:
-        raise Unknown(str(error)) from error
+        raise user_error(error_reason(error), UnknownInput) from error
     if state is None:
-        raise Unknown(f"{name} went while it was read")
+        raise user_error(make_reason("cache.vanished", name=name), UnknownInput)
     _add(digest, os.fsencode(real.relative_to(top)))
     _add(digest, b"executable" if state.executable else b"file")
     _add(digest, state.content)

@@ -1,5 +1,6 @@
-"""What an installed directory knows of the place where it was made, and how it is made to know another.
-Scripts, `pyvenv.cfg`, `.pth` files and records hold absolute paths; a copy must never lead to another worktree."""
+"""Copies of installed directories for another worktree, with the absolute paths in them rewritten.
+
+Scripts, `pyvenv.cfg`, `.pth` files and records hold such paths; a copy must never lead to another worktree."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+from bot.errors import UserError
 from bot.model import Model
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.files.walk import walk
 
 MAX_FILES = 300_000
@@ -24,49 +28,48 @@ _MAX_HEAD_BYTES = 127
 _SHELL_HEAD = b"#!/bin/sh\n'''exec' \"%s\" \"$0\" \"$@\"\n' '''\n"
 
 
-class Unmovable(Exception):
-    """The directory cannot be given to another tree, and why."""
+class Unmovable(UserError):
+    """The directory cannot be used in another worktree."""
 
 
 class Moved(Model):
-    """What must be changed in a copy, by paths relative to it: `texts` hold the tree's path, `links` lead to it."""
+    """The files of a copy that must be changed, by relative paths: `texts` hold the tree's path, `links` lead to it."""
 
     texts: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
 
 
 def is_plain(tree: Path) -> bool:
-    """Whether scripts, records and URLs all write the path in the same way: of letters, digits and `/_.-~` alone."""
+    """Whether scripts, records and URLs write the path alike: it has letters, digits and `/_.-~` only."""
     return quote(os.fsencode(tree)) == str(tree)
 
 
 def survey(source: Path, name: str, tree: Path, places: Iterable[str]) -> int:
-    """The bytes on the disk of `source`, which lies at `name` in `tree`, looked through before it is copied. Links may
-    lead to anywhere in the tree, and absolute ones to programs below `places`.
+    """The size on disk of `source`, which is at `name` in `tree`, in bytes; checks whether it can be copied.
 
-    Raises Unmovable for another link, for what is neither file, directory nor link, for a file with another user's
-    rights and for too much; OSError."""
+    Links may lead to anywhere in the tree, absolute ones also to programs below `places`. Raises Unmovable for another
+    link, a special file, a file with setuid or setgid, and too many files or bytes; OSError."""
     entries = size = 0
     allowed = tuple(f"{place.rstrip('/')}/" for place in places)
     for path, status in _all(source):
         entries, size = entries + 1, size + status.st_blocks * 512
         if entries > MAX_FILES or size > MAX_BYTES:
-            raise Unmovable(f"{name} holds more than {MAX_FILES:,} files or {MAX_BYTES:,} bytes")
+            reason = make_reason("cache.too_much", name=name, files=f"{MAX_FILES:,}", bytes=f"{MAX_BYTES:,}")
+            raise user_error(reason, Unmovable)
         if stat.S_ISLNK(status.st_mode):
             _check_link(path, os.path.join(tree, name, os.path.relpath(path, source)), tree, allowed)  # noqa: PTH118
         elif not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise Unmovable(f"{path} is neither a file, a directory nor a link")
+            raise user_error(make_reason("cache.special_file", path=path), Unmovable)
         elif status.st_mode & (stat.S_ISUID | stat.S_ISGID) and not stat.S_ISDIR(status.st_mode):
-            raise Unmovable(f"{path} runs with another user's rights")
+            raise user_error(make_reason("cache.setuid", path=path), Unmovable)
     return size
 
 
 def prepare(copy: Path, tree: Path) -> Moved:
-    """Make a fresh copy of what was installed in `tree` fit to be stored; what must be changed for another tree.
+    """Prepares a fresh copy of a directory of `tree` for the cache; returns the files to change for another tree.
 
-    Compiled Python that names the tree is made to name no place, as Python sets the name when it reads it; where the
-    source itself names the tree, it is removed and will be compiled anew. Raises Unmovable for any other binary file
-    that names the tree; OSError."""
+    In compiled Python the tree's path is blanked, as Python sets it when it reads the file. If the source itself holds
+    the path, the compiled file is removed. Raises Unmovable for another binary file that holds the path; OSError."""
     texts: list[str] = []
     links: list[str] = []
     compiled: list[str] = []
@@ -80,7 +83,7 @@ def prepare(copy: Path, tree: Path) -> Moved:
             if path.endswith(".pyc"):
                 compiled.append(path)
             elif b"\0" in Path(path).read_bytes():
-                raise Unmovable(f"{name} is a binary file that holds the path of its tree")
+                raise user_error(make_reason("cache.binary", name=name), Unmovable)
             else:
                 texts.append(name)
     sources = {os.path.join(copy, name) for name in texts if name.endswith(".py")}  # noqa: PTH118
@@ -90,7 +93,7 @@ def prepare(copy: Path, tree: Path) -> Moved:
 
 
 def move(copy: Path, moved: Moved, old: Path, new: Path) -> None:
-    """Make a copy of what was installed in the tree `old` one of `new`. Raises OSError."""
+    """Rewrites the paths of the tree `old` to `new` in a copy. Raises OSError."""
     wanted = _naming(old)
     into = os.fsencode(new)
     for name in moved.links:
@@ -109,7 +112,7 @@ def move(copy: Path, moved: Moved, old: Path, new: Path) -> None:
 
 
 def _all(top: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """`top` and all below it; no link is followed, and deep directories do no harm."""
+    """`top` and everything below it; no link is followed, and any depth is fine."""
     yield os.fspath(top), os.lstat(top)
     if stat.S_ISDIR(os.lstat(top).st_mode):
         yield from ((entry.path, entry.stat(follow_symlinks=False)) for _, entry in walk(top))
@@ -121,7 +124,7 @@ def _check_link(path: str, where: str, tree: Path, allowed: tuple[str, ...]) -> 
     if leads_to == str(tree) or leads_to.startswith(f"{tree}/"):
         return
     if not (target.startswith("/") and leads_to.startswith(allowed)):
-        raise Unmovable(f"{path} is a link that leads out of the tree, to {target}")
+        raise user_error(make_reason("cache.link_out", path=path, target=target), Unmovable)
 
 
 def _naming(tree: Path) -> re.Pattern[bytes]:
@@ -148,5 +151,5 @@ def _make_placeless(path: Path, sources: set[str], wanted: re.Pattern[bytes]) ->
 
 
 def _readable_head(found: re.Match[bytes]) -> bytes:
-    """The script's first line; the shell's way round, as pip writes it, where the kernel cannot read it."""
+    """The script's first line; for a line too long for the kernel, the shell's form that pip writes too."""
     return found[0] if len(found[0]) <= _MAX_HEAD_BYTES else _SHELL_HEAD % found[1]

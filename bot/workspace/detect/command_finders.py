@@ -1,5 +1,6 @@
-"""How the files of one project have its checks run: a literal table of finders, one for each kind of project.
-Each gives the argv for a check (spec A, Commands), or notes in the project what it looked for in vain."""
+"""The finders of check commands, a literal table with one for each kind of project.
+
+Each returns the argv for a check (spec A, Commands), or records in the project what it looked for in vain."""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ def _node(project: Project, check: CheckName) -> Argv | None:
             manager = package_manager(project)
             # `bun test` is bun's own runner, not the script; the others know the script by both spellings
             return (manager, "test") if name == "test" and manager != "bun" else (manager, "run", name)
-    project.missing(f"a `{'`, `'.join(SCRIPTS[check])}` script in package.json")
+    project.missing("looked_for.script", names="`, `".join(SCRIPTS[check]))
     return _node_tool(project, check, project.own_tool)
 
 
 def _node_above(project: Project, check: CheckName) -> Argv | None:
-    """The workspace's tools, in a package that has none of its own and no script."""
+    """The workspace's tools, for a package without a script and tools of its own."""
     return _node_tool(project, check, project.tool) if project.directory and project.has("package.json") else None
 
 
@@ -39,12 +40,12 @@ def _node_tool(project: Project, check: CheckName, installed: Callable[[str], st
         tsc = installed("node_modules/.bin/tsc")
         if tsc is not None and project.has("tsconfig.json"):
             return (tsc, "--noEmit")
-        project.missing("tsconfig.json with TypeScript installed")
+        project.missing("looked_for.typescript")
     if check == "lint":
         eslint = installed("node_modules/.bin/eslint")
         if eslint is not None and _has_eslint_settings(project):
             return (eslint, ".")
-        project.missing("eslint installed in node_modules, with its configuration")
+        project.missing("looked_for.eslint")
     return None
 
 
@@ -55,7 +56,7 @@ ESLINT_FILES = (
 
 
 def _has_eslint_settings(project: Project) -> bool:
-    """Whether eslint finds settings in the project or above it, without which it ends with an error."""
+    """Whether eslint finds settings in the project or above it; without them it ends with an error."""
     return any(here.has(*ESLINT_FILES) or here.package().eslint is not None for here in project.upwards())
 
 
@@ -70,7 +71,7 @@ def needs(finder: Finder, check: CheckName, argv: Argv) -> str:
 
 def _go(project: Project, check: CheckName) -> Argv | None:
     if not project.has("go.mod"):
-        project.missing("go.mod")
+        project.missing("looked_for.file", path="go.mod")
         return None
     if check == "lint" and project.has(".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"):
         return ("golangci-lint", "run", "--fix=false")
@@ -84,7 +85,7 @@ def _go(project: Project, check: CheckName) -> Argv | None:
 
 def _rust(project: Project, check: CheckName) -> Argv | None:
     if not project.has("Cargo.toml"):
-        project.missing("Cargo.toml")
+        project.missing("looked_for.file", path="Cargo.toml")
         return None
     return {"test": ("cargo", "test"), "typecheck": ("cargo", "check", "--all-targets"), "lint": ("cargo", "clippy")}[
         check
@@ -93,7 +94,7 @@ def _rust(project: Project, check: CheckName) -> Argv | None:
 
 FINDERS: tuple[Finder, ...] = (_node, python_checks, _go, _rust, *TARGETS)
 GUESSES: tuple[Finder, ...] = (_node_above,)
-"""What nobody asked for in so many words; it comes after all that somebody did."""
+"""Commands that the project does not ask for; they are tried after all others."""
 
 
 _FILES: Mapping[str, tuple[str, ...]] = {
@@ -112,12 +113,13 @@ _FILES: Mapping[str, tuple[str, ...]] = {
     "ruff": ("ruff.toml", ".ruff.toml", "pyproject.toml"),
     "pytest": ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg", "setup.py"),
 }
-"""The files that may ask for a program, the first that is there first."""
+"""The files that may ask for a program, in the order in which they are looked for."""
 
 
 def chosen_by(tree: Path, command: ShellCommand, *, configured: bool) -> str:
-    """The file, relative to `tree` (absolute), that a detected command was chosen by, or "". `configured`
-    is a command of the repository's own configuration."""
+    """The file, relative to `tree` (absolute), by which a command was chosen, or "".
+
+    `configured`: the command is from the repository's own configuration."""
     if configured:
         return POLICY_PATH
     project = Project(tree, command.directory)

@@ -1,5 +1,6 @@
-"""Which command runs a check in a tree: the repository's configuration, else what its files name (spec A, Commands).
-In a monorepo the nearest project file wins; where nothing names a command, all that was looked for is listed."""
+"""Finds the command of a check in a tree: from the repository's configuration, else by its files (spec A, Commands).
+
+In a monorepo the nearest project file wins. Without a command, all that was looked for is listed."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from pathlib import Path
 
 from bot.config import CHECK_TIMEOUTS_S, POLICY_PATH, ChecksPolicy
 from bot.model import CheckName, ShellCommand
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
 from bot.workspace.detect.command_finders import FINDERS, GUESSES, needs
 from bot.workspace.detect.monorepo import is_project, projects_above, projects_below
 from bot.workspace.detect.package_managers import programs_called, programs_of
@@ -17,15 +20,15 @@ from bot.workspace.detect.target_finders import Argv
 from bot.workspace.files.project_files import Project
 
 MAX_FOCUS = 50
-"""Paths of `focus` that are looked at: they may come from anybody's text."""
+"""The number of paths in `focus` that are used, as they may come from untrusted text."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoCommand:
-    """There is no command for the check; `looked_for` lists where one would have been found, a phrase each."""
+    """There is no command for the check; `looked_for` lists where one would have been found."""
 
     check: CheckName
-    looked_for: tuple[str, ...]
+    looked_for: tuple[Reason, ...]
 
 
 def detect(
@@ -38,13 +41,12 @@ def detect(
 ) -> ShellCommand | NoCommand:
     """The command for a check in `tree` (absolute) with its time limit in seconds; reads files and runs nothing.
 
-    The repository's own command wins, then the tree's. `focus` names files or directories, relative to the tree, that
-    the work is about: the nearest directory at or above one that has a project file and a command comes before the
-    tree; where they lie in different projects the tree's command is taken, else the first one's. A tree without any
-    project file has the command of the only project below it. A command runs in the tree and goes to its directory
-    by itself (`npm --prefix DIR`); `ShellCommand.directory` is which, for whoever reads its output. With `unasked`,
-    which knows whether a program is there to run, a check that the project never chose (ruff for any Python project) is
-    one. A broken or unreadable file is named in `NoCommand.looked_for`, never raised."""
+    The repository's own command wins, then the tree's. `focus` names the files or directories of the task, relative to
+    the tree: the nearest directory at or above one with a project file and a command comes before the tree. If they are
+    in different projects, the tree's command wins, else the first one's. A tree without a project file has the command
+    of the only project below it. A command runs in the tree and changes to its directory by itself (`npm --prefix
+    DIR`), which is `ShellCommand.directory`. With `unasked`, which tells whether a program is installed, ruff may run
+    in a Python project that has not chosen a linter. A broken file is named in `NoCommand.looked_for`, never raised."""
     own = policy.of(check)
     timeout_s = own.timeout or CHECK_TIMEOUTS_S[check]
     if own.command:
@@ -53,7 +55,8 @@ def detect(
     search = _Search(tree, check, unasked)
     found = search.around(focus) or search.at(("",)) or search.below()
     if found is None:
-        return NoCommand(check, (f"`checks.{check}.command` in {POLICY_PATH}", *search.looked_for()))
+        configured = make_reason("looked_for.configured", check=check, path=POLICY_PATH)
+        return NoCommand(check, (configured, *search.looked_for()))
     place = found.directory
     run = _within(place, found.argv)
     return ShellCommand(
@@ -68,7 +71,7 @@ def detect(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A command, where it runs, and what has to be installed there (`ShellCommand.needs`)."""
+    """A command, its directory, and what has to be installed there (`ShellCommand.needs`)."""
 
     directory: str
     argv: Argv
@@ -83,10 +86,10 @@ class _Search:
     check: CheckName
     unasked: Callable[[str], bool] | None
     projects: dict[str, Project] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Reason] = field(default_factory=list)
 
     def at(self, directories: Sequence[str]) -> _Found | None:
-        """The first of the directories that has a command, and that; what is only guessed at comes last."""
+        """The command of the first of the directories that has one; guesses come last."""
         looked = [self.projects.setdefault(place, Project(self.tree, place)) for place in directories]
         for finders in (FINDERS, GUESSES):
             for project in looked:
@@ -114,20 +117,20 @@ class _Search:
         places = projects_below(self.tree)
         if len(places) > 1:
             listed = ", ".join(places[:5]) + (", …" if len(places) > 5 else "")
-            self.notes.append(f"one project below the top (there are {len(places)}, {listed}; check one of them)")
+            self.notes.append(make_reason("looked_for.one_project", count=len(places), projects=listed))
         return self.at(places) if len(places) == 1 else None
 
-    def looked_for(self) -> Iterator[str]:
-        """Each phrase once: of projects below the tree only what the tree has not, with where."""
+    def looked_for(self) -> Iterator[Reason]:
+        """All that was looked for in vain in the tree, then in the projects below, with their directory."""
         top = self.projects[""].looked_for
         yield from top
         yield from self.notes
         for place, project in self.projects.items():
-            yield from (f"{phrase} in {place}" for phrase in project.looked_for if place)
+            yield from (make_reason("looked_for.in", what=what, place=place) for what in project.looked_for if place)
 
 
 _GOES_TO = {"npm": "--prefix", "pnpm": "-C", "yarn": "--cwd", "make": "-C"}
-"""The option by which a program goes to a directory first (each one's `--help`)."""
+"""The option by which a program changes its directory first (see its `--help`)."""
 
 
 def _within(directory: str, argv: Argv) -> Argv:

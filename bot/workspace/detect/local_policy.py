@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.config import POLICY_PATH, ChecksPolicy, Policy, PolicyProblem, parse_policy_file
-from bot.errors import UserError
 from bot.model import CHECK_ORDER, CheckName
-from bot.reports.locale.reasons import english
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.detect.monorepo import situated
 from bot.workspace.git.command import GitError, git
@@ -17,15 +18,17 @@ _REVISIONS = ("refs/remotes/origin/HEAD", "HEAD")
 
 
 async def local_policy(tree: Path) -> Policy:
-    """The tree's policy; the default one where there is none or no repository. UserError names what is wrong in it."""
+    """The tree's policy, or the default one if there is none; raises UserError for a wrong one."""
     parsed = parse_policy_file(await _committed(tree) or b"")
     if isinstance(parsed, Policy):
         return parsed
-    raise UserError(f"{POLICY_PATH} is wrong: {'; '.join(_message(problem) for problem in parsed)}")
+    raise user_error(make_reason("policy.wrong", path=POLICY_PATH, problems=tuple(map(_at_line, parsed))))
 
 
-def _message(problem: PolicyProblem) -> str:
-    return f"line {problem.line}: {f'{problem.key}: ' if problem.key else ''}{english(problem.reason)}"
+def _at_line(problem: PolicyProblem) -> Reason:
+    if problem.key:
+        return make_reason("policy.wrong_key", line=str(problem.line), key=problem.key, why=problem.reason)
+    return make_reason("policy.wrong_line", line=str(problem.line), why=problem.reason)
 
 
 async def _committed(tree: Path) -> bytes | None:
@@ -38,9 +41,9 @@ async def _committed(tree: Path) -> bytes | None:
 
 
 def checks_with_a_command(tree: Path, policy: ChecksPolicy, finds: Callable[[str], bool]) -> tuple[CheckName, ...]:
-    """The checks that can run here; all of them where none can, so that the answer names what was looked for.
+    """The checks that can run here; all of them if none can, so that the result names what was looked for.
 
-    `finds` knows which programs there are beside the tree's own."""
+    `finds` tells which programs are installed beside the tree's own."""
     top, focus = situated(tree)
     found = tuple(
         name for name in CHECK_ORDER if not isinstance(detect(top, name, policy, focus, unasked=finds), NoCommand)

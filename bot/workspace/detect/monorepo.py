@@ -1,5 +1,6 @@
-"""Where the projects of a repository lie: its top, the directories above a file, and the only one below the top.
-In a monorepo the nearest project file wins, and nothing above the repository's top is ever looked at."""
+"""Finds the projects of a repository: its top, the directories above a file, and the only one below the top.
+
+In a monorepo the nearest project file wins. Directories above the repository's top are never read."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ PROJECT_FILES = frozenset(
         *(*MAKEFILES, *JUSTFILES, "tox.ini", "noxfile.py"),
     )
 )
-"""What makes a directory a project. A tool's own file (ruff.toml, tsconfig.json) does not: `tests/` may have one."""
+"""The files that make a directory a project. A tool's file (ruff.toml) does not, as `tests/` may have one."""
 
 _DEPTH = 3
 _ENTRIES = 5_000
@@ -25,9 +26,9 @@ _CLOSED = frozenset({".git", "node_modules"})
 
 
 def repository_top(path: Path) -> Path:
-    """The directory with `.git` that is `path` or the nearest above it; `path` itself without one.
+    """The nearest directory with `.git` at or above `path`; `path` itself without one.
 
-    A repository that holds the home directory (dotfiles are kept so) is none: a check must not be shown all that."""
+    A repository that holds the home directory (for dotfiles) does not count: a check must not see all of that."""
     home = Path("~").expanduser()
     for place in (path, *path.parents):
         if home.is_relative_to(place):

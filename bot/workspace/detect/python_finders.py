@@ -1,5 +1,6 @@
 """The checks of Python projects: pytest, a type checker that the project has configured, and ruff.
-What was installed in the project's own environment comes before Mendbot's tools."""
+
+Tools of the project's own environment come before Mendbot's tools."""
 
 from __future__ import annotations
 
@@ -11,10 +12,10 @@ from bot.workspace.detect.target_finders import Argv, has_offline_target
 from bot.workspace.files.project_files import Project, section
 
 _NO_FIX = "--no-fix"
-"""A check looks and does not rewrite, whatever the project's `fix = true` wants (ruff's settings, `fix`)."""
+"""A check must not rewrite files, even if the project has `fix = true` (ruff's settings, `fix`)."""
 
 ENVIRONMENTS = (".venv", "venv")
-"""Where the virtual environment of a Python project lies."""
+"""The directories of a Python project's virtual environment."""
 
 
 def python_checks(project: Project, check: CheckName) -> Argv | None:
@@ -33,23 +34,23 @@ def _pytest(project: Project) -> Argv | None:
         name for name in project.names(".py") if re.search(r"(?:^|/)(?:test_[^/]*|[^/]*_test|conftest)\.py$", name)
     )
     if options is None and next(tests, None) is None:
-        project.missing("pytest's configuration or files named test_*.py")
+        project.missing("looked_for.pytest")
         return None
     if options is None and has_offline_target(project, "test"):
-        return None  # a file's name is a guess, and here somebody has written how the tests are run
+        return None  # a file's name is a guess; the target is the project's own way to run its tests
     python = next(filter(None, (project.tool(f"{place}/bin/python") for place in ENVIRONMENTS)), None)
     command = (python, "-m", "pytest") if python is not None else ("pytest",)
     if "pythonpath" in (options or ()) or (python is not None and _is_installed(project)):
         return command
-    # nothing has installed the project, so its own code is found where it stands: beside the tests, or below src
+    # the project is not installed, so its code is imported from its files: beside the tests, or below src
     src = _has_src_layout(project)
     if python is not None and not src:
-        return command  # started as a module, pytest finds what stands beside the tests
+        return command  # started as a module, pytest finds the code beside the tests
     return (*command, "-o", f"pythonpath={'src .' if src else '.'}")
 
 
 def _is_installed(project: Project) -> bool:
-    """Whether the project's environment has the project itself, or nobody knows by which name."""
+    """Whether the project is installed in its environment, or has no known name."""
     names = project.pyproject().names
     if not names:
         return True
@@ -96,13 +97,14 @@ def _python_types(project: Project) -> Argv | None:
         return (_tool(project, "pyright"),)
     if project.has("ty.toml") or "ty" in tools:
         return (_tool(project, "ty"), "check")
-    project.missing("a configuration of mypy, pyright or ty")
+    project.missing("looked_for.python_types")
     return None
 
 
 def _own_code(project: Project) -> Argv:
-    """The directories of the project's packages, where nobody named them: what stands beside, as tests, documents and
-    examples, is seldom written for a type checker. Without a package, all."""
+    """The directories of the project's packages, for a configuration that names none; everything without a package.
+
+    Tests, documents and examples beside them are seldom written for a type checker."""
     packages = sorted(
         name.removesuffix("/__init__.py") for name in project.names(".py") if name.endswith("/__init__.py")
     )
@@ -119,21 +121,21 @@ _BESIDE_CODE = re.compile(
 def _python_lint(project: Project) -> Argv | None:
     if project.has("ruff.toml", ".ruff.toml") or "ruff" in project.pyproject().tool:
         return (_tool(project, "ruff"), "check", _NO_FIX)
-    project.missing("a configuration of ruff")
+    project.missing("looked_for.ruff_config")
     return None
 
 
 def ruff_unasked(project: Project, check: CheckName, finds: Callable[[str], bool]) -> Argv | None:
-    """ruff for a Python project that has chosen no linter, where it is there to run: for errors, since nobody asked
-    for a style. It is good for a look at a project, not for a verdict on a change.
+    """ruff, if it is installed, for a Python project that has chosen no linter: errors only, no style.
 
-    `finds` knows which programs there are beside the tree's own."""
+    It informs about a project, but does not decide about a change. `finds` tells which programs are installed beside
+    the tree's own."""
     if check != "lint":
         return None
     is_python = project.has("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
     if is_python and not _lints_otherwise(project) and (project.tool(".venv/bin/ruff") or finds("ruff")):
         return (_tool(project, "ruff"), "check", _NO_FIX, "--select", "E4,E7,E9,F")
-    project.missing("a Python project without another linter, and ruff installed")
+    project.missing("looked_for.ruff")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Checks by the targets of make and just, and the environments of tox and nox: how a project itself has them run."""
+"""Finds check commands among the targets of make and just, and the environments of tox and nox."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _SHAPES = {
     "make": (MAKEFILES, "Makefile", r"(?:[^\s:=#][^\n:=#]*[ ])?NAME(?:[ ][^\n:=]*)?::?(?!=)"),
     "just": (JUSTFILES, "justfile", r"@?NAME(?:[ \t][^\n:]*)?:(?!=)"),
 }
-"""The files of a runner, what they are called to people, and how a line begins a target or recipe."""
+"""The files of a runner, their name for people, and the pattern of a line that begins a target or recipe."""
 
 
 def _text(project: Project, runner: str) -> str:
-    """The first of the runner's files that is there."""
+    """The text of the first of the runner's files that exists."""
     return next((text for text in map(project.text, _SHAPES[runner][0]) if text is not None), "")
 
 
@@ -40,7 +40,7 @@ def _target(project: Project, check: CheckName, runner: str) -> Argv | None:
     for name in SCRIPTS[check]:
         if re.search("^" + shape.replace("NAME", re.escape(name)), _text(project, runner), re.MULTILINE):
             return (runner, name)
-    project.missing(f"a `{SCRIPTS[check][0]}` target in {file}")
+    project.missing("looked_for.target", name=SCRIPTS[check][0], path=file)
     return None
 
 
@@ -59,7 +59,7 @@ def _tox(project: Project, check: CheckName) -> Argv | None:
             return ("tox", "run", "-e", name)
     if check == "test" and sections.get("testenv", {}).get("commands"):
         return ("tox", "run")
-    project.missing(f"a `testenv:{SCRIPTS[check][0]}` in tox.ini")
+    project.missing("looked_for.tox", name=SCRIPTS[check][0])
     return None
 
 
@@ -72,7 +72,7 @@ def _nox(project: Project, check: CheckName) -> Argv | None:
         named = re.search(rf"^@(?:nox\.)?session\([^)]*\bname=[\"']{re.escape(name)}[\"']", text, re.MULTILINE)
         if named or re.search(_SESSION.replace("NAME", re.escape(name)), text, re.MULTILINE):
             return ("nox", "-s", name)
-    project.missing(f"a `{SCRIPTS[check][0]}` session in noxfile.py")
+    project.missing("looked_for.nox", name=SCRIPTS[check][0])
     return None
 
 
@@ -81,7 +81,7 @@ _ALSO: dict[CheckName, tuple[str, ...]] = {
     "typecheck": ("type", "types", "typing", "mypy"),
     "lint": ("linters", "ruff", "flake8"),
 }
-"""What tox and nox files commonly call them."""
+"""Other common names in tox and nox files."""
 
 TARGETS: tuple[Finder, ...] = (_make, _just, _tox, _nox)
 
@@ -95,7 +95,7 @@ def has_offline_target(project: Project, check: CheckName) -> bool:
         shape = rf"^@?{re.escape(argv[-1])}\b(?P<needs>[^\n]*)\n(?P<recipe>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)"
         head = re.search(shape, _text(project, runner), re.MULTILINE)
         if head and (_INSTALLS.search(head["recipe"]) or _PREPARES.search(head["needs"].partition(":")[2])):
-            project.missing(f"a `{argv[-1]}` target of {argv[0]} that needs no network")
+            project.missing("looked_for.offline_target", name=argv[-1], runner=argv[0])
         else:
             return True
     return False
@@ -105,8 +105,8 @@ _INSTALLS = re.compile(
     r"\b(?:tox|nox|uvx?|hatch|poetry|pdm|pipenv|rye|pixi|docker(?:-compose)?|podman|conda|mamba|virtualenv|curl|wget"
     r"|pip3? install|-m (?:venv|pip|tox|nox|build)|npm|apt(?:-get)?|brew|git clone)\b"
 )
-"""Programs that make an environment of their own, or fetch something."""
+"""Programs that create an environment of their own, or download something."""
 _PREPARES = re.compile(
     r"\b(?:install\w*|deps?|dependencies|requirements|v?env|virtualenv|setup|bootstrap|develop|dev|sync|init)\b|VENV"
 )
-"""Names of targets that do so before."""
+"""Names of prerequisite targets that do so."""

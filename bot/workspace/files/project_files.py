@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.errors import Refused
-from bot.reports.locale.reasons import english
+from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
 from bot.rules.setup.manifests import PackageJson, Pyproject
 from bot.rules.toml_reader import read_toml
@@ -35,7 +35,7 @@ class Project:
 
     tree: Path
     directory: str = ""
-    looked_for: list[str] = field(default_factory=list)
+    looked_for: list[Reason] = field(default_factory=list)
     _texts: dict[str, str | None] = field(default_factory=dict)
     _package: PackageJson | None = None
     _pyproject: Pyproject | None = None
@@ -62,8 +62,9 @@ class Project:
         """The shell command that does this here, started in the tree."""
         return f"cd {quoted_directory(self.directory)} && {command}" if self.directory else command
 
-    def missing(self, what: str) -> None:
-        """Note what was looked for in vain; the same thing once."""
+    def missing(self, kind: str, **values: str) -> None:
+        """Records what was looked for in vain, as a reason of that kind; the same one once."""
+        what = make_reason(kind, **values)
         if what not in self.looked_for:
             self.looked_for.append(what)
 
@@ -152,7 +153,7 @@ class Project:
             state = read_state(self.tree, self.within(path), limit=_MAX_BYTES)
         except (OSError, Refused) as error:
             if isinstance(error, OSError) and error.errno == errno.EFBIG:
-                self.missing(english(make_reason("file.too_large", path=path)))
+                self.missing("file.too_large", path=path)
             else:
                 self._note("file.unreadable", path, error)
             return None
@@ -168,12 +169,12 @@ class Project:
             self._note("file.broken", path, error)
             return {}
         if not isinstance(value, dict):
-            self.missing(english(make_reason("file.no_object", path=path)))
+            self.missing("file.no_object", path=path)
             return {}
         return value
 
     def _note(self, kind: str, path: str, error: Exception) -> None:
-        self.missing(english(make_reason(kind, path=path, error=_first_line(error))))
+        self.missing(kind, path=path, error=_first_line(error))
 
 
 def section(data: Mapping[str, object], *keys: str) -> Mapping[str, object] | None:

@@ -16,6 +16,8 @@ from bot.logs import get_logger
 from bot.model import ShellCommand
 from bot.model.setups import SetupPlan, SetupStep
 from bot.proc import ProcResult
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.workspace.dependencies.cache import (
     DependencyCache,
     Listing,
@@ -26,7 +28,7 @@ from bot.workspace.dependencies.cache import (
     prepare_directory,
     store_entry,
 )
-from bot.workspace.dependencies.cache_key import Unknown, key_of
+from bot.workspace.dependencies.cache_key import UnknownInput, key_of
 from bot.workspace.dependencies.disk_budget import trim
 from bot.workspace.dependencies.relocation import Unmovable, is_plain
 from bot.workspace.files.tree_digest import MADE_BY_TOOLS
@@ -144,16 +146,17 @@ class _Work:
             return await asyncio.to_thread(
                 key_of, step, self.tree, self.sandbox, self.grant.env, earlier=earlier, commit=commit
             )
-        except (Unknown, OSError, GitError, MendbotError) as error:
-            self._log_trouble("dependencies_not_known", step, error)
+        except (OSError, GitError, MendbotError) as error:
+            self._log_problem("dependencies_not_known", step, error)
             return None
 
     async def _commit(self) -> str:
-        """The commit that a repository's own setup can read all of; Unknown where more than that lies in the tree."""
+        """The commit that a repository's own setup can read all of; raises UnknownInput if the tree holds more."""
         before = await asyncio.to_thread(listing, self.tree)
         made = [name for name in before or () if PurePath(name).name in MADE_BY_TOOLS]
         if before is None or made:
-            raise Unknown(f"{made[0]} is there already" if made else "the tree is too large")
+            reason = make_reason("cache.already_there", name=made[0]) if made else make_reason("cache.large_tree")
+            raise user_error(reason, UnknownInput)
         return (await git("rev-parse", "HEAD", cwd=self.tree)).decode().strip()
 
     @asynccontextmanager
@@ -171,7 +174,7 @@ class _Work:
         try:
             names = None if entry is None else await give_entry(entry, self.tree)
         except (OSError, MendbotError) as error:
-            self._log_trouble("dependencies_not_given", step, error)
+            self._log_problem("dependencies_not_given", step, error)
             return False
         if entry is None or names is None:
             return False
@@ -193,15 +196,15 @@ class _Work:
         try:
             after = await self._listing()
             if after is None:
-                raise Unmovable("the tree has too many files")
+                raise user_error(make_reason("cache.large_tree"), Unmovable)
             there = (name for name in step.products if os.path.lexists(self.tree / name))
             names = _outermost({*made_since(before, after), *there})
             if not names:
-                raise Unmovable("setup made nothing")
+                raise user_error(make_reason("cache.nothing"), Unmovable)
             await store_entry(entry, self.tree, names, self._places(), lambda size: trim(directory, need=size))
-        except (Unmovable, OSError, MendbotError) as error:
+        except (OSError, MendbotError) as error:
             self.own.clear()
-            self._log_trouble("dependencies_not_kept", step, error)
+            self._log_problem("dependencies_not_kept", step, error)
             return
         self.own |= dict.fromkeys(names, entry.name)
 
@@ -214,7 +217,7 @@ class _Work:
         found |= {str(proc.base_python().parent.parent)}
         return tuple(sorted(place for place in found if place.strip("/")))
 
-    def _log_trouble(self, event: str, step: SetupStep, error: Exception) -> None:
+    def _log_problem(self, event: str, step: SetupStep, error: Exception) -> None:
         run = step.run if isinstance(step.run, str) else " ".join(step.run)
         log.warning(event, step=self.mask(run), because=self.mask(str(error)))
 

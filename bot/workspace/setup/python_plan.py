@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bot.model import CheckName, ShellCommand
 from bot.model.setups import SetupStep, WantedProgram
+from bot.reports.locale.catalog import t
 from bot.rules.setup.manifests import Pyproject
 from bot.rules.setup.python_commands import Wheels, editable, needed_python, uv_wheels, version_settings, wheels
 from bot.rules.setup.python_test_installs import needed_plugins
@@ -90,8 +91,8 @@ def _title(known: PythonProject, choice: Choice) -> str:
     if known.by_uv:
         options = " ".join(("uv sync --frozen --no-install-workspace --no-build", *_uv_options(known, choice)))
         return f"{options} && uv pip install {words}" if words else options
-    pinned = " (versions of the lock file)" if known.pins else ""
-    return f"pip install --only-binary :all: {words}{pinned}"
+    command = f"pip install --only-binary :all: {words}"
+    return t("en", "setup.lock_versions", command=command) if known.pins else command
 
 
 def _quoted(word: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.reports.locale.reasons import english
 from bot.rules.failures.junit import Unreadable
 from bot.rules.report_files.sarif import sarif_annotations
 
@@ -98,7 +99,7 @@ def test_places_are_found_by_uri_base_and_index() -> None:
 def test_what_is_no_sarif_is_a_reason(text: str, why: str) -> None:
     read = sarif_annotations(text, "lint", TREE)
     assert isinstance(read, Unreadable)
-    assert why in read.because
+    assert why in english(read.reason)
 
 
 def test_no_more_are_read_than_asked_for_and_each_once() -> None:

@@ -36,7 +36,7 @@ async def asked(
             ended = await run_step("test", wanted, tree, box, grant=names.granted(SandboxGrant()), mask=str)
             answer = names.answer(ended, str)
             log = ended.log.decode()
-            return ended.step.exit_code, names.unwelcome(log), dict(answer.outcomes) if answer else {}
+            return ended.step.exit_code, names.disturbed(log), dict(answer.outcomes) if answer else {}
 
     return await run()
 
@@ -46,8 +46,8 @@ async def test_pytest_lists_its_tests_outside_the_tree(tmp_path: Path, options: 
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "test_a.py").write_text(TESTS)
-    code, unwelcome, outcomes = await asked(tree, tmp_path / "own", f"python3 -m pytest -p no:cacheprovider {options}")
-    assert (code, unwelcome) == (1, False)
+    code, disturbed, outcomes = await asked(tree, tmp_path / "own", f"python3 -m pytest -p no:cacheprovider {options}")
+    assert (code, disturbed) == (1, False)
     assert outcomes == {"test_a.py::test_sees_nothing_of_it": "passed", "test_a.py::test_fails": "failed"}
     assert [path.name for path in tree.iterdir()] == ["test_a.py"]
     assert list((tmp_path / "own").iterdir()) == []
@@ -58,8 +58,8 @@ async def test_a_file_that_cannot_be_collected_hides_no_other_test(tmp_path: Pat
     tree.mkdir()
     (tree / "test_a.py").write_text(TESTS)
     (tree / "test_b.py").write_text("import no_such_module\n")
-    code, unwelcome, outcomes = await asked(tree, tmp_path / "own", "python3 -m pytest -p no:cacheprovider")
-    assert (code, unwelcome) == (1, False)
+    code, disturbed, outcomes = await asked(tree, tmp_path / "own", "python3 -m pytest -p no:cacheprovider")
+    assert (code, disturbed) == (1, False)
     assert (
         outcomes.items() >= {"test_a.py::test_sees_nothing_of_it": "passed", "test_a.py::test_fails": "failed"}.items()
     )
@@ -78,13 +78,13 @@ async def test_a_python_that_cannot_load_the_plugin_is_noticed(tmp_path: Path) -
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "test_a.py").write_text(TESTS)
-    _, unwelcome, outcomes = await asked(tree, tmp_path / "own", "python3 -I -m pytest -q")
-    assert unwelcome and outcomes == {}
+    _, disturbed, outcomes = await asked(tree, tmp_path / "own", "python3 -I -m pytest -q")
+    assert disturbed and outcomes == {}
 
 
 @pytest.mark.parametrize("instead", ["ln -s /etc/passwd", "mkfifo", "mkdir"])
 async def test_whatever_stands_in_the_lists_place_is_no_list(tmp_path: Path, instead: str) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
-    code, unwelcome, outcomes = await asked(tree, tmp_path / "own", f'{instead} "$MENDBOT_TEST_NAMES"')
-    assert (code, unwelcome, outcomes) == (0, False, {})
+    code, disturbed, outcomes = await asked(tree, tmp_path / "own", f'{instead} "$MENDBOT_TEST_NAMES"')
+    assert (code, disturbed, outcomes) == (0, False, {})

@@ -12,6 +12,7 @@ import pytest
 
 from bot.model import Annotation
 from bot.reports.format.redact import Redactor
+from bot.reports.locale.reasons import english
 from bot.rules.failures.junit import Unreadable
 from bot.rules.failures.log_lines import LINE_LIMIT
 from bot.workspace.checks.report_files import MAX_REPORT_BYTES, ReportFile
@@ -55,7 +56,7 @@ def test_an_old_report_does_not_count_and_the_same_content_written_anew_does(tre
     (tree / "out/r.xml").write_text(JUNIT % "bad")
     old = after(tree, lambda: None)
     assert isinstance(old, Unreadable)
-    assert "old" in old.because
+    assert "old" in english(old.reason)
     assert isinstance(after(tree, lambda: (tree / "out/r.xml").write_text(JUNIT % "bad")), tuple)
 
 
@@ -63,7 +64,7 @@ def test_a_check_without_a_report_has_none(tree: Path) -> None:
     assert ReportFile.before_the_run(tree, None) is None
     gone = after(tree, lambda: None)
     assert isinstance(gone, Unreadable)
-    assert "no such file" in gone.because
+    assert "no such file" in english(gone.reason)
 
 
 def _link(tree: Path, secret: Path) -> None:
@@ -108,7 +109,7 @@ def test_an_attack_is_refused_at_once_and_shows_nothing(
     began = time.process_time()
     read = after(tree, lambda: attack(tree, secret))
     assert isinstance(read, Unreadable)
-    assert "THE-APP-KEY" not in read.because
+    assert "THE-APP-KEY" not in english(read.reason)
     assert time.process_time() - began < CPU_S
 
 
@@ -117,7 +118,7 @@ def test_a_path_that_leaves_the_tree_is_refused(tree: Path, path: str) -> None:
     (tree.parent / "r.xml").write_text(JUNIT % "bad")
     read = after(tree, lambda: (tree.parent / "r.xml").write_text(JUNIT % "worse"), path)
     assert isinstance(read, Unreadable)
-    assert "path must be relative" in read.because
+    assert "path must be relative" in english(read.reason)
 
 
 def test_secrets_and_controls_are_gone_also_where_the_format_hides_them(tree: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model.setups import SetupStep, WantedProgram
-from bot.workspace.dependencies.cache_key import Unknown, key_of
+from bot.workspace.dependencies.cache_key import UnknownInput, key_of
 from tests.workspace.setup_steps import sandbox, step, tree
 
 READS = ("package.json", "packages/*/package.json", "patches", "requirements*.txt", ".yarn/plugins", "absent")
@@ -128,5 +128,5 @@ async def test_a_link_counts_as_what_it_leads_to(where: Path) -> None:
 @pytest.mark.parametrize("target", ["/etc/passwd", "../outside", "src"])
 async def test_a_link_that_leads_elsewhere_leaves_it_unknown(where: Path, target: str) -> None:
     (where / "absent").symlink_to(target)
-    with pytest.raises(Unknown):
+    with pytest.raises(UnknownInput):
         await key(where)

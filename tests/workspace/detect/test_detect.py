@@ -10,6 +10,7 @@ import pytest
 
 from bot.config import CheckPolicy, ChecksPolicy
 from bot.model import CheckName
+from bot.reports.locale.reasons import english
 from bot.workspace.detect.detect import NoCommand, ShellCommand, detect
 from bot.workspace.detect.target_finders import SCRIPTS
 
@@ -214,7 +215,7 @@ def test_a_target_comes_before_a_linter_nobody_asked_for(tmp_path: Path) -> None
 def test_what_was_looked_for_is_told(tmp_path: Path) -> None:
     found = detect(tmp_path, "test", NO_POLICY)
     assert isinstance(found, NoCommand)
-    told = "; ".join(found.looked_for)
+    told = "; ".join(map(english, found.looked_for))
     for place in (
         "checks.test.command",
         "mendbot.yml",
@@ -244,7 +245,10 @@ def test_a_broken_file_is_told_and_not_raised(tmp_path: Path, name: str, text: s
     (tmp_path / name).write_text(text)
     found = detect(tmp_path, "test", NO_POLICY)
     assert isinstance(found, NoCommand)
-    assert any(phrase.startswith(name) and ("broken" in phrase or "too large" in phrase) for phrase in found.looked_for)
+    assert any(
+        phrase.startswith(name) and ("broken" in phrase or "too large" in phrase)
+        for phrase in map(english, found.looked_for)
+    )
 
 
 @pytest.mark.parametrize(
@@ -268,4 +272,4 @@ def test_links_and_pipes_are_not_read(tmp_path: Path) -> None:
     os.mkfifo(tree / "pyproject.toml")
     found = detect(tree, "test", NO_POLICY)
     assert isinstance(found, NoCommand)
-    assert {phrase.split()[0] for phrase in found.looked_for} >= {"package.json", "pyproject.toml"}
+    assert {phrase.split()[0] for phrase in map(english, found.looked_for)} >= {"package.json", "pyproject.toml"}

@@ -11,6 +11,7 @@ import pytest
 
 from bot.config import CheckPolicy, ChecksPolicy
 from bot.model import CheckName
+from bot.reports.locale.reasons import english
 from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.detect.monorepo import projects_above, projects_below, repository_top, situated
 from bot.workspace.sandbox.sandbox import open_sandbox
@@ -136,14 +137,15 @@ def test_several_projects_below_are_named_and_none_is_taken(tmp_path: Path) -> N
     write(tmp_path, **{"api/go.mod": "", "web/package.json": package(test="a")})
     missing = detect(tmp_path, "test", NO_POLICY)
     assert isinstance(missing, NoCommand)
-    assert any("api, web" in phrase for phrase in missing.looked_for)
+    assert any("api, web" in english(reason) for reason in missing.looked_for)
 
 
 def test_what_was_looked_for_nearby_is_told_with_its_place(tmp_path: Path) -> None:
     write(tmp_path, **{"web/package.json": "{", "go.sum": ""})
     missing = detect(tmp_path, "test", NO_POLICY, ["web/a.js"])
     assert isinstance(missing, NoCommand)
-    assert any("in web" in phrase and "package.json is broken" in phrase for phrase in missing.looked_for)
+    phrases = map(english, missing.looked_for)
+    assert any("in web" in phrase and "package.json is broken" in phrase for phrase in phrases)
     assert len(set(missing.looked_for)) == len(missing.looked_for)
 
 
