@@ -6,11 +6,9 @@ import re
 import subprocess
 from collections.abc import Callable
 
-import pytest
-
 from demo.standin.server import StandIn
 from demo.standin.views import PullView
-from tests.e2e.conftest import POLICY, REPO, RIGHT, agent, assert_mended_once, label, wait_for_label
+from tests.e2e.conftest import POLICY, REPO, agent, label, wait_for_label
 from tests.e2e.server import Server
 from tests.machine import PATIENCE_S
 
@@ -79,11 +77,10 @@ def test_on_a_green_base_fixers_have_nothing_to_offer(github: StandIn, serve: Se
     assert github.world.pulls(REPO) == ()
 
 
-@pytest.mark.parametrize("content", ["42\n", "42"], ids=["right", "wrong"])
-def test_a_change_on_a_green_base_is_a_draft_that_says_so(github: StandIn, serve: Serve, content: str) -> None:
+def test_a_change_on_a_green_base_is_a_draft_that_says_so(github: StandIn, serve: Serve) -> None:
     """G-4, REQ-PROOF-005."""
     push(github, answer__txt="42\n")
-    serve(MENDBOT_AGENT_COMMAND=agent({"changes": [{"path": "other.txt", "content": content}]}))
+    serve(MENDBOT_AGENT_COMMAND=agent({"changes": [{"path": "other.txt", "content": "42\n"}]}))
     number = label(github, "Fix: the answer crashes")
     pull = drafted(github, number)
     assert pull.draft
@@ -100,16 +97,6 @@ def test_where_github_has_no_drafts_the_title_says_that_it_is_one(github: StandI
     assert (pull.draft, pull.title) == (False, "Draft: The answer crashes")
     assert "GitHub has no drafts for this repository" in github.world.issue(REPO, number).comments[0].body
     assert_claims_nothing(github, number, pull, GREEN)
-
-
-def test_a_fix_of_what_failed_is_ready_and_closes_the_issue(github: StandIn, serve: Serve) -> None:
-    """G-4."""
-    serve(MENDBOT_AGENT_COMMAND=agent(RIGHT))
-    number = label(github)
-    wait_for_label(github, number, "auto-fix-done")
-    assert_mended_once(github, number)
-    pull = github.world.pulls(REPO)[0]
-    assert (pull.draft, pull.closes, pull.title) == (False, (number,), "Fix: The answer is wrong")
 
 
 def test_fixers_fix_what_lint_showed_in_the_files_with_findings_alone(github: StandIn, serve: Serve) -> None:

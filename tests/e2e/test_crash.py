@@ -113,7 +113,8 @@ def test_killed_during_set_up_nothing_survives_and_it_is_done_again(github: Stan
     assert_nothing_left(bot)
 
 
-@pytest.mark.parametrize("delays_s", [(0.05,), pytest.param((0.0, 0.05), marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("delays_s", [(0.05,), (0.0, 0.05)])
 def test_killed_while_its_worktree_is_made(github: StandIn, serve: Serve, delays_s: Sequence[float]) -> None:
     many = {f"src/part{number // 100}/file{number}.txt": f"{number}\n" for number in range(3000)}
     github.world.push_commit(REPO, "main", many, "ada")

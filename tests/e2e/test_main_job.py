@@ -19,25 +19,10 @@ def test_a_label_becomes_one_pull_request_with_checks_comment_and_labels(github:
     assert_mended_once(github, number)
     pull = github.world.pulls(REPO)[0]
     assert pull.head == f"fix/issue-{number}"
+    assert (pull.draft, pull.closes, pull.title) == (False, (number,), "Fix: The answer is wrong")
     conclusions = {check.name: check.conclusion for check in github.world.check_runs(REPO, pull.head_sha)}
     assert conclusions["mendbot / test"] == conclusions["mendbot / fix"] == "success"
     assert conclusions["mendbot / lint"] == conclusions["mendbot / typecheck"] == "skipped"
-
-
-def test_issues_of_one_component_share_a_run_and_another_goes_alone(github: StandIn, serve: Serve) -> None:
-    """G-2."""
-    serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_QUIET_SECONDS="1")
-    world = github.world
-    numbers = [
-        world.create_issue(REPO, f"Wrong {part}", "answer.txt", author="ada", labels=(f"component:{part}",))
-        for part in ("a", "a", "b")
-    ]
-    for number in numbers:
-        world.add_label(REPO, number, "auto-fix", "ada")
-    for number in numbers:
-        wait_for_label(github, number, "auto-fix-done")
-    assert sorted(pull.closes for pull in world.pulls(REPO)) == [(1, 2), (3,)]
-    assert sorted(pull.head for pull in world.pulls(REPO)) == ["fix/issue-1-2", "fix/issue-3"]
 
 
 def test_a_run_that_fails_shows_evidence_reason_and_what_to_do(github: StandIn, serve: Serve) -> None:

@@ -70,6 +70,7 @@ def test_killed_while_a_pull_request_is_checked(github: StandIn, serve: Serve) -
     assert_whole(github, bot, sha)
 
 
+@pytest.mark.soak
 def test_killed_between_the_end_of_the_checks_and_their_report(github: StandIn, serve: Serve) -> None:
     slow_checks(github)
     bot = serve()
