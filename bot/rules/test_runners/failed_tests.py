@@ -59,17 +59,27 @@ def failed_tests(lines: Sequence[str], *more: Guarded) -> FailedTests:
     after the readers known here."""
     text = "\n" + "\n".join(lines) + "\n"
     found: dict[str, list[Section]] = {}
-    covered: set[int] = set()
+    ranges: list[range] = []
     for guards, reader in (*_READERS, *more):
         if not any(guard in text for guard in guards):
             continue
         for section in reader(lines):
-            covered.update(section.lines)
-            if section.name and (section.name in found or len(found) < MAX_TESTS):
+            ranges.append(section.lines)
+            if section.name and (section.name in found or len(found) < MOST_TESTS):
                 found.setdefault(section.name, []).append(section)
     tests = [_joined(name, sections) for name, sections in found.items()]
     tests.sort(key=lambda test: test.lines[0].start)
-    return FailedTests(tuple(tests), frozenset(covered))
+    return FailedTests(tuple(tests), _union(ranges))
+
+
+def _union(ranges: list[range]) -> frozenset[int]:
+    """The indexes in any of the ranges; each is looked at once, however much the ranges overlap."""
+    covered: set[int] = set()
+    reached = 0
+    for lines in sorted(ranges, key=lambda lines: lines.start):
+        covered.update(range(max(lines.start, reached), lines.stop))
+        reached = max(reached, lines.stop)
+    return frozenset(covered)
 
 
 def _joined(name: str, sections: Sequence[Section]) -> FailedTest:

@@ -39,7 +39,7 @@ HEADS = [
 
 @pytest.mark.parametrize("head", HEADS)
 def test_a_hostile_log_takes_no_more_time_than_a_long_one(head: str) -> None:
-    text = "\n".join(head.replace("{}", str(number)) for number in range(20_000))
+    text = "\n".join(head.replace("{}", str(number)) for number in range(min(20_000, 10_000_000 // len(head))))
     lines = log_lines(text)
     before = time.process_time()
     failed_tests(lines)
