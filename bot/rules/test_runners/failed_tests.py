@@ -65,7 +65,7 @@ def failed_tests(lines: Sequence[str], *more: Guarded) -> FailedTests:
             continue
         for section in reader(lines):
             ranges.append(section.lines)
-            if section.name and (section.name in found or len(found) < MOST_TESTS):
+            if section.name and (section.name in found or len(found) < MAX_TESTS):
                 found.setdefault(section.name, []).append(section)
     tests = [_joined(name, sections) for name, sections in found.items()]
     tests.sort(key=lambda test: test.lines[0].start)
