@@ -61,6 +61,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "reports/runs/test_missing_setup.py": ("reports/runs/validation",),
     "reports/test_messages.py": ("reports/runs/pull_request",),
     "rules/commands/test_parser.py": (
+        "rules/commands/__init__",
         "rules/commands/markdown_lines",
         "rules/commands/verbs",
     ),

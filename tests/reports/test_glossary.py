@@ -14,7 +14,6 @@ from typing import get_args
 import pytest
 
 from bot.model import Language
-from bot.model.commands import PROBLEMS
 from bot.reports.locale.catalog import messages
 from bot.rules.commands.verbs import VERBS
 
@@ -23,7 +22,6 @@ ROOT = HERE.parent.parent
 TABLES: Mapping[str, Mapping[str, str]] = {
     **{f"reports.locale.{language}": messages(language) for language in get_args(Language)},
     "rules.commands.verbs": {name: verb.usage for name, verb in VERBS.items()},
-    "model.commands": PROBLEMS,
 }
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
