@@ -21,16 +21,12 @@ from bot.reports.format.truncate import one_line
 from bot.reports.locale.reasons import english, refused, user_error
 from bot.rules.reasons import make_reason, quoted
 from bot.workspace.git.hazards import costly_pattern, refuse_hazards
-from bot.workspace.git.repo_lock import POLL_S, common_dir, exclusive
+from bot.workspace.git.repo_lock import common_dir, wait_for_git_lock
 
 MINIMUM_VERSION = (2, 39)
 """The oldest git that is tested and still fixed by a distribution (Debian's); `merge-tree --write-tree` wants 2.38."""
 
-STALE_LOCK_S = 60.0
-"""A lock file older than this was left by a process that died (threats.md 3); git itself holds one for moments."""
-
 _MAX_OUTPUT = 64 << 20
-_LOCK_WAIT_S = 2.0
 _LOCK_TRIES = 4
 _LOOK_AGAIN_S = 0.05
 _LONG_S = 1.0
@@ -143,7 +139,7 @@ async def git(
     `args` may begin with further `-c` pairs; `env` is added to the scrubbed environment. Raises GitError for an exit
     code not in `ok`, Transient for a time-out, a full disk or a live lock, ConfigError where git is not installed,
     Refused (`unreadable_tree`) where what `work_tree` holds would keep git busy or waiting for ever.
-    A lock file left by a dead process (older than `STALE_LOCK_S`) is deleted and the command run once more; so is one
+    A lock file left by a dead process (older than a minute) is deleted and the command run once more; so is one
     that died of another's worktree, which was just being made or removed. `unread` gets `args` and stderr where git
     did its work but for directories that it could not open.
     """
@@ -156,7 +152,7 @@ async def git(
         if result.exit_code in ok:
             break
         if (lock := _lock_named(result, git_dir)) is not None:
-            await _overcome(lock, common_dir(git_dir or directory), deadline)
+            await wait_for_git_lock(lock, common_dir(git_dir or directory), deadline)
         elif _COMING_OR_GOING.search(result.errors) is not None:
             await asyncio.sleep(_LOOK_AGAIN_S)
         else:
@@ -251,29 +247,6 @@ def _lock_named(result: proc.ProcResult, git_dir: Path | None) -> Path | None:
     lock = Path(os.path.realpath(found["ref"] or f"{found['config']}.lock"))
     # what a command prints is not to be trusted with the deletion of other files
     return lock if lock.is_relative_to(os.path.realpath(common_dir(git_dir))) else None
-
-
-async def _overcome(lock: Path, common: Path, deadline: float) -> None:
-    """Return when `lock` is gone: let go by its owner, or deleted as stale. Transient if it is young and stays."""
-    patience = min(deadline, time.monotonic() + _LOCK_WAIT_S)
-    while (age := _age_s(lock)) is not None:
-        if age > STALE_LOCK_S:
-            # under a mutex, and looked at again: else two of us could each delete the other's fresh lock
-            async with exclusive(common, "locks"):
-                if (_age_s(lock) or 0.0) > STALE_LOCK_S:
-                    lock.unlink(missing_ok=True)
-            return
-        if time.monotonic() >= patience:
-            because = make_reason("git.locked", path=str(lock), seconds=round(STALE_LOCK_S))
-            raise Transient(english(because), max(1.0, STALE_LOCK_S - age + 1), because=because)
-        await asyncio.sleep(POLL_S)
-
-
-def _age_s(lock: Path) -> float | None:
-    try:
-        return time.time() - lock.lstat().st_mtime
-    except OSError:
-        return None
 
 
 def _failure(args: tuple[str, ...], result: proc.ProcResult, directory: Path, work_tree: Path | None) -> Exception:

@@ -260,20 +260,16 @@ class Tree:
             scratch.unlink(missing_ok=True)
 
     async def _id(self, expression: str) -> str:
-        found = await self._maybe_id(expression)
-        if found is None:
+        if expression.startswith("-"):
+            raise ValueError(f"{expression!r} is no object name")
+        found = await git("rev-parse", "--verify", "--quiet", expression, git_dir=self.git_dir, ok=(0, 1))
+        if not found.strip():
             raise self._names_nothing("rev-parse", expression)
-        return found
+        return decode(found).strip()
 
     def _names_nothing(self, command: str, expression: str) -> GitError:
         message = english(make_reason("git.names_nothing", name=expression, path=str(self.git_dir)))
         return GitError(("git", command), 1, message)
-
-    async def _maybe_id(self, expression: str) -> str | None:
-        if expression.startswith("-"):
-            raise ValueError(f"{expression!r} is no object name")
-        found = await git("rev-parse", "--verify", "--quiet", expression, git_dir=self.git_dir, ok=(0, 1))
-        return decode(found).strip() or None
 
     async def _ask(self, *args: str, stdin: str | None = None, env: dict[str, str] | None = None) -> str:
         fed = None if stdin is None else encode(stdin)
@@ -293,10 +289,5 @@ def _identity(author: str) -> dict[str, str]:
     found = _AUTHOR.fullmatch(author)
     if found is None or not found[1]:
         raise ValueError(f"{author!r} is not of the form `Name <email>`")
-    name, email = found.groups()
-    return {
-        "GIT_AUTHOR_NAME": name,
-        "GIT_AUTHOR_EMAIL": email,
-        "GIT_COMMITTER_NAME": name,
-        "GIT_COMMITTER_EMAIL": email,
-    }
+    fields = {"NAME": found[1], "EMAIL": found[2]}
+    return {f"GIT_{role}_{name}": value for role in ("AUTHOR", "COMMITTER") for name, value in fields.items()}

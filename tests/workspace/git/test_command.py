@@ -131,7 +131,7 @@ async def test_a_young_lock_is_left_alone_and_said_to_be_so(tmp_path: Path) -> N
 
 
 async def test_a_young_lock_that_is_let_go_of_only_delays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.workspace.git.command._LOCK_WAIT_S", PATIENCE_S)
+    monkeypatch.setattr("bot.workspace.git.repo_lock._LOCK_WAIT_S", PATIENCE_S)
     repo = make_repo(tmp_path / "r")
     planted = _plant(repo / ".git/index.lock", age_s=0)
 
