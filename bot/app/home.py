@@ -10,7 +10,7 @@ from bot.logs import get_logger
 from bot.reports.format.truncate import one_line
 from bot.store.database.engines import APPLICATION_ID
 from bot.store.database.open import FILE, application_id
-from bot.workspace.files.home_directories import claim_directories, is_marked, mark, tighten
+from bot.workspace.files.home_directories import claim_directories, is_marked, mark, restrict_access
 
 _OF_THE_SYSTEM = frozenset({"lost+found"})
 """What a new file system holds."""
@@ -37,7 +37,7 @@ def claim_home(home: Path) -> None:
                 "name a new or an empty directory"
             )
         mark(home)
-        tighten(home)
+        restrict_access(home)
         for where in claim_directories(home):
             log.warning("directory_left", path=str(where), because="it holds what Mendbot did not make")
     except OSError as error:
@@ -51,7 +51,7 @@ def open_home(home: Path) -> None:
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
         if is_marked(home):
-            tighten(home)
+            restrict_access(home)
         claim_directories(home, _OF_A_SESSION)
     except OSError as error:
         raise _unusable(home, error) from None

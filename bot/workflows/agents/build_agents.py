@@ -32,7 +32,7 @@ from bot.store.history.snapshot import tool_session_id, write_snapshot
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import mirror_path
 from bot.workspace.patch import apply_changes
-from bot.workspace.sandbox.agent_program import lent, own_argv
+from bot.workspace.sandbox.agent_program import operator_grant, resolved_argv
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.sandbox import Sandbox
 
@@ -92,10 +92,10 @@ class AgentFactory:
             return self._replay(row)
         check_specs([spec])
         own = operators_argv(settings, spec, by_operator=row.spec.agents_by_operator)
-        grant = lent(settings) if own is not None else SandboxGrant()
+        grant = operator_grant(settings) if own is not None else SandboxGrant()
         return CommandAgent(
             runner,
-            _split(spec.removeprefix("command:")) if own is None else own_argv(own, self.sandbox),
+            _split(spec.removeprefix("command:")) if own is None else resolved_argv(own, self.sandbox),
             env=grant.env,
             read_only=grant.read_only,
             network=grant.network,

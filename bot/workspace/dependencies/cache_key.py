@@ -74,7 +74,7 @@ def _add(digest: hashlib._Hash, part: bytes) -> None:
 
 
 def _machine(sandbox: Sandbox, env: Mapping[str, str]) -> Iterator[str]:
-    packages = sandbox.box.packages.env if sandbox.box is not None else {}
+    packages = sandbox.bubblewrap.registry.env if sandbox.bubblewrap is not None else {}
     yield from (sysconfig.get_platform(), " ".join(platform.libc_ver()), _system(), str(os.geteuid()))
     yield from (sys.version, str(proc.base_python()), sandbox.level, *sandbox.search_path())
     for variables in (env, packages):

@@ -28,7 +28,7 @@ def mark(directory: Path) -> None:
             raise
 
 
-def begin_home(home: Path) -> None:
+def create_home(home: Path) -> None:
     """Make a home that begins with what was fetched into it, marked as ours, so that `serve` takes it later. One
     that holds files already is never marked. Raises UserError where it cannot be made."""
     try:
@@ -44,7 +44,7 @@ def is_marked(directory: Path) -> bool:
     return read_or_none(directory, MARK, limit=len(_TEXT)) == _TEXT.encode()
 
 
-def tighten(directory: Path) -> None:
+def restrict_access(directory: Path) -> None:
     """Close to everybody else a directory of ours that all users of this machine may enter. One that a group alone
     shares was arranged so by its operator and stays."""
     mode = stat.S_IMODE(directory.stat().st_mode)
@@ -64,7 +64,7 @@ def claim_directories(home: Path, names: Iterable[str] = DIRECTORIES) -> tuple[P
             left.append(where)
             continue
         mark(where)
-        tighten(where)
+        restrict_access(where)
     return tuple(left)
 
 

@@ -1,5 +1,5 @@
-"""Whether the sandbox shows the operator's own agent program, found out before a run depends on it. What is on this
-machine and not in the sandbox is named with the settings that grant it."""
+"""Checks that the operator's own agent program can start in the sandbox, before a run depends on it.
+A program of this machine that the sandbox does not show is named with the settings that grant it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bot.workspace.sandbox.sandbox import Sandbox
 _PROBE_S = 30.0
 _FIRST_BYTES = 512
 _MAX_STEPS = 4
-_LOOK = """
+_PROBE_SCRIPT = """
 number=0
 for word; do
   case $word in
@@ -46,15 +46,16 @@ class _Need:
     named: bool = False
 
 
-def lent(settings: Settings) -> SandboxGrant:
-    """What the operator lends to the agents that are the operator's own."""
+def operator_grant(settings: Settings) -> SandboxGrant:
+    """Returns what the operator's own agents may use beyond the tree: variables, network and directories."""
     env = {name: os.environ[name] for name in settings.agent_env if name in os.environ}
     return SandboxGrant(network=settings.agent_network, env=env, read_only=settings.agent_binds)
 
 
-def own_argv(argv: tuple[str, ...], sandbox: Sandbox) -> tuple[str, ...]:
-    """The operator's command line, with the path of a program that this machine finds by its name and the sandbox does
-    not: its PATH has none of the user's directories."""
+def resolved_argv(argv: tuple[str, ...], sandbox: Sandbox) -> tuple[str, ...]:
+    """Returns the command line with the program's path, where only this machine finds it by its name.
+
+    The sandbox's PATH has none of the user's directories."""
     if not argv or "/" in argv[0] or sandbox.finds(argv[0]):
         return argv
     return (shutil.which(argv[0]) or argv[0], *argv[1:])
@@ -63,14 +64,14 @@ def own_argv(argv: tuple[str, ...], sandbox: Sandbox) -> tuple[str, ...]:
 async def program_problem(argv: tuple[str, ...], tree: Path, sandbox: Sandbox, settings: Settings) -> Reason | None:
     """Returns why the agent with this command line cannot start in `tree` (absolute), with the remedy, or None.
 
-    Raises UserError where nothing may run, or where a path to lend shows too much."""
+    Raises UserError where nothing may run, or where a granted path shows too much."""
     for path in settings.agent_binds:
         if not os.access(path, os.F_OK):
             return make_reason("agent_program.no_bind", path=str(path))
     filled = tuple(word.replace("{worktree}", str(tree)) for word in argv)
-    needs = tuple(_needs(own_argv(filled, sandbox), filled[0], tree))
-    command = ShellCommand(run=("sh", "-c", _LOOK, "sh", *(need.word for need in needs)), timeout_s=_PROBE_S)
-    result = await sandbox.run(command, tree, grant=lent(settings))
+    needs = tuple(_needs(resolved_argv(filled, sandbox), filled[0], tree))
+    command = ShellCommand(run=("sh", "-c", _PROBE_SCRIPT, "sh", *(need.word for need in needs)), timeout_s=_PROBE_S)
+    result = await sandbox.run(command, tree, grant=operator_grant(settings))
     printed = result.output.decode(errors="replace").splitlines()
     unseen = [need for number, need in enumerate(needs) if f"unseen {number}" in printed]
     return _problem(filled[0], unseen, tree, settings) if unseen else None
@@ -91,7 +92,7 @@ def _needs(argv: tuple[str, ...], program: str, tree: Path) -> Iterator[_Need]:
 
 
 def _interpreters(file: Path) -> Iterator[_Need]:
-    """The programs that run a script, as its first line names them, and so on."""
+    """Yields the interpreter that a script's first line names, that interpreter's own, and so on."""
     for _ in range(_MAX_STEPS):
         line = _first_line(file)
         if not line.startswith("#!"):
@@ -144,15 +145,15 @@ def _problem(program: str, unseen: Sequence[_Need], tree: Path, settings: Settin
 
 
 def _binds(files: Sequence[Path], known: Sequence[Path]) -> list[str]:
-    """The fewest narrow paths that show these files and what their links lead to, beside those lent already."""
-    wanted = [*known, *(_around(each) for file in files for each in (file, file.resolve()))]
+    """Returns the fewest narrow paths that show these files and their links' targets, with those granted already."""
+    wanted = [*known, *(_directory_to_grant(each) for file in files for each in (file, file.resolve()))]
     kept = [path for path in wanted if not any(path != other and path.is_relative_to(other) for other in wanted)]
     system = (Path("/usr"), Path("/bin"), Path("/lib"))
     return [str(path) for path in dict.fromkeys(kept) if not any(path.is_relative_to(each) for each in system)]
 
 
-def _around(file: Path) -> Path:
-    """The directory to lend for a program: what it is installed in, never the home or more."""
+def _directory_to_grant(file: Path) -> Path:
+    """Returns the directory to grant for a program: its installation, never the home or more."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path's own raises for a user without one
     broad = {Path("/"), *home.parents, home, home.resolve(), *home.resolve().parents}
     prefix = file.parent.parent

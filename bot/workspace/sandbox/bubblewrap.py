@@ -1,4 +1,4 @@
-"""What a check sees when it runs in bubblewrap: the mounts, the limits, the environment, as one argv.
+"""Makes the argv and the environment of a command in bubblewrap: mounts, limits, variables.
 bubblewrap's protection "is entirely determined by the arguments" (its README), so they are made in this file alone."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bot.proc import COOKIE, memory_is_counted
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 
-HOME_IN_BOX = "/home/bot"
+SANDBOX_HOME = "/home/bot"
 GO_MODULES = ".cache/mendbot/go"
 CARGO_HOME = ".cache/mendbot/cargo"
 """Where setup leaves what Go and Cargo download, relative to the tree: HOME lasts for one command."""
@@ -53,7 +53,7 @@ _PACKAGE_VARIABLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SandboxGrant:
-    """What one command gets beyond its tree. `env` is for the command alone; paths must exist.
+    """What one command may use beyond its tree. `env` is for the command alone; paths must exist.
 
     Without `tree_programs` no program of the tree is on PATH: what has the network must not be anybody's code (T31).
     `home` is what stands at the command's HOME, which else is a small file system in memory."""
@@ -67,42 +67,42 @@ class SandboxGrant:
 
 
 @dataclass(frozen=True, slots=True)
-class Packages:
-    """How this machine's package clients reach their registry; given only with the network."""
+class RegistryAccess:
+    """Environment and files by which this machine's package clients reach their registry; granted with the network."""
 
     env: Mapping[str, str]
     paths: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
-    """A bubblewrap that may work here; `forbid_nesting` is false where it is older than 0.8.
+class Bubblewrap:
+    """The program bubblewrap with what every command may read; `forbid_nesting` is false for versions before 0.8.
 
-    `toolchains` are the operator's, `tools` those of `workspace.sandbox.check_tools`, `programs` those of
-    `workspace.sandbox.fetched_programs`, which are there only where nothing else provides them as they are wanted. The
-    bot's own environment is not there."""
+    `toolchains` are the operator's directories, `tools` those of `check_tools`, `programs` those of `fetched_programs`.
+    The bot's own environment is not shown."""
 
     bwrap: Path
     prlimit: Path
     toolchains: tuple[Path, ...]
-    packages: Packages
+    registry: RegistryAccess
     forbid_nesting: bool = True
     tools: tuple[Path, ...] = ()
     programs: tuple[Path, ...] = ()
 
     def env(self, tree: Path, grant: SandboxGrant) -> dict[str, str]:
-        """All the variables there are inside. They are bubblewrap's own too: its process is pid 1 of the box, and
-        what it was started with can be read there in /proc/1/environ, so `--clearenv` alone would leak (trust 0.2)."""
+        """Returns all variables inside the sandbox, which bubblewrap itself is started with too.
+
+        Its process is pid 1 there and /proc/1/environ can be read, so `--clearenv` alone would leak (trust 0.2)."""
         path = tree_tools(tree) if grant.tree_programs else []
         path += [str(directory / "bin") for directory in (*self.programs, *self.toolchains, *self.tools)]
         path += self.system_path()
-        packages = self.packages.env if grant.network else _OFFLINE
+        packages = self.registry.env if grant.network else _OFFLINE
         return {
             "PATH": ":".join(dict.fromkeys(path)),
-            "HOME": HOME_IN_BOX,
+            "HOME": SANDBOX_HOME,
             **PLAIN_ENVIRONMENT,
-            **_IN_BOX,
-            **downloaded(tree),
+            **_INSIDE,
+            **download_variables(tree),
             **packages,
             **{name: value for name, value in grant.env.items() if not _for_the_loader(name)},
         }
@@ -112,7 +112,7 @@ class Box:
         return [f"{sys.base_prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin"]
 
     def argv(self, command: ShellCommand, tree: Path, grant: SandboxGrant) -> tuple[str, ...]:
-        """The command in its box. Raises UserError for a path that would show too much or does not exist."""
+        """Returns the argv for the sandbox. Raises UserError for a path that shows too much or does not exist."""
         network = ("--share-net",) if grant.network else ()
         nesting = ("--disable-userns",) if self.forbid_nesting else ()
         return (
@@ -128,10 +128,10 @@ class Box:
         )
 
     def _mounts(self, tree: Path, grant: SandboxGrant) -> Iterable[str]:
-        """In order of depth, as a mount hides what was mounted below it before; of two at one place the later wins."""
-        mounts = [*_system(), *_scratch(), _bind("--bind", _narrow(tree))]
+        """Yields mounts by depth: a mount hides earlier ones below its path. Of two for one path the later wins."""
+        mounts = [*_system(), *_scratch(), _bind("--bind", _checked_path(tree))]
         if grant.home is not None:
-            mounts.append(("--bind", str(grant.home), HOME_IN_BOX))
+            mounts.append(("--bind", str(grant.home), SANDBOX_HOME))
         pythons = {Path(sys.base_prefix), Path(sys.base_prefix).resolve()}
         readable = (*sorted(pythons), *self.toolchains, *self.tools, *self.programs)
         mounts += [_bind("--ro-bind", path) for path in readable if _needs_mount(path)]
@@ -140,40 +140,41 @@ class Box:
             mounts.append(_bind("--ro-bind", git))
         if grant.network:
             mounts += [_bind("--ro-bind-try", Path("/etc", name)) for name in _ETC_NETWORK]
-            mounts += [_bind("--ro-bind-try", path) for path in self.packages.paths]
-        mounts += [_bind("--bind", _narrow(path)) for path in grant.writable]
-        mounts += [_bind("--ro-bind", _narrow(path)) for path in grant.read_only]
+            mounts += [_bind("--ro-bind-try", path) for path in self.registry.paths]
+        mounts += [_bind("--bind", _checked_path(path)) for path in grant.writable]
+        mounts += [_bind("--ro-bind", _checked_path(path)) for path in grant.read_only]
         mounts.sort(key=lambda mount: len(PurePosixPath(mount[-1]).parts))
         return (word for mount in mounts for word in mount)
 
 
 def _for_the_loader(name: str) -> bool:
-    """LD_PRELOAD and its like would load the tree's code into bubblewrap itself, outside; they are set inside."""
+    """Whether the dynamic loader reads the variable. Such a variable would load the tree's code into bubblewrap itself,
+    outside the sandbox, so it is set inside."""
     return name.startswith("LD_")
 
 
-def downloaded(tree: Path) -> dict[str, str]:
-    """Variables by which Go and Cargo find what setup downloaded into the tree, where it did."""
-    places = {"GOMODCACHE": tree / GO_MODULES, "CARGO_HOME": tree / CARGO_HOME}
-    return {name: str(place) for name, place in places.items() if place.is_dir()}
+def download_variables(tree: Path) -> dict[str, str]:
+    """Returns the variables by which Go and Cargo find what setup downloaded into the tree."""
+    directories = {"GOMODCACHE": tree / GO_MODULES, "CARGO_HOME": tree / CARGO_HOME}
+    return {name: str(directory) for name, directory in directories.items() if directory.is_dir()}
 
 
 _OFFLINE: Mapping[str, str] = {"GOPROXY": "off", "CARGO_NET_OFFLINE": "true"}
-_IN_BOX: Mapping[str, str] = {
-    "GOCACHE": "/tmp/go-build",  # noqa: S108 - a place inside the box, larger than HOME
+_INSIDE: Mapping[str, str] = {
+    "GOCACHE": "/tmp/go-build",  # noqa: S108 - a path inside the sandbox, larger than HOME
     "GOTOOLCHAIN": "local",  # another one would be downloaded by each command anew
 }
 PLAIN_ENVIRONMENT: Mapping[str, str] = {"LANG": "C.UTF-8", "CI": "true"}
 
 
 def tree_tools(tree: Path) -> list[str]:
-    """The tree's own directories of tools, which come before all others on PATH."""
+    """Returns the tree's own directories of programs, which come before all others on PATH."""
     own = (tree / "node_modules" / ".bin", tree / ".venv" / "bin", tree / "venv" / "bin")
     return [str(directory) for directory in own if directory.is_dir()]
 
 
-def find_packages(environ: Mapping[str, str]) -> Packages:
-    """The package clients' settings among the bot's variables, by a fixed list of names, and what they point to."""
+def find_registry_access(environ: Mapping[str, str]) -> RegistryAccess:
+    """Returns the package clients' settings among these variables, by fixed names, and the files they name."""
     env = {name: value for name, value in environ.items() if name in _PACKAGE_VARIABLES}
     files = [Path(name) for name in (*_PACKAGE_CONFIGURATIONS, env.get("PIP_CONFIG_FILE", "/dev/null"))]
     texts = [*env.values(), *(path.read_text(errors="replace") for path in files if os.access(path, os.R_OK))]
@@ -183,7 +184,7 @@ def find_packages(environ: Mapping[str, str]) -> Packages:
         for path in named
         if os.access(path, os.R_OK) and _needs_mount(path) and path.parts[1] not in ("dev", "proc")
     )
-    return Packages(env, tuple(sorted(wanted)))
+    return RegistryAccess(env, tuple(sorted(wanted)))
 
 
 def _absolute_paths(text: str) -> Iterable[str]:
@@ -209,13 +210,13 @@ def _scratch() -> Iterable[tuple[str, ...]]:
     yield ("--proc", "/proc")
     yield from _hidden_in_proc()
     yield ("--dev", "/dev")
-    yield ("--symlink", "../tmp", "/var/tmp")  # noqa: S108 - places inside the box, empty and its own
-    for place, size in (("/tmp", 1024 * MIB), (HOME_IN_BOX, 256 * MIB), ("/dev/shm", 256 * MIB)):  # noqa: S108
+    yield ("--symlink", "../tmp", "/var/tmp")  # noqa: S108 - paths inside the sandbox, empty and its own
+    for place, size in (("/tmp", 1024 * MIB), (SANDBOX_HOME, 256 * MIB), ("/dev/shm", 256 * MIB)):  # noqa: S108
         yield ("--size", str(size), "--tmpfs", place)
 
 
 def _hidden_in_proc() -> Iterable[tuple[str, ...]]:
-    """What Docker hides of /proc too. A mount needs a place to be, and not every kernel has all of these."""
+    """Hides what Docker hides of /proc. A mount needs an existing path, and not every kernel has all of these."""
     for name in _HIDDEN_IN_PROC:
         path = Path("/proc", name)
         if path.is_dir():
@@ -237,7 +238,7 @@ def _needs_mount(path: Path) -> bool:
     return not _shows_home(path) and not path.is_relative_to("/usr")
 
 
-def _narrow(path: Path) -> Path:
+def _checked_path(path: Path) -> Path:
     if _shows_home(path.resolve()):
         raise user_error(make_reason("sandbox.shows_home", path=str(path)))
     if not os.access(path, os.F_OK):
@@ -246,8 +247,8 @@ def _narrow(path: Path) -> Path:
 
 
 def _limits(timeout_s: float) -> Iterable[str]:
-    """Per process, in bytes and seconds: prlimit(1) knows no suffixes. `nproc` does not bind uid 0."""
-    wishes = (
+    """Yields the limits of each process in bytes and seconds, as options of prlimit(1). `nproc` does not bind uid 0."""
+    limits = (
         ("nproc", resource.RLIMIT_NPROC, 512),
         ("fsize", resource.RLIMIT_FSIZE, 1024 * MIB),
         ("nofile", resource.RLIMIT_NOFILE, 4096),
@@ -256,6 +257,6 @@ def _limits(timeout_s: float) -> Iterable[str]:
         # what only reserves memory is no fault, and where the sum is watched what is used ends there
         *(() if memory_is_counted() else (("data", resource.RLIMIT_DATA, 4096 * MIB),)),
     )
-    for name, number, wish in wishes:
+    for name, number, limit in limits:
         ceiling = resource.getrlimit(number)[1]  # nobody without privilege may go above it
-        yield f"--{name}={wish if ceiling == resource.RLIM_INFINITY else min(wish, ceiling)}"
+        yield f"--{name}={limit if ceiling == resource.RLIM_INFINITY else min(limit, ceiling)}"

@@ -1,5 +1,5 @@
-"""The tools of projects without an environment of their own: mypy, pytest and ruff, apart from the bot's packages.
-They lie in a virtual environment of their own, made once from hashed pins; no project's code runs meanwhile."""
+"""Provides mypy, pytest and ruff to projects without an environment of their own, apart from the bot's packages.
+They are in one virtual environment, made once from hashed pins; no project's code runs meanwhile."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from bot.errors import UserError
 from bot.model.reasons import Reason
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import error_reason, make_reason
-from bot.workspace.files.home_directories import begin_home
-from bot.workspace.sandbox.package_registry import AGAIN_S, fetch_wheels, make_once
+from bot.workspace.files.home_directories import create_home
+from bot.workspace.sandbox.package_registry import RETRY_AFTER_S, fetch_wheels, make_once
 
 TOOLS = ("mypy", "pytest", "ruff")
 LOCK = Path(__file__).with_name("tools.lock")
@@ -37,37 +37,38 @@ _KEPT = frozenset({"python", "python3", *TOOLS})
 
 @dataclass(slots=True)
 class Tools:
-    """Where the tools lie, and whether they may be fetched: into `home`, where it is given and `fetch` allows it."""
+    """The tools' directory, and whether they may be fetched into `home`."""
 
     home: Path | None = None
     fetch: bool = False
     _failure: Reason | None = field(default=None, init=False)
-    _again_at: float = field(default=0.0, init=False)
+    _retry_at: float = field(default=0.0, init=False)
 
     def directory(self) -> Path | None:
-        """The directory whose `bin` holds the tools: what the installation brings, else what the home has; or None."""
-        places = [prepared() / "tools" / tools_digest(), *([self._place()] if self.home else [])]
+        """Returns the directory whose `bin` holds the tools: the installation's, else the home's, else None."""
+        places = [prepared_directory() / "tools" / tools_digest(), *([self._place()] if self.home else [])]
         return next((place for place in places if _is_made(place)), None)
 
     async def ready(self, *, wanted: bool) -> tuple[Path, ...]:
-        """The directories whose `bin` a command gets, tools first. They are fetched where `wanted` and still missing;
-        a fetch that fails leaves them missing, and `missing_because` has the reason."""
-        if wanted and self.directory() is None and self._may_fetch():
+        """Returns the directories whose `bin` a command gets. Fetches the tools if they are `wanted` and missing.
+
+        After a failed fetch they stay missing, and `missing_because` has the reason."""
+        if wanted and self.directory() is None and self._can_fetch():
             try:
-                begin_home(self._place().parent.parent)
+                create_home(self._place().parent.parent)
                 await make_tools(self._place())
             except UserError as error:
-                self._failure, self._again_at = error_reason(error), time.monotonic() + AGAIN_S
-        return self.now()
+                self._failure, self._retry_at = error_reason(error), time.monotonic() + RETRY_AFTER_S
+        return self.available()
 
-    def now(self) -> tuple[Path, ...]:
-        """What `ready` would give at this moment, without fetching anything."""
+    def available(self) -> tuple[Path, ...]:
+        """Returns what `ready` does, without fetching anything."""
         found = self.directory()
         return (found,) if found else ()
 
     def has(self, tool: str) -> bool:
-        """Whether a command may count on the tool: it is there, or nothing speaks against fetching it."""
-        return tool in TOOLS and (self.directory() is not None or self._may_fetch())
+        """Whether a command can use the tool: it is there or may be fetched."""
+        return tool in TOOLS and (self.directory() is not None or self._can_fetch())
 
     def missing_because(self) -> Reason:
         """Returns why the tools are missing, with the remedy."""
@@ -82,11 +83,11 @@ class Tools:
         """The tools as the operator's settings allow them."""
         return cls(home=settings.home.expanduser().absolute(), fetch=settings.tools == "auto")
 
-    def _may_fetch(self) -> bool:
+    def _can_fetch(self) -> bool:
         return (
             self.fetch
             and self.home is not None
-            and not (self._failure is not None and time.monotonic() < self._again_at)
+            and not (self._failure is not None and time.monotonic() < self._retry_at)
         )
 
     def _place(self) -> Path:
@@ -94,19 +95,19 @@ class Tools:
         return self.home / "tools" / tools_digest()
 
 
-def prepared() -> Path:
-    """What `make .venv` prepares beside the bot's packages: `tools/DIGEST` and `node`, each with a `bin`."""
+def prepared_directory() -> Path:
+    """Returns the directory that `make .venv` prepares: with `tools/DIGEST` and `node`, each with a `bin`."""
     return Path(sys.prefix, "share", "mendbot")
 
 
-def bundled() -> tuple[Path, ...]:
-    """The directory of the Node that came from the package registry, where there is one."""
-    node = prepared() / "node"
+def bundled_node() -> tuple[Path, ...]:
+    """Returns the directory of the Node that came from the package registry; empty if there is none."""
+    node = prepared_directory() / "node"
     return (node,) if (node / "bin" / "node").is_file() else ()
 
 
 def tools_digest() -> str:
-    """The name of the tools' directory: other pins, another interpreter or another machine make another one."""
+    """Returns the name of the tools' directory, which differs by pins, interpreter and machine."""
     parts = (sysconfig.get_platform(), sys.implementation.cache_tag or "", str(proc.base_python()))
     return hashlib.sha256(LOCK.read_bytes() + "\0".join(parts).encode()).hexdigest()[:16]
 
@@ -155,10 +156,10 @@ def _is_made(place: Path) -> bool:
 def main() -> None:
     """Prepare the tools and Node beside the bot's packages, as scripts/setup.sh asks."""
     try:
-        asyncio.run(make_tools(prepared() / "tools" / tools_digest()))
+        asyncio.run(make_tools(prepared_directory() / "tools" / tools_digest()))
     except UserError as error:
         sys.exit(english(make_reason("tools.setup_failed", why=error_reason(error))))
-    prepare_node(prepared() / "node")
+    prepare_node(prepared_directory() / "node")
 
 
 if __name__ == "__main__":

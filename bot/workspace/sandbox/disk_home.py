@@ -1,5 +1,5 @@
-"""A directory on disk that stands at HOME while one command with the network runs in the sandbox, and is gone after it.
-What package clients download there may be larger than the file system in memory that other commands get."""
+"""Provides a directory on disk as HOME of one command with the network in the sandbox, and deletes it afterwards.
+Package clients may download more than the file system in memory of other commands holds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.errors import Shortage, Transient, shortage
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
-from bot.workspace.files.home_directories import begin_home
+from bot.workspace.files.home_directories import create_home
 from bot.workspace.files.remove_tree import remove_directory
 
 _PREFIX = "mendbot-home-"
@@ -23,12 +23,12 @@ _LEFTOVER_S = 2 * 86_400.0
 
 @asynccontextmanager
 async def disk_home(home: Path | None) -> AsyncIterator[Path]:
-    """The directory: in `home/scratch`, or where temporary files lie without a home. It is deleted afterwards.
+    """Yields the directory, in `home/scratch` or, without a home, among the temporary files; deletes it afterwards.
 
     Raises UserError where it cannot be made, Shortage where the disk is full."""
     try:
         if home is not None:
-            begin_home(home)
+            create_home(home)
             (home / "scratch").mkdir(exist_ok=True, mode=0o700)
         made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=home / "scratch" if home else None))
         old = time.time() - _LEFTOVER_S

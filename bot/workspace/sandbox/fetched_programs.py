@@ -1,5 +1,5 @@
-"""Programs of projects that the machine may lack (pnpm, uv, just, …), each fetched once as a package from its registry.
-They lie in the home, apart from all projects; no project's code runs and no project's file is read meanwhile."""
+"""Fetches programs of projects that the machine may lack (pnpm, uv, just, …), each once, as a package of its registry.
+They are stored in the home, apart from all projects. No project's code runs and no project's file is read meanwhile."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from bot.model.setups import WantedProgram
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import error_reason, make_reason
 from bot.rules.setup.needed_programs import KNOWN, NODE_MANAGERS, is_berry, pinned
-from bot.workspace.files.home_directories import begin_home
-from bot.workspace.sandbox.check_tools import bundled
-from bot.workspace.sandbox.package_registry import AGAIN_S, fetch, fetch_wheels, make_once
+from bot.workspace.files.home_directories import create_home
+from bot.workspace.sandbox.check_tools import bundled_node
+from bot.workspace.sandbox.package_registry import RETRY_AFTER_S, fetch, fetch_wheels, make_once
 
 _FROM_PYPI = MappingProxyType({name: name for name in KNOWN if name not in NODE_MANAGERS} | {"just": "rust-just"})
 """The package of each program that comes from PyPI."""
@@ -49,7 +49,7 @@ ENVIRONMENT: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """What a command gets: directories whose `bin` comes first on its PATH, variables, and why others are missing."""
+    """What a command may use: directories whose `bin` comes first on PATH, variables, and why others are missing."""
 
     directories: tuple[Path, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Ready:
 
 @dataclass(slots=True)
 class Programs:
-    """Where programs lie, and whether they may be fetched: into `home`, where it is given and `allowed`."""
+    """The fetched programs below `home`, and whether more may be fetched (`allowed`)."""
 
     home: Path | None = None
     allowed: bool = False
@@ -67,9 +67,10 @@ class Programs:
     async def ready(
         self, wanted: Sequence[WantedProgram], finds: Callable[[str], bool], clients: Sequence[Path] = ()
     ) -> Ready:
-        """Make ready what is wanted. `finds` knows whether a command finds the program without; such a one is used
-        unless the project pins a version. `clients` are directories whose `bin` may hold npm. Raises nothing for a
-        fetch that fails: the program is `missing` then, unless the machine has one."""
+        """Fetches the wanted programs that are missing. One that `finds` knows is used unless its version is pinned.
+
+        `clients` are directories whose `bin` may hold npm. A failed fetch raises nothing: the program is `missing`
+        then, unless the machine has one."""
         found: list[Path] = []
         env: dict[str, str] = {}
         missing: dict[str, Reason] = {}
@@ -97,17 +98,17 @@ class Programs:
         reason, until = self._failures.get(place.name, (None, 0.0))
         if reason is None or time.monotonic() >= until:
             try:
-                begin_home(self.home)
+                create_home(self.home)
                 await make_once(place, partial(_is_made, name=program.name), partial(_fill, program, clients))
                 return place
             except UserError as error:
                 reason = error_reason(error)
-                self._failures[place.name] = (reason, time.monotonic() + AGAIN_S)
+                self._failures[place.name] = (reason, time.monotonic() + RETRY_AFTER_S)
         return make_reason("programs.not_fetched", program=program.name, version=pinned(program), why=reason)
 
 
 def _name(program: WantedProgram) -> str:
-    """The name of its directory: a digest that a project gives makes one of its own, which was checked against it."""
+    """Returns the name of the program's directory. A digest that a project gives is part of it, and was checked."""
     digest = hashlib.sha256(program.digest.encode()).hexdigest()[:12] if program.digest else ""
     return "-".join(filter(None, (program.name, pinned(program), digest)))
 
@@ -127,7 +128,7 @@ def _is_made(place: Path, name: str) -> bool:
 
 async def _from_npm(program: WantedProgram, place: Path, clients: Sequence[Path]) -> None:
     package = f"{_npm_package(program)}@{pinned(program)}"
-    clients = (*bundled(), *clients)
+    clients = (*bundled_node(), *clients)
     npm = next((str(each / "bin" / "npm") for each in clients if os.access(each / "bin" / "npm", os.X_OK)), "npm")
     quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--prefix", str(place))
     await fetch(npm, "pack", package, "--loglevel=error", *quiet, cwd=place, programs=clients)

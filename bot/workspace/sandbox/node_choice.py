@@ -1,4 +1,4 @@
-"""Which Node.js a command gets where the machine has one beside Mendbot's: the one that fits what the project declares.
+"""Chooses between the machine's Node.js and Mendbot's: the one that fits what the project declares.
 A project that declares nothing gets the machine's, as it does when its authors run its scripts there."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _versions: dict[tuple[str, int], Version | None] = {}
 """The version of each Node that was asked, by its path and the time of its last change."""
 
 
-async def machines_node_fits(path: Sequence[str], ours: Path, project: Project, programs: Sequence[Path]) -> bool:
+async def machine_node_fits(path: Sequence[str], ours: Path, project: Project, programs: Sequence[Path]) -> bool:
     """Whether the command gets the Node on `path`, directories of the machine, and not the one below `ours`.
 
     It needs npm beside it. `programs` are directories of fetched programs, which may need a newer Node."""

@@ -17,10 +17,10 @@ from bot.reports.format.truncate import one_line
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.workspace.git.repo_lock import exclusive
-from bot.workspace.sandbox.bubblewrap import find_packages
+from bot.workspace.sandbox.bubblewrap import find_registry_access
 
 FETCH_S = 600.0
-AGAIN_S = 600.0
+RETRY_AFTER_S = 600.0
 """Seconds for which a failed fetch stands before the next command tries again."""
 
 _MAX_REASON = 200
@@ -28,9 +28,9 @@ _CAUSE = re.compile(r"(?i)(?:npm )?err(?:or|!)(?::| )(?! ?(?:code|syscall|errno|
 
 
 async def make_once(place: Path, is_made: Callable[[Path], bool], fill: Callable[[Path], Awaitable[None]]) -> None:
-    """Have `fill` make the directory `place` (absolute), in one step: there is all of it or nothing.
+    """Has `fill` make the directory `place` (absolute) in one step: all of it exists or nothing.
 
-    Who comes while another process makes it waits for it. Raises UserError with what went wrong, in one line."""
+    While another process makes it, this waits. Raises UserError with what went wrong, in one line."""
     fresh = place.with_name(f".{place.name}.new")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -59,12 +59,12 @@ async def fetch_wheels(env: Path, *packages: str, without: Sequence[str] = ("pip
 
 
 async def fetch(*argv: str, cwd: Path = Path("/"), programs: Sequence[Path] = ()) -> str:
-    """Run a package client in `cwd`, which holds nobody else's files; what it printed.
+    """Runs a package client in `cwd`, which holds nobody else's files, and returns its output.
 
-    Directories whose `bin` it needs come first on its PATH. Raises UserError with what went wrong, in one line."""
+    The `bin` of each directory of `programs` comes first on its PATH. Raises UserError with what went wrong."""
     kept = {name: os.environ[name] for name in ("HOME", "TMPDIR") if name in os.environ}
     path = os.pathsep.join([*(str(each / "bin") for each in programs), os.defpath])
-    env = {"LANG": "C.UTF-8", **kept, **find_packages(os.environ).env, "PATH": path}
+    env = {"LANG": "C.UTF-8", **kept, **find_registry_access(os.environ).env, "PATH": path}
     result = await proc.run(argv, cwd=cwd, env=env, timeout_s=FETCH_S)
     output = result.output.decode(errors="replace")
     if result.exit_code == 0:

@@ -1,4 +1,4 @@
-"""Runs checks, set-up and agents: in a bubblewrap box where that works, else as the operator's setting allows.
+"""Runs checks, setup commands and agents: in bubblewrap where that works, else as the operator's setting allows.
 Checks execute the repository's code, which may be anybody's, so what it can reach is decided here (T25-T31)."""
 
 from __future__ import annotations
@@ -27,11 +27,18 @@ from bot.reports.locale.reasons import english, user_error
 from bot.rules.reasons import make_reason, quoted
 from bot.rules.setup.needed_programs import lacking, uses_python
 from bot.workspace.files.project_files import Project
-from bot.workspace.sandbox.bubblewrap import PLAIN_ENVIRONMENT, Box, SandboxGrant, downloaded, find_packages, tree_tools
-from bot.workspace.sandbox.check_tools import TOOLS, Tools, bundled
+from bot.workspace.sandbox.bubblewrap import (
+    PLAIN_ENVIRONMENT,
+    Bubblewrap,
+    SandboxGrant,
+    download_variables,
+    find_registry_access,
+    tree_tools,
+)
+from bot.workspace.sandbox.check_tools import TOOLS, Tools, bundled_node
 from bot.workspace.sandbox.disk_home import disk_home
 from bot.workspace.sandbox.fetched_programs import Programs
-from bot.workspace.sandbox.node_choice import machines_node_fits
+from bot.workspace.sandbox.node_choice import machine_node_fits
 
 _PROBE_S = 20.0
 _LAST_BYTES = 4_096
@@ -41,13 +48,14 @@ _NO_GRANT = SandboxGrant()
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """Where commands run; made by `open_sandbox`. `trusted_only`: there is no box, so only code of people with write
-    access may run. `refused`: the operator demands a box and it does not work, so every run raises UserError."""
+    """Runs commands; made by `open_sandbox`. `trusted_only`: bubblewrap does not work here, so only code of people with
+    write access may run. `refused`: the operator demands bubblewrap and it does not work, so every run raises
+    UserError."""
 
     level: Literal["bubblewrap", "none", "refused"]
     trusted_only: bool
     description: Reason
-    box: Box | None
+    bubblewrap: Bubblewrap | None
     inherited: Mapping[str, str]
     toolchains: tuple[Path, ...]
     tools: Tools = field(default_factory=Tools)
@@ -55,17 +63,17 @@ class Sandbox:
     memory_mb: int = CHECK_MEMORY_MB
 
     def describe(self) -> str:
-        """One honest line for footers, `doctor` and the start-up log."""
+        """Returns one line in English for footers and the start-up log."""
         return english(self.description)
 
     async def run(
         self, command: ShellCommand, tree: Path, *, grant: SandboxGrant = _NO_GRANT, stdin: bytes | None = None
     ) -> ProcResult:
-        """Run the command in `tree` (absolute, there under its own path, writable but for its `.git`).
+        """Runs the command in `tree` (absolute, mounted at its own path, writable except its `.git`).
 
-        In the box a signal shows as exit code 128 + N, outside as -N; a program that is missing is a `spawn_error`
-        in both. Without a box the paths of `grant` have no effect and the network is there anyway. All processes of
-        the command together are killed past `memory_mb`, in the box or not.
+        In the sandbox a signal shows as exit code 128 + N, outside as -N; a missing program is a `spawn_error` in both.
+        Without bubblewrap the paths of `grant` have no effect and the network is always there. All processes of the
+        command together are killed past `memory_mb`.
         Raises UserError where nothing may run, or where a path to mount is missing or would show the home directory;
         Shortage where this machine has no process, memory or descriptor left for it.
         """
@@ -78,25 +86,28 @@ class Sandbox:
         grant = replace(grant, env={**programs.env, **grant.env})
         async with self._home(grant) as granted:
             provided = (*programs.directories, *await self._own_node(tree, command, programs.directories))
-            if self.box is None:
+            if self.bubblewrap is None:
                 argv, env = command.argv, self._plain_env(tree, granted, provided, tools)
             else:
-                box = replace(self.box, tools=tools, programs=provided)
-                argv, env = box.argv(command, tree, granted), box.env(tree, granted)
+                bubblewrap = replace(self.bubblewrap, tools=tools, programs=provided)
+                argv, env = bubblewrap.argv(command, tree, granted), bubblewrap.env(tree, granted)
             bounds = Bounds(total_memory_mb=self.memory_mb)
             result = await proc.run(argv, cwd=tree, env=env, timeout_s=command.timeout_s, stdin=stdin, bounds=bounds)
-        if (short_of := _short_of(result, boxed=self.box is not None)) is not None:
+        if (shortage_reason := _spawn_shortage(result, in_sandbox=self.bubblewrap is not None)) is not None:
             raise user_error(
-                make_reason("command.not_started", program=f"`{command.text}`", lacking=short_of), Shortage
+                make_reason("command.not_started", program=f"`{command.text}`", lacking=shortage_reason), Shortage
             )
-        return self._with_reason(command, result if self.box is None else _unwrapped(result), programs.missing)
+        if self.bubblewrap is not None:
+            result = _without_wrappers(result)
+        return self._with_reason(command, result, programs.missing)
 
     async def _own_node(self, tree: Path, command: ShellCommand, programs: Sequence[Path]) -> tuple[Path, ...]:
         """Mendbot's own Node where the command needs that and not the machine's or the operator's."""
         project = Project(tree, command.directory)
-        if self.provides("node") or not bundled():
+        if self.provides("node") or not bundled_node():
             return ()
-        return () if await machines_node_fits(self._system_path(), bundled()[0], project, programs) else bundled()
+        (ours,) = bundled_node()
+        return () if await machine_node_fits(self._system_path(), ours, project, programs) else (ours,)
 
     def finds(self, tool: str) -> bool:
         """Whether commands find the program without the tree's own: a tool of ours, the operator's or the system's."""
@@ -114,17 +125,17 @@ class Sandbox:
 
     def search_path(self) -> list[str]:
         """Where commands look for programs beside the tree's own: the toolchains, our tools, the system."""
-        path = [str(directory / "bin") for directory in (*self.toolchains, *self.tools.now(), *bundled())]
+        path = [str(directory / "bin") for directory in (*self.toolchains, *self.tools.available(), *bundled_node())]
         return path + self._system_path()
 
     def _system_path(self) -> list[str]:
-        return self._inherited_path() if self.box is None else self.box.system_path()
+        return self._inherited_path() if self.bubblewrap is None else self.bubblewrap.system_path()
 
     @asynccontextmanager
     async def _home(self, grant: SandboxGrant) -> AsyncIterator[SandboxGrant]:
-        """The grant with a HOME on disk for a command with the network in the box: what package clients download there
-        may be larger than memory should hold."""
-        if self.box is None or not grant.network or grant.home is not None:
+        """Yields the grant, with a HOME on disk for a command with the network in the sandbox: package clients may
+        download more than memory should hold."""
+        if self.bubblewrap is None or not grant.network or grant.home is not None:
             yield grant
             return
         async with disk_home(self.tools.home) as home:
@@ -157,7 +168,7 @@ class Sandbox:
         path += [str(directory / "bin") for directory in (*programs, *self.toolchains)]
         path += [*self._inherited_path(), *(str(directory / "bin") for directory in tools)]
         kept = {name: value for name, value in self.inherited.items() if name == "HOME"}
-        variables = {**kept, **PLAIN_ENVIRONMENT, **downloaded(tree), **grant.env}
+        variables = {**kept, **PLAIN_ENVIRONMENT, **download_variables(tree), **grant.env}
         return {"PATH": os.pathsep.join(dict.fromkeys(path)), **variables}
 
 
@@ -179,9 +190,9 @@ async def open_sandbox(
     without = Sandbox("none", False, none, None, inherited, chains, tools, programs, memory_mb)
     if mode == "none":
         return without
-    found = await _find_box(chains)
-    if isinstance(found, Box):
-        return replace(without, level="bubblewrap", description=await _describe_box(found), box=found)
+    found = await _find_bubblewrap(chains)
+    if isinstance(found, Bubblewrap):
+        return replace(without, level="bubblewrap", description=await _described(found), bubblewrap=found)
     if mode == "bubblewrap":
         return replace(without, level="refused", description=make_reason("sandbox.refused", why=found))
     return replace(without, trusted_only=True, description=make_reason("sandbox.trusted_only", why=found))
@@ -191,19 +202,19 @@ def _is_python(tree: Path) -> bool:
     return any(os.path.lexists(tree / name) for name in _OF_PYTHON)
 
 
-async def _find_box(toolchains: tuple[Path, ...]) -> Box | Reason:
+async def _find_bubblewrap(toolchains: tuple[Path, ...]) -> Bubblewrap | Reason:
     """Returns the first bubblewrap in which a command runs, or why there is none."""
     prlimit = shutil.which("prlimit", path="/usr/bin:/bin:/usr/sbin:/sbin")
     if prlimit is None:
         return make_reason("sandbox.no_prlimit")
     reason = make_reason("sandbox.no_bwrap")
-    packages = find_packages(os.environ)
+    registry = find_registry_access(os.environ)
     for bwrap in _installed():
         for forbid_nesting in (True, False):
-            box = Box(bwrap, Path(prlimit), toolchains, packages, forbid_nesting)
-            failure = await _probe(box)
+            bubblewrap = Bubblewrap(bwrap, Path(prlimit), toolchains, registry, forbid_nesting)
+            failure = await _probe(bubblewrap)
             if failure is None:
-                return box
+                return bubblewrap
             reason = failure
     return reason
 
@@ -218,8 +229,8 @@ def _installed() -> Iterable[Path]:
     return dict.fromkeys(path.resolve() for path in candidates if os.access(path, os.X_OK))
 
 
-async def _probe(box: Box) -> Reason | None:
-    """Runs a program and the bot's base Python in the sandbox and has it write to the tree.
+async def _probe(bubblewrap: Bubblewrap) -> Reason | None:
+    """Runs a program and the bot's base Python in the sandbox, which must write to the tree.
 
     Returns None where that works, else what went wrong."""
     write = "open('written', 'w').write('ok')"
@@ -229,7 +240,7 @@ async def _probe(box: Box) -> Reason | None:
             command = ShellCommand(run=argv, timeout_s=_PROBE_S)
             grant = _NO_GRANT
             result = await proc.run(
-                box.argv(command, tree, grant), cwd=tree, env=box.env(tree, grant), timeout_s=_PROBE_S
+                bubblewrap.argv(command, tree, grant), cwd=tree, env=bubblewrap.env(tree, grant), timeout_s=_PROBE_S
             )
             if result.exit_code != 0:
                 printed = result.spawn_error or result.output.decode(errors="replace").strip()
@@ -239,25 +250,25 @@ async def _probe(box: Box) -> Reason | None:
         return None if (tree / "written").is_file() else make_reason("sandbox.unwritten")
 
 
-async def _describe_box(box: Box) -> Reason:
-    asked = await proc.run((str(box.bwrap), "--version"), cwd=Path("/"), env={}, timeout_s=_PROBE_S)
+async def _described(bubblewrap: Bubblewrap) -> Reason:
+    asked = await proc.run((str(bubblewrap.bwrap), "--version"), cwd=Path("/"), env={}, timeout_s=_PROBE_S)
     version = asked.output.decode(errors="replace").strip() or "bubblewrap"
     return make_reason("sandbox.bubblewrap.root" if os.geteuid() == 0 else "sandbox.bubblewrap", version=version)
 
 
-def _short_of(result: ProcResult, *, boxed: bool) -> Reason | None:
-    """What this machine lacked to start the command or its box, which is not about the command."""
+def _spawn_shortage(result: ProcResult, *, in_sandbox: bool) -> Reason | None:
+    """Returns what this machine lacked to start the command or its sandbox; None where the command is at fault."""
     if result.spawn_error is not None:
         return shortage(result.spawn_errno)
-    if boxed and result.exit_code == 1 and result.output.startswith(b"bwrap: "):
+    if in_sandbox and result.exit_code == 1 and result.output.startswith(b"bwrap: "):
         printed = result.output.split(b"\n", 1)[0].decode(errors="replace")
         numbers = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
         return next((shortage(number) for number in numbers if printed.endswith(f": {os.strerror(number)}")), None)
     return None
 
 
-def _unwrapped(result: ProcResult) -> ProcResult:
-    """The box's own failures apart from the command's: prlimit(1) exits 126 or 127, bubblewrap 1 with its name."""
+def _without_wrappers(result: ProcResult) -> ProcResult:
+    """Turns failures of the wrappers into a `spawn_error`: prlimit(1) exits 126 or 127, bubblewrap 1 with its name."""
     first = result.output[:4096].split(b"\n", 1)[0].decode(errors="replace")
     missing = re.fullmatch(r"prlimit: failed to execute (.*): (.*)", first)
     if result.exit_code in (126, 127) and missing:

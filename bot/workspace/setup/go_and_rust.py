@@ -27,7 +27,7 @@ _CARGO_FILES = ("Cargo.toml", "Cargo.lock")
 
 def native_steps(tree: Path, commands: Mapping[CheckName, ShellCommand]) -> tuple[SetupStep, ...]:
     """The steps for the Go modules and Rust packages of `tree` (absolute) that its checks' `commands` need; none where
-    nothing must be downloaded, or it is there."""
+    nothing must be download_variables, or it is there."""
     called = [(program(command.argv), command.directory) for command in commands.values()]
     go = dict.fromkeys(place for name, place in called if name in ("go", "golangci-lint", *_RUNNERS))
     cargo = dict.fromkeys(place for name, place in called if name in ("cargo", *_RUNNERS))

@@ -12,7 +12,7 @@ import pytest
 
 from bot.config import Settings
 from bot.reports.locale.reasons import english
-from bot.workspace.sandbox.agent_program import lent, own_argv, program_problem
+from bot.workspace.sandbox.agent_program import operator_grant, program_problem, resolved_argv
 from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 
 
@@ -85,8 +85,8 @@ async def test_a_name_on_the_users_path_becomes_a_path(
     binds, _ = advised(await problem(sandbox, tree, "my-agent"))
     assert binds == (path.parent,)
     assert await problem(sandbox, tree, "my-agent", binds=binds) is None
-    assert own_argv(("my-agent", "-x"), sandbox) == (str(path), "-x")
-    assert own_argv(("sh", "-x"), sandbox) == ("sh", "-x")
+    assert resolved_argv(("my-agent", "-x"), sandbox) == (str(path), "-x")
+    assert resolved_argv(("sh", "-x"), sandbox) == ("sh", "-x")
 
 
 async def test_what_a_link_leads_to_is_granted_too(sandbox: Sandbox, tree: Path, tmp_path: Path) -> None:
@@ -144,5 +144,5 @@ async def test_without_a_sandbox_only_what_is_nowhere_is_a_problem(tree: Path, t
 
 def test_what_the_operator_lends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MODEL_KEY", "secret")
-    grant = lent(Settings(agent_env=("MODEL_KEY", "NOT_SET"), agent_binds=(tmp_path,), agent_network=True))
+    grant = operator_grant(Settings(agent_env=("MODEL_KEY", "NOT_SET"), agent_binds=(tmp_path,), agent_network=True))
     assert (grant.env, grant.read_only, grant.network) == ({"MODEL_KEY": "secret"}, (tmp_path,), True)

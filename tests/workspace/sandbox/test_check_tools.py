@@ -19,7 +19,7 @@ from bot.errors import ConfigError
 from bot.model import RunChecksResult
 from bot.proc import base_python
 from bot.workspace.checks.run_checks import run_checks
-from bot.workspace.sandbox.check_tools import Tools, make_tools, prepared, tools_digest
+from bot.workspace.sandbox.check_tools import Tools, make_tools, prepared_directory, tools_digest
 from bot.workspace.sandbox.sandbox import open_sandbox
 from tests.machine import PATIENCE_S
 from tests.workspace.real_projects import sources
@@ -215,7 +215,7 @@ async def test_what_a_killed_process_left_is_made_anew(tmp_path: Path) -> None:
 
 def test_the_tools_run_where_they_are_moved_to(tmp_path: Path) -> None:
     found = Tools().directory()
-    assert found == prepared() / "tools" / tools_digest(), "`make .venv` prepares them"
+    assert found == prepared_directory() / "tools" / tools_digest(), "`make .venv` prepares them"
     moved = tmp_path / "with space" / "moved"
     shutil.copytree(found, moved, symlinks=True)
     assert works(moved)

@@ -19,7 +19,7 @@ from bot.proc import ProcResult
 from bot.rules.test_results.could_not_run import could_not_run
 from bot.workspace.detect.detect import detect
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
-from bot.workspace.sandbox.check_tools import Tools, bundled
+from bot.workspace.sandbox.check_tools import Tools, bundled_node
 from bot.workspace.sandbox.fetched_programs import Programs
 from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 from bot.workspace.setup.plan import plan_setup
@@ -121,9 +121,9 @@ async def test_a_version_that_does_not_exist_is_named(home: Path, tmp_path: Path
 
 async def test_a_package_with_another_digest_than_the_project_says_is_not_used(home: Path, tmp_path: Path) -> None:
     packed = subprocess.run(
-        [bundled()[0] / "bin" / "npm", "pack", "pnpm@9.15.9", "--silent"],
+        [bundled_node()[0] / "bin" / "npm", "pack", "pnpm@9.15.9", "--silent"],
         cwd=tmp_path,
-        env={**os.environ, "PATH": f"{bundled()[0]}/bin:{os.environ['PATH']}"},
+        env={**os.environ, "PATH": f"{bundled_node()[0]}/bin:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,

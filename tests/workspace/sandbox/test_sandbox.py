@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError
-from bot.workspace.sandbox.bubblewrap import SandboxGrant, find_packages
+from bot.workspace.sandbox.bubblewrap import SandboxGrant, find_registry_access
 from bot.workspace.sandbox.check_tools import Tools
 from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 from tests.workspace.sandbox.sandboxed_commands import ROOT, passes, run, sleepers
@@ -85,7 +85,7 @@ async def test_the_environment_is_the_short_list_and_the_grant(
     said = await passes(box, tree, "env", "-0", grant=SandboxGrant(env={"EXTRA": "a=b"}))
     variables = dict(line.split("=", 1) for line in said.split("\0") if line)
     path = variables.pop("PATH").split(":")
-    tools = [str(directory / "bin") for directory in Tools().now()]
+    tools = [str(directory / "bin") for directory in Tools().available()]
     assert path == [*tools, *dict.fromkeys([f"{sys.base_prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin"])]
     assert not any(Path(entry).is_relative_to(Path(sys.prefix) / "bin") for entry in path)
     assert variables == {
@@ -190,7 +190,7 @@ def test_package_settings_name_what_may_be_seen(tmp_path: Path, monkeypatch: pyt
     constraint = tmp_path / "constraints.txt"
     constraint.write_text("")
     configuration.write_text(f"[global]\nconstraint={constraint}\nindex-url = https://packages.invalid/simple\n")
-    found = find_packages(
+    found = find_registry_access(
         {
             "PIP_CONFIG_FILE": str(configuration),
             "SSL_CERT_DIR": f"{tmp_path / 'home'}:/",

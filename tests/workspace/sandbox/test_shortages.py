@@ -174,7 +174,7 @@ def passes(program: str, place: Path, *around: str) -> None:
 
 
 async def test_a_full_disk_makes_work_wait_and_no_more(tmp_path: Path) -> None:
-    box = (await open_sandbox("bubblewrap", ())).box
+    box = (await open_sandbox("bubblewrap", ())).bubblewrap
     if box is None:
         pytest.skip("a small disk of our own takes bubblewrap, which does not work here")
     small = ("--dev-bind", "/", "/", "--size", str(6 << 20), "--tmpfs", str(tmp_path), "--chdir", str(ROOT), "--")

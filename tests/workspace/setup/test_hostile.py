@@ -15,7 +15,7 @@ import pytest
 
 from bot.model.setups import SetupStep
 from bot.rules.setup.requirement_files import is_requirement
-from bot.workspace.sandbox.bubblewrap import Packages, SandboxGrant
+from bot.workspace.sandbox.bubblewrap import RegistryAccess, SandboxGrant
 from bot.workspace.sandbox.check_tools import Tools
 from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 from bot.workspace.setup.install import install
@@ -195,7 +195,7 @@ source = {{ {source} }}
 
 
 async def test_what_a_failed_attempt_installed_is_gone_before_the_next(tmp_path: Path, sandbox: Sandbox) -> None:
-    assert sandbox.box is not None
+    assert sandbox.bubblewrap is not None
     links = sources(tmp_path / "links", {})
     links.mkdir(exist_ok=True)
     ran = tmp_path / "tree/ran"
@@ -203,10 +203,10 @@ async def test_what_a_failed_attempt_installed_is_gone_before_the_next(tmp_path:
     (links / "zzz-1.0-py3-none-any.whl").write_bytes(left)
     broken = wheel("aaa", **{"INFO/entry_points.txt": "[console_scripts]\nfoo = aaa\n"})
     (links / "aaa-1.0-py3-none-any.whl").write_bytes(broken)
-    known = sandbox.box.packages
-    packages = Packages({**known.env, "PIP_FIND_LINKS": str(links)}, (*known.paths, links))
+    known = sandbox.bubblewrap.registry
+    packages = RegistryAccess({**known.env, "PIP_FIND_LINKS": str(links)}, (*known.paths, links))
     declared = '[project]\nname = "x"\nversion = "1"\ndependencies = ["aaa"]\n\n[dependency-groups]\ntest = ["zzz"]\n'
     tree = sources(tmp_path / "tree", {**TEST, "pyproject.toml": declared})
-    said = await set_up(tree, replace(sandbox, box=replace(sandbox.box, packages=packages)))
+    said = await set_up(tree, replace(sandbox, bubblewrap=replace(sandbox.bubblewrap, registry=packages)))
     assert "Installing collected packages: zzz, aaa" in said and "Once more without" in said
     assert not ran.exists()

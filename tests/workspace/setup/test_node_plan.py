@@ -18,7 +18,7 @@ from bot.model.setups import SetupPlan, SetupStep
 from bot.workspace.checks.step import run_step
 from bot.workspace.detect.detect import detect
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
-from bot.workspace.sandbox.check_tools import Tools, bundled
+from bot.workspace.sandbox.check_tools import Tools, bundled_node
 from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
 from bot.workspace.setup.install import Installed, install
 from bot.workspace.setup.plan import plan_setup
@@ -35,9 +35,9 @@ def package(**keys: object) -> str:
 
 def npm(tree: Path, *words: str) -> str:
     done = subprocess.run(
-        [bundled()[0] / "bin" / "npm", *words],
+        [bundled_node()[0] / "bin" / "npm", *words],
         cwd=tree,
-        env={**os.environ, "PATH": f"{bundled()[0]}/bin:{os.environ['PATH']}"},
+        env={**os.environ, "PATH": f"{bundled_node()[0]}/bin:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
