@@ -22,7 +22,7 @@ from bot.errors import UserError
 if TYPE_CHECKING:
     from bot.app.local_session import FinishedSession, Listener
     from bot.config import Settings
-    from bot.model import Problem, RunEvent, SessionRequest
+    from bot.model import Language, Problem, RunEvent, SessionRequest
 
 Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
 _OUR_FAULTS = frozenset({"internal_error", "gave_up"})
@@ -70,7 +70,7 @@ def fix(
     from bot.reports.terminal.session import session_lines
 
     settings = load_settings()
-    finished = asyncio.run(_run(settings, request, None if json else Progress()))
+    finished = asyncio.run(_run(settings, request, None if json else Progress(settings.language)))
     if json:
         print_json(_document(finished))
     else:
@@ -153,7 +153,8 @@ def _print_waiting(because: str) -> None:
 class Progress:
     """Says on stderr what happens, a line for each event that a person wants to see."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language) -> None:
+        self._language = language
         self._asked_at: datetime | None = None
 
     def __call__(self, event: RunEvent) -> None:
@@ -161,7 +162,7 @@ class Progress:
 
         if event.type == "agent_started":
             self._asked_at = event.ts
-        line = event_line(event, since=self._asked_at)
+        line = event_line(event, self._language, since=self._asked_at)
         if line is not None:
             note(line)
 

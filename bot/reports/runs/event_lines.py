@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from bot.model import Language
 from bot.model.events.phases import ImplementationFailed, PackagingCompleted, PlanningStarted
 from bot.model.events.runs import (
     AgentStarted,
@@ -18,92 +19,106 @@ from bot.model.events.runs import (
     SetupStarted,
 )
 from bot.reports.format.truncate import one_line
-from bot.reports.locale.reasons import english
+from bot.reports.locale.catalog import t
+from bot.reports.locale.reasons import reason_text
 from bot.reports.runs.failures import headline
 from bot.reports.runs.validation import hindrance
 
 _LAST_LINE = 80
 """Characters of a check's last line of output, where most tools sum up."""
-_MAKES_OWN = re.compile(r"g?make(?:\[\d+\])?: ")
-"""Begins what make says of itself, such as `Leaving directory`: below the line with which the tool sums up."""
+_MAKE_MESSAGE = re.compile(r"g?make(?:\[\d+\])?: ")
+"""Begins a message of make itself, such as `Leaving directory`: it comes after the tool's own summary."""
 _WIDTH = 500
-_LOOKED_FOR = ": looked for "
 _INDENT = "  "
-"""Before what happens within an attempt."""
+"""Before the events of an attempt."""
 
 
-def event_line(event: RunEvent, *, since: datetime | None = None) -> str | None:
-    """An event as one line; None for those that would only repeat another. `since` is when the agent was asked whose
-    answer the event records, for how long that took."""
-    line = _line(event)
-    if line is not None and since is not None and isinstance(event, ChangesApplied | ImplementationFailed):
-        line += f" ({(event.ts - since).total_seconds():.1f} s)"
-    return None if line is None else _INDENT * line.startswith(_INDENT) + one_line(line, _WIDTH)
+def event_line(event: RunEvent, language: Language = "en", *, since: datetime | None = None) -> str | None:
+    """An event as one line; None for an event that would only repeat another. `since` is when the agent was started
+    whose result the event records: the line then names its duration."""
+    text = _attempt_text(event, language)
+    indent = _INDENT if text is not None else ""
+    text = _run_text(event, language) if text is None else text
+    if text is not None and since is not None and isinstance(event, ChangesApplied | ImplementationFailed):
+        text = t(language, "event.took", line=text, seconds=f"{(event.ts - since).total_seconds():.1f}")
+    return None if text is None else indent + one_line(text, _WIDTH)
 
 
-def _line(event: RunEvent) -> str | None:
+def _attempt_text(event: RunEvent, language: Language) -> str | None:
+    """An event within an attempt; None for any other."""
     match event:
-        case PlanningStarted():
-            where = f"worktree on branch {event.branch}" if event.branch else "works in the tree itself"
-            return f"{where}; sandbox: {event.sandbox}"
-        case SetupStarted():
-            return f"setup: {event.command}"
-        case SetupCompleted():
-            return f"setup done in {event.duration_ms / 1000:.1f} s"
-        case SetupFailed():
-            return f"setup failed: {english(event.details)}"
-        case AttemptStarted():
-            return f"attempt {event.attempt} of {event.of}"
         case AgentStarted():
-            return f"  asks the agent `{event.agent}`"
+            return t(language, "event.agent", agent=event.agent)
         case ChangesApplied():
-            return f"  {event.agent} changed {', '.join(event.paths)}"
+            return t(language, "event.changed", agent=event.agent, paths=", ".join(event.paths))
         case ImplementationFailed():
-            return f"  no change taken: {english(event.message)}"
+            return t(language, "event.no_change", why=reason_text(event.message, language))
         case CheckEnded():
-            return _check(event)
-        case PackagingCompleted():
-            return _packaged(event)
-        case SessionFinished():
-            stop = event.stop
-            shown = ", but nothing showed the fault before the change" if event.shown is False else ""
-            return f"finished: {event.status}{shown}" + (f" ({stop.reason}: {english(stop.details)})" if stop else "")
+            return _check(event, language)
         case _:
             return None
 
 
-def _packaged(event: PackagingCompleted) -> str:
+def _run_text(event: RunEvent, language: Language) -> str | None:
+    match event:
+        case PlanningStarted():
+            key = "event.worktree" if event.branch else "event.worktree.none"
+            return t(language, key, branch=event.branch, sandbox=event.sandbox)
+        case SetupStarted():
+            return t(language, "event.setup", command=event.command)
+        case SetupCompleted():
+            return t(language, "event.setup.done", seconds=_seconds(event.duration_ms))
+        case SetupFailed():
+            return t(language, "event.setup.failed", why=reason_text(event.details, language))
+        case AttemptStarted():
+            return t(language, "event.attempt", attempt=event.attempt, most=event.of)
+        case PackagingCompleted():
+            return _packaged(event, language)
+        case SessionFinished():
+            key = "event.finished.unproven" if event.shown is False else "event.finished"
+            stop = event.stop
+            why = f" ({stop.reason}: {reason_text(stop.details, language)})" if stop else ""
+            return t(language, key, status=event.status) + why
+        case _:
+            return None
+
+
+def _packaged(event: PackagingCompleted, language: Language) -> str:
     if event.commit is None:
-        return "offers the change as a diff"
+        return t(language, "event.diff")
     if event.pull is not None:
-        return f"pushed {event.commit[:10]} and opened pull request #{event.pull.number}"
-    return f"pushed {event.commit[:10]} to the branch"
+        return t(language, "event.opened", sha=event.commit[:10], number=event.pull.number)
+    return t(language, "event.pushed", sha=event.commit[:10])
 
 
 def _last_line(output: str) -> str:
-    """What the tool said last; make's own last line only where there is no other."""
+    """The tool's last line of output; make's own last line only where there is no other."""
     lines = [text.strip() for text in output.splitlines() if text.strip()]
-    tools = (line for line in reversed(lines) if not _MAKES_OWN.match(line))
-    return next(tools, lines[-1] if lines else "")
+    own = (line for line in reversed(lines) if not _MAKE_MESSAGE.match(line))
+    return next(own, lines[-1] if lines else "")
 
 
-def _check(event: CheckEnded) -> str:
+def _check(event: CheckEnded, language: Language) -> str:
     step = event.step
-    where = "before any change" if event.iteration == 0 else f"attempt {event.attempt or event.iteration}"
     if step.skipped and step.could_not_run is not None:
-        return f"  {step.stage}: could not run: {hindrance(step.could_not_run, 'en')}"
+        return t(language, "event.check.unable", check=step.stage, why=hindrance(step.could_not_run, language))
     if step.skipped:
-        why, _, _ = step.output.partition(_LOOKED_FOR)  # where it was looked for stands in the artifact
-        return f"  {step.stage}: skipped, {why}"
+        return t(language, "event.check.left_out" if step.command else "event.check.no_command", check=step.stage)
+    attempt = event.attempt or event.iteration
+    when = t(language, "event.check.base" if event.iteration == 0 else "event.check.attempt", attempt=attempt)
     if step.tolerated:
-        return f"  – {step.stage} ({where}): fails with nothing that this run is to fix"
+        return t(language, "event.check.tolerated", check=step.stage, when=when)
     mark = "✓" if step.passed else "✗"
-    line = f"  {mark} {step.stage} ({where}, {step.duration_ms / 1000:.1f} s)"
-    message = headline(step.failures[0]) if step.failures else ""
-    last = message or _last_line(step.output)[:_LAST_LINE]
-    summary = f": {last}" if last else ""
-    altered = f"; restored what it changed: {', '.join(step.restored)}" if step.restored else ""
-    if step.passed:
-        return f"{line}{summary}{altered}"
-    how = "could not run" if step.could_not_run else f"classified `{event.classification}`"
-    return f"{line}: {how}{summary}{altered}"
+    line = t(language, "event.check", mark=mark, check=step.stage, when=when, seconds=_seconds(step.duration_ms))
+    key = "event.check.could_not_run" if step.could_not_run else "event.check.failed"
+    how = "" if step.passed else t(language, key, classification=event.classification)
+    summary = headline(step.failures[0], language) if step.failures else ""
+    parts = [line, how, summary or _last_line(step.output)[:_LAST_LINE]]
+    text = ": ".join(part for part in parts if part)
+    if not step.restored:
+        return text
+    return f"{text}; {t(language, 'event.check.restored', paths=', '.join(step.restored))}"
+
+
+def _seconds(milliseconds: int) -> str:
+    return f"{milliseconds / 1000:.1f}"

@@ -153,11 +153,11 @@ def commit_message(view: RunView) -> str:
     if not view.issues and headline.endswith("…"):
         body.append(textwrap.fill(plain(_task_line(view), _TASK_IN_COMMIT), _COMMIT_WIDTH))
     if view.agents:
-        given = view.agents[-1] == "given"
-        by = f"Made by {plain(view.agents[-1], 60)} in attempt {view.attempt} of {view.max_attempts}."
-        body.append(t("en", "success.given") if given else by)
+        agent = plain(view.agents[-1], 60)
+        key = "success.given" if agent == "given" else "success.by"
+        body.append(t("en", key, agent=agent, attempt=view.attempt, most=view.max_attempts))
     if passed:
-        body.append("\n".join(["Checked with:", *(f"- {command}" for command in passed[:_LISTED])]))
+        body.append("\n".join([t("en", "commit.checks"), *(f"- {command}" for command in passed[:_LISTED])]))
     trailers = [f"Mendbot-Run: {plain(view.run_id, 80)}"]
     if view.issues:
         trailers.insert(0, "Refs: " + ", ".join(f"#{issue.number}" for issue in view.issues))

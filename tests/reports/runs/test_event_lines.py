@@ -6,7 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from bot.model.pipeline import PipelineStage
 from bot.reports.runs.event_lines import event_line
+from bot.rules.runs.pipeline import left_out
 from tests.run_events import NOON, run_event
 
 BELOW = "make: *** [Makefile:8: test] Error 1\nmake: Leaving directory '/srv/x/duration'\n"
@@ -14,9 +16,16 @@ BELOW = "make: *** [Makefile:8: test] Error 1\nmake: Leaving directory '/srv/x/d
 
 def test_a_check_without_a_command_is_told_in_a_short_line() -> None:
     output = "no command: looked for `checks.lint.command`, a script and much else"
-    step = {"command": "c", "stage": "lint", "passed": True, "skipped": True, "durationMs": 0, "output": output}
+    step = {"command": "", "stage": "lint", "passed": True, "skipped": True, "durationMs": 0, "output": output}
     event = run_event("validation_command_completed", iteration=1, step=step, attempt=1)
     assert event_line(event) == "  lint: skipped, no command"
+    assert event_line(event, "ko") == "  lint: 건너뜀, 명령 없음"
+
+
+def test_a_check_that_could_not_run_on_the_base_is_left_out() -> None:
+    step = left_out(PipelineStage(name="lint"), "flake8").model_dump(mode="json", by_alias=True)
+    event = run_event("validation_command_completed", iteration=1, step=step, attempt=1)
+    assert event_line(event) == "  lint: skipped, left out: it could not run on the base"
 
 
 def test_a_check_that_could_not_run_is_shown_with_what_it_lacks() -> None:
