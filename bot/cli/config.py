@@ -1,4 +1,4 @@
-"""The commands for `.github/mendbot.yml`: judge a file as the bot would, and print the JSON Schema for editors."""
+"""`mendbot config`: validates a repository's configuration, and prints its JSON Schema for editors."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from typing import Any
 
 from cyclopts import App
 
+from bot.cli.arguments import Flag, GivenPath
+from bot.cli.directories import repository_around
 from bot.cli.exits import NOT_PASSED, PASSED
-from bot.cli.local import Flag, GivenPath, repository_around
 from bot.cli.output import print_json, say
 from bot.config import POLICY_PATH, Policy, PolicyProblem, parse_policy_file, policy_schema, terminal_language
-from bot.errors import UserError
+from bot.model import Language
 from bot.repo_config.parse import MAX_FILE_BYTES
 from bot.reports.format.truncate import one_line
-from bot.reports.locale.reasons import english, reason_text
+from bot.reports.locale.catalog import t
+from bot.reports.locale.reasons import english, reason_text, user_error
+from bot.rules.reasons import make_reason
 
 _ELSEWHERE = (".github/mendbot.yaml", "mendbot.yml", "mendbot.yaml", ".mendbot.yml", ".mendbot.yaml")
-"""Where people expect the file."""
+"""Places where people put the file by mistake."""
 
 config = App(name="config", help="A repository's own configuration.", result_action="return_value")
 
@@ -38,12 +41,12 @@ def check(file: GivenPath | None = None, *, json: Flag = False) -> int:
     """
     where = _of_the_repository() if file is None else file
     if file is None:
-        _complain_of_another_place(where)
+        _refuse_other_place(where)
     read, language = parse_policy_file(_bytes(where)), terminal_language()
     if json:
         print_json(_document(where, read))
     elif isinstance(read, Policy):
-        say(f"{one_line(str(where))}: {_in_force(read)}")
+        say(f"{one_line(str(where))}: {_in_force(read, language)}")
     else:
         for problem in read:
             key, message = f"{problem.key}: " if problem.key else "", reason_text(problem.reason, language)
@@ -59,16 +62,16 @@ def schema() -> int:
 
 
 def _of_the_repository() -> Path:
-    """The file's usual place, relative to the working directory; beside `.git` where there is one at or above it."""
+    """The usual path of the file, relative to the working directory: in the repository around it, if there is one."""
     here = Path.cwd()
     return Path(os.path.relpath((repository_around(here) or here) / POLICY_PATH, here))
 
 
-def _complain_of_another_place(usual: Path) -> None:
-    """Raises UserError where the file stands beside its usual place, where the bot never looks."""
+def _refuse_other_place(usual: Path) -> None:
+    """Raises UserError if there is a configuration file, but in a place where Mendbot never reads it."""
     top = usual.parent.parent
     if not usual.exists() and (found := [name for name in _ELSEWHERE if (top / name).is_file()]):
-        raise UserError(f"{top / found[0]}: only {POLICY_PATH} is read; move the file there")
+        raise user_error(make_reason("cli.config_elsewhere", path=str(top / found[0]), usual=POLICY_PATH))
 
 
 def _bytes(where: Path) -> bytes:
@@ -76,10 +79,10 @@ def _bytes(where: Path) -> bytes:
         with where.expanduser().open("rb") as file:
             return file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
-        raise UserError(f"{where}: no such file; name one, or make it: without it the defaults are in force") from None
+        raise user_error(make_reason("cli.no_config", path=str(where))) from None
     except (OSError, ValueError, RuntimeError) as error:  # a NUL in the name, `~nobody`
         why = error.strerror if isinstance(error, OSError) else str(error)
-        raise UserError(f"{where}: cannot be read ({why}); name a file that this user may read") from None
+        raise user_error(make_reason("cli.config_unreadable", path=str(where), error=why or "")) from None
 
 
 def _document(where: Path, read: Policy | tuple[PolicyProblem, ...]) -> dict[str, Any]:
@@ -97,11 +100,10 @@ def _problem(problem: PolicyProblem) -> dict[str, Any]:
     return {"key": problem.key, "message": english(problem.reason), **place}
 
 
-def _in_force(policy: Policy) -> str:
-    set_ = [
-        f"{key}: {one_line(value, 60)}" for key, value in _leaves(policy.model_dump(mode="json", exclude_defaults=True))
-    ]
-    return f"good; beyond the defaults: {', '.join(set_)}" if set_ else "good; the defaults are in force"
+def _in_force(policy: Policy, language: Language) -> str:
+    leaves = _leaves(policy.model_dump(mode="json", exclude_defaults=True))
+    changed = ", ".join(f"{key}: {one_line(value, 60)}" for key, value in leaves)
+    return t(language, "config.changed", values=changed) if changed else t(language, "config.default")
 
 
 def _leaves(values: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, str]]:

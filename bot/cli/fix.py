@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,18 +12,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from bot.cli.arguments import Flag, GivenPath, Number, Text
+from bot.cli.directories import absolute
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, OUR_FAULT, PASSED
-from bot.cli.local import Flag, GivenPath, absolute
-from bot.cli.numbers import Number
 from bot.cli.output import complain, note, print_json, say
-from bot.errors import UserError
+from bot.config import terminal_language
+from bot.reports.locale.catalog import t
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason, quoted
 
 if TYPE_CHECKING:
     from bot.app.local_session import FinishedSession, Listener
     from bot.config import Settings
     from bot.model import Language, Problem, RunEvent, SessionRequest
 
-Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
 _OUR_FAULTS = frozenset({"internal_error", "gave_up"})
 _NO_CHECKS = "no_checks"
 
@@ -63,8 +64,8 @@ def fix(
     """
     tree, files = _around(file) if repo is None else (absolute(repo), file)
     checks = {"testCommand": test_command, "validationCommands": list(validation_command)}
-    asked = {"task": task, "filePaths": list(files), "maxAttempts": max_attempts, "agents": list(agent)}
-    request = _request({"repo": str(tree), **asked, **checks})
+    task_fields = {"task": task, "filePaths": list(files), "maxAttempts": max_attempts, "agents": list(agent)}
+    request = _request({"repo": str(tree), **task_fields, **checks})
     _require_files(tree, request.file_paths)
     from bot.config import load_settings
     from bot.reports.terminal.session import session_lines
@@ -80,23 +81,24 @@ def fix(
 
 
 def _around(files: Sequence[str]) -> tuple[Path, Sequence[str]]:
-    """The working tree that holds the working directory, or that directory itself outside of a repository. Files that
-    lie in the working directory are named from there, as on any command line."""
+    """The working tree around the working directory (outside of a repository: that directory), and the files.
+
+    A file that lies in the working directory is named relative to it, as on any command line."""
     from bot.workspace.detect.monorepo import situated
 
     here = Path.cwd()
     top, _ = situated(here)
-    return top, [str((here / name).relative_to(top)) if _lies(here, name) else name for name in files]
+    return top, [str((here / name).relative_to(top)) if _is_below(here, name) else name for name in files]
 
 
-def _lies(here: Path, name: str) -> bool:
+def _is_below(here: Path, name: str) -> bool:
     return bool(name.strip()) and ".." not in Path(name).parts and not name.startswith("/") and (here / name).exists()
 
 
 def _require_files(tree: Path, files: Sequence[str]) -> None:
-    """Raises UserError for a file that is not there: a misspelt one would be left out of the task without a word."""
+    """Raises UserError for a file that does not exist: the task would silently leave out a misspelt one."""
     if tree.is_dir() and (missing := [name for name in files if not os.path.lexists(tree / name)]):
-        raise UserError(f"--file: {tree} has no {', '.join(missing)}; name files that are there, from that directory")
+        raise user_error(make_reason("cli.no_file", tree=str(tree), files=", ".join(missing)))
 
 
 _OPTIONS = {
@@ -115,12 +117,12 @@ def _request(data: dict[str, object]) -> SessionRequest:
 
     parsed = parse_request(data)
     if isinstance(parsed, tuple):
-        raise UserError(_in_options(parsed))
+        raise user_error(quoted(_in_options(parsed)))
     return parsed
 
 
 def _in_options(problems: Sequence[Problem]) -> str:
-    """All that is wrong, named by the options of the command line."""
+    """All problems as one text, which names the options of the command line."""
     from bot.reports.locale.reasons import english
 
     text = "; ".join(f"{_OPTIONS.get(problem.field, problem.field)}: {english(problem.reason)}" for problem in problems)
@@ -142,33 +144,33 @@ async def _run(settings: Settings, request: SessionRequest, on_event: Listener |
     try:
         return await run_session(settings, request, on_event=on_event, on_wait=_print_waiting, stop=stop)
     except InvalidRequest as error:
-        raise UserError(_in_options(error.problems)) from None
+        raise user_error(quoted(_in_options(error.problems))) from None
 
 
-def _print_waiting(because: str) -> None:
-    # on stderr with `--json` too: who sees nothing happen must be able to learn why
-    print(f"mendbot: waits: {because}", file=sys.stderr, flush=True)
+def _print_waiting(reason: str) -> None:
+    # on stderr with `--json` too: a user who sees nothing happen must be able to learn why
+    complain(t(terminal_language(), "cli.waits", reason=reason))
 
 
 class Progress:
-    """Says on stderr what happens, a line for each event that a person wants to see."""
+    """Prints a line on stderr for each event that a person wants to see."""
 
     def __init__(self, language: Language) -> None:
         self._language = language
-        self._asked_at: datetime | None = None
+        self._agent_started_at: datetime | None = None
 
     def __call__(self, event: RunEvent) -> None:
         from bot.reports.runs.event_lines import event_line
 
         if event.type == "agent_started":
-            self._asked_at = event.ts
-        line = event_line(event, self._language, since=self._asked_at)
+            self._agent_started_at = event.ts
+        line = event_line(event, self._language, since=self._agent_started_at)
         if line is not None:
             note(line)
 
 
 def _document(finished: FinishedSession) -> dict[str, object]:
-    """The session as over HTTP, with its events and its artifacts, and with absolute paths of what is kept."""
+    """The session as HTTP gives it, with its events, its artifacts and the absolute paths of its files."""
     from bot.reports.locale.reasons import english_json
     from bot.web.sessions import artifact_json, session_json
 

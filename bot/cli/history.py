@@ -1,4 +1,4 @@
-"""The commands for the error history: ask it, tell it, and carry it from one Mendbot to another."""
+"""`mendbot history`: reads the error history, adds to it, exports and imports it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 from cyclopts import App, Parameter
 
+from bot.cli.arguments import Flag, Text
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, PASSED
-from bot.cli.local import Flag, print_json
-from bot.errors import ConfigError, UserError
+from bot.cli.output import complain, print_json
+from bot.errors import ConfigError
+from bot.reports.locale.catalog import t
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 if TYPE_CHECKING:
     from bot.config import Settings
@@ -22,13 +26,12 @@ if TYPE_CHECKING:
     from bot.reports.format.redact import Redactor
     from bot.store.history.import_export import Imported
 
-MOST_TOLD = 10
-MOST_TEXT = 1_000_000
-"""Bytes of an error that are read; its first line or two are what it is known by."""
+MAX_LISTED = 10
+MAX_ERROR_BYTES = 1_000_000
+"""The fingerprint comes from the first line or two."""
 _COMMIT = re.compile("[0-9A-Fa-f]{4,64}")
 _REPO = re.compile(r"[A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}")  # GitHub's rules for names
 
-Text = Annotated[str, Parameter(allow_leading_hyphen=True)]
 Texts = Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True, negative="")]
 
 history = App(
@@ -40,7 +43,7 @@ history = App(
 
 
 @history.default
-def look(file: str | None = None, /, *, error: Text | None = None, json: Flag = False) -> int:
+def look_up(file: str | None = None, /, *, error: Text | None = None, json: Flag = False) -> int:
     """Tell how errors were resolved before.
 
     Parameters
@@ -57,12 +60,12 @@ def look(file: str | None = None, /, *, error: Text | None = None, json: Flag = 
     from bot.rules.history.known_errors import base_name
 
     if (file is None) == (error is None):
-        raise UserError("give either a FILE or --error TEXT, such as `mendbot history src/app.py`")
+        raise user_error(make_reason("cli.history.file_or_error"))
     if file is not None and not base_name(file):
-        raise UserError("give the name of a file, such as src/app.py, not of a directory")
+        raise user_error(make_reason("cli.history.directory"))
     text = None if error is None else _error_text(error)
     settings = load_settings()
-    found = asyncio.run(_found(settings, file, text))
+    found = asyncio.run(_look_up(settings, file, text))
     if json:
         print_json({"errors": as_json(found)})
     else:
@@ -106,11 +109,11 @@ def record(
 
     text = _error_text(error)
     if not how.strip():
-        raise UserError("--how is empty: say in a few words what made the error go away")
+        raise user_error(make_reason("cli.history.no_how"))
     if commit is not None and not _COMMIT.fullmatch(commit):
-        raise UserError("--commit must be a commit's SHA, such as 39fa44d")
+        raise user_error(make_reason("cli.history.commit"))
     if repo is not None and not _REPO.fullmatch(repo):
-        raise UserError("--repo must be OWNER/NAME, such as octo/pocket")
+        raise user_error(make_reason("cli.history.repo"))
     settings = load_settings()
     resolution = Resolution(
         resolved_by=by, tool=tool[-1] if tool else "", tool_sequence=tool, how=how, repo=repo, commit=commit
@@ -154,7 +157,7 @@ def import_(file: Annotated[str, Parameter(allow_leading_hyphen=True)] = "-", /)
         return PASSED
     if done.taken:
         return NOT_PASSED
-    print("mendbot: no line could be taken; give JSON lines as `mendbot history export` prints them", file=sys.stderr)
+    complain(t(settings.language, "history.nothing_taken"))
     return BAD_INPUT
 
 
@@ -162,9 +165,9 @@ def _error_text(error: str) -> str:
     """The error, from stdin for `-`; raises UserError for one without text."""
     from bot.rules.failures.normalize import normalize_error
 
-    text = sys.stdin.buffer.read(MOST_TEXT).decode("utf-8", "replace") if error == "-" else error
+    text = sys.stdin.buffer.read(MAX_ERROR_BYTES).decode("utf-8", "replace") if error == "-" else error
     if not normalize_error(text):
-        raise UserError("the error has no text: give --error the message that the check or the tool printed")
+        raise user_error(make_reason("cli.history.no_text"))
     return text
 
 
@@ -173,18 +176,19 @@ def _source(file: str) -> AbstractContextManager[BinaryIO]:
         return nullcontext(sys.stdin.buffer)
     try:
         return Path(file).expanduser().open("rb")
-    except (OSError, RuntimeError) as error:  # the latter for a home that nobody has
-        raise UserError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except (OSError, RuntimeError) as error:  # RuntimeError: `~nobody`
+        why = getattr(error, "strerror", None) or str(error)
+        raise user_error(make_reason("cli.unreadable_file", path=file, error=why)) from error
 
 
-async def _found(settings: Settings, file: str | None, error: str | None) -> tuple[KnownError, ...]:
+async def _look_up(settings: Settings, file: str | None, error: str | None) -> tuple[KnownError, ...]:
     from bot.store.database.open import database_url, reading
     from bot.store.history.history import History
 
     found: tuple[KnownError, ...] = ()
     async with reading(database_url(settings)) as database:
         if database is not None and file is not None:
-            found = await History(database).by_file(file, MOST_TOLD)
+            found = await History(database).by_file(file, MAX_LISTED)
         elif database is not None and error is not None:
             known = await History(database).by_error(error)
             found = () if known is None else (known,)
@@ -223,7 +227,7 @@ async def _import(settings: Settings, lines: BinaryIO) -> Imported:
 
 
 def _redactor(settings: Settings) -> Redactor:
-    """Masks what this configuration holds in secrets, as far as it is there to be read."""
+    """Masks the secrets of these settings, as far as this process can read them."""
     from bot.app.admin_token import with_known_token
     from bot.reports.format.redact import Redactor
 
@@ -234,6 +238,6 @@ def _redactor(settings: Settings) -> Redactor:
         if value is not None
     ]
     secrets += [os.environ[name] for name in settings.agent_env if name in os.environ]
-    with suppress(ConfigError):  # no key that can be read is none that could be told
+    with suppress(ConfigError):  # a key that cannot be read cannot be printed either
         secrets.append(settings.key_pem)
     return Redactor(secrets)

@@ -1,4 +1,4 @@
-"""`mendbot hook install`: the hooks into the settings of a coding agent, and out of them again."""
+"""`mendbot hook install`: writes the hooks into the settings of a coding agent, and removes them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from pathlib import Path
 
 from cyclopts import App
 
+from bot.cli.arguments import Flag, GivenPath
+from bot.cli.directories import absolute, directory_problem, repository_around
 from bot.cli.exits import PASSED
-from bot.cli.local import Flag, GivenPath, absolute, directory_problem, repository_around
 from bot.cli.output import say
+from bot.config import terminal_language
 from bot.errors import UserError
 from bot.reports.format.truncate import one_line
+from bot.reports.locale.catalog import t
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 hook = App(name="hook", help="The hook for a coding agent of your own.", result_action="return_value")
 
@@ -32,7 +37,7 @@ def install(directory: GivenPath, *, undo: Flag = False) -> int:
     """
     where = absolute(directory)
     if (problem := directory_problem(where)) is not None:
-        raise UserError(f"{problem}; give the one that holds the project or your home")
+        raise user_error(make_reason("cli.give_project", problem=problem))
     if undo:
         _undo(where)
     else:
@@ -46,29 +51,29 @@ def _install(where: Path) -> None:
 
     older = older_installation(where)
     path = write(where)
-    say(f"the hook stands in {path}")
+    language = terminal_language()
+    say(t(language, "hook.installed", path=path))
     if path.name != "settings.json" and repository_around(where.resolve()) is None:
-        say(f"{one_line(str(where))} is in no git repository: if you meant a project, give its directory")
+        say(t(language, "hook.no_repository", path=one_line(str(where))))
     if older is not None:
-        undo = "`mendbot hook install DIR --undo`, then install again"
-        say(f"an earlier version wrote it into {older} too, which teams commit; to remove that, run {undo}")
+        say(t(language, "hook.older", path=older))
     if path.name != "settings.json" and asyncio.run(_may_be_committed(path)):
-        say(f"git does not ignore {path.name} here: add `.claude/{path.name}` to .gitignore")
+        say(t(language, "hook.not_ignored", name=path.name))
 
 
 def _undo(where: Path) -> None:
     from bot.agent.hook_install import settings_path, uninstall
 
-    removed = uninstall(where)
+    removed, language = uninstall(where), terminal_language()
     for path in removed:
-        say(f"removed the hook from {path}")
+        say(t(language, "hook.removed", path=path))
     if not removed:
-        say(f"nothing to undo: no hook of Mendbot's stands in {settings_path(where).parent}")
+        say(t(language, "hook.nothing_to_undo", path=settings_path(where).parent))
 
 
 async def _may_be_committed(path: Path) -> bool:
-    """Whether git would list the file as new; not so outside of a repository, or where the user's own list of what to
-    ignore names it, which the agent itself adds it to."""
+    """Whether git would list the file as new. Outside of a repository it would not, nor if the user's own list of
+    ignored files names it: the coding agent adds it there."""
     from bot.workspace.git.command import GitError, git
 
     own = {name: os.environ[name] for name in ("HOME", "XDG_CONFIG_HOME") if name in os.environ}

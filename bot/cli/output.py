@@ -1,5 +1,5 @@
-"""How the commands speak: results on stdout, one line for what is wrong on stderr.
-What they say may hold anybody's text, on a terminal of any encoding, to a reader who may be gone."""
+"""Prints results on stdout, and one line for each problem on stderr. A text may come from anybody, the terminal may
+have any encoding, and the reader of a pipe may be gone."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pydantic import BaseModel
 
 from bot.reports.format.truncate import one_line
 
-_LONGEST_COMPLAINT = 2_000
+_MAX_LINE = 2_000
 
 
 def print_json(value: BaseModel | dict[str, Any]) -> None:
-    """Exactly one JSON document on stdout, in ASCII where that is all that stdout can show."""
+    """Print one JSON document on stdout, in ASCII if stdout has no other characters."""
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     text = json.dumps(data, ensure_ascii=False)
     try:
@@ -28,21 +28,21 @@ def print_json(value: BaseModel | dict[str, Any]) -> None:
 
 
 def say(text: str) -> None:
-    """A line on stdout; what its encoding cannot show becomes `?`."""
+    """Print a line on stdout; a character that its encoding lacks becomes `?`."""
     encoding = _encoding()
     _write(text.encode(encoding, "replace").decode(encoding))
 
 
 def complain(text: str) -> None:
-    """What is wrong, as one line on stderr without control characters."""
-    print(f"mendbot: {one_line(text, _LONGEST_COMPLAINT)}", file=sys.stderr)
+    """Print a problem as one line on stderr, without control characters."""
+    print(f"mendbot: {one_line(text, _MAX_LINE)}", file=sys.stderr)
 
 
 def note(text: str) -> None:
-    """What is being done, as one line on stderr with its indentation; who has gone away misses nothing."""
+    """Print the progress as one line on stderr, with its indentation; a closed pipe is no error."""
     indent = " " * (len(text) - len(text.lstrip(" ")))
     with suppress(BrokenPipeError):
-        print(f"{indent}{one_line(text, _LONGEST_COMPLAINT)}", file=sys.stderr, flush=True)
+        print(f"{indent}{one_line(text, _MAX_LINE)}", file=sys.stderr, flush=True)
 
 
 def _encoding() -> str:

@@ -1,4 +1,5 @@
-"""`mendbot check --plan`: what a run would set up and check in a tree, and why. It runs nothing and writes nothing."""
+"""`mendbot check --plan`: the setup and the checks of a run in a tree, with the files that they come from. It runs
+nothing and writes nothing."""
 
 from __future__ import annotations
 
@@ -6,8 +7,10 @@ from pathlib import Path
 
 from bot.cli.exits import NOT_PASSED, PASSED
 from bot.cli.output import print_json, say
-from bot.model import CHECK_ORDER, CheckName, Model
+from bot.config import terminal_language
+from bot.model import CHECK_ORDER, CheckName, Language, Model
 from bot.reports.format.truncate import one_line
+from bot.reports.locale.catalog import t
 
 
 class PlannedStep(Model):
@@ -69,32 +72,33 @@ async def plan_of(tree: Path, wanted: tuple[CheckName, ...]) -> Plan:
 
 
 _MAX_LINE = 2_000
-"""Characters of a command, a list or a remedy: they are there to be read whole, or copied."""
+"""Characters of a command or a list: people read them whole, or copy them."""
 
 
 def print_plan(plan: Plan, *, as_json: bool) -> int:
-    """Print the plan; the exit code, which says whether a check has a command."""
+    """Print the plan; returns the exit code: PASSED if a check has a command."""
     if as_json:
         print_json(plan)
     else:
-        for line in _lines(plan):
+        for line in _lines(plan, terminal_language()):
             say(line)
     return PASSED if any(check.command for check in plan.checks) else NOT_PASSED
 
 
-def _lines(plan: Plan) -> list[str]:
+def _lines(plan: Plan, language: Language) -> list[str]:
     lines = []
     for step in plan.setup:
-        how = "with network" if step.network else "without network"
-        note = f"{how}, optional" if step.optional else how
-        lines.append(f"setup: `{one_line(step.command, _MAX_LINE)}` ({step.because}; {note})")
-    lines += [] if plan.setup else ["setup: nothing to install"]
+        network = "network" if step.network else "no_network"
+        how = t(language, f"plan.{network}.optional" if step.optional else f"plan.{network}")
+        lines.append(f"setup: `{one_line(step.command, _MAX_LINE)}` ({step.because}; {how})")
+    lines += [] if plan.setup else [t(language, "plan.no_setup")]
     for check in plan.checks:
         if check.command:
             why = f" ({check.because})" if check.because else ""
             lines.append(f"{check.check}: `{one_line(check.command, _MAX_LINE)}`{why}")
         else:
-            lines.append(f"{check.check}: no command; looked for {one_line('; '.join(check.looked_for), _MAX_LINE)}")
+            looked_for = one_line("; ".join(check.looked_for), _MAX_LINE)
+            lines.append(t(language, "plan.no_command", check=check.check, looked_for=looked_for))
     if plan.setup:
-        lines.append("A run chooses its checks again after setup, with what that installed.")
+        lines.append(t(language, "plan.again"))
     return lines

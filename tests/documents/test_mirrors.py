@@ -12,13 +12,14 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "agent/test_replay.py": ("rules/patches/document_files",),
     "app/test_server.py": ("web/worktrees",),
     "cli/test_cli.py": (
+        "cli/serve",
         "__main__",
-        "cli/hook",
         "cli/output",
         "cli/fix",
     ),
     "cli/test_config.py": ("repo_config/json_schema",),
-    "cli/test_local.py": (
+    "cli/test_check.py": (
+        "cli/directories",
         "reports/terminal/checks",
         "workspace/detect/local_policy",
     ),
