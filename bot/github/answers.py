@@ -8,11 +8,12 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from bot.errors import MendbotError, Stale, Transient, UserError
 from bot.github.clock import http_date
 from bot.http import HttpResponse, Unclear
+from bot.model.github_json import GitHubModel
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 
@@ -33,19 +34,13 @@ class Invalid(UserError):
     """422: GitHub understood the request and refuses it."""
 
 
-class Form(BaseModel):
-    """The base of models of GitHub's JSON: only the named members are read, all others are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
+_Model = TypeVar("_Model", bound=GitHubModel)
 
 
-FormT = TypeVar("FormT", bound=Form)
-
-
-def validate_form(form: type[FormT], data: object) -> FormT:
+def parse_model(model: type[_Model], data: object) -> _Model:
     """The JSON value as that model. Raises Unclear if the response has another shape, as nothing is known then."""
     try:
-        return form.model_validate(data)
+        return model.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -21,10 +21,11 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from pydantic import SecretStr
 
 from bot.errors import ConfigError
-from bot.github.answers import Form, message_of, validate_form
+from bot.github.answers import message_of, parse_model
 from bot.github.clock import ServerClock, http_date
 from bot.http import HttpResponse
 from bot.model import Repo
+from bot.model.github_json import GitHubModel
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 
@@ -143,7 +144,7 @@ class Lease:
     expires: float
 
 
-class _Minted(Form):
+class _Minted(GitHubModel):
     token: SecretStr
     expires_at: datetime
 
@@ -182,7 +183,7 @@ class Tokens:
 
     async def _new(self, repo: Repo, purpose: Purpose) -> Lease:
         request = {"repositories": [repo.name], "permissions": dict(PERMISSIONS[purpose])}
-        minted = validate_form(_Minted, await self._mint(repo, request))
+        minted = parse_model(_Minted, await self._mint(repo, request))
         now = self._clock.now()
         # the end is dated by GitHub's clock: carry over the remaining time, not the date
         remaining = minted.expires_at.timestamp() - self._server.now()

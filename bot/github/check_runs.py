@@ -11,11 +11,11 @@ from pathlib import PurePosixPath
 from typing import Any, NotRequired, TypedDict
 
 from bot.errors import Stale
-from bot.github.answers import Form, Invalid, validate_form
+from bot.github.answers import Invalid, parse_model
 from bot.github.api import Api, names_of
-from bot.github.forms import App
 from bot.http import Unclear
 from bot.model import Annotation, CheckOutput, Repo
+from bot.model.github_json import AppJson, GitHubModel
 from bot.model.pulls import CheckAction
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
@@ -37,20 +37,20 @@ _OF_COMMIT = "/repos/{owner}/{repo}/commits/{sha}/check-runs{?check_name,filter,
 _RETRY_READ_S = 1.0
 
 
-class _Output(Form):
+class _Output(GitHubModel):
     title: str | None = None
     summary: str | None = None
     text: str | None = None
     annotations_count: int = 0
 
 
-class _CheckRun(Form):
+class _CheckRun(GitHubModel):
     id: int
     name: str = ""
     external_id: str | None = None
     status: str = ""
     conclusion: str | None = None
-    app: App | None = None
+    app: AppJson | None = None
     output: _Output = _Output()
 
 
@@ -141,7 +141,7 @@ class CheckRuns:
         names = names_of(self.repo, sha=wanted.sha, check_name=wanted.name, filter="all", per_page=100)
         newest: _CheckRun | None = None
         async for item in self.api.pages(_OF_COMMIT, names, key="check_runs"):
-            run = validate_form(_CheckRun, item)
+            run = parse_model(_CheckRun, item)
             ours = run.name == wanted.name and run.external_id == wanted.external_id
             newest_id = newest.id if newest is not None else after
             if ours and run.app is not None and run.app.id == self.app_id and run.id > newest_id:
@@ -151,7 +151,7 @@ class CheckRuns:
     async def _create(self, wanted: Wanted, batch: Sequence[dict[str, Any]], after: int) -> _CheckRun:
         body = {"name": wanted.name, "head_sha": wanted.sha, "external_id": wanted.external_id, **_state(wanted, batch)}
         try:
-            return validate_form(_CheckRun, await self.api.call("POST", _RUNS, names_of(self.repo), body))
+            return parse_model(_CheckRun, await self.api.call("POST", _RUNS, names_of(self.repo), body))
         except Unclear:
             await self.api.sleep(_RETRY_READ_S)
             found = await self._find(wanted, after)
@@ -169,7 +169,7 @@ class CheckRuns:
             state["output"]["text"] = ""  # what is left out stays
         # with annotations a repeat would add them twice; the next upsert sees by their count how many arrived
         names = names_of(self.repo, id=run.id)
-        return validate_form(_CheckRun, await self.api.call("PATCH", _RUN, names, state, repeatable=not batch))
+        return parse_model(_CheckRun, await self.api.call("PATCH", _RUN, names, state, repeatable=not batch))
 
 
 def _check_actions(actions: Sequence[CheckAction]) -> None:

@@ -12,16 +12,16 @@ from pydantic import SecretStr
 
 from bot.errors import MendbotError, Stale, UserError
 from bot.github import deliveries
-from bot.github.answers import Form, Invalid, NotFound, Unauthorized, validate_form
+from bot.github.answers import Invalid, NotFound, Unauthorized, parse_model
 from bot.github.api import Api, GitHubTransport
 from bot.github.auth import AppIdentity, AppJwt, FixedToken, RepoToken, Tokens
 from bot.github.clock import Clock, ServerClock
-from bot.github.forms import App
 from bot.github.locks import Locks
 from bot.github.rate_limit import RateLimiter
 from bot.github.repository import ROLES, RepositoryClient
 from bot.http import AsyncClient
 from bot.model import Repo
+from bot.model.github_json import AppJson, GitHubModel
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import error_reason, make_reason
 
@@ -32,11 +32,11 @@ DEFAULT_AUTHOR = "mendbot[bot] <mendbot[bot]@users.noreply.github.com>"
 _REPO = "/repos/{owner}/{repo}"
 
 
-class _OwnApp(App):
+class _OwnApp(AppJson):
     slug: str
 
 
-class _Identified(Form):
+class _Identified(GitHubModel):
     id: int
 
 
@@ -75,7 +75,7 @@ class GitHub:
 
     async def ask_app(self) -> AppIdentity:
         """The App's id and slug, asked now. Raises NotFound too, if there is no App of that id."""
-        app = validate_form(_OwnApp, await self._app.get("/app", {}))
+        app = parse_model(_OwnApp, await self._app.get("/app", {}))
         self._identity = AppIdentity(id=app.id, slug=app.slug)
         return self._identity
 
@@ -83,7 +83,7 @@ class GitHub:
         """The id of the App's installation on a repository; raises Stale if there is none."""
         names: dict[str, str | int] = {"owner": owner, "repo": name}
         try:
-            return validate_form(_Identified, await self._app.get(_REPO + "/installation", names)).id
+            return parse_model(_Identified, await self._app.get(_REPO + "/installation", names)).id
         except NotFound as error:
             raise user_error(make_reason("github.not_installed", repo=f"{owner}/{name}"), Stale) from error
 
@@ -98,7 +98,7 @@ class GitHub:
         if self._user_id is None:
             try:
                 user = await self._api(repo).get("/users/{login}", {"login": identity.login})
-                self._user_id = validate_form(_Identified, user).id
+                self._user_id = parse_model(_Identified, user).id
             except MendbotError:
                 return identity.author()
         return identity.author(self._user_id)

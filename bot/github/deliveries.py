@@ -7,14 +7,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.github.answers import Form, validate_form
+from bot.github.answers import parse_model
 from bot.github.api import Api
+from bot.model.github_json import GitHubModel
 
 _DELIVERIES = "/app/hook/deliveries{?per_page}"
 _ATTEMPTS = "/app/hook/deliveries/{id}/attempts"
 
 
-class _Delivery(Form):
+class _Delivery(GitHubModel):
     id: int
     guid: str
     delivered_at: datetime
@@ -49,7 +50,7 @@ class DeliveryLog:
     async def page(self) -> tuple[Attempt, ...]:
         """The next page. After an error it may be called again and continues at the same page."""
         items, following = await self._api.page(_DELIVERIES, {"per_page": 100}, self._next)
-        deliveries = [validate_form(_Delivery, item) for item in items]
+        deliveries = [parse_model(_Delivery, item) for item in items]
         attempts = tuple(
             Attempt(delivery.id, delivery.guid, delivery.delivered_at, delivery.status == "OK", delivery.redelivery)
             for delivery in deliveries

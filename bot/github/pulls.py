@@ -5,18 +5,14 @@ A branch's pull request is looked for before one is opened, so that repeated cal
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Literal
-
-from pydantic import StringConstraints
 
 from bot.errors import UserError
-from bot.github.answers import Form, Invalid, NotFound, validate_form
+from bot.github.answers import Invalid, NotFound, parse_model
 from bot.github.api import Api, names_of
-from bot.github.forms import Label, User
 from bot.github.threads import checked_body
 from bot.http import Unclear
 from bot.model import PullRequestRef, Repo
+from bot.model.github_json import AccountJson, GitHubModel, RestPullRequestJson
 from bot.model.pulls import PullRequest
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
@@ -34,88 +30,16 @@ _REVIEWERS = _PULL + "/requested_reviewers"
 _RETRY_READ_S = 1.0
 _NO_DRAFTS = "draft pull requests are not supported"
 
-_Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
-
-
-class _Ref(Form):
-    ref: str
-    sha: str = ""
-
 
 class NoDrafts(UserError):
     """The repository's plan has no draft pull requests."""
 
 
-class _Pull(Form):
-    number: int
-    html_url: str
-    state: str
-    draft: bool = False
-    head: _Ref
-    base: _Ref
-
-    @property
-    def noun(self) -> PullRequestRef:
-        return PullRequestRef(number=self.number, url=self.html_url, head_sha=self.head.sha, draft=self.draft)
+class _Requested(GitHubModel):
+    users: tuple[AccountJson, ...] = ()
 
 
-class _Repo(Form):
-    full_name: str
-
-
-class _Head(Form):
-    ref: str
-    sha: _Sha
-    repo: _Repo | None = None
-
-
-class _Requested(Form):
-    users: tuple[User, ...] = ()
-
-
-class _PullAsItIs(Form):
-    number: int
-    title: str
-    body: str | None = None
-    state: Literal["open", "closed"]
-    user: User | None = None
-    merged: bool = False
-    merged_at: datetime | None = None
-    merge_commit_sha: str | None = None
-    draft: bool = False
-    head: _Head
-    base: _Head
-    labels: tuple[Label, ...] = ()
-    updated_at: datetime | None = None
-
-    @property
-    def noun(self) -> PullRequest:
-        return PullRequest(
-            number=self.number,
-            title=self.title,
-            body=self.body or "",
-            author=self.user.login if self.user else "",
-            state=self.state,
-            merged=self.merged or self.merged_at is not None,
-            merge_commit_sha=self.merge_commit_sha,
-            draft=self.draft,
-            head_sha=self.head.sha,
-            head_ref=self.head.ref,
-            head_repo=self.head.repo.full_name if self.head.repo else None,
-            base_ref=self.base.ref,
-            base_sha=self.base.sha,
-            labels=tuple(label.name for label in self.labels),
-            updated_at=self.updated_at,
-        )
-
-
-class _Listed(Form):
-    number: int
-    state: str
-    head: _Ref
-
-
-class _File(Form):
+class _File(GitHubModel):
     filename: str
     previous_filename: str | None = None
 
@@ -131,9 +55,8 @@ class Pulls:
         """The pull request as it is now; a first 404 is asked again, for the event may be quicker than the object.
 
         `merge_commit_sha` is a trial of GitHub's until it is merged."""
-        return validate_form(
-            _PullAsItIs, await self.api.get(_PULL, names_of(self.repo, number=number), patient=True)
-        ).noun
+        pull = await self.api.get(_PULL, names_of(self.repo, number=number), patient=True)
+        return _pull_request(parse_model(RestPullRequestJson, pull))
 
     async def files(self, number: int) -> tuple[str, ...]:
         """The paths that it adds, changes, removes or renames, under both names; of its first 3,000 files, for GitHub
@@ -141,7 +64,7 @@ class Pulls:
         paths: dict[str, None] = {}
         seen = 0
         async for item in self.api.pages(_PULL + "/files{?per_page}", names_of(self.repo, number=number, per_page=100)):
-            file = validate_form(_File, item)
+            file = parse_model(_File, item)
             paths |= dict.fromkeys(path for path in (file.filename, file.previous_filename) if path)
             seen += 1
             if seen == MAX_FILES:
@@ -170,7 +93,7 @@ class Pulls:
         numbers: set[int] = set()
         seen = 0
         async for item in self.api.pages(path, names):
-            pull = validate_form(_Listed, item)
+            pull = parse_model(RestPullRequestJson, item)
             if pull.state == "open" and pull.head.sha == sha:
                 numbers.add(pull.number)
             seen += 1
@@ -189,7 +112,8 @@ class Pulls:
         if found is not None:
             return found
         try:
-            return validate_form(_Pull, await self.api.call("POST", _PULLS, names_of(self.repo), request)).noun
+            opened = await self.api.call("POST", _PULLS, names_of(self.repo), request)
+            return _ref(parse_model(RestPullRequestJson, opened))
         except Unclear:
             await self.api.sleep(_RETRY_READ_S)
             found = await self._find(head, base)
@@ -207,7 +131,7 @@ class Pulls:
     async def request_review(self, number: int, login: str) -> None:
         """Asks for that person's review; where it is asked for already, nothing is sent. Raises Invalid (a UserError)
         where GitHub takes no review of theirs: they opened it, or are no collaborator."""
-        found = validate_form(_Requested, await self.api.get(_REVIEWERS, names_of(self.repo, number=number)))
+        found = parse_model(_Requested, await self.api.get(_REVIEWERS, names_of(self.repo, number=number)))
         if login.casefold() not in (user.login.casefold() for user in found.users):
             body = {"reviewers": [login]}
             await self.api.call("POST", _REVIEWERS, names_of(self.repo, number=number), body, repeatable=True)
@@ -218,7 +142,31 @@ class Pulls:
             pull
             async for item in self.api.pages(_PULLS + "{?head,state,per_page}", names)
             # GitHub ignores a `head` it cannot read, and lists everything
-            if (pull := validate_form(_Pull, item)).head.ref == head and pull.base.ref == base
+            if (pull := parse_model(RestPullRequestJson, item)).head.ref == head and pull.base.ref == base
         ]
         best = max(pulls, key=lambda pull: (pull.state == "open", pull.number), default=None)
-        return best.noun if best is not None else None
+        return _ref(best) if best is not None else None
+
+
+def _ref(pull: RestPullRequestJson) -> PullRequestRef:
+    return PullRequestRef(number=pull.number, url=pull.html_url, head_sha=pull.head.sha, draft=pull.draft)
+
+
+def _pull_request(pull: RestPullRequestJson) -> PullRequest:
+    return PullRequest(
+        number=pull.number,
+        title=pull.title,
+        body=pull.body,
+        author=pull.author,
+        state=pull.state,
+        merged=pull.merged or pull.merged_at is not None,
+        merge_commit_sha=pull.merge_commit_sha,
+        draft=pull.draft,
+        head_sha=pull.head.sha,
+        head_ref=pull.head.ref,
+        head_repo=pull.head.repo.full_name if pull.head.repo else None,
+        base_ref=pull.base.ref,
+        base_sha=pull.base.sha,
+        labels=tuple(label.name for label in pull.labels if label.name),
+        updated_at=pull.updated_at,
+    )

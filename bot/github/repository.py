@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, Unpack
+from typing import Annotated, Literal, Unpack
+
+from pydantic import BeforeValidator
 
 from bot.errors import Stale, UserError
-from bot.github.answers import Form, Invalid, NotFound, validate_form
+from bot.github.answers import Invalid, NotFound, parse_model
 from bot.github.api import Api, names_of
 from bot.github.auth import AppIdentity
 from bot.github.check_runs import CheckRuns, CheckRunState, Wanted
-from bot.github.forms import Label, User
 from bot.github.locks import Locks
 from bot.github.pulls import Pulls
 from bot.github.threads import Author, CommentKind, Content, Reply, ThreadComments, react
 from bot.model import Issue, PullRequestRef, Repo
+from bot.model.github_json import GitHubModel, IssueJson, LabelJson, Name
 from bot.model.pulls import PullRequest
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
@@ -26,32 +28,39 @@ _REPO = "/repos/{owner}/{repo}"
 _ISSUE = _REPO + "/issues/{number}"
 
 
-class _Repository(Form):
-    default_branch: str
+class _Repository(GitHubModel):
+    default_branch: Name
 
 
-class _Permission(Form):
+class _Permission(GitHubModel):
     permission: str = "none"
     role_name: str | None = None
 
 
-class _Content(Form):
+class _Content(GitHubModel):
     type: str
     content: str = ""
     encoding: str = ""
 
 
-class _Commit(Form):
-    author: User | None = None
+class _Author(GitHubModel):
+    login: str = ""
 
 
-class _Issue(Form):
-    number: int
-    title: str
-    body: str | None = None
+class _Commit(GitHubModel):
+    author: _Author | None = None
+
+
+def _as_objects(labels: object) -> object:
+    """The labels as objects; by GitHub's schema one may be its name alone."""
+    if not isinstance(labels, list):
+        return labels or ()
+    return [{"name": label} if isinstance(label, str) else label for label in labels]
+
+
+class _Issue(IssueJson):
     state: Literal["open", "closed"]
-    labels: tuple[Label | str, ...] = ()
-    user: User | None = None
+    labels: Annotated[tuple[LabelJson, ...], BeforeValidator(_as_objects)] = ()
 
 
 class NoFile(UserError):
@@ -76,12 +85,12 @@ class RepositoryClient:
             found = await self._api.get(_REPO + "/collaborators/{login}/permission", names_of(self.repo, login=login))
         except NotFound:
             return "none"
-        answer = validate_form(_Permission, found)
+        answer = parse_model(_Permission, found)
         # a custom role has a name of its own and the permission it is based on
         return next((role for role in (answer.role_name, answer.permission) if role in ROLES), "none")
 
     async def default_branch(self) -> str:
-        return validate_form(_Repository, await self._api.get(_REPO, names_of(self.repo))).default_branch
+        return parse_model(_Repository, await self._api.get(_REPO, names_of(self.repo))).default_branch
 
     async def read_file(self, path: str, ref: str) -> bytes | None:
         """A file's content at a ref; None if there is nothing.
@@ -94,7 +103,7 @@ class RepositoryClient:
             return None
         if isinstance(found, list):
             raise user_error(make_reason("github.no_file.directory"), NoFile)
-        content = validate_form(_Content, found)
+        content = parse_model(_Content, found)
         if content.type != "file":
             raise user_error(make_reason("github.no_file.type", type=content.type), NoFile)
         if content.encoding != "base64":
@@ -111,18 +120,18 @@ class RepositoryClient:
             found = await self._api.get(_REPO + "/commits/{sha}{?per_page}", names)
         except Invalid as error:
             raise user_error(make_reason("github.commit_gone", sha=sha[:12]), Stale) from error
-        author = validate_form(_Commit, found).author
+        author = parse_model(_Commit, found).author
         return (author.login or None) if author else None
 
     async def issue(self, number: int) -> Issue:
         """The issue as it is now. A first 404 is asked again, as an event may arrive before its object can be read."""
-        found = validate_form(_Issue, await self._api.get(_ISSUE, names_of(self.repo, number=number), patient=True))
+        found = parse_model(_Issue, await self._api.get(_ISSUE, names_of(self.repo, number=number), patient=True))
         return Issue(
             number=found.number,
             title=found.title,
-            body=found.body or "",
-            labels=tuple(label if isinstance(label, str) else label.name for label in found.labels),
-            author=found.user.login if found.user else "",
+            body=found.body,
+            labels=tuple(label.name for label in found.labels if label.name),
+            author=found.author,
             state=found.state,
         )
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from bot.github.answers import Form, NotFound, validate_form
+from bot.github.answers import NotFound, parse_model
 from bot.github.api import Api, names_of
-from bot.github.forms import App, User
 from bot.http import Unclear
 from bot.model import Repo
+from bot.model.github_json import AppJson, CommentJson
 
 MAX_BODY_CHARACTERS = 65_536
 """Of comments, issues and pull requests. GitHub answers a longer one with 422 "Body is too long"."""
@@ -44,16 +44,12 @@ class Author:
     login: str
 
 
-class _Comment(Form):
-    id: int
-    body: str | None = None
-    user: User | None = None
-    performed_via_github_app: App | None = None
+class _Comment(CommentJson):
+    performed_via_github_app: AppJson | None = None
     issue_url: str = ""
-    created_at: datetime | None = None
 
     def carries(self, mark: str) -> bool:
-        return marked(self.body or "", mark)
+        return marked(self.body, mark)
 
     def by(self, author: Author) -> bool:
         if self.performed_via_github_app is not None:
@@ -182,7 +178,7 @@ class ThreadComments:
         if since is not None:
             names["since"] = (since - _SLACK).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         async for item in self.api.pages(_COMMENTS + "{?since,per_page}", names):
-            comment = validate_form(_Comment, item)
+            comment = parse_model(_Comment, item)
             if comment.carries(reply.own_mark) and comment.by(self.author):
                 return comment, False
             last = last and (known is None or comment.id <= known.id)
@@ -190,7 +186,7 @@ class ThreadComments:
 
     async def _known(self, comment_id: int, number: int) -> _Comment | None:
         try:
-            comment = validate_form(_Comment, await self.api.get(_COMMENT, names_of(self.repo, id=comment_id)))
+            comment = parse_model(_Comment, await self.api.get(_COMMENT, names_of(self.repo, id=comment_id)))
         except NotFound:
             return None  # deleted by someone: a new one takes its place
         # an issue that was transferred took its comments along, perhaps to the same number
@@ -200,7 +196,7 @@ class ThreadComments:
 
     async def _search(self, number: int, mark: str) -> _Comment | None:
         async for item in self.api.pages(_COMMENTS + "{?per_page}", names_of(self.repo, number=number, per_page=100)):
-            comment = validate_form(_Comment, item)
+            comment = parse_model(_Comment, item)
             if comment.carries(mark) and comment.by(self.author):
                 return comment
         return None
@@ -214,7 +210,7 @@ class ThreadComments:
             if found is None:
                 raise
             return found.id
-        return validate_form(_Comment, posted).id
+        return parse_model(_Comment, posted).id
 
 
 async def react(api: Api, repo: Repo, kind: CommentKind, comment_id: int, content: Content) -> None:
@@ -233,6 +229,6 @@ def _may_be_after(asked: datetime | None, posted: datetime | None) -> bool:
     return asked is None or posted is None or asked >= posted
 
 
-def _same(there: str | None, ours: str) -> bool:
+def _same(there: str, ours: str) -> bool:
     """Whether the texts are equal but for line ends, which GitHub may change."""
-    return (there or "").replace("\r\n", "\n").strip() == ours.replace("\r\n", "\n").strip()
+    return there.replace("\r\n", "\n").strip() == ours.replace("\r\n", "\n").strip()

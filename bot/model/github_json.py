@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr
 
@@ -98,8 +98,15 @@ class RepositoryJson(GitHubModel):
     default_branch: Name | None = None
 
 
+class AppJson(GitHubModel):
+    id: Id
+
+
 class LabelJson(GitHubModel):
     name: Name | None = None
+
+
+Labels = Annotated[tuple[LabelJson, ...], BeforeValidator(lambda labels: labels or ())]
 
 
 class ThreadJson(GitHubModel):
@@ -117,7 +124,7 @@ class ThreadJson(GitHubModel):
 class IssueJson(ThreadJson):
     title: Prose = ""
     body: Prose = ""
-    labels: Annotated[tuple[LabelJson, ...], BeforeValidator(lambda labels: labels or ())] = ()
+    labels: Labels = ()
     state: Name | None = None
     updated_at: Moment = None
 
@@ -149,6 +156,25 @@ class PullRequestJson(ThreadJson):
     base: BaseJson
     draft: Flag = False
     updated_at: Moment = None
+
+
+class BranchJson(HeadJson, BaseJson):
+    """A branch of a pull request and its commit."""
+
+
+class RestPullRequestJson(PullRequestJson):
+    """A pull request as the REST API returns it; a list does not say whether one was `merged`."""
+
+    head: BranchJson
+    base: BranchJson
+    html_url: Name
+    state: Literal["open", "closed"]
+    title: Prose = ""
+    body: Prose = ""
+    labels: Labels = ()
+    merged: Flag = False
+    merged_at: Moment = None
+    merge_commit_sha: Sha | None = None
 
 
 class CheckRunJson(GitHubModel):

@@ -260,7 +260,7 @@ def _post_pull(world: World, seen: Seen, request: Request) -> Response:
         "html_url": f"https://github.com/octo/shop/pull/{number}",
         "state": "open",
         "head": {"ref": seen.body["head"], "sha": "a" * 40},
-        "base": {"ref": seen.body["base"]},
+        "base": {"ref": seen.body["base"], "sha": "b" * 40},
     }
     world.pulls.append(made)
     return JSONResponse(made, 201)

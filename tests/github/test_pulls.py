@@ -121,7 +121,7 @@ async def test_of_the_files_of_a_pull_request_the_first_3000_are_read(world: Any
 
 async def test_a_forks_pull_request_is_looked_for_among_the_1000_changed_last(world: Any) -> None:
     client = world.github().repository(world.repo)
-    others = [pull(n) | {"head": {"ref": "x", "sha": "e" * 40}} for n in range(2000)]
+    others = [pull(n) | {"head": {"ref": "x", "sha": "e" * 40}} for n in range(1, 2001)]
     world.pulls = [*others[:999], pull(3000)]
     assert await client.pulls_of("c" * 40) == (3000,)
     (query, *_) = [seen.query for seen in world.seen if seen.line == "GET /repos/octo/shop/pulls"]
