@@ -24,7 +24,7 @@ def get_summary(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionS
     return SessionSummary(
         status=status,
         attempt=state.counted,
-        most=row.spec.most_attempts,
+        most=row.spec.attempt_limit,
         proof=proof_of(row.spec, state) if status is Status.SUCCESS else None,
         changed=changed_files(content.decode("utf-8", "replace")) if content and status is Status.SUCCESS else (),
         before=state.baseline,

@@ -78,7 +78,7 @@ class Attempt(Model):
     paths: tuple[str, ...] = ()
     result: Literal["passed", "failed", "not_checked", "not_applied"]
     flaky: bool = False
-    moved: ErrorDelta | None = None
+    error_delta: ErrorDelta | None = None
     compared: bool = True
     """False where nothing was checked before, so that all of its errors count as remaining."""
     validation: Validation | None = None
@@ -126,7 +126,7 @@ class RunView(Model):
     proof: Proof = "shown"
     """What the checks of a successful run have proven of the change (`rules.runs.proof`)."""
     validations: tuple[Validation, ...] = ()
-    troubles: tuple[Reason, ...] = ()
+    rejections: tuple[Reason, ...] = ()
     """Why changes were not applied."""
     evidence: str = ""
     """The first error block of the last failing step (`rules.failures.errors`); where it is empty, reports cut the
@@ -161,7 +161,7 @@ class RunView(Model):
     """The known errors that the latest attempt got from the error history."""
     recognised: tuple[tuple[Annotation, KnownError], ...] = ()
     """Findings of the latest validation that the error history knows (`rules.history.recognition`)."""
-    movement: ErrorDelta | None = None
+    error_delta: ErrorDelta | None = None
     """None until the first check has ended."""
     what_ran: Literal["", "compared", "unnamed", "not_before"] = ""
     """Whether the tests after the last change were compared with those before it, by name; empty where none ran."""

@@ -16,13 +16,13 @@ _NO_KEYS = re.compile(
     r"|#[^\n]*+",
     re.DOTALL,
 )
-"""Strings and comments. One that does not end takes the rest with it, which is no TOML then."""
+"""Strings and comments; one that does not end reaches to the end of the text, which is no TOML then."""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{_MAX_PARTS}}}")
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """What the text says. ValueError where it is broken or a key has more than a hundred parts, RecursionError where
-    its values lie too deep in each other."""
+    """The content of the text. Raises ValueError where it is broken or a key has more than a hundred parts, and
+    RecursionError where its values are nested too deeply."""
     if _LONG_KEY.search(_NO_KEYS.sub("s", text)):
         raise ValueError(f"a key has more than {_MAX_PARTS} parts")
     return tomllib.loads(text)

@@ -17,7 +17,7 @@ from bot.model.reasons import Reason
 from bot.reports.locale.reasons import refused, user_error
 from bot.rules.patches.change_policy import check_proposed
 from bot.rules.patches.diff_parser import DEV_NULL, FileDiff, parse_diff
-from bot.rules.patches.fuzzy_apply import Unclear, apply_anchored, stands_as_said
+from bot.rules.patches.fuzzy_apply import Unclear, apply_fuzzily, matches_header_positions
 from bot.rules.reasons import all_reasons, make_reason
 from bot.workspace.files.nofollow import FileState, Replacement, read_state, replace_all
 from bot.workspace.git.command import GitError, git
@@ -161,7 +161,7 @@ def _without_hunks(old: bytes | None, part: FileDiff, path: str) -> bytes | None
 
 async def _as_written(old: bytes | None, part: FileDiff) -> bytes | None:
     """Strict `git apply`, for a diff that is right in all its parts."""
-    if not stands_as_said(_decode(old), part.hunks):
+    if not matches_header_positions(_decode(old), part.hunks):
         raise _NotApplied(make_reason("patch.wrong_counts"))
     return await _git_apply(old, part)
 
@@ -170,7 +170,7 @@ async def _by_content(old: bytes | None, part: FileDiff) -> bytes | None:
     """Our own applier, which goes by what the lines hold; in a thread, as a large file takes it a while."""
     if part.creates and old is not None:
         raise _NotApplied(make_reason("patch.exists"))
-    new = await asyncio.to_thread(apply_anchored, _decode(old), part.hunks)
+    new = await asyncio.to_thread(apply_fuzzily, _decode(old), part.hunks)
     if isinstance(new, Unclear):
         raise _NotApplied(new.because)
     if part.deletes and new:

@@ -43,7 +43,7 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
     )
     failed = Validation(passed=False, summary=EVIL, steps=(step,))
     moved = ErrorDelta(fixed=(EVIL,) * bulk, remaining=(EVIL * bulk,) * bulk, introduced=(EVIL,) * bulk)
-    tried = Attempt(attempt=1, agent=EVIL, paths=(EVIL,) * bulk, result="failed", moved=moved, validation=failed)
+    tried = Attempt(attempt=1, agent=EVIL, paths=(EVIL,) * bulk, result="failed", error_delta=moved, validation=failed)
     return RunView(
         run_id="run-1",
         repo="acme/shop",
@@ -67,7 +67,7 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
         task=f"{EVIL}\n" * bulk,
         guidance=(evil_guidance(EVIL * bulk),) * min(2 * bulk, 9),
         recognised=tuple((found, evil_guidance(EVIL * bulk)) for found in step.annotations),
-        movement=moved,
+        error_delta=moved,
         tried=(tried,) * min(2 * bulk, 300),
         conflicts=(Conflict(issues=(4,), pull=5, paths=(EVIL,) * bulk),) * bulk,
         seen=((EVIL, 3, EVIL), (EVIL * bulk, 4, "2026-05")),

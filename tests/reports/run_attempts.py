@@ -59,7 +59,7 @@ def lived(view: RunView, *tries: Try, base: tuple[str, ...], attempt: int = 0) -
             "agents": state.agents,
             "validations": state.validations,
             "tried": tried,
-            "movement": next((one.moved for one in reversed(tried) if one.moved), None),
+            "error_delta": next((one.error_delta for one in reversed(tried) if one.error_delta), None),
             "metadata": run_metadata(view.run_id, spec, state, details) if state.finished else None,
         }
     )

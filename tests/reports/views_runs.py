@@ -183,7 +183,7 @@ def _going() -> dict[str, RunView]:
         "queued-conflict": _view(THREE, conflicts=colliding),
         "preparing": _view(ONE, status=Status.RUNNING, phase=Phase.DESIGN),
         "running": running,
-        "running-known": running.model_copy(update={"guidance": (BY_PERSON, BY_BOT), "movement": MOVED}),
+        "running-known": running.model_copy(update={"guidance": (BY_PERSON, BY_BOT), "error_delta": MOVED}),
     }
 
 
@@ -265,7 +265,7 @@ def _ended() -> dict[str, RunView]:
                 ONE,
                 "max_iterations",
                 make_reason("max_iterations", done=3, most=3),
-                troubles=(
+                rejections=(
                     _by("command", make_reason("refused.workflow", path="'.github/workflows/x.yml'")),
                     _by("command", make_reason("patch.misfit", path="shop/total.py", why="@ann <!-- look -->")),
                     _by("command", make_reason("patch.misfit", path="shop/total.py", why="@ann <!-- look -->")),
@@ -306,7 +306,7 @@ def _stopped() -> dict[str, RunView]:
             ("command:mend-it", RED, (TYPE_ERROR, NONE_ERROR)),
             ("command:mend-it", red, (*MOVED.remaining, *MOVED.introduced)),
             base=(TYPE_ERROR, NONE_ERROR),
-        ).model_copy(update={"movement": MOVED}),
+        ).model_copy(update={"error_delta": MOVED}),
         "failed-seen": lived(
             _failed(ONE, "max_iterations", make_reason("max_iterations", done=1, most=1)).model_copy(
                 update={"guidance": (BY_PERSON,), "seen": ((NONE_ERROR, 3, "2026-05-04T10:00:00+00:00"),)}

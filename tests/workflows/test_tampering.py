@@ -64,7 +64,7 @@ def test_weakened_tests_are_refused_cost_the_attempt_and_are_named_to_the_next_a
 
     state, failed, prompt = at_desk(work)
     assert failed.reason == WEAKENED_TESTS
-    assert said in english(failed.message) and said in english(state.troubles[0])
+    assert said in english(failed.message) and said in english(state.rejections[0])
     assert (state.finished, state.attempt, len(state.validations)) == (Status.SUCCESS, 2, 1)
     assert said in prompt.partition("An earlier change was not applied")[2]
 

@@ -26,13 +26,13 @@ _LINE = 500
 
 def known_errors(view: RunView, language: Language) -> str:
     """The guidance of the latest attempt, but for errors that are fixed by now; empty where there is none."""
-    gone = set(view.movement.fixed) if view.movement else set()
+    gone = set(view.error_delta.fixed) if view.error_delta else set()
     items = [_item(known, view, language) for known in view.guidance[:_MOST] if known.error not in gone]
     return details(t(language, "known"), "\n".join(within(items, _ROOM))) if items else ""
 
 
 def _item(known: KnownError, view: RunView, language: Language) -> str:
-    open_errors = (*view.movement.remaining, *view.movement.introduced) if view.movement else ()
+    open_errors = (*view.error_delta.remaining, *view.error_delta.introduced) if view.error_delta else ()
     matches = not known.exact or known.error in open_errors
     return known_item(known, view.repo, language, matches=matches)
 
@@ -49,7 +49,7 @@ def known_item(known: KnownError, repo: str, language: Language, *, matches: boo
 def seen_before(view: RunView, language: Language) -> str:
     """Where the errors that are open now made the repository's checks fail before, the most frequent three first, and
     what cleared each the last time; empty where all are new."""
-    moved = view.movement
+    moved = view.error_delta
     open_errors = (*moved.remaining, *moved.introduced) if moved else ()
     seen = sorted((one for one in view.seen if one[0] in open_errors and one[1] > 1), key=lambda one: -one[1])[:_SEEN]
     lines = [_seen(*one, view, language) for one in seen]

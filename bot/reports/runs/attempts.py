@@ -55,9 +55,9 @@ def _outcome(validation: Validation, errors: str, language: Language) -> tuple[s
 
 def figures(one: Attempt, language: Language) -> str:
     """`1 fixed · 2 remaining · 3 new`, without what is none; empty where there is nothing to tell."""
-    if one.moved is None:
+    if one.error_delta is None:
         return ""
-    counts = ((kind, len(getattr(one.moved, kind))) for kind in _KINDS)
+    counts = ((kind, len(getattr(one.error_delta, kind))) for kind in _KINDS)
     return " · ".join(t(language, f"errors.{kind}", count=number) for kind, number in counts if number)
 
 
@@ -71,8 +71,8 @@ def attempts_folded(view: RunView, language: Language, *, least: int = 1, listed
 
 def attempts_account(view: RunView, language: Language, *, listed: int = 0) -> str:
     """The table and, for each attempt that changed something, its files and the errors that came and went. Of the last
-    checked one these are left out where the reader has them already: up to `listed` of each kind (`movement`)."""
-    last = next((one for one in reversed(view.tried) if one.moved is not None), None)
+    checked one these are left out where the reader has them already: up to `listed` of each kind (`error_delta`)."""
+    last = next((one for one in reversed(view.tried) if one.error_delta is not None), None)
     known = last if last is not None and _is_listed(last, view, listed) else None
     words = dict(view.printed)
     stories = (_story(one, words, language, errors=one is not known) for one in view.tried[-_ROWS:] if one.paths)
@@ -80,7 +80,7 @@ def attempts_account(view: RunView, language: Language, *, listed: int = 0) -> s
 
 
 def _is_listed(one: Attempt, view: RunView, most: int) -> bool:
-    return one.moved == view.movement and all(len(getattr(one.moved, kind)) <= most for kind in _LISTED)
+    return one.error_delta == view.error_delta and all(len(getattr(one.error_delta, kind)) <= most for kind in _LISTED)
 
 
 def _story(one: Attempt, words: Mapping[str, str], language: Language, *, errors: bool) -> str:
@@ -93,11 +93,11 @@ def _story(one: Attempt, words: Mapping[str, str], language: Language, *, errors
 
 def _errors(one: Attempt, words: Mapping[str, str], language: Language) -> tuple[str, ...]:
     """A list of the first five that came and that went."""
-    if one.moved is None:
+    if one.error_delta is None:
         return ()
     lines = []
     for kind in _LISTED:
-        errors = getattr(one.moved, kind)
+        errors = getattr(one.error_delta, kind)
         shown = [f"- {t(language, f'errors.of.{kind}', error=_code(error, words))}" for error in errors[:_ERRORS]]
         lines += [bullets(shown, len(errors), language)] if errors else []
     return ("\n".join(lines),) if lines else ()

@@ -83,7 +83,7 @@ def what_failed(view: RunView, language: Language) -> str:
 def not_taken(view: RunView, language: Language) -> str:
     """The changes that were refused or did not apply; what the stop reason says already is not said again."""
     stop = reason_text(view.stop.details, language) if view.stop else ""
-    texts = dict.fromkeys(reason_text(trouble, language) for trouble in view.troubles)
+    texts = dict.fromkeys(reason_text(trouble, language) for trouble in view.rejections)
     lines = [f"- {with_code(text)}" for text in texts if text not in stop]
     shown = bullets(lines[-_TROUBLES:], len(lines), language)
     return f"**{t(language, 'not_taken')}**\n\n{shown}" if lines else ""

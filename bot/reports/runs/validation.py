@@ -147,10 +147,10 @@ def outcome(validation: Validation, language: Language) -> tuple[str, str]:
 def error_delta(view: RunView, language: Language, *, listed: int = 0) -> str:
     """How many errors the last checked change fixed, left and brought, with the first `listed` of each kind, what is
     new first; empty where there is nothing to compare."""
-    compared = view.movement is not None and len(view.validations) + (view.baseline is not None) > 1
-    if view.movement is None or not compared:
+    compared = view.error_delta is not None and len(view.validations) + (view.baseline is not None) > 1
+    if view.error_delta is None or not compared:
         return ""
-    kinds = {name: getattr(view.movement, name) for name in _KINDS}
+    kinds = {name: getattr(view.error_delta, name) for name in _KINDS}
     figures = [t(language, f"errors.{name}", count=len(kinds[name])) for name in reversed(_KINDS) if kinds[name]]
     if not figures:
         return ""

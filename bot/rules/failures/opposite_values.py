@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["masked_values"]
-
 _VALUE = re.compile(
     r"""(?P<text>(?<!\w)'[^']*'(?!\w)|"[^"]*(?:"|$)|`[^`]*(?:`|$))"""
     r"|(?P<number>(?<![A-Za-z_\d])(?!0[xX])\d+(?:[.,]\d+)*)"

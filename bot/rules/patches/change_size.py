@@ -5,8 +5,6 @@ from __future__ import annotations
 from bot.model import ChangedFile
 from bot.rules.patches.diff_parser import FileDiff, parse_diff
 
-__all__ = ["changed_files"]
-
 
 def changed_files(diff: str) -> tuple[ChangedFile, ...]:
     """Each file of a unified diff, sorted by path, with the lines that it adds and removes; a moved file stands under

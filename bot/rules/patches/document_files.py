@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-__all__ = ["is_document"]
-
 _ENDINGS = frozenset({".md", ".mdx", ".markdown", ".rst", ".adoc"})
 _PLAIN_ENDINGS = frozenset({"", ".txt"})
 _LOGS = ("changelog", "changes", "history", "news", "releases", "release-notes", "release_notes")

@@ -16,8 +16,6 @@ from pathlib import PurePosixPath
 from bot.model import Validation
 from bot.rules.patches.style_findings import is_style
 
-__all__ = ["is_restyled", "style_is_no_matter", "task_paths"]
-
 _QUOTES_ALIKE = frozenset({".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"})
 _BRACES = _QUOTES_ALIKE | {".go", ".rs", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".swift", ".scala"}
 _DOCUMENTS = frozenset({".md", ".mdx", ".markdown", ".rst", ".adoc"})

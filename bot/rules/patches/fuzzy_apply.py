@@ -52,7 +52,7 @@ class _Sought:
     found: tuple[HunkPlacement, ...]
 
 
-def stands_as_said(original: str, hunks: Sequence[Hunk]) -> bool:
+def matches_header_positions(original: str, hunks: Sequence[Hunk]) -> bool:
     """Whether each hunk's header is right in all it states and its lines stand exactly there, so that `git apply` has
     nothing to search for: it takes the nearest place that fits, or the end of the file for a hunk without context
     after its changes."""
@@ -87,7 +87,7 @@ def _marked(hunk: Hunk) -> set[str]:
     return {before[:1] for before, line in pairwise(hunk.lines) if line[:1] == "\\"}
 
 
-def apply_anchored(original: str, hunks: Sequence[Hunk]) -> str | Unclear:
+def apply_fuzzily(original: str, hunks: Sequence[Hunk]) -> str | Unclear:
     """The text after the diff, or why that isn't clear. It never adds, drops or repeats a line that the diff does not.
 
     Line ends are the file's, and so is the missing last newline where the diff doesn't say otherwise; added lines are

@@ -13,8 +13,6 @@ from pathlib import PurePosixPath
 from bot.model import Annotation, StyleFindings, Validation, ValidationStep
 from bot.rules.patches.change_policy import LOCK_FILES
 
-__all__ = ["about_style", "is_style", "keeps", "may_fix", "style_findings"]
-
 _DOCUMENTS = ("*.md", "*.mdx", "*.markdown", "*.rst", "*.txt", "*.adoc")
 _DOCUMENT_DIRECTORIES = frozenset({"doc", "docs"})
 _FORMAT_CHECK = re.compile(

@@ -31,7 +31,7 @@ class EligibilityFacts:
     own: bool = False
     paused_by: str | None = None
     paths: Sequence[str] | None = None
-    boxed: bool = True
+    sandboxed: bool = True
     """Whether a sandbox works here; without one, only the code of people with write access may run."""
 
 
@@ -78,7 +78,7 @@ def trust(pull: PullRequest, facts: EligibilityFacts) -> Eligibility:
         return Eligibility("wanted", make_reason("pull.access", by=pull.author, permission=facts.permission or ""))
     if _ours(pull, facts):
         return Eligibility("wanted", make_reason("pull.by_mendbot"))
-    if not facts.boxed:
+    if not facts.sandboxed:
         return Eligibility("awaiting", make_reason("pull.no_sandbox"))
     if facts.approved_by is not None:
         return Eligibility("wanted", make_reason("pull.approved", by=facts.approved_by, sha=pull.head_sha[:12]))

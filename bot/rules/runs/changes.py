@@ -1,4 +1,4 @@
-"""The changes that a run made, in order, and when one of them is the same again."""
+"""The changes that a run made, in order, and whether a change repeats an earlier one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from bot.model.events.runs import ChangesApplied
 
 MECHANICAL = frozenset({"fixers"})
-"""Agents that know nothing of the task: of what they did only findings are kept."""
+"""Agents that do not know the task: they work on findings only."""
 HISTORY = "history"
-"""The agent that repeats what helped before."""
+"""The agent that repeats known resolutions."""
 FREE = MECHANICAL | {HISTORY}
-"""Agents whose turn costs no attempt: what they know may not fit, and a coding agent is to be asked all the same."""
+"""Agents whose turn costs no attempt, as a coding agent is to be asked after them in any case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class AttemptChange:
     undone: bool = False
     """It was refused or dropped after its checks, so it is no longer in the tree."""
     paths_before: tuple[str, ...] = ()
-    """What all changes before it had changed."""
+    """The paths that all changes before it had changed."""
 
     @classmethod
     def of(cls, event: ChangesApplied, *, before: str, paths_before: tuple[str, ...]) -> AttemptChange:
@@ -64,8 +64,8 @@ def tried(made: tuple[AttemptChange, ...], patch_hash: str) -> bool | None:
     return undone or None
 
 
-def own_hash(made: tuple[AttemptChange, ...]) -> str:
-    """The hash of the last change; empty where it says nothing, because the same lines changed in another place."""
+def distinct_patch_hash(made: tuple[AttemptChange, ...]) -> str:
+    """The hash of the last change; empty where it changes the same lines as an earlier change, in another place."""
     if not made or tried(made[:-1], made[-1].patch_hash) is None:
         return ""
     return made[-1].patch_hash

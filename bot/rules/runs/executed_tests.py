@@ -1,5 +1,5 @@
-"""The part of a run's state that tells which tests ran: the first execution of each stage, and an attempt that is
-refused because other tests ran after it. What such an attempt changed is undone, as if it had never been."""
+"""The part of a run's state about executed tests: the first execution of each stage, and the refusal of an attempt
+because other tests ran after it. The change of such an attempt is undone."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from bot.model import ValidationStep
 from bot.model.events.runs import AttemptStarted, CheckEnded
 from bot.model.pipeline import WhatRan
 from bot.model.reasons import Reason
-from bot.rules.runs.changes import own_hash
-from bot.rules.runs.pipeline import close
+from bot.rules.runs.changes import distinct_patch_hash
+from bot.rules.runs.pipeline import make_validation
 from bot.rules.runs.proven_resolutions import FirstSeen, ProvenResolution
 from bot.rules.stop import trajectory
 from bot.rules.tampering.test_source import is_snapshot, is_test
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SuiteSeen:
-    """A stage's first execution that told of its tests: after which attempt (0 is the base), on which tree, whether it
-    failed, and the name of the log with its `SuiteResult`; none where it told of no test."""
+    """A stage's first execution that printed its tests: after which attempt (0 is the base), on which tree, whether it
+    failed (`red`), and the name of the log with its `SuiteResult`, if any."""
 
     stage: int
     attempt: int
@@ -36,7 +36,7 @@ class SuiteSeen:
 
 @dataclass(frozen=True, slots=True)
 class BeforeAttempt:
-    """What the run had come to before an attempt, and has again where that attempt is refused."""
+    """The state of the run before an attempt, which is restored where that attempt is refused."""
 
     snapshot: str
     changed_paths: tuple[str, ...]
@@ -46,7 +46,7 @@ class BeforeAttempt:
 
 
 def what_ran(stages: Sequence[WhatRan]) -> WhatRan | Literal[""]:
-    """The least that can be said of all stages together; empty where none ran tests."""
+    """The value that holds for all stages together; empty where none ran tests."""
     order: tuple[WhatRan, ...] = ("unnamed", "not_before", "compared")
     return next((what for what in order if what in stages), "")
 
@@ -69,7 +69,7 @@ def attempted(state: RunState, event: AttemptStarted) -> RunState:
 
 
 def with_suite(state: RunState, event: CheckEnded, stage: int) -> RunState:
-    """A stage ran: its tests are noted where it is the first time, and how they compare."""
+    """The state after a stage ran, with its tests where they are the first, and with the result of the comparison."""
     what_ran = (*state.what_ran, event.what_ran) if event.what_ran else state.what_ran
     if event.step.skipped or any(seen.stage == stage for seen in state.suites):
         return replace(state, what_ran=what_ran)
@@ -84,25 +84,26 @@ def with_suite(state: RunState, event: CheckEnded, stage: int) -> RunState:
     return replace(state, what_ran=what_ran, suites=(*state.suites, seen))
 
 
-def goes_back_to(state: RunState) -> BeforeAttempt:
-    """Where the run stands again once its current change is refused: before this attempt or, where the change is not
-    one of tests, before the first, as the tests were lost in an attempt that failed for another reason."""
+def state_to_restore(state: RunState) -> BeforeAttempt:
+    """The state to restore once the current change is refused: before this attempt, or before the first one if the
+    change touches no tests, as an earlier attempt has lost the tests then."""
     if any(is_test(path) or is_snapshot(path) for path in state.made[-1].paths):
         return state.before[-1]
     return state.before[0]
 
 
 def refused(state: RunState, event: CheckEnded, steps: tuple[ValidationStep, ...]) -> RunState:
-    """The checks passed, but not with the tests that ran before: the run stands where it stood, one attempt poorer."""
+    """The state after checks that passed without the tests that ran before: the change is undone and the attempt
+    counts."""
     assert event.refused is not None
-    because, before = event.refused, goes_back_to(state)
+    because, before = event.refused, state_to_restore(state)
     own, made = before is state.before[-1], state.made[-1]
     last = state.states[state.stands] if state.states else None
     now = trajectory.TrajectoryState(
         snapshot=state.snapshot or "",
         stage=min(last.stage, len(steps) - 1) if last else len(steps) - 1,
         fingerprints=last.fingerprints if last else frozenset(),
-        patch_hash=own_hash(state.made) if own else "",
+        patch_hash=distinct_patch_hash(state.made) if own else "",
         passed=False,
         places=last.places if last else 0,
         counts=not made.free,
@@ -114,12 +115,12 @@ def refused(state: RunState, event: CheckEnded, steps: tuple[ValidationStep, ...
         what_ran=(),
         states=states,
         iterations=(*state.iterations, event.iteration),
-        stands=trajectory.last_of(states, before.snapshot),
+        stands=trajectory.latest_index(states, before.snapshot),
         verdict=trajectory.judge_attempt(states),
-        validations=(*state.validations, close(steps, refused=True)),
-        # what is not to blame may be tried again, on its own
+        validations=(*state.validations, make_validation(steps, refused=True)),
+        # a change that lost no tests may be tried again, on its own
         made=(*state.made[:-1], replace(made, undone=own, patch_hash=made.patch_hash if own else "")),
-        troubles=(*state.troubles, because),
+        rejections=(*state.rejections, because),
         attempt_over=True,
         no_progress=state.no_progress + (not made.free),
         snapshot=before.snapshot,

@@ -20,8 +20,6 @@ from bot.rules.runs.changes import MECHANICAL
 from bot.rules.runs.pipeline import CUSTOM
 from bot.rules.runs.spec import RunSpec
 
-__all__ = ["as_left", "cannot_check", "has_new", "left_on_base", "names_test", "to_leave"]
-
 _TESTS = ("test", CUSTOM)
 _ABOUT_TYPES = re.compile(
     r"\b(?:type[- ]?check\w*|typing|type (?:errors?|hints?|annotations?)|mypy|(?:based)?pyright|tsc|typescript)\b"
@@ -40,7 +38,7 @@ _MIN_QUOTED_CHARS = 12
 """Characters of a message or of a test's name in plain words that a task may name by chance if it is shorter."""
 
 
-def left_on_base(
+def existing_errors(
     spec: RunSpec, stage: str, step: ValidationStep, found: Mapping[str, Printed], *, others_named: bool
 ) -> ExistingErrors:
     """What of a check that failed on the base is left alone; `found` are its errors. `others_named` is whether the task
@@ -96,7 +94,7 @@ def names_test(task: str, test: str, printed: Printed | None = None) -> bool:
     return printed is not None and _says(task, printed.text)
 
 
-def to_leave(left: Iterable[ExistingErrors]) -> tuple[str, ...]:
+def leave_alone_guidance(left: Iterable[ExistingErrors]) -> tuple[str, ...]:
     """What an agent is told of the failures that are left alone; empty where there are none."""
     said = [said for one in left for said in one.said][:_TOLD]
     return (f"Leave these failures alone, which are not part of the task: {'; '.join(said)}",) if said else ()
@@ -120,7 +118,7 @@ def cannot_check(spec: RunSpec, steps: Sequence[ValidationStep]) -> ExplainedSto
     return ExplainedStop.of("cannot_check", said)
 
 
-def as_left(
+def without_existing_errors(
     step: ValidationStep, left: ExistingErrors, errors: Sequence[str]
 ) -> tuple[ValidationStep, tuple[str, ...]]:
     """A failed check with what was left alone on the base taken out, and the errors that are the task's: it counts as

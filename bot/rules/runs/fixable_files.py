@@ -1,4 +1,4 @@
-"""What mechanical fixers may work on in a run as it stands."""
+"""The findings that mechanical fixers may work on in a run."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from bot.rules.patches.style_findings import style_findings
 from bot.rules.runs.changes import HISTORY
 from bot.rules.runs.state import RunState
 
-__all__ = ["to_fix"]
 
-
-def to_fix(state: RunState) -> StyleFindings:
-    """Lint and format findings of the tree as it is now, in files that had some before any change (of those that the
-    task names, where it names any) or that another agent has changed in this run.
+def fixable_findings(state: RunState) -> StyleFindings:
+    """The lint and format findings of the present tree, in files that another agent has changed in this run or that
+    had such findings before any change. Of the latter only those that the task names, if it names any.
 
     Empty where fixers had their turn and nothing has changed since."""
     standing = (made for made in reversed(state.made) if made.agent != HISTORY or not made.undone)

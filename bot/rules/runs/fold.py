@@ -137,12 +137,12 @@ def _applied(state: RunState, event: ChangesApplied) -> RunState:
         changed_paths=event.all_paths,
         made=(*state.made, made),
         notes=tuple(dict.fromkeys((*state.notes, *event.notes))),
-        troubles=(*state.troubles, *event.refusals),
+        rejections=(*state.rejections, *event.refusals),
     )
 
 
 def _not_applied(state: RunState, event: ImplementationFailed) -> RunState:
-    state = replace(state, attempt_over=True, troubles=(*state.troubles, event.message))
+    state = replace(state, attempt_over=True, rejections=(*state.rejections, event.message))
     if event.reason in _ENDING:
         return replace(state, stop=ExplainedStop(reason=event.reason, details=event.message))
     return replace(state, no_progress=state.no_progress + 1)

@@ -1,6 +1,5 @@
-"""The course of a run: what is to be done next, after all that its events say happened.
-
-Nothing else decides it, so crash recovery is: load, ask, go on (architecture rule 8)."""
+"""The next action of a run, decided from its events alone. So recovery after a crash is the same as the normal way:
+load the events, decide, act (architecture rule 8)."""
 
 from __future__ import annotations
 
@@ -105,7 +104,7 @@ def _after_green(spec: RunSpec, state: RunState) -> Action:
 def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> ExplainedStop | None:
     limits = spec.policy.stop
     conditions = stop.StopConditions(
-        max_iterations=spec.most_attempts,
+        max_iterations=spec.attempt_limit,
         max_duration_ms=limits.max_duration_ms,
         no_progress_threshold=limits.no_progress_threshold,
     )

@@ -80,7 +80,7 @@ def next_index(
     return len(steps) if len(steps) < len(stages) else None
 
 
-def close(steps: Sequence[ValidationStep], refused: bool = False) -> Validation:
+def make_validation(steps: Sequence[ValidationStep], refused: bool = False) -> Validation:
     """What the steps amount to: passed only if none failed; the first failure classifies the whole. `refused` where
     the change is refused although its checks passed."""
     if refused:

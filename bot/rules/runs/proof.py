@@ -1,5 +1,5 @@
-"""What a green run has shown. A fix is claimed only where a check failed before the change and passes with it; a change
-on checks that passed already, or pass by luck, may be right, but nothing has shown it."""
+"""What a successful run has proven. It is a fix only where a check failed before the change and passes with it. Where
+all checks passed before, or pass only sometimes, the change may be right, but nothing proves it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from bot.rules.patches.style_findings import about_style, is_style
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 
-__all__ = ["proof_of"]
-
 
 def proof_of(spec: RunSpec, state: RunState) -> Proof:
-    """What the run's last validation, which passed, shows of its change.
+    """What the run's last validation, which passed, proves of its change.
 
     `shown`: a check that failed before passes. `green`: all checks passed before. `unchecked`: no check had a result
-    before. `luck`: what failed before passes only when run again, or was not run. `style_only`: lint or format findings
-    are gone, by fixers alone, while the task is about something else."""
+    before. `luck`: a check that failed before passes only on a rerun, or was not run. `style_only`: lint or format
+    findings are gone, by fixers alone, while the task is about something else."""
     before = _failed_before(state)
     if not before:
         return "green" if state.baseline is not None and state.baseline.passed else "unchecked"
@@ -33,8 +31,8 @@ def proof_of(spec: RunSpec, state: RunState) -> Proof:
 
 
 def _failed_before(state: RunState) -> Mapping[int, ValidationStep]:
-    """The checks that failed before the change, by their place in the pipeline: on the base, else, where that was not
-    checked, in an earlier attempt. One that did not start has shown nothing."""
+    """The checks that failed before the change, by their index in the pipeline: on the base or, if that was not
+    checked, in an earlier attempt. A check that did not start does not count."""
     earlier = (state.baseline,) if state.baseline is not None else state.validations[:-1]
     return {
         index: step
@@ -54,7 +52,7 @@ def _passes(validation: Validation | None, index: int) -> bool:
 
 
 def _asks_for_style(spec: RunSpec, gone: list[ValidationStep]) -> bool:
-    """Whether everything that was asked for is about such findings."""
+    """Whether every issue, or the task, is about such findings."""
     findings = [one for step in gone for one in step.annotations]
     texts = [f"{issue.title}\n{issue.body}" for issue in spec.issues] or [spec.task]
     return all(about_style(text, findings) for text in texts)

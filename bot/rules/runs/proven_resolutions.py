@@ -1,5 +1,5 @@
-"""What a run may teach: an error that a check showed, and that the same check shows no more while passing, was resolved
-by what was changed in between (REQ-RA-311). A pass by luck, or without a change, teaches nothing."""
+"""Resolutions that a run proves: where a check showed an error and passes later, the change in between resolved it
+(REQ-RA-311). A flaky pass, or a pass without a change, proves nothing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from bot.model import ValidationStep
 
 MAX_SHOWN = 500
-"""Errors remembered of one run; a check that shows more teaches too little by any one of them."""
+"""The limit of errors that are remembered of one run."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstSeen:
-    """An error that a stage of the pipeline showed, and the tree in which it did so first."""
+    """An error of a stage of the pipeline, and the first tree with it."""
 
     stage: int
     fingerprint: str
@@ -22,7 +22,7 @@ class FirstSeen:
 
 @dataclass(frozen=True, slots=True)
 class ProvenResolution:
-    """Errors that the change from one tree to another made go away, proven by `command` passing."""
+    """Errors that the change from one tree to another resolved, proven by `command` passing."""
 
     stage: str
     command: str
@@ -37,7 +37,7 @@ class ProvenResolution:
 def note(
     shown: tuple[FirstSeen, ...], stage: int, fingerprints: tuple[str, ...], snapshot: str
 ) -> tuple[FirstSeen, ...]:
-    """With these errors, each with the tree that showed it first."""
+    """The errors seen so far together with these, each with the first tree that shows it."""
     known = {(one.stage, one.fingerprint) for one in shown}
     fresh = [FirstSeen(stage, text, snapshot) for text in fingerprints if (stage, text) not in known]
     return (*shown, *fresh)[:MAX_SHOWN]
@@ -46,8 +46,8 @@ def note(
 def derive_resolutions(
     shown: tuple[FirstSeen, ...], stage: int, step: ValidationStep, snapshot: str
 ) -> tuple[tuple[ProvenResolution, ...], tuple[FirstSeen, ...]]:
-    """What a stage that passed on this tree proves, a lesson for each tree that it had failed on, and what is still
-    open. One that passed by luck proves nothing, and what it showed before is doubtful from then on."""
+    """The resolutions that a passed stage proves, one for each tree on which it had failed, and the errors that are
+    still open. A flaky pass proves nothing, and the stage's earlier errors are dropped."""
     own = [one for one in shown if one.stage == stage]
     others = tuple(one for one in shown if one.stage != stage)
     if step.flaky:

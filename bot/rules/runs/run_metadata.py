@@ -78,7 +78,7 @@ def run_metadata(run_id: str, spec: RunSpec, state: RunState, details: str = "")
         base=state.base_sha,
         commit=state.commit_sha,
         best_attempt=state.best_attempt,
-        most_attempts=spec.most_attempts,
+        most_attempts=spec.attempt_limit,
         attempts_left_out=len(every) - len(latest),
         attempts=tuple(_attempt_metadata(attempt, limit) for attempt in latest),
     )
@@ -99,7 +99,9 @@ def attempts(state: RunState) -> tuple[Attempt, ...]:
             update = {
                 "result": "passed" if outcome.passed else "failed",
                 "flaky": state.states[checked[number]].flaky,
-                "moved": ErrorDelta(fixed=verdict.fixed, remaining=verdict.remaining, introduced=verdict.introduced),
+                "error_delta": ErrorDelta(
+                    fixed=verdict.fixed, remaining=verdict.remaining, introduced=verdict.introduced
+                ),
                 "compared": checked[number] > 0,
                 "validation": outcome,
             }
@@ -117,9 +119,9 @@ def _unchecked(number: int, change: AttemptChange | None) -> Attempt:
 
 
 def _attempt_metadata(attempt: Attempt, limit: int) -> AttemptMetadata:
-    delta = attempt.moved or ErrorDelta()
-    before = _hashes((*delta.fixed, *delta.remaining)) if attempt.moved and attempt.compared else None
-    after = _hashes((*delta.remaining, *delta.introduced)) if attempt.moved else None
+    delta = attempt.error_delta or ErrorDelta()
+    before = _hashes((*delta.fixed, *delta.remaining)) if attempt.error_delta and attempt.compared else None
+    after = _hashes((*delta.remaining, *delta.introduced)) if attempt.error_delta else None
     return AttemptMetadata(
         attempt=attempt.attempt,
         agent=attempt.agent or None,

@@ -235,7 +235,7 @@ def session_for(
         phases={phase: _phase(state.phases.get(phase, "pending"), status.final) for phase in Phase},
         artifact_refs=state.artifact_refs,
         iteration=state.counted,
-        max_attempts=spec.most_attempts,
+        max_attempts=spec.attempt_limit,
         shown=proof_of(spec, state) == "shown" if status is Status.SUCCESS else None,
         branch=state.branch or None,
         pull_request=state.pull.url if state.pull else None,

@@ -1,6 +1,6 @@
-"""What a run was asked to do: the issues of a group on GitHub, or the task of a session in a tree on this machine.
+"""The specification of a run: the issues of a group on GitHub, or the task of a session in a tree on this machine.
 
-It is written once, when the run is made, and never changes."""
+It is stored when the run is created, and never changes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bot.model.reasons import Reason
 
 
 class FixTarget(Model):
-    """The head of a pull request that a run fixes. `tolerated` are the errors that are not its own, by check: flaky, or
-    there on its base already. They are left alone, and a check that shows nothing else counts as passed (spec H)."""
+    """The head of a pull request that a run fixes. `tolerated` are the errors that the pull request did not cause, by
+    check: flaky ones, or errors of its base. They are left alone; a check without other errors counts as passed."""
 
     number: int
     head_sha: str
@@ -25,15 +25,15 @@ class FixTarget(Model):
 
 
 class RunSpec(Model):
-    """One run's order. It works on `repo` (GitHub) or in `workspace` (an absolute path), never both."""
+    """The request for one run. It works on `repo` (GitHub) or in `workspace` (an absolute path), never both."""
 
     repo: Repo | None = None
     workspace: str | None = None
     issues: tuple[Issue, ...] = ()
     goal: str = ""
-    """A session's task; a group's is what its issues say."""
+    """The task of a session; the task of a group is in its issues."""
     files: tuple[str, ...] = ()
-    """Paths that whoever asked for the session named."""
+    """The paths that the request for the session names."""
     test_command: ShellOrArgv | None = None
     validation_commands: tuple[ShellOrArgv, ...] = ()
     key: str = ""
@@ -45,19 +45,19 @@ class RunSpec(Model):
     agents: tuple[str, ...]
     max_attempts: int = 3
     baseline: bool = True
-    """Check the base before the first attempt, so that what was already so is known."""
+    """Whether the base is checked before the first attempt, so that its failures are known."""
     pull: FixTarget | None = None
-    """What is fixed is a pull request: its branch gets the commit or, on a fork, its thread the diff."""
+    """The pull request to fix: its branch gets the commit or, on a fork, its thread gets the diff."""
     given: str = ""
-    """A diff that somebody gave (`/mendbot apply`): the only change that is tried."""
+    """The diff of a person (`/mendbot apply`): the only change that is tried."""
     given_by: str = ""
-    """Their login."""
+    """The login of that person."""
     agents_by_operator: bool = False
-    """`agents` were given on the operator's own command line, so what the operator lends is lent to them."""
+    """`agents` come from the operator's own command line, so they get what the operator's settings allow."""
     asked_by: str = ""
-    """The login of whoever asked for it by a command; empty for labels, whose people stand with the run's issues."""
+    """The login of the author of the command; empty for labels, whose people are stored with the run's issues."""
     attended: bool = False
-    """Worked on by the process that made it (`mendbot fix`), so no server takes it up."""
+    """The process that created the run works on it (`mendbot fix`), so no server takes it up."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -67,23 +67,23 @@ class RunSpec(Model):
 
     @property
     def place(self) -> str:
-        """Where it works: `owner/name`, or the path of the tree."""
+        """The repository or the tree that the run works on: `owner/name`, or a path."""
         return self.workspace if self.repo is None else self.repo.full_name  # type: ignore[return-value]  # one of both
 
     @property
     def on_github(self) -> Repo:
-        """The repository of a run on GitHub; asking a local session for it is a bug."""
+        """The repository of a run on GitHub; a local session has none."""
         assert self.repo is not None, "a local session has no repository on GitHub"
         return self.repo
 
     @property
     def threads(self) -> tuple[int, ...]:
-        """The numbers of the threads that it works for; issues and pull requests share one sequence."""
+        """The numbers of its issues or of its pull request."""
         return (self.pull.number,) if self.pull is not None else tuple(issue.number for issue in self.issues)
 
     @property
-    def most_attempts(self) -> int:
-        """The attempts there may be: what was asked for, capped by the stop conditions (REQ-RUN-002)."""
+    def attempt_limit(self) -> int:
+        """The limit of attempts: that of the request, or of the stop conditions if it is lower (REQ-RUN-002)."""
         return min(self.max_attempts, self.policy.stop.max_iterations)
 
     @property

@@ -1,5 +1,5 @@
-"""The state of a run: a fold over its events, and nothing else remembers (architecture rule 8). So whoever loads the
-events knows all that the process knew that wrote them."""
+"""The state of a run: a fold over its events and nothing else (architecture rule 8), so that any process can go on
+with a run after loading its events."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SAME_PATCH = "same_patch"
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """A run as its events tell it."""
+    """The state of a run after its events."""
 
     started_at: datetime | None = None
     base_sha: str | None = None
@@ -40,17 +40,17 @@ class RunState:
     sandbox: str = ""
     stages: tuple[PipelineStage, ...] = ()
     plan: SetupPlan = field(default_factory=SetupPlan)
-    """How the tree is set up."""
+    """The setup of the tree."""
     set_up: bool = False
     setup: tuple[SetupDone, ...] = ()
-    """The steps of the setup that has ended."""
+    """The steps of the setup, once it has ended."""
     steps: tuple[ValidationStep, ...] = ()
-    """Of the validation under way; empty between two."""
+    """The steps of the validation under way; empty between two."""
     left: Mapping[int, ExistingErrors] = field(default_factory=dict)
-    """What fails on the base and is left alone, as the task does not name it, by stage."""
+    """The errors of the base that are left alone, as the task does not name them, by stage."""
     baseline: Validation | None = None
     suites: tuple[SuiteSeen, ...] = ()
-    """For each stage that named or counted tests, its first execution: what later ones are compared with."""
+    """For each stage that named or counted tests, its first execution, with which later ones are compared."""
     what_ran: tuple[WhatRan, ...] = ()
     """How the current attempt's tests compare with those, for each stage that runs tests."""
     attempt: int = 0
@@ -59,71 +59,71 @@ class RunState:
     attempt_over: bool = True
     validations: tuple[Validation, ...] = ()
     states: tuple[trajectory.TrajectoryState, ...] = ()
-    """The base, where it was checked, then each validated attempt."""
-    iterations: tuple[int, ...] = ()  # which attempt each of them is; 0 for the base
+    """The state of the base, if it was checked, then of each validated attempt."""
+    iterations: tuple[int, ...] = ()  # the attempt of each of `states`; 0 for the base
     stands: int = -1
-    """The one of them that the tree shows now: the last, unless that one's change was dropped."""
+    """The index in `states` of the present tree: the last, unless the change of that one was dropped."""
     verdict: trajectory.Verdict | None = None
-    """What is to be thought of the last of them."""
+    """The verdict on the last of `states`."""
     last_output: str | None = None
     no_progress: int = 0
     start: str | None = None
-    """The tree before the first attempt: the base and what set-up left, which is no part of the change."""
+    """The tree before the first attempt: the base with the files of the setup, which are no part of the change."""
     snapshot: str | None = None
     focus: tuple[str, ...] = ()
     """The repository's files that the task names."""
     changed_paths: tuple[str, ...] = ()
     made: tuple[AttemptChange, ...] = ()
-    troubles: tuple[Reason, ...] = ()
-    """Why changes did not apply."""
+    rejections: tuple[Reason, ...] = ()
+    """Why changes were not applied."""
     notes: tuple[Reason, ...] = ()
-    """What a person should look at in the change."""
+    """Parts of the change that a person should review."""
     guidance: tuple[KnownError, ...] = ()
-    """What the history told before the latest attempt."""
+    """The known errors that the latest attempt got from the error history."""
     base_errors: Mapping[int, frozenset[str]] = field(default_factory=dict)
-    """The errors of each stage that had a result before any change; a stage that an earlier one hid is not in it."""
+    """The errors of each stage that had a result before any change; a stage behind a failed one is missing."""
     shown: tuple[FirstSeen, ...] = ()
     learned: tuple[ProvenResolution, ...] = ()
     before: tuple[BeforeAttempt, ...] = ()
     stop: ExplainedStop | None = None
     paused_at: datetime | None = None
     paused_ms: int = 0
-    """See `idle_ms`; of the stretches that are over. One that is not began at `paused_at`."""
+    """The duration of the pauses that are over (see `idle_ms`); a pause under way began at `paused_at`."""
     phases: dict[Phase, str] = field(default_factory=dict)
     current_phase: Phase | None = None
     artifact_refs: dict[Phase, str] = field(default_factory=dict)
     commit_sha: str | None = None
     pull: PullRequestRef | None = None
     offered: str = ""
-    """The diff that was offered where nothing could be pushed: the pull request is a fork's."""
+    """The diff that is shown where nothing could be pushed, as the pull request is from a fork."""
     packaged_commit: str | None = None
-    """The commit that others are compared with from before it is pushed."""
+    """The commit with which other runs are compared, already before it is pushed."""
     conflicts: tuple[Conflict, ...] = ()
-    """Other open groups whose change would not merge with this one's."""
+    """Other open groups whose change conflicts with the change of this run."""
     printed: Mapping[str, str] = field(default_factory=dict)
-    """The errors that checks showed, by their fingerprints, in the tools' own words."""
+    """The messages of the tools by the fingerprints of their errors."""
     salvage_ref: str | None = None
     unfinished: str = ""
     diff: str | None = None
-    """The log that keeps the change of a session in somebody's own tree."""
+    """The log that holds the change of a local session."""
     loss: Loss | None = None
     finished: Status | None = None
     ended_at: datetime | None = None
     last_event: int = 0
 
     def idle_ms(self, now: datetime) -> int:
-        """How long it stood still, up to `now`, because somebody had paused it."""
+        """How long the run has been paused, up to `now`."""
         since = self.paused_at
         return self.paused_ms + (max(0, int((now - since).total_seconds() * 1000)) if since else 0)
 
     @property
     def counted(self) -> int:
-        """The attempts that count, with the current one; a turn of `fixers` or `history` does not."""
+        """The number of attempts that count, with the current one; those of `fixers` and `history` do not."""
         return max(min(self.attempt, 1), self.attempt - sum(made.free for made in self.made))
 
     @property
     def standing(self) -> Validation | None:
-        """The validation of the tree as it is now; None where there was none."""
+        """The validation of the present tree; None where there was none."""
         outcomes = (self.baseline, *self.validations) if self.baseline else self.validations
         return outcomes[self.stands] if outcomes else None
 
@@ -136,16 +136,16 @@ class RunState:
         return tuple(made.agent for made in self.made)
 
     def tried(self, patch_hash: str) -> bool | None:
-        """Whether a change was made before in this run and undone since; None where it was made and stands in the tree
-        still, as far as its files tell: then the same lines come and go in another place, which is another change."""
+        """Whether a change was made before in this run and undone since. None where the earlier change is still in the
+        tree, as far as its files show: the same lines in another place are another change."""
         return tried(self.made, patch_hash)
 
     @property
     def best_attempt(self) -> int | None:
-        """The attempt that came furthest; 0 where none came further than the base, None before any was judged."""
+        """The attempt that came furthest; 0 where none came further than the base, None before the first verdict."""
         return self.iterations[self.verdict.best] if self.verdict else None
 
     @property
     def failing(self) -> tuple[str, ...]:
-        """The fingerprints that the tree shows now, sorted; empty where it has not been checked or passes."""
+        """The fingerprints of the present tree's errors, sorted; empty where it was not checked or passes."""
         return tuple(sorted(self.states[self.stands].fingerprints)) if self.states else ()

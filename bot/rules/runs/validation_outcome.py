@@ -1,4 +1,4 @@
-"""What a validation does to a run's state: the errors that it showed, what was learned, and the new phase."""
+"""Updates a run's state after a check or a validation: its errors, the proven resolutions, the verdict."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from bot.model import Validation, ValidationStep
 from bot.model.events.runs import CheckEnded
 from bot.rules.patches.style_findings import keeps
-from bot.rules.runs.changes import AttemptChange, own_hash
-from bot.rules.runs.pipeline import close
+from bot.rules.runs.changes import AttemptChange, distinct_patch_hash
+from bot.rules.runs.pipeline import make_validation
 from bot.rules.runs.proven_resolutions import derive_resolutions, note
 from bot.rules.stop import output_progress, trajectory
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def with_errors(state: RunState, event: CheckEnded, index: int) -> RunState:
-    """What the step shows is noted; what it no longer shows, now that it passes, is learned."""
+    """The state with the errors that the step shows, and with resolutions for those that are gone as it passes."""
     step, snapshot, prints = event.step, state.snapshot, event.fingerprints
     if step.skipped or snapshot is None:
         return state
@@ -37,8 +37,8 @@ def with_errors(state: RunState, event: CheckEnded, index: int) -> RunState:
 
 
 def not_made_here(state: RunState, index: int, fingerprints: Iterable[str]) -> tuple[str, ...]:
-    """The errors of a stage without those that the run's own attempts made: the stage had a result before any change,
-    and no stage showed them. Of a stage that was hidden then, all are taken for the base's."""
+    """The errors of a stage without those that the run's own attempts introduced, which no stage showed on the base.
+    All errors of a stage that had no result on the base count as the base's."""
     if index not in state.base_errors:
         return tuple(fingerprints)
     on_base = frozenset[str]().union(*state.base_errors.values())
@@ -46,15 +46,15 @@ def not_made_here(state: RunState, index: int, fingerprints: Iterable[str]) -> t
 
 
 def validated(state: RunState, event: CheckEnded, steps: tuple[ValidationStep, ...]) -> RunState:
-    """The validation is over: how the run stands with it, beside how it stood before."""
-    outcome, standing = close(steps), state.standing
+    """The state after the end of a validation."""
+    outcome, standing = make_validation(steps), state.standing
     free = bool(event.iteration and state.made and state.made[-1].free)
     output = "\n".join(step.output for step in steps if not step.skipped)
     at = next((index for index, step in enumerate(steps) if not step.passed), len(steps) - 1)
     # on the base all stages run, and the first that failed is not always the last
     shown = event.fingerprints if at == len(steps) - 1 else _shown(state, at)
     now = _state_of(outcome, at, len(state.stages), snapshot=state.snapshot or "", fingerprints=shown)
-    now = replace(now, patch_hash=own_hash(state.made) if event.iteration else "", counts=not free)
+    now = replace(now, patch_hash=distinct_patch_hash(state.made) if event.iteration else "", counts=not free)
     states = (*state.states, now)
     moved = state.last_output is not None and output_progress.made_progress(state.last_output, output)
     verdict = trajectory.judge_attempt(states, moved, state.printed)
@@ -71,7 +71,7 @@ def validated(state: RunState, event: CheckEnded, steps: tuple[ValidationStep, .
         return replace(state, baseline=outcome)
     state = replace(state, validations=(*state.validations, outcome), attempt_over=True)
     if not free:
-        return replace(state, no_progress=0 if outcome.passed or verdict.moved else state.no_progress + 1)
+        return replace(state, no_progress=0 if outcome.passed or verdict.progressed else state.no_progress + 1)
     made = state.made[-1]
     won = not made.mechanical and bool(verdict.fixed) and not verdict.introduced
     return state if won or keeps(standing, outcome) else _dropped(state, made)
@@ -82,8 +82,8 @@ def _shown(state: RunState, stage: int) -> tuple[str, ...]:
 
 
 def _dropped(state: RunState, made: AttemptChange) -> RunState:
-    """The tree as it was before that turn, so that what did not help rides along with no other change."""
-    at = trajectory.last_of(state.states, made.before)
+    """The state with the tree of before that change, as the change did not help."""
+    at = trajectory.latest_index(state.states, made.before)
     gone = (*state.made[:-1], replace(made, undone=True))
     return replace(state, snapshot=made.before, changed_paths=made.paths_before, stands=at, made=gone)
 
@@ -91,8 +91,8 @@ def _dropped(state: RunState, made: AttemptChange) -> RunState:
 def _state_of(
     outcome: Validation, at: int, stages: int, *, snapshot: str, fingerprints: Iterable[str]
 ) -> trajectory.TrajectoryState:
-    """The state that a validation of so many stages tells of; `fingerprints` are those of its step `at`, the first that
-    failed, else the last."""
+    """The trajectory's state after a validation of so many stages; `fingerprints` are those of its step `at`, the first
+    that failed, else the last."""
     last = outcome.steps[at]
     return trajectory.TrajectoryState(
         snapshot=snapshot,

@@ -1,5 +1,5 @@
-"""Whether an attempt brought a run forward: told from two outputs (the seed's rule) or, better, from two sets of
-fingerprints. Counts mislead (fixing one syntax error can uncover five type errors), so the loop itself uses sets."""
+"""Compares two outputs to see whether an attempt made progress. Counts mislead (fixing one syntax error can uncover
+five type errors), so runs compare sets of errors where there are any (`rules.stop.trajectory`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WELL = "pass(?:ed|es|ing)?|success(?:es|ful|fully)?|succeed(?:ed|s)?|fixed|reso
 
 
 def _words(words: str, marks: str) -> re.Pattern[str]:
-    """Finds the words or marks, a figure before a word (`2 tests failed`) or after it (`failures=2`) as a group."""
+    """A pattern for the words or marks; a figure before (`2 tests failed`) or after (`failures=2`) is a group."""
     after = r"\b(?:errors|failures|failed)[ \t]?[=:][ \t]?(\d{1,9})\b(?![ \t]?\w)"
     return re.compile(rf"{after}|{_COUNT}\b(?:{words})\b|[{marks}]", re.IGNORECASE)
 
@@ -24,11 +24,11 @@ _SUCCESSES = _words(_WELL, "✓✔✅")
 
 
 def made_progress(previous: str, current: str) -> bool:
-    """Whether `current` is a better output than `previous` (REQ-STOP-002), by the first sign that speaks.
+    """Whether `current` is a better output than `previous` (REQ-STOP-002), by the first sign that differs.
 
-    The signs in order: the same output, or one gone empty, is no progress; fewer errors is, more is not; more words of
-    success is, more words of failure is not; a different output without any sign is given the benefit of the doubt.
-    A count written beside such a word counts as that many: `9 failed` is worse than `5 failed`."""
+    The signs in order: the same output, or an empty one, is no progress; fewer errors are, more are not; more words of
+    success are, more words of failure are not; a different output without any sign counts as progress.
+    A figure beside such a word counts as that many: `9 failed` is worse than `5 failed`."""
     if previous == current or not current.strip():
         return False
     errors_before, errors_now = _weigh(_ERRORS, previous), _weigh(_ERRORS, current)
@@ -40,7 +40,7 @@ def made_progress(previous: str, current: str) -> bool:
 
 
 def _weigh(words: re.Pattern[str], text: str) -> int:
-    """How many times the words are said, one with a figure counting as the figure."""
+    """How often the words occur, where a word with a figure counts as the figure."""
     total = 0
     for match in words.finditer(text):
         figure = next((group for group in match.groups() if group is not None), None)

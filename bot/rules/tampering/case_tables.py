@@ -6,8 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-__all__ = ["rows"]
-
 _MAX_CHARS = 200_000
 """Characters of one table that are looked at."""
 

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping
 
 from bot.rules.toml_reader import read_toml
 
-__all__ = ["is_config", "settings", "stands_aside"]
-
 _WHOLE = re.compile(
     r"\.?pytest\.ini|tox\.ini|\.?mypy\.ini|\.?ruff\.toml|\.flake8|\.?pylintrc(?:\.toml)?|pyrightconfig\.json|\.isort\.cfg"
     r"|\.pycodestyle|\.?coveragerc|noxfile\.py|\.bandit|basedpyright\.json|ty\.toml|pytest\.toml"
@@ -66,7 +64,7 @@ def settings(path: str, text: str | None) -> Mapping[str, object]:
         return {"unreadable": text}
 
 
-def stands_aside(path: str, added: Iterable[str], *, new: bool) -> bool:
+def adds_harmless_settings(path: str, added: Iterable[str], *, new: bool) -> bool:
     """Whether settings of these names, which a change adds to a file, take nothing from a check by themselves, though
     one may be found by them from now on. A `pretest` runs within `test`, and make prefers a `GNUmakefile`."""
     if new and path.rpartition("/")[2] in ("GNUmakefile", "makefile"):

@@ -6,8 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["exits", "hidden", "quits"]
-
 _BRACES = r"\bcatch\s*(?:\([^()]*\))?\s*\{\s*\}"
 _IN_CASES: Mapping[str, re.Pattern[str]] = {
     "python": re.compile(

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
 
-__all__ = ["rigging", "stubbing"]
-
 _PYTHON = re.compile(r"\.pyi?$")
 _JAVASCRIPT = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
 _STANDS_IN = re.compile(
@@ -45,7 +43,7 @@ _PANICS = re.compile(r"^[ \t]*#\[should_panic\b", re.MULTILINE)
 _RUST_TEST = re.compile(r"#\[(?:\w+::)*(?:test|rstest|test_case)\b")
 
 
-def rigging(path: str, before: str | None, after: str | None, *, tests: bool) -> Iterator[Reason]:
+def forced_passes(path: str, before: str | None, after: str | None, *, tests: bool) -> Iterator[Reason]:
     """A reason for each way in which the change of one file rigs what checks it; `tests` says that the file is one of
     tests or of their support, which may ask what runs it and bring assertions of its own."""
     if after is None:
@@ -72,7 +70,7 @@ def rigging(path: str, before: str | None, after: str | None, *, tests: bool) ->
         yield make_reason("rigged.replaces", path=path, what=replaced.rstrip(" ="))
 
 
-def stubbing(path: str, before: str | None, after: str | None) -> Iterator[Reason]:
+def stubbed_code(path: str, before: str | None, after: str | None) -> Iterator[Reason]:
     """The reason for what tests share, in a change of tests alone, where it replaces code from now on."""
     stub = _more(_STUBS, before, after or "")
     if stub:

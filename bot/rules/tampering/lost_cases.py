@@ -13,8 +13,6 @@ from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
 from bot.rules.tampering.test_source import Reading
 
-__all__ = ["ChangedTests", "LossKind", "collected_by_name", "losses"]
-
 LossKind = Literal["fewer_rows", "left_early", "not_collected"]
 
 _SHOWN = 60

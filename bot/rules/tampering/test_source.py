@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from bot.rules.tampering.case_tables import rows
 from bot.rules.tampering.early_exits import exits, hidden, quits
 
-__all__ = ["Case", "Reading", "is_snapshot", "is_test", "parse_tests"]
-
 
 @dataclass(frozen=True, slots=True)
 class Case:

@@ -10,12 +10,10 @@ from typing import Literal
 
 from bot.model.reasons import Reason
 from bot.rules.reasons import all_reasons, make_reason
-from bot.rules.tampering.check_config import is_config, settings, stands_aside
-from bot.rules.tampering.forced_passes import rigging, stubbing
+from bot.rules.tampering.check_config import adds_harmless_settings, is_config, settings
+from bot.rules.tampering.forced_passes import forced_passes, stubbed_code
 from bot.rules.tampering.lost_cases import ChangedTests, LossKind, collected_by_name, losses
 from bot.rules.tampering.test_source import Case, Reading, is_snapshot, is_test, parse_tests
-
-__all__ = ["WEAKENED_TESTS", "FileTexts", "Weakening", "weakened", "weakened_refusal"]
 
 WEAKENED_TESTS = "weakened_tests"
 """The reason with which an attempt fails that has a refusal."""
@@ -240,10 +238,10 @@ def _rigged(files: Sequence[_File], checked: Collection[str]) -> Iterable[Weaken
     for path, before, after in ((file.path, file.texts.before, file.texts.after) for file in files):
         if before is None and after in gone:
             continue  # moved as it was
-        for because in rigging(path, before, after, tests=is_test(path) or path in checked):
+        for because in forced_passes(path, before, after, tests=is_test(path) or path in checked):
             yield Weakening("refuse", "rigged", path, because)
         if alone and not any(file.after.cases for file in files if file.path == path):
-            yield from (Weakening("refuse", "rigged", path, because) for because in stubbing(path, before, after))
+            yield from (Weakening("refuse", "rigged", path, because) for because in stubbed_code(path, before, after))
 
 
 def _configured(texts: FileTexts, asked_for: bool) -> Iterable[Weakening]:
@@ -252,7 +250,7 @@ def _configured(texts: FileTexts, asked_for: bool) -> Iterable[Weakening]:
     before, after = settings(texts.path, texts.before), settings(texts.path, texts.after)
     changed = [name for name in before if before[name] != after.get(name)]
     added = [name for name in after if name not in before]
-    harmless = not changed and stands_aside(texts.path, added, new=texts.before is None)
+    harmless = not changed and adds_harmless_settings(texts.path, added, new=texts.before is None)
     if not changed and not added:
         return
     severity: Severity = "note" if asked_for or harmless else "refuse"

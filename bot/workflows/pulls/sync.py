@@ -140,7 +140,7 @@ async def with_trust(
         own=facts.own,
         paused_by=facts.paused_by,
         paths=paths,
-        boxed=not context.sandbox.trusted_only,
+        sandboxed=not context.sandbox.trusted_only,
     )
 
 

@@ -30,7 +30,7 @@ def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None) -> RunVi
         phase=state.current_phase,
         waiting_for=row.waiting_for,
         attempt=state.counted,
-        max_attempts=spec.most_attempts,
+        max_attempts=spec.attempt_limit,
         agents=state.agents,
         baseline=state.baseline,
         proof=proof_of(spec, state) if state.passed or state.finished is Status.SUCCESS else "shown",
@@ -52,12 +52,12 @@ def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None) -> RunVi
         trigger_label=spec.policy.trigger_label,
         duration_ms=_duration_ms(state),
         evidence=_evidence(state),
-        troubles=_troubles(state),
+        rejections=_rejections(state),
         what_ran=what_ran(state.what_ran),
         task=spec.goal,
         guidance=state.guidance,
         recognised=recognised(_findings(state), state.guidance),
-        movement=_movement(state),
+        error_delta=_error_delta(state),
         printed=tuple(state.printed.items()),
         notes=state.notes,
         tried=attempts(state),
@@ -71,10 +71,10 @@ def _waited_ms(row: RunRow, state: RunState, now_ms: int | None) -> int:
     return max(0, now_ms - row.created_at) if now_ms is not None and state.started_at is None else 0
 
 
-def _troubles(state: RunState) -> tuple[Reason, ...]:
+def _rejections(state: RunState) -> tuple[Reason, ...]:
     """Why changes were not applied, but for what the stop reason says already."""
     given = _parts(state.stop.details) if state.stop else ()
-    return tuple(one for one in state.troubles if not given or not set(_parts(one)) <= set(given))
+    return tuple(one for one in state.rejections if not given or not set(_parts(one)) <= set(given))
 
 
 def _parts(reason: Reason) -> tuple[Reason, ...]:
@@ -96,7 +96,7 @@ def _findings(state: RunState) -> tuple[Annotation, ...]:
     return tuple(finding for step in steps for finding in step.annotations)
 
 
-def _movement(state: RunState) -> ErrorDelta | None:
+def _error_delta(state: RunState) -> ErrorDelta | None:
     seen = state.verdict
     if seen is None:
         return None

@@ -19,8 +19,8 @@ from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english, english_json
 from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.runs.changes import FREE, HISTORY
-from bot.rules.runs.existing_failures import to_leave
-from bot.rules.runs.fixable_files import to_fix
+from bot.rules.runs.existing_failures import leave_alone_guidance
+from bot.rules.runs.fixable_files import fixable_findings
 from bot.rules.runs.next_action import Implement
 from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
 from bot.store.runs.runs import RunRow
@@ -86,7 +86,7 @@ async def _open(
 ) -> None:
     phase = PhaseStarted(phase=Phase.IMPLEMENTATION, iteration=attempt)
     number, guidance = _number(state, attempt), _brief(known_errors)
-    started = AttemptStarted(iteration=attempt, attempt=number, of=row.spec.most_attempts, guidance=guidance)
+    started = AttemptStarted(iteration=attempt, attempt=number, of=row.spec.attempt_limit, guidance=guidance)
     await context.stores.runs.append(row.id, [phase, started])
 
 
@@ -131,17 +131,17 @@ async def _task(
     return AgentTask(
         run_id=row.id,
         attempt=_number(state, turn),
-        max_attempts=row.spec.most_attempts,
+        max_attempts=row.spec.attempt_limit,
         task=row.spec.task,
         focus=state.focus,
         previous=state.validations,
         baseline=state.baseline,
-        style=to_fix(state),
+        style=fixable_findings(state),
         fingerprints=state.failing,
         guidance=(
             *known,
-            *to_leave(state.left.values()),
-            *(t("en", "task.not_applied", why=english(one)) for one in state.troubles),
+            *leave_alone_guidance(state.left.values()),
+            *(t("en", "task.not_applied", why=english(one)) for one in state.rejections),
         ),
         failed_patches=tuple(await asyncio.gather(*(tree.diff(made.before, made.after) for made in tried))),
     )

@@ -16,10 +16,10 @@ from bot.reports.locale.reasons import english
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.failure_origin import NOT_RUN, WHOLE
 from bot.rules.reasons import make_reason
-from bot.rules.runs.executed_tests import goes_back_to
-from bot.rules.runs.existing_failures import as_left, left_on_base
+from bot.rules.runs.executed_tests import state_to_restore
+from bot.rules.runs.existing_failures import existing_errors, without_existing_errors
 from bot.rules.runs.next_action import Validate
-from bot.rules.runs.pipeline import close, next_index, no_command, skipped_step
+from bot.rules.runs.pipeline import make_validation, next_index, no_command, skipped_step
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
@@ -56,9 +56,9 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     if attempt and (next_index(state.stages, steps) is None or ended.refused):
         passed = ended.step.passed and not ended.refused
         await judge_guidance(context, state, passed=passed and not any(one.flaky for one in steps))
-        if not ended.step.passed or (ended.refused and goes_back_to(state) is state.before[-1]):
+        if not ended.step.passed or (ended.refused and state_to_restore(state) is state.before[-1]):
             await remember_failure(context, state, ended.fingerprints or state.failing)
-        outcome = close(steps, refused=ended.refused is not None)
+        outcome = make_validation(steps, refused=ended.refused is not None)
         if ended.refused:  # programs get the reason itself: it names the tests
             outcome = outcome.model_copy(update={"summary": english(make_reason("log.refused", why=ended.refused))})
         artifact = _artifact(row, attempt, outcome)
@@ -66,7 +66,7 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
         made.append(artifact)
     await context.stores.runs.append(row.id, fresh, made)
     if ended.refused:
-        await (await open_tree(context, row, state)).restore(goes_back_to(state).snapshot)
+        await (await open_tree(context, row, state)).restore(state_to_restore(state).snapshot)
 
 
 async def _open(context: Context, row: RunRow, state: RunState, action: Validate) -> None:
@@ -163,8 +163,8 @@ def _its_own(
     if row.spec.pull is not None:
         return step, prints, None
     known = state.left.get(index)
-    left = known if attempt else left_on_base(row.spec, stage.name, step, found, others_named=_named(state))
-    return *as_left(step, left or ExistingErrors(), prints), left
+    left = known if attempt else existing_errors(row.spec, stage.name, step, found, others_named=_named(state))
+    return *without_existing_errors(step, left or ExistingErrors(), prints), left
 
 
 def not_its_own(spec: RunSpec, stage: str, step: ValidationStep, prints: Sequence[str]) -> bool:

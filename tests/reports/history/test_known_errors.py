@@ -102,7 +102,7 @@ def test_what_is_fixed_by_now_is_not_told_and_a_files_past_error_is_told_as_such
     told = known_errors(ONE.model_copy(update={"guidance": (BY_PERSON, BY_BOT)}), "en")
     assert "Past error involving this file: assert None == 0" in told
     gone = ErrorDelta(fixed=(BY_PERSON.error, BY_BOT.error))
-    assert known_errors(ONE.model_copy(update={"guidance": (BY_PERSON, BY_BOT), "movement": gone}), "en") == ""
+    assert known_errors(ONE.model_copy(update={"guidance": (BY_PERSON, BY_BOT), "error_delta": gone}), "en") == ""
 
 
 def test_the_change_of_errors_is_told_once_there_are_two_states_to_compare(failed: RunView) -> None:
@@ -110,7 +110,7 @@ def test_the_change_of_errors_is_told_once_there_are_two_states_to_compare(faile
     assert head in issue_comment(failed)
     first = failed.model_copy(update={"baseline": None, "validations": failed.validations[:1]})
     assert "Errors after" not in issue_comment(first)
-    still = failed.model_copy(update={"movement": ErrorDelta()})
+    still = failed.model_copy(update={"error_delta": ErrorDelta()})
     assert "Errors after" not in issue_comment(still)
 
 
@@ -124,7 +124,7 @@ def test_no_guidance_calls_anybody_breaks_out_or_grows_too_large(
     failed = make_view("failed-known")
     recognised = tuple((finding, known) for (finding, _), known in zip(failed.recognised, guidance, strict=False))
     notes = tuple(make_reason("fault", error=text) for text in texts)
-    changes = {"guidance": guidance, "movement": moved, "recognised": recognised, "notes": notes}
+    changes = {"guidance": guidance, "error_delta": moved, "recognised": recognised, "notes": notes}
     for name in ("failed-known", "running-known"):
         told = make_view(name).model_copy(update=changes)
         body = issue_comment(told)

@@ -107,7 +107,7 @@ def test_a_comment_too_long_for_github_keeps_its_metadata(language: Language) ->
     loud = {
         "issues": _LOUD,
         "reasons": (make_reason("fault", error="@" * 300),) * 12,
-        "troubles": tuple(make_reason("fault", error=f"{at}{'@' * 300}") for at in range(9)),
+        "rejections": tuple(make_reason("fault", error=f"{at}{'@' * 300}") for at in range(9)),
     }
     told = evil_view(Status.FAILED, 300).model_copy(update=loud)
     body = issue_comment(told, language)

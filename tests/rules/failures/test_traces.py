@@ -58,11 +58,11 @@ def test_each_step_is_decided_as_a_person_would(name: str) -> None:
         states.append(state_of(step))
         words = index > 0 and made_progress(trace["steps"][index - 1]["output"], step["output"])
         verdict, expected = judge_attempt(states, words), step["expect"]
-        no_progress = 0 if verdict.moved or step["passed"] else no_progress + 1
+        no_progress = 0 if verdict.progressed or step["passed"] else no_progress + 1
         stop = verdict.stop.reason if verdict.stop else None
         if stop is None and not step["passed"]:
             stop = stopped_by_limits(index, no_progress, trace["no_progress_threshold"])
-        decided = {"moved": verdict.moved, "stop": stop, "best": verdict.best}
+        decided = {"moved": verdict.progressed, "stop": stop, "best": verdict.best}
         assert decided == {key: expected[key] for key in decided}, (index, step["because"], verdict)
         if "fixed" in expected:
             assert bool(verdict.fixed) is expected["fixed"], (index, step["because"], verdict)

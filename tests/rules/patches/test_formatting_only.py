@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.model import Annotation, Validation, ValidationStep
 from bot.rules.patches.formatting_only import is_restyled, style_is_no_matter, task_paths
-from bot.rules.runs.pipeline import close
+from bot.rules.runs.pipeline import make_validation
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_layout_is_no_matter_where_a_check_of_something_else_fails() -> None:
     note = Annotation(path="a.py", start_line=1, end_line=1, level="failure", message="no")
 
     def failed(*steps: ValidationStep) -> Validation:
-        return close(steps)
+        return make_validation(steps)
 
     assert style_is_no_matter(failed(tests))
     assert not style_is_no_matter(failed(lint))

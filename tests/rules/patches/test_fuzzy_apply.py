@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks import mutants, releases
 from bot.rules.patches.diff_parser import Hunk, parse_diff
-from bot.rules.patches.fuzzy_apply import Unclear, apply_anchored, stands_as_said
+from bot.rules.patches.fuzzy_apply import Unclear, apply_fuzzily, matches_header_positions
 from bot.rules.reasons import make_reason
 from tests.machine import CPU_S
 
@@ -56,7 +56,7 @@ def hunks(*bodies: str, header: str = "@@ ... @@") -> tuple[Hunk, ...]:
 
 def applied(text: str, *bodies: str, header: str = "@@ ... @@") -> str:
     """The text after the hunks, or the code of the reason against it."""
-    new = apply_anchored(text, hunks(*bodies, header=header))
+    new = apply_fuzzily(text, hunks(*bodies, header=header))
     return new.reason if isinstance(new, Unclear) else new
 
 
@@ -174,11 +174,11 @@ def test_of_several_places_the_one_that_a_right_header_names_is_taken() -> None:
     # a hunk whose place is sure shows by how much the numbers are off
     sure = "@@ -20,1 +20,1 @@\n-  name: b,\n+  name: B,\n"
     right[19] = "  name: B,\n"
-    moved = apply_anchored("# new\n" + long, parse_diff(f"{sure}@@ -39,9 +39,9 @@\n{BODY}")[0].hunks)
+    moved = apply_fuzzily("# new\n" + long, parse_diff(f"{sure}@@ -39,9 +39,9 @@\n{BODY}")[0].hunks)
     assert moved == "# new\n" + "".join(right)
     # two of them that disagree show nothing
     torn = f"{sure}@@ -85,1 +85,1 @@\n-  name: e,\n+  name: E,\n@@ -39,3 +39,3 @@\n{BODY}"
-    new = apply_anchored("# new\n" + long, parse_diff(torn)[0].hunks)
+    new = apply_fuzzily("# new\n" + long, parse_diff(torn)[0].hunks)
     assert isinstance(new, Unclear)
     assert new.reason == "ambiguous"
 
@@ -214,7 +214,7 @@ def test_hunks_may_come_in_any_order_but_not_meet() -> None:
 def test_a_hunk_that_lost_its_changes_is_not_passed_over() -> None:
     assert applied(CODE, CHANGE, " import os\n") == "no_change"
     right_but_idle = parse_diff(f"@@ ... @@\n{CHANGE}@@ -1,1 +1,1 @@\n import os\n")[0].hunks
-    assert apply_anchored(CODE, right_but_idle) == NEGATIVE
+    assert apply_fuzzily(CODE, right_but_idle) == NEGATIVE
 
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
@@ -236,11 +236,13 @@ def test_mixed_line_ends_are_left_alone() -> None:
 
 def test_a_strict_applier_is_asked_only_where_it_has_nothing_to_search_for() -> None:
     twice = "a\nb\nc\n" * 2
-    assert stands_as_said(twice, hunks(" a\n-b\n+B\n c\n", header="@@ -4,3 +4,3 @@"))
-    assert not stands_as_said(twice, hunks(" a\n-b\n+B\n c\n", header="@@ -3,3 +3,3 @@"))
+    assert matches_header_positions(twice, hunks(" a\n-b\n+B\n c\n", header="@@ -4,3 +4,3 @@"))
+    assert not matches_header_positions(twice, hunks(" a\n-b\n+B\n c\n", header="@@ -3,3 +3,3 @@"))
     # git would look for these at the end of the file alone, and join the last lines
-    assert not stands_as_said("a\nb\nc\na\nb\n", hunks(" a\n-b\n", header="@@ -1,2 +1,1 @@"))
-    assert not stands_as_said(twice, hunks(" a\n-b\n+B\n c\n\\ No newline at end of file\n", header="@@ -4,3 +4,3 @@"))
+    assert not matches_header_positions("a\nb\nc\na\nb\n", hunks(" a\n-b\n", header="@@ -1,2 +1,1 @@"))
+    assert not matches_header_positions(
+        twice, hunks(" a\n-b\n+B\n c\n\\ No newline at end of file\n", header="@@ -4,3 +4,3 @@")
+    )
 
 
 @pytest.mark.parametrize(
@@ -255,7 +257,7 @@ def test_a_strict_applier_is_asked_only_where_it_has_nothing_to_search_for() -> 
 )
 def test_hostile_input_is_given_up_in_little_time(text: str, body: str) -> None:
     began = time.process_time()
-    apply_anchored(text, hunks(*[body] * 15))
+    apply_fuzzily(text, hunks(*[body] * 15))
     assert time.process_time() - began < CPU_S
 
 
@@ -270,7 +272,7 @@ def test_hostile_input_is_given_up_in_little_time(text: str, body: str) -> None:
 )
 def test_hunks_that_fit_almost_everywhere_are_given_up_in_little_time(text: str, body: str) -> None:
     began = time.process_time()
-    new = apply_anchored(text, hunks(*[f"{body}-the last line\n"] * 30))
+    new = apply_fuzzily(text, hunks(*[f"{body}-the last line\n"] * 30))
     assert time.process_time() - began < CPU_S
     assert isinstance(new, Unclear)
 
@@ -294,7 +296,7 @@ def squeezed(lines: list[str]) -> Counter[str]:
 @given(text=texts, bodies=raw_hunks, header=st.sampled_from(["@@ ... @@", "@@ -1,3 +1,3 @@", "@@ -4 +4 @@ def f():"]))
 def test_no_line_is_ever_dropped_added_or_repeated(text: str, bodies: list[str], header: str) -> None:
     sought = parse_diff("".join(f"{header}\n{body}" for body in bodies))[0].hunks
-    new = apply_anchored(text, sought)
+    new = apply_fuzzily(text, sought)
     if isinstance(new, Unclear):
         return
     lines = [line for hunk in sought for line in hunk.lines]
@@ -315,7 +317,7 @@ def test_a_right_diff_of_repeating_lines_is_applied_rightly_or_not_at_all(
 ) -> None:
     parts = parse_diff(diff(before, after, context))
     new = (
-        apply_anchored("".join(line + "\n" for line in before), parts[0].hunks)
+        apply_fuzzily("".join(line + "\n" for line in before), parts[0].hunks)
         if parts
         else Unclear("no_change", make_reason("patch.no_change"))
     )
@@ -332,7 +334,7 @@ def test_where_every_line_stands_once_the_numbers_do_not_matter(data: st.DataObj
     right = [hunk for part in parse_diff(diff(before, after, 2)) for hunk in part.hunks]
     sought = data.draw(st.permutations([Hunk("@@ -7,7 +7,7 @@", hunk.lines, counted=False) for hunk in right]))
     if sought:
-        assert apply_anchored("\n".join(before) + "\n", sought) == "".join(line + "\n" for line in after)
+        assert apply_fuzzily("\n".join(before) + "\n", sought) == "".join(line + "\n" for line in after)
 
 
 @settings(max_examples=60, deadline=None)
@@ -349,10 +351,10 @@ def test_every_mutation_of_the_benchmark_ends_right_or_refused(seed: int) -> Non
         if made is None or not mutants.determinable(made):
             continue
         parts = parse_diff(made.patch)
-        new = apply_anchored(made.before, parts[0].hunks)
+        new = apply_fuzzily(made.before, parts[0].hunks)
         assert isinstance(new, Unclear) or new == made.after, kind
         if kind == "a right diff":
-            assert stands_as_said(made.before, parts[0].hunks)
+            assert matches_header_positions(made.before, parts[0].hunks)
 
 
 FUNCTIONS = """\
@@ -386,7 +388,7 @@ def sub(a, b):
 def test_one_wrong_line_of_context_beside_a_removed_one_is_passed_over(diff: str, gone: str, came: str) -> None:
     """REQ-RUN-003."""
     (file,) = parse_diff(f"--- a/x.py\n+++ b/x.py\n{diff}")
-    assert apply_anchored(FUNCTIONS, file.hunks) == FUNCTIONS.replace(gone, came)
+    assert apply_fuzzily(FUNCTIONS, file.hunks) == FUNCTIONS.replace(gone, came)
 
 
 @pytest.mark.parametrize(
@@ -409,4 +411,4 @@ def test_one_wrong_line_of_context_beside_a_removed_one_is_passed_over(diff: str
 )
 def test_what_may_belong_elsewhere_is_still_refused(text: str, diff: str) -> None:
     (file,) = parse_diff(f"--- a/x.py\n+++ b/x.py\n{diff}")
-    assert isinstance(apply_anchored(text, file.hunks), Unclear)
+    assert isinstance(apply_fuzzily(text, file.hunks), Unclear)

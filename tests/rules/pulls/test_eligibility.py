@@ -114,7 +114,7 @@ def test_an_approval_of_this_commit_lets_a_strangers_code_run() -> None:
 def test_without_a_sandbox_no_approval_lets_a_strangers_code_run(
     asked: PullRequest, known: EligibilityFacts, expected: str
 ) -> None:
-    found = trust(asked, replace(known, boxed=False))
+    found = trust(asked, replace(known, sandboxed=False))
     assert found.standing == expected
     if expected == "awaiting":
         assert "no sandbox works" in english(found.because)

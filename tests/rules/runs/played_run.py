@@ -21,7 +21,7 @@ from bot.rules.runs.next_action import (
     Validate,
     next_action,
 )
-from bot.rules.runs.pipeline import close, next_index
+from bot.rules.runs.pipeline import make_validation, next_index
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from tests.run_events import run_event
@@ -164,7 +164,7 @@ def _validation(action: Validate, state: RunState, luck: Luck) -> list[Drafted]:
     if action.index == 0 and attempt:
         drafts.insert(0, event(f"validation:{attempt}", "phase_started", phase, attempt))
     if attempt and next_index(state.stages, (*state.steps, step)) is None:
-        good = close((*state.steps, step)).passed
+        good = make_validation((*state.steps, step)).passed
         drafts.append(event(f"tests:{attempt}", f"tests_{'passed' if good else 'failed'}", phase, attempt))
         ended = f"phase_{'completed' if good else 'failed'}"
         drafts.append(event(f"validation_done:{attempt}", ended, phase, attempt))

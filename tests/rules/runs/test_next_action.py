@@ -81,7 +81,7 @@ def test_a_run_has_as_many_attempts_as_were_asked_for_capped_by_max_iterations(
     """REQ-RUN-002."""
     wanted = spec(max_attempts=asked, policy=Policy(stop=StopPolicy(max_iterations=limit, no_progress_threshold=99)))
     story = play(wanted, Luck(verdicts=[True, True] + [False] * 20))
-    assert wanted.most_attempts == story.state.attempt == len(story.state.validations) == attempts
+    assert wanted.attempt_limit == story.state.attempt == len(story.state.validations) == attempts
     assert end(story) == (Status.FAILED, "max_iterations")
 
 
@@ -123,7 +123,7 @@ def test_the_same_output_again_and_again_is_no_progress() -> None:
 def test_a_change_that_does_not_apply_costs_an_attempt_and_is_told_to_the_next() -> None:
     story = play(spec(), Luck(fates=["patch_failed"]))
     assert story.state.attempt == 2
-    assert story.state.troubles == (quoted("no"),)
+    assert story.state.rejections == (quoted("no"),)
     assert len(story.state.validations) == 1
     assert end(story) == (Status.SUCCESS, None)
 
@@ -211,7 +211,7 @@ def test_from_wherever_a_crash_leaves_it_a_run_goes_on_to_an_end(
     resumed = play(wanted, later, story=whole.until(cut))
     assert resumed.state.finished is not None
     assert (resumed.state.stop is None) == (resumed.state.finished is Status.SUCCESS)
-    assert resumed.state.attempt <= wanted.most_attempts
+    assert resumed.state.attempt <= wanted.attempt_limit
     keys = [key for key, _ in resumed.events]
     assert len(keys) == len(set(keys))
     assert keys[-1] == "session_finished"

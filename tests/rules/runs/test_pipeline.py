@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.model import ShellCommand, ValidationStep
 from bot.model.pipeline import PipelineStage
 from bot.reports.locale.reasons import english
-from bot.rules.runs.pipeline import CUSTOM, close, next_index, no_command, skipped_step, stage_of
+from bot.rules.runs.pipeline import CUSTOM, make_validation, next_index, no_command, skipped_step, stage_of
 from bot.rules.runs.pipeline import STAGES as DEFAULT
 
 STAGES = tuple(
@@ -31,7 +31,7 @@ def test_stages_run_in_order_until_one_fails_or_none_is_left(verdicts: list[bool
         steps.append(step(STAGES[index].name, passed=verdicts[index] if index < len(verdicts) else True))
     first_failure = next((at for at, verdict in enumerate(verdicts) if not verdict), 2)
     assert asked == list(range(first_failure + 1))
-    assert close(steps).passed == all(verdicts)
+    assert make_validation(steps).passed == all(verdicts)
 
 
 def test_nothing_to_run_is_over_at_once() -> None:
@@ -49,14 +49,14 @@ def test_a_skipped_stage_lets_the_next_one_run_and_says_what_was_looked_for() ->
 
 def test_the_first_failure_gives_the_whole_its_class() -> None:
     """REQ-RUN-004."""
-    closed = close([step("lint"), step("typecheck", False, classification="type", exitCode=2)])
+    closed = make_validation([step("lint"), step("typecheck", False, classification="type", exitCode=2)])
     assert (closed.passed, closed.classification, closed.summary) == (False, "type", "typecheck failed: exit 2")
 
 
 def test_a_success_names_what_ran_and_not_what_was_skipped() -> None:
-    closed = close([skipped_step(PipelineStage(name="lint"), "no command"), step("test")])
+    closed = make_validation([skipped_step(PipelineStage(name="lint"), "no command"), step("test")])
     assert (closed.passed, closed.summary, closed.classification) == (True, "passed: test", None)
-    assert close([skipped_step(PipelineStage(name="lint"), "no command")]).summary == "passed: nothing to run"
+    assert make_validation([skipped_step(PipelineStage(name="lint"), "no command")]).summary == "passed: nothing to run"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_success_names_what_ran_and_not_what_was_skipped() -> None:
     ],
 )
 def test_a_summary_says_how_the_command_ended(how: dict[str, object], said: str) -> None:
-    assert close([step("test", False, **how)]).summary == said
+    assert make_validation([step("test", False, **how)]).summary == said
 
 
 # ---- what a given command checks

@@ -9,8 +9,8 @@ import pytest
 from bot.model import Annotation, CouldNotRun, Issue, Proof, Repo, StyleFindings, Validation, ValidationStep
 from bot.rules.patches.style_findings import about_style, is_style, keeps, may_fix, style_findings
 from bot.rules.runs.changes import AttemptChange
-from bot.rules.runs.fixable_files import to_fix
-from bot.rules.runs.pipeline import close
+from bot.rules.runs.fixable_files import fixable_findings
+from bot.rules.runs.pipeline import make_validation
 from bot.rules.runs.proof import proof_of
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
@@ -26,14 +26,16 @@ def found(path: str, message: str = "`os` imported but unused", rule: str = "F40
 
 
 def lint_fails(*paths: str) -> Validation:
-    return close([step("lint", 1, annotations=tuple(map(found, paths)))])
+    return make_validation([step("lint", 1, annotations=tuple(map(found, paths)))])
 
 
-GREEN = close([step("lint"), step()])
-RED = close([step("lint"), step(code=1)])
-LUCKY = close([step("lint"), step(flaky=True)])
-HUNG = close([step("lint"), step(code=None, timed_out=True)])
-MISSING = close([step("lint"), step(code=127, could_not_run=CouldNotRun(hindrance="not_found", what="pytest"))])
+GREEN = make_validation([step("lint"), step()])
+RED = make_validation([step("lint"), step(code=1)])
+LUCKY = make_validation([step("lint"), step(flaky=True)])
+HUNG = make_validation([step("lint"), step(code=None, timed_out=True)])
+MISSING = make_validation(
+    [step("lint"), step(code=127, could_not_run=CouldNotRun(hindrance="not_found", what="pytest"))]
+)
 CRASH = (Issue(number=7, title="It crashes on Mondays", body="see the date formatter"),)
 UNUSED = (Issue(number=7, title="Unused imports in a.py"),)
 
@@ -115,11 +117,11 @@ def test_a_format_check_is_known_by_its_command(command: str, expected: bool) ->
 def test_findings_are_told_apart_and_documents_and_lock_files_are_left_out() -> None:
     notes = tuple(map(found, ("a.py", "docs/b.py", "README.md", "package-lock.json", "web/uv.lock", "notes.txt")))
     bad = found("c.py", "unformatted: File would be reformatted", "")
-    failed = close([step("lint", 1, annotations=(*notes, bad))])
+    failed = make_validation([step("lint", 1, annotations=(*notes, bad))])
     assert style_findings(failed) == StyleFindings(lint=("a.py",), unformatted=("c.py",))
-    listed = close([step("custom", 1, "gofmt -l .", listed_files=("b.go", "sub/c.go"))])
+    listed = make_validation([step("custom", 1, "gofmt -l .", listed_files=("b.go", "sub/c.go"))])
     assert style_findings(listed).unformatted == ("b.go", "sub/c.go")
-    both = close([step("lint", 1, "ruff check . && ruff format --check .", annotations=(found("a.py"),))])
+    both = make_validation([step("lint", 1, "ruff check . && ruff format --check .", annotations=(found("a.py"),))])
     assert style_findings(both) == StyleFindings(lint=("a.py",), unformatted=("a.py",))
     assert style_findings(GREEN) == style_findings(RED) == style_findings(None) == StyleFindings()
     assert may_fix("src/a.py") and not may_fix("doc/conf.py") and not may_fix("")
@@ -127,14 +129,14 @@ def test_findings_are_told_apart_and_documents_and_lock_files_are_left_out() -> 
 
 def test_fixers_work_on_what_the_base_showed_or_another_agent_changed() -> None:
     base = RunState(baseline=lint_fails("a.py", "b.py"))
-    assert to_fix(base).files == ("a.py", "b.py")
-    assert to_fix(RunState(baseline=base.baseline, focus=("b.py", "c.py"))).files == ("b.py",)
-    assert to_fix(RunState(baseline=GREEN, focus=("a.py",))) == StyleFindings()
+    assert fixable_findings(base).files == ("a.py", "b.py")
+    assert fixable_findings(RunState(baseline=base.baseline, focus=("b.py", "c.py"))).files == ("b.py",)
+    assert fixable_findings(RunState(baseline=GREEN, focus=("a.py",))) == StyleFindings()
     later = RunState(
         baseline=GREEN, validations=(lint_fails("a.py", "b.py"),), made=(made("command"),), changed_paths=("a.py",)
     )
-    assert to_fix(later).files == ("a.py",)
-    assert to_fix(RunState(baseline=base.baseline, made=(made("fixers"),))) == StyleFindings()
+    assert fixable_findings(later).files == ("a.py",)
+    assert fixable_findings(RunState(baseline=base.baseline, made=(made("fixers"),))) == StyleFindings()
 
 
 def test_what_fixers_did_stays_where_lint_passes() -> None:

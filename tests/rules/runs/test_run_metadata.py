@@ -188,6 +188,6 @@ def test_all_run_metadata_keeps_its_rules(outcomes: list[tuple[set[str], int]], 
     assert faults(metadata) == []
     fixed = replace(state, finished=Status.SUCCESS, stop=None)
     assert (faults(run_metadata("run-1", spec(), fixed).as_json()) == []) == (not outcomes or not outcomes[-1][0])
-    last = attempts(state)[-1].moved if outcomes else None
+    last = attempts(state)[-1].error_delta if outcomes else None
     seen = state.verdict
     assert last is None or seen is None or (last.fixed, last.remaining) == (seen.fixed, seen.remaining)

@@ -134,7 +134,7 @@ async def lied(at: Harness, files: dict[str, str], policy: dict[str, Any], lie: 
     failed = await told(at, "run-1", "phase_failed")
     assert {event.data().get("reason") for event in failed} == {WEAKENED_TESTS}
     summaries = {event.summary for event in failed if isinstance(event, ValidationFailed)}
-    assert summaries <= {f"refused: {english(one)}" for one in state.troubles}
+    assert summaries <= {f"refused: {english(one)}" for one in state.rejections}
     return state, build_prompt(doer.told[1])
 
 
@@ -189,7 +189,7 @@ def test_a_pytest_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, n
     """REQ-STOP-006, REQ-PROOF-002: the tests that failed before must have run and passed; the names are told."""
     lie, said = LIES[name]
     state, prompt = at_desk(lambda at: lied(at, PYTEST, POLICY, lie))
-    assert said in english(state.troubles[0]) and said in prompt
+    assert said in english(state.rejections[0]) and said in prompt
     assert (state.finished, state.attempt) == (Status.SUCCESS, 2)
 
 
@@ -198,7 +198,7 @@ def test_a_node_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, nam
     """REQ-PROOF-002."""
     lie, said = NODE_LIES[name]
     state, prompt = at_desk(lambda at: lied(at, NODE, NODE_POLICY, lie))
-    assert said in english(state.troubles[0]) and said in prompt
+    assert said in english(state.rejections[0]) and said in prompt
     assert (state.finished, state.attempt) == (Status.SUCCESS, 2)
 
 
@@ -269,7 +269,7 @@ def test_an_honest_fix_passes_and_its_tests_were_compared(at_desk: AtDesk, name:
         return state, pull_body(view_of(await at.row("run-1"), state))
 
     state, body = at_desk(work)
-    assert (state.finished, state.attempt, state.troubles) == (Status.SUCCESS, 1, ())
+    assert (state.finished, state.attempt, state.rejections) == (Status.SUCCESS, 1, ())
     assert state.what_ran == ("compared",)
     assert "named no tests" not in body
 

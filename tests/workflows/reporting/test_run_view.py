@@ -45,14 +45,14 @@ def test_a_view_tells_what_the_history_knew_and_what_came_of_the_errors() -> Non
     view = view_of(row(), run_state(events))
     assert view.guidance == (known,)
     assert view.recognised == ((FINDING, known),)
-    assert view.movement == ErrorDelta(remaining=fingerprints(UNUSED), introduced=fingerprints(LONG))
+    assert view.error_delta == ErrorDelta(remaining=fingerprints(UNUSED), introduced=fingerprints(LONG))
     assert view.notes == (quoted("look at `a`"),)
     assert (view.task, view.issues) == ("Count from 1", ())
 
 
 def test_before_anything_was_checked_there_is_nothing_to_tell() -> None:
     view = view_of(row(), run_state(begun()))
-    assert (view.guidance, view.recognised, view.movement, view.notes) == ((), (), None, ())
+    assert (view.guidance, view.recognised, view.error_delta, view.notes) == ((), (), None, ())
 
 
 MADE: dict[str, Any] = {"agent": "command", "snapshot": "t1", "patchHash": "h", "paths": ["a"], "allPaths": ["a"]}
@@ -72,7 +72,7 @@ def test_a_view_tells_of_each_attempt_that_is_over() -> None:
     under_way = run_state([*tried_once(), event(7, "attempt_started", "implementation", 2, of=3)])
     (tried,) = view_of(row(), under_way).tried
     assert (tried.agent, tried.paths, tried.result) == ("command", ("a",), "failed")
-    assert tried.moved == ErrorDelta(remaining=fingerprints(UNUSED), introduced=fingerprints(LONG))
+    assert tried.error_delta == ErrorDelta(remaining=fingerprints(UNUSED), introduced=fingerprints(LONG))
 
 
 def test_only_a_run_that_is_over_has_metadata() -> None:

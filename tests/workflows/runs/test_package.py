@@ -74,10 +74,10 @@ def test_a_change_that_holds_a_secret_of_ours_is_refused(at_desk: AtDesk, monkey
     async def work(at: Harness) -> tuple[tuple[str, ...], str]:
         await at.run("run-1", 1)
         tree = await attempted(at, "run-1", lambda tree: (tree / "answer.txt").write_text(f"42 {secret}\n") and None)
-        return tuple(map(english, (await at.state("run-1")).troubles)), (tree / "answer.txt").read_text()
+        return tuple(map(english, (await at.state("run-1")).rejections)), (tree / "answer.txt").read_text()
 
-    troubles, left = at_desk(work, agent_env=("MODEL_KEY",))
-    assert "holds a credential" in troubles[0] and secret not in troubles[0]
+    rejections, left = at_desk(work, agent_env=("MODEL_KEY",))
+    assert "holds a credential" in rejections[0] and secret not in rejections[0]
     assert left == "41\n"
 
 
