@@ -1,7 +1,7 @@
-"""Which lines of a comment its author speaks in, rather than shows or quotes (REQ-CMD-001): markdown-it reads the
-structure as GitHub would show it, and of the lines found the raw text is told, as it was typed.
+"""Finds the lines of a comment that are plain text, not quotes, code or other examples (REQ-CMD-001). markdown-it reads
+the structure as GitHub shows it; the lines themselves are returned as typed.
 
-Anybody may write 65,536 characters of anything, so nothing here takes more than about linear time."""
+A comment may hold any 65,536 characters, so the time is about linear in the length."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _LISTS = frozenset({"bullet_list_open", "ordered_list_open", "list_item_open"})
 _SHOWN = frozenset({"blockquote", "details", "pre", "table"})
-"""HTML elements that quote or fold whole paragraphs away, until they are closed."""
+"""HTML elements that quote or fold paragraphs, up to their end tag."""
 _SHOWN_INLINE = frozenset({"a", "code", "del", "kbd", "q", "s", "samp", "strike", "tt"})
 _TAG = re.compile(r"<(/?)([a-z]+)(?![\w-])", re.I)
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
@@ -38,7 +38,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class MarkdownLines:
-    """The numbers (from 0) of the lines asked for that are plain text, and the comment's code blocks."""
+    """The numbers (from 0) of the requested lines that are plain text, and the comment's code blocks."""
 
     plain: frozenset[int]
     blocks: tuple[CodeBlock, ...]
@@ -50,8 +50,8 @@ def split(body: str) -> tuple[str, ...]:
 
 
 def prose_lines(raw: Sequence[str], wanted: frozenset[int]) -> MarkdownLines:
-    """What the lines `wanted` are to Markdown. Plain are those of paragraphs that are in no quote, table, code, link,
-    HTML comment or fold; of a list, those that go on below an item without any indent."""
+    """Which of the lines `wanted` are plain text. These are lines of paragraphs outside of quotes, tables, code,
+    links, HTML comments and folds. Of a list, lines count that continue below an item without any indent."""
     env: dict[str, Any] = {}
     plain: set[int] = set()
     blocks: list[CodeBlock] = []
@@ -85,7 +85,8 @@ def _block(token: Token, raw: Sequence[str]) -> CodeBlock:
 
 
 def _spoken(token: Token, env: dict[str, Any], shown: Counter[str]) -> Iterator[int]:
-    """The numbers of a paragraph's lines that begin outside of anything; `shown` goes on with what it opens."""
+    """The numbers of a paragraph's lines that begin outside of links, HTML and folds; `shown` counts the tags that
+    are open."""
     first = token.map[0] if token.map else 0
     if not any(shown.values()):
         yield first
@@ -115,7 +116,7 @@ def _count_tags(html: str, shown: Counter[str]) -> None:
 
 
 def _line_break(state: StateInline, silent: bool) -> bool:
-    """An inline rule that leaves a token, with its place, at each end of a line that is in no code and no tag."""
+    """An inline rule that adds a token, with its position, at each line end outside of code and tags."""
     at = state.pos + (state.src[state.pos] == "\\")
     if at >= state.posMax or state.src[at] != "\n":
         return False
@@ -127,8 +128,8 @@ def _line_break(state: StateInline, silent: bool) -> bool:
 
 @functools.cache
 def _markdown(*, links: bool = True) -> MarkdownIt:
-    """CommonMark with tables, and no more than decides where a line stands: no emphasis, and `---` below a line makes
-    no heading of it, as that is how mail programs begin a signature."""
+    """CommonMark with tables, but without emphasis and without headings by `---` below a line, as mail programs
+    begin a signature with that."""
     from markdown_it import MarkdownIt  # 1.2 MB, which a server needs with the first comment that has commands
 
     markdown = MarkdownIt("commonmark").enable("table").disable("lheading")

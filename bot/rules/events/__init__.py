@@ -1,1 +1,1 @@
-"""From a webhook's JSON to one of a closed set of events."""
+"""Parses the JSON of webhooks into a closed set of events."""

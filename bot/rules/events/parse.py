@@ -1,5 +1,5 @@
-"""From a webhook's JSON to one of a closed set of events, reading only what some rule looks at.
-Dispatch is a literal table of (event, action); what is not in it becomes `Ignored`, and dicts end here."""
+"""Parses the JSON of a webhook into one of a closed set of events, with only the fields that some rule reads. A
+literal table of (event, action) decides; anything else becomes `Ignored`."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ OnCheckRun = tuple[Repo, str, bool, int, str, str, str]
 
 
 def parse(name: str, payload: Mapping[str, Any]) -> Event:
-    """The event that a delivery reports; `name` is its `X-GitHub-Event`.
+    """The event of a delivery; `name` is its `X-GitHub-Event`.
 
-    Raises ValueError, one sentence, for an event of the table whose payload lacks what is read of it or lies about its
-    shape. Never any other exception, and never for an (event, action) outside the table (T6)."""
+    Raises ValueError, with one sentence, for an event of the table whose payload lacks a field or has one of another
+    type. It raises no other exception, and none for an (event, action) outside the table (T6)."""
     action = payload.get("action")
     read = _TABLE.get((name, action if isinstance(action, str) else None))
     if read is None:
@@ -73,8 +73,8 @@ def parse(name: str, payload: Mapping[str, Any]) -> Event:
 
 
 def repository_key(event: Event) -> str:
-    """What must be handled in order: the repository's name in lower case (GitHub's names ignore case), else the
-    installation, else the App itself."""
+    """The key of events that are handled in order: the repository's name in lower case (GitHub's names ignore case),
+    else the installation, else the App itself."""
     match event:
         case InstallationChanged(installation_id=number):
             return f"installation:{number}"
@@ -94,7 +94,7 @@ def _repository_or_none(payload: Mapping[str, Any]) -> str | None:
 
 
 def _refusal(error: ValidationError) -> str:
-    """The first member that is wrong, and how."""
+    """The first field that is wrong, and how."""
     first = error.errors(include_url=False, include_context=False)[0]
     member = ""
     for part in first["loc"]:
@@ -174,7 +174,8 @@ def _push(payload: payloads.PushPayload) -> Event:
 
 
 def _touches_policy(payload: payloads.PushPayload) -> bool:
-    """GitHub lists at most 2,048 commits with their files, and none for a forced push back: then it may have."""
+    """Whether the push may change the configuration. GitHub lists at most 2,048 commits with their files, and none
+    for a push back to an older commit; then it may."""
     commits = payload.commits
     return not commits or len(commits) >= _MAX_COMMITS or any(POLICY_PATH in commit.paths for commit in commits)
 

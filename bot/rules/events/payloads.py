@@ -1,4 +1,4 @@
-"""The payloads of webhooks, as far as some rule looks at them."""
+"""The payloads of webhooks, with the fields that some rule reads."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class RepositoryPayload(GitHubModel):
 
 
 class QueuePayload(RepositoryPayload):
-    """What every event of a repository names; of a merge queue's the sender may be missing: it is GitHub itself."""
+    """The fields of every event of a repository; an event of a merge queue may lack the sender, as GitHub itself
+    sends it."""
 
     installation: InstallationJson | None = None
     sender: SenderJson | None = None
@@ -84,7 +85,7 @@ class Changes(GitHubModel):
 
 
 class EditPayload(GitHubModel):
-    """What an edit changed; None where it was not the text."""
+    """The previous text of an edit; None where the text did not change."""
 
     changes: Changes | None = None
 
@@ -135,7 +136,7 @@ class GroupDestroyedPayload(QueuePayload):
 
 
 class MergeGroupJson(GroupHead):
-    """The refs come whole, and are branches."""
+    """The refs are complete (`refs/heads/…`), and are branches."""
 
     head_ref: Name
     base_sha: Sha

@@ -1,5 +1,5 @@
-"""The closed set of events that Mendbot reacts to: frozen, and no larger than what some rule reads.
-Who matches over `Event` ends with `assert_never`, so that a new event can't be forgotten anywhere."""
+"""The closed set of events that Mendbot reacts to: frozen, with only the fields that some rule reads. A `match` over
+`Event` ends with `assert_never`, so that no new event is forgotten."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from bot.model.reasons import Reason
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """Who did it, and where. `repo.installation_id` is 0 where the payload names none: it isn't from the App's hook."""
+    """The sender and the repository. `repo.installation_id` is 0 where the payload names none: it is not from the
+    App's webhook."""
 
     repo: Repo
     sender: str
@@ -22,7 +23,7 @@ class _Sent:
 
 @dataclass(frozen=True, slots=True)
 class _OnIssue(_Sent):
-    """`at` is the issue's `updated_at` in this payload: it gives the order of events where arrival doesn't."""
+    """`at` is the issue's `updated_at` in this payload: it shows the order of events that arrive in another order."""
 
     issue: Issue
     at: datetime | None
@@ -42,24 +43,24 @@ class IssueUnlabeled(_OnIssue):
 
 @dataclass(frozen=True, slots=True)
 class IssueOpened(_OnIssue):
-    """It may carry labels already: issue forms set them for anyone (T10)."""
+    """A new issue, perhaps with labels: issue forms set them for anyone (T10)."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssueClosed(_OnIssue):
-    """Closed, or gone from this repository."""
+    """The issue was closed, deleted or transferred."""
 
     how: Literal["closed", "deleted", "transferred"]
 
 
 @dataclass(frozen=True, slots=True)
 class IssueReopened(_OnIssue):
-    """Open again, with whatever labels it kept."""
+    """The issue was reopened; it keeps its labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadUnlocked(_Sent):
-    """The conversation of an issue or a pull request is open to the App again."""
+    """The conversation of an issue or a pull request was unlocked, so the App may comment again."""
 
     number: int
     is_pull_request: bool
@@ -71,8 +72,8 @@ CommentKind = Literal["issue_comment", "review_comment", "review"]
 
 @dataclass(frozen=True, slots=True)
 class _OnThread(_Sent):
-    """`number` is the thread's, an issue's or a pull request's, `opened_by` who opened it; `body` is raw Markdown. The
-    text is its `author`'s, but what happened to it is the `sender`'s doing. `at` is when it was written."""
+    """`number` is that of the issue or pull request, `opened_by` its author; `body` is raw Markdown. `author` wrote
+    the comment, `sender` caused the event. `at` is the time of the comment."""
 
     number: int
     is_pull_request: bool
@@ -117,29 +118,29 @@ class PullRequestOpened(_OnPull):
 
 @dataclass(frozen=True, slots=True)
 class PullRequestSynchronized(_OnPull):
-    """Its head moved."""
+    """The pull request has a new head commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequestReopened(_OnPull):
-    """Open again."""
+    """The pull request was reopened."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequestChanged(_OnPull):
-    """Something else about it that decides whether it is checked: a draft or no more, its labels, its base."""
+    """Another change that decides whether it is checked: draft state, labels, base branch."""
 
     how: str
 
 
 @dataclass(frozen=True, slots=True)
 class PullRequestClosed(_OnPull):
-    """Merged or not."""
+    """The pull request was merged, or closed without."""
 
 
 @dataclass(frozen=True, slots=True)
 class _OnCheckRun(_Sent):
-    """`external_id` is what its maker calls it: the id of one of Mendbot's runs, if it is Mendbot's."""
+    """`external_id` is set by the creator of the check run; for one of Mendbot's, it is the id of the run."""
 
     check_run_id: int
     name: str
@@ -149,12 +150,12 @@ class _OnCheckRun(_Sent):
 
 @dataclass(frozen=True, slots=True)
 class CheckRunRerequested(_OnCheckRun):
-    """Somebody pressed *Re-run* on one check."""
+    """A person clicked *Re-run* on one check run."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRunRequestedAction(_OnCheckRun):
-    """`identifier` names the button that was pressed."""
+    """A person clicked a button of a check run; `identifier` names it."""
 
     identifier: str
 
@@ -169,18 +170,18 @@ class _OnSuite(_Sent):
 
 @dataclass(frozen=True, slots=True)
 class CheckSuiteRequested(_OnSuite):
-    """A commit was pushed that wants checking."""
+    """A commit was pushed that needs checks."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckSuiteRerequested(_OnSuite):
-    """Somebody pressed *Re-run all checks*."""
+    """A person clicked *Re-run all checks*."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeGroupRequested(_Sent):
-    """The merge queue made a commit of pull requests and its base, and waits for the required checks of it. `head_ref`
-    and `base_ref` are branches of the repository; `base_sha` is what the group is merged onto."""
+    """The merge queue merged pull requests onto its base, and waits for the required checks of that commit.
+    `head_ref` and `base_ref` are branches of the repository; `base_sha` is the commit below the group."""
 
     head_sha: str
     head_ref: str
@@ -190,7 +191,7 @@ class MergeGroupRequested(_Sent):
 
 @dataclass(frozen=True, slots=True)
 class MergeGroupDestroyed(_Sent):
-    """The queue has no more use for that commit; `reason` is `merged`, `dequeued`, `invalidated`, or empty."""
+    """The merge queue dropped that commit; `reason` is `merged`, `dequeued`, `invalidated`, or empty."""
 
     head_sha: str
     reason: str
@@ -201,7 +202,7 @@ InstallationChange = Literal["created", "deleted", "suspended", "unsuspended", "
 
 @dataclass(frozen=True, slots=True)
 class InstallationChanged:
-    """`repositories` are the full names it is about; None means whatever the installation has."""
+    """`repositories` are the full names of the repositories concerned; None means all of the installation."""
 
     installation_id: int
     change: InstallationChange
@@ -210,18 +211,18 @@ class InstallationChanged:
 
 @dataclass(frozen=True, slots=True)
 class Push(_Sent):
-    """`after` is the commit that `ref` points to now, all zeros where the ref was deleted."""
+    """`after` is the commit of `ref` now, all zeros where the ref was deleted."""
 
     ref: str
     after: str
     to_default_branch: bool
     touches_policy: bool
-    """Whether the repository's configuration may have changed with it."""
+    """Whether the push may have changed the repository's configuration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """GitHub asks whether somebody listens."""
+    """GitHub tests the webhook."""
 
 
 @dataclass(frozen=True, slots=True)

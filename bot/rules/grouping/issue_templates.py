@@ -1,5 +1,5 @@
-"""What an issue says itself, without what its template says in every issue: headings, prompts, check boxes, versions.
-Two issues from one template have all of that in common, and it is no sign that they belong together."""
+"""Removes from the text of issues what comes from their template: headings, prompts, check boxes, versions. Two
+issues from one template share all of that, and are not related for it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from bot.model import Issue
 
 MIN_ISSUES = 3
-"""Issues from which a line that most of them have is held to be the template's."""
+"""The minimum number of issues for a line that most of them share to count as the template's."""
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _PROMPTS = "|".join(
@@ -39,11 +39,11 @@ _BOILERPLATE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _EVIDENCE = re.compile(r":\d|\", line \d|(?:Error|Exception|error|panic)\b")
-"""In a line that names a place or an error: many issues may have it because they belong together."""
+"""The mark of a place or an error: related issues may share such a line."""
 
 
 def own_bodies(issues: Sequence[Issue]) -> Mapping[int, str]:
-    """The body of each issue, by its number, without what is its template's."""
+    """The body of each issue, by its number, without the text of its template."""
     bodies = {issue.number: _without_prompts(issue.body or "") for issue in issues}
     if len(bodies) < MIN_ISSUES:
         return bodies

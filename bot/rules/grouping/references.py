@@ -1,5 +1,5 @@
-"""What an issue's text points at: files, places in them, other issues, error messages, its component.
-All patterns run in linear time, since anybody may write 65,536 characters of anything into an issue."""
+"""Finds the references in the text of an issue: files, places in them, other issues, error messages, its component.
+All patterns run in linear time, since an issue may hold any 65,536 characters."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ _ERROR_LINE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """`files` in the order named, each once; `places` are those given with a line, as `path:line`; `references` are
-    numbers of issues of the same repository; `errors` are the raw lines of error messages, at most 20."""
+    """The references of an issue. `files` are in the order named, each once; `places` are those with a line, as
+    `path:line`; `references` are numbers of issues of the same repository; `errors` are at most 20 raw lines of
+    error messages."""
 
     files: tuple[str, ...]
     places: tuple[str, ...]
@@ -60,7 +61,7 @@ class Mentions:
 
 
 def parse_references(issue: Issue) -> Mentions:
-    """Everything that `issue` points at, its title first."""
+    """All references of `issue`, those of its title first."""
     text = f"{issue.title}\n{issue.body}"
     found = _paths(text)
     references = {int(number) for number in _REFERENCE.findall(text)} if "#" in text or "-" in text else set()
@@ -88,15 +89,16 @@ def closes(body: str, repository: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an issue names its component: a label, a line or a section of its body, a directory; or nowhere."""
+    """The place in an issue that names its component: a label, a line or a section of its body, a directory; or
+    none."""
 
     kind: Literal["label", "line", "section", "directory", "no_label", "nothing"]
     what: str = ""
 
 
 def component(issue: Issue) -> tuple[str, Place] | None:
-    """The issue's component in lower case and where it was found (REQ-WF-001): a label, a line or section of the body,
-    or the directory of the first file named. A file named without one tells nothing."""
+    """The issue's component in lower case with its place (REQ-WF-001): a label, a line or section of the body, or
+    the directory of the first file named. A file without a directory has no component."""
     for label in issue.labels:
         matched = _COMPONENT_LABEL.fullmatch(label)
         if matched:
@@ -117,7 +119,7 @@ def _may_hold_error(text: str) -> bool:
 
 
 def _paths(text: str) -> list[tuple[str, str]]:
-    """(path, line or "") of each file named, in order; links count only where they show a file of a repository."""
+    """(path, line or "") of each file named, in order; of links only those to a file of a repository."""
     if "://" in text:
         text = _URL.sub(_file_of_link, text)
     if "." not in text and "file" not in text.casefold():
@@ -137,7 +139,7 @@ def _file_of_link(matched: re.Match[str]) -> str:
 
 
 def _as_file(token: str) -> str | None:
-    """The token as a path, or None where it is a sentence's end, a version, a product or a method."""
+    """The token as a path; None for the end of a sentence, a version, a product or a method."""
     path = _POSITION.sub("", token).replace("\\", "/").rstrip("./-").lstrip("~+@")
     while path.startswith(("./", "../", "/")):
         path = path.lstrip("/") if path[0] == "/" else path.partition("/")[2]

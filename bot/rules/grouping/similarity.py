@@ -1,5 +1,6 @@
-"""Which issues belong together by their text alone: explicit references first, then the same error, then the same
-place in the code, then words (REQ-WF-007). Words are weighed as scikit-learn does and join mutual best matches only."""
+"""Finds issues that belong together by their text alone: explicit references first, then the same error, then the
+same place in the code, then words (REQ-WF-007). Words are weighed as scikit-learn does; only mutual best matches are
+linked."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from bot.rules.grouping.issue_templates import own_bodies
 from bot.rules.reasons import make_reason
 
 THRESHOLD = 0.5
-"""The cosine from which two texts are held to be alike; below it most pairs are not (performance.md, text grouping)."""
+"""The minimum cosine of two similar texts; most pairs have less (performance.md, text grouping)."""
 
 _REFERENCE, _ERROR, _PLACE, _FILE, _WORDS = range(5)
 _WORD = re.compile(r"\b\w\w+\b")
@@ -34,8 +35,8 @@ _COMMON_FILE = 20
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Two issues, the lower number first, that belong together; `strength` sorts within a `rank`, and lower ranks
-    are surer."""
+    """Two issues that belong together, the lower number first. Lower ranks are more certain; `strength` sorts within
+    a `rank`."""
 
     rank: int
     strength: float
@@ -45,8 +46,8 @@ class Link:
 
 
 def links(issues: Sequence[Issue]) -> tuple[Link, ...]:
-    """Every tie between two of `issues`, the surest first; the order of `issues` makes no difference. What their
-    template says ties nobody."""
+    """All links between two of `issues`, the most certain first; the order of `issues` makes no difference. Text of
+    their template does not count."""
     bodies = own_bodies(issues)
     own = (Issue.model_construct(number=one.number, title=one.title, body=bodies[one.number]) for one in issues)
     ordered = sorted(own, key=lambda issue: issue.number)
@@ -77,8 +78,8 @@ def _references(read: Mapping[int, references.Mentions]) -> list[Link]:
 
 
 def _shared(rank: int, having: Mapping[int, Sequence[str]], kind: str) -> list[Link]:
-    """Links between neighbours by number that have a thing in common, so that many owners make a chain and not a
-    square; the fewer owners a thing has, the stronger it ties."""
+    """Links between issues with neighbouring numbers that share a thing, so that many issues make a chain. The fewer
+    issues share a thing, the stronger is the link."""
     owners: dict[str, list[int]] = defaultdict(list)
     for number, things in having.items():
         for thing in things:
@@ -100,9 +101,8 @@ def _said(kind: str, low: int, high: int, **values: str) -> Reason:
 
 
 def weigh(texts: Sequence[str]) -> tuple[list[dict[int, float]], list[str]]:
-    """TF-IDF with scikit-learn's defaults (`TfidfVectorizer`: smooth idf, raw counts, unit length), and the words that
-    the vectors' keys stand for, rarest first. Words of one text alone count in its length and are left out: nothing
-    can share them."""
+    """TF-IDF with scikit-learn's defaults (`TfidfVectorizer`: smooth idf, raw counts, unit length), and the words of
+    the vectors' keys, rarest first. Words of a single text count in its length only, as nothing shares them."""
     counts = [Counter(_WORD.findall(text.lower())) for text in texts]
     frequency = Counter(chain.from_iterable(counts))
     words = sorted(frequency, key=lambda word: (frequency[word], word))

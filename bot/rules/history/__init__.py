@@ -1,1 +1,1 @@
-"""What the error history may say where, and how much a past resolution counts."""
+"""Decides which known errors of the history apply, and how much a past resolution counts."""

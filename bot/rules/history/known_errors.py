@@ -1,5 +1,5 @@
-"""What the error history may say where: which files an error is about, and how much a past resolution still counts.
-Guidance that was shown and did not lead to a pass loses weight, until it is proven anew (REQ-RA-311)."""
+"""Decides which files a known error is about, and how much a past resolution still counts. A resolution that was
+shown to an attempt that failed loses weight, until it is proven again (REQ-RA-311)."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ def base_name(path: str) -> str:
 
 
 def file_names(error: str, paths: Iterable[str] = ()) -> tuple[str, ...]:
-    """The base names under which a normalised error is found: those of `paths` first, then those its text names."""
+    """The base names of files that a normalised error is stored under: those of `paths` first, then those in its
+    text."""
     named = ((match[2] or match[3] or match[4]).rstrip(".!?") for match in _NAME.finditer(error))
     names = (base_name(path) for path in (*paths, *named))
     return tuple(dict.fromkeys(name for name in names if 0 < len(name) <= 255))[:MAX_FILES]
 
 
 def weight(shown: int, passed: int) -> float:
-    """How much a resolution still counts: 1 when new, less with each attempt that it was shown to and that failed."""
+    """The weight of a resolution: 1 when new, less with each attempt that got it and failed."""
     return (passed + 1) / (shown + 1)
 
 
 def is_spent(shown: int, passed: int) -> bool:
-    """Whether it has been shown in vain so often that it is no longer offered for a file."""
+    """Whether so many attempts that got it failed that it is no longer offered for a file."""
     return weight(shown, passed) <= SPENT

@@ -1,5 +1,5 @@
-"""Which findings of a check are errors that the history knows, so that how one was resolved can stand at its line.
-Tools print a finding with its place and rule around it, so its message is looked for inside the known text."""
+"""Finds which findings of a check are known errors, so that a past resolution can be shown at their line. Tools
+print a finding with its place and rule around it, so its message is searched for inside the known text."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from bot.rules.failures.normalize import LIMIT, normalize_error
 from bot.rules.history.known_errors import base_name
 
 TELLING = 8
-"""Characters that a message needs: a shorter one, such as `error`, is part of many texts and identifies nothing."""
+"""The minimum length of a message: a shorter one, such as `error`, is part of many texts."""
 _READ = 2 * LIMIT
-"""Characters of a message: masks shorten it, and what is longer is cut anyhow."""
+"""The maximum length of a message that is compared, as normalised texts are cut too."""
 
 
 def recognised(
     findings: Iterable[Annotation], known: Sequence[KnownError]
 ) -> tuple[tuple[Annotation, KnownError], ...]:
-    """Each finding that is a known error, with it (REQ-RA-312): the one that names the finding's file, else the first.
+    """Each finding that is a known error, with that error (REQ-RA-312): one that names the finding's file, else the
+    first.
 
-    A message of several lines is known by its first."""
+    Of a message with several lines, the first line is compared."""
     if not known:
         return ()
     pairs = ((finding, _match(finding, known)) for finding in findings)
@@ -39,7 +40,8 @@ def _match(finding: Annotation, known: Sequence[KnownError]) -> KnownError | Non
 
 
 def _holds(error: str, message: str) -> bool:
-    """Whether the text holds the message as whole words; of a text that was cut at its end, the end may be missing."""
+    """Whether the text contains the message as whole words; where the text was cut, the end of the message may be
+    missing."""
     if re.search(rf"(?<!\w){re.escape(message)}(?!\w)", error):
         return True
     at = error.find(message[:TELLING])

@@ -1,6 +1,7 @@
-"""Whether a pull request, as it is on GitHub now, is to be checked: what the configuration wants, whom to trust.
+"""Decides whether a pull request, in its present state on GitHub, is checked: by the configuration and by trust.
 
-Default deny: code of somebody without write access waits for `/mendbot ok-to-test`, for one commit only (T9, T11)."""
+The default is to deny: code of an outside contributor waits for `/mendbot ok-to-test`, for one commit only (T9,
+T11)."""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ Standing = Literal["closed", "unwanted", "own", "paused", "filtered", "awaiting"
 
 @dataclass(frozen=True, slots=True)
 class EligibilityFacts:
-    """What is known of one head: `permission` is the author's (None: nobody could say, which denies), `approved_by` who
-    said `ok-to-test` for this very commit, `own` whether Mendbot itself pushed it, `paths` what the request changes
-    (None where nobody asked)."""
+    """What the decision about a head commit needs. `permission` is the author's; None means unknown, which denies.
+    `approved_by` commented `ok-to-test` for this very commit. `own`: Mendbot itself pushed the commit. `paths` are
+    the changed files, None where they were not read."""
 
     app_login: str
     repository: str
@@ -32,7 +33,7 @@ class EligibilityFacts:
     paused_by: str | None = None
     paths: Sequence[str] | None = None
     sandboxed: bool = True
-    """Whether a sandbox works here; without one, only the code of people with write access may run."""
+    """Whether the machine has a sandbox; without one, only the code of people with write access may run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,7 @@ class Eligibility:
 
 
 def judge_eligibility(pull: PullRequest, policy: Policy, facts: EligibilityFacts) -> Eligibility:
-    """Where the head stands, by the first of these that has something to say: what the configuration wants, whom to
-    trust."""
+    """The first answer that the state, the configuration or trust gives."""
     plain = _plainly(pull, policy, facts)
     if plain is not None:
         return plain
@@ -100,5 +100,6 @@ def from_fork_name(head_repo: str | None, repository: str) -> bool:
 
 
 def _ours(pull: PullRequest, facts: EligibilityFacts) -> bool:
-    """Only who may push to the repository can move a branch of its own; on our pull requests that is enough."""
+    """Whether Mendbot opened the pull request, from a branch of the repository, which only people with write access
+    can move."""
     return pull.author.casefold() == facts.app_login.casefold() != "" and not from_fork(pull, facts.repository)

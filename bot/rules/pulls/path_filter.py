@@ -1,5 +1,5 @@
-"""Which pull requests are worth checking by the files they change: `pull_requests.paths` of the configuration (spec K).
-Patterns read as those of `protected_paths` do, so that a repository learns one language of globs and not two."""
+"""Decides by the changed files which pull requests are checked: `pull_requests.paths` of the configuration (spec K).
+The patterns are read as those of `protected_paths`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from bot.rules.patches.change_policy import matches
 
 
 def wanted(patterns: Sequence[str], paths: Sequence[str]) -> bool:
-    """Whether one of the changed files (relative to the repository, `/` between parts) is asked for.
+    """Whether one of the changed files (relative to the repository, `/` between parts) is included.
 
-    As in a .gitignore the last pattern that matches a file decides, `!` excludes, and a pattern names a file or a
-    directory above it. No patterns ask for every pull request, one without files too; patterns that all exclude ask
-    for every other file."""
+    As in a .gitignore, the last pattern that matches a file decides, `!` excludes, and a pattern names a file or a
+    directory above it. No patterns include every pull request, also one without files. Patterns that all exclude
+    include every other file."""
     if not patterns:
         return True
     by_default = all(pattern.startswith("!") for pattern in patterns)

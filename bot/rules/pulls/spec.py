@@ -1,6 +1,6 @@
-"""What is to be checked of a pull request: one head commit, under the policy that its base branch's repository has.
+"""The specification of a pull check: one head commit, with the configuration of the repository of its base branch.
 
-It is written once, when the checks are asked for, and never changes: what the request says cannot alter it (T14)."""
+It is stored when the checks are requested and never changes: the content of the pull request cannot alter it (T14)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from bot.model.pulls import CheckStatus
 from bot.model.reasons import Reason
 
 MERGE_GROUP = 0
-"""The number under which a merge queue's commits are checked: they are no pull request's head."""
+"""The number of the checks of a merge queue's commits, which belong to no pull request."""
 
 
 class PullCheckSpec(Model):
-    """One run of checks of one head. `only` names the checks to run, empty means all that there are; `kept` are the
-    results of an earlier run of the same head that stand."""
+    """The checks of one head commit. `only` names the checks to run; empty means all. `kept` are results of an
+    earlier run of the same head commit that are still valid."""
 
     repo: Repo
     number: int
@@ -26,16 +26,16 @@ class PullCheckSpec(Model):
     head_repo: str | None = None
     base_ref: str = ""
     base_sha: str = ""
-    """The commit to compare with where that is known; else it is the merge base."""
+    """The commit to compare with, where it is known; else it is the merge base."""
     policy: Policy = Policy()
     only: tuple[str, ...] = ()
     kept: tuple[CheckStatus, ...] = ()
     because: Reason | None = None
-    """Who or what asked for it, a sentence."""
+    """Why the checks were requested."""
     asked: bool = False
-    """Whether somebody asked: then it is done whatever drafts, paths, labels or a pause say."""
+    """Whether a person requested the checks; drafts, paths, labels and pauses do not prevent them then."""
 
     @property
     def is_merge_group(self) -> bool:
-        """Whether this is what a merge queue is about to merge, and no pull request."""
+        """Whether it checks a commit of a merge queue."""
         return self.number == MERGE_GROUP

@@ -1,6 +1,7 @@
-"""Where the checks of a pull request's head stand: a fold over their events, and what is to be done next.
+"""The state of a pull check, as a fold over its events, and its next action.
 
-Nothing else decides it, so crash recovery is: load, ask, go on (architecture rule 8)."""
+Both depend on the events alone. So recovery after a crash is the normal way: load the events, decide, act
+(architecture rule 8)."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ from bot.rules.pulls.spec import PullCheckSpec
 
 @dataclass(frozen=True, slots=True)
 class CheckExecution:
-    """A check that was executed on the head: its step, the errors it showed, and those of its rerun at the same commit;
-    `rerun_errors` is None where it was not rerun."""
+    """The execution of a check on the head commit: its step, its errors, and those of its rerun on the same commit.
+    `rerun_errors` is None without a rerun."""
 
     step: ValidationStep
     errors: tuple[str, ...] = ()
@@ -51,19 +52,19 @@ class PullCheckState:
     changed_paths: tuple[str, ...] = ()
     """The first of the paths that the pull request changes."""
     to_set_up: bool = False
-    """Whether the head is to be set up."""
+    """Whether the head commit needs a setup."""
     set_up: bool = False
     setup: tuple[SetupDone, ...] = ()
-    """The steps of the head's setup that has ended."""
+    """The steps of the setup, once it has ended."""
     running: int | None = None
     ran: Mapping[int, CheckExecution] = field(default_factory=dict)
     base: Mapping[int, tuple[str, ...] | None] = field(default_factory=dict)
-    """What the same check shows on the base, by stage; None where that could not be told."""
+    """The errors of the same check on the base, by stage; None where they are unknown."""
     base_unknown: Mapping[int, str] = field(default_factory=dict)
-    """Why it could not, by its name in `reports.locale.en_pulls`."""
+    """Why they are unknown, by the name in the catalog (`pull_check.because.NAME`)."""
     judged: Mapping[int, CheckStatus] = field(default_factory=dict)
     setup_step: ValidationStep | None = None
-    """The head's setup command that failed, with what it printed."""
+    """The setup command that failed, with its output."""
     stop: ExplainedStop | None = None
     finished: PullStatus | None = None
 
@@ -77,21 +78,21 @@ class SetUpPull(Model):
 
 
 class RunCheck(Model):
-    """Execute stage `index` on the head; where it fails, once more."""
+    """Run stage `index` on the head commit, and once more if it fails."""
 
     kind: Literal["run"] = "run"
     index: int
 
 
 class CheckBase(Model):
-    """See whether stage `index` fails on the base, too."""
+    """Run stage `index` on the base, to see whether it fails there too."""
 
     kind: Literal["base"] = "base"
     index: int
 
 
 class JudgeCheck(Model):
-    """Say whose failures those of stage `index` are, and remember them."""
+    """Decide whether the failures of stage `index` are new, flaky or existing ones, and store that."""
 
     kind: Literal["judge"] = "judge"
     index: int
@@ -105,7 +106,7 @@ PullAction = BeginPull | SetUpPull | RunCheck | CheckBase | JudgeCheck | FinishP
 
 
 def pull_check_state(events: Iterable[PullCheckEvent]) -> PullCheckState:
-    """The state that these events of one run of checks, in their order, add up to."""
+    """The state after these events of one pull check, in their order."""
     state = PullCheckState()
     for event in events:
         state = _apply(state, event)
@@ -161,7 +162,7 @@ def _failed_setup(event: PullSetupFailed) -> ValidationStep:
 
 
 def next_pull_action(spec: PullCheckSpec, state: PullCheckState) -> PullAction | None:
-    """What is to be done next; None once it has ended. The same events always give the same answer."""
+    """The next action; None once the check has ended. The same events always give the same action."""
     if state.finished is not None:
         return None
     if state.started_at is None:
@@ -183,7 +184,7 @@ def next_pull_action(spec: PullCheckSpec, state: PullCheckState) -> PullAction |
 
 
 def wanted_stages(spec: PullCheckSpec, state: PullCheckState) -> tuple[int, ...]:
-    """The stages that are to be executed: they have a command, and were asked for."""
+    """The stages to run: those with a command that the specification does not exclude."""
     return tuple(
         index
         for index, stage in enumerate(state.stages)
@@ -192,7 +193,7 @@ def wanted_stages(spec: PullCheckSpec, state: PullCheckState) -> tuple[int, ...]
 
 
 def needs_base(ran: CheckExecution) -> bool:
-    """Whether something failed that luck does not explain."""
+    """Whether there is a failure that is not known to be flaky."""
     if ran.step.passed:
         return False
     if ran.step.could_not_run is not None:
@@ -201,7 +202,7 @@ def needs_base(ran: CheckExecution) -> bool:
 
 
 def failures_of(state: PullCheckState, index: int) -> tuple[Failure, ...]:
-    """The verdicts on what an executed stage showed; none where it passed at once, or could not run at all."""
+    """The failures of an executed stage with their verdicts; none where it passed at once, or could not run."""
     ran = state.ran[index]
     if (ran.step.passed and not ran.step.flaky) or ran.step.could_not_run is not None:
         return ()
@@ -214,7 +215,7 @@ def _in_words(failure: Failure, printed: Printed | None) -> Failure:
 
 
 def checks_of(spec: PullCheckSpec, state: PullCheckState) -> tuple[CheckStatus, ...]:
-    """Every check as it stands, in the order in which they run; before the start, all that there may be."""
+    """The status of every check, in the order in which they run; before the start, of all checks that there may be."""
     kept = {check.name: check for check in spec.kept}
     if not state.stages:
         names = [name for name in CHECK_ORDER if not spec.only or name in spec.only or name in kept]

@@ -1,5 +1,5 @@
-"""Whose commands are run: people with write access, and for a few verbs the author of a pull request that comes from
-the repository itself. Everybody else gets silence (REQ-CMD-002)."""
+"""Decides whose commands are run: those of people with write access and, for a few verbs, of the author of a pull
+request from the repository itself. All others get no reply (REQ-CMD-002)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CommentEvent = CommentCreated | CommentEdited
 
 
 def comment_needs(event: CommentEvent, policy: Policy, app_login: str) -> Needs:
-    """What must be known of whoever wrote or edited the comment; nothing where it has no command."""
+    """The facts needed about the person who wrote or edited the comment; none where it has no command."""
     if _unheard(event, app_login) is not None:
         return Needs()
     commands = commands_of(event, policy)
@@ -27,7 +27,8 @@ def comment_needs(event: CommentEvent, policy: Policy, app_login: str) -> Needs:
 
 
 def on_comment(event: CommentEvent, policy: Policy, facts: Facts) -> Decision:
-    """What becomes of a comment. An edit is judged by who edited, and only what it adds counts (REQ-CMD-001)."""
+    """The decision about a comment. An edit counts as its editor's, and only commands that it adds count
+    (REQ-CMD-001)."""
     unheard = _unheard(event, facts.app_login)
     if unheard is not None:
         return Ignore(unheard)
@@ -55,7 +56,7 @@ def on_comment(event: CommentEvent, policy: Policy, facts: Facts) -> Decision:
 
 
 def commands_of(event: CommentEvent, policy: Policy) -> tuple[SlashCommand, ...]:
-    """The commands that the comment gives now and did not give before."""
+    """The commands of the comment that its previous text did not have."""
     aliases = aliases_of(policy.aliases)
     if isinstance(event, CommentCreated):
         return parse_commands(event.body, aliases=aliases)
@@ -73,7 +74,7 @@ def _unheard(event: CommentEvent, app_login: str) -> Reason | None:
 
 
 def _may_be_the_authors(event: CommentEvent, commands: tuple[SlashCommand, ...]) -> bool:
-    """Whether every command is one that a pull request's author may give, and its author gives them."""
+    """Whether the author of the pull request wrote all commands and may use each of them."""
     by_author = event.is_pull_request and event.sender.casefold() == event.opened_by.casefold()
     return by_author and all(command.verb in VERBS and VERBS[command.verb].author_may for command in commands)
 

@@ -1,5 +1,5 @@
-"""What an event means for this repository: start an issue, stop a run, or nothing, each with its reason.
-Trust is the permission of whoever acted, asked of GitHub at the time of use; unknown is denied (T9, T10)."""
+"""Decides what an event means for a repository: start an issue, stop a run, or nothing, each with its reason. Trust
+is the permission of the event's sender, read from GitHub at the time of use; unknown means no (T9, T10)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from bot.rules.triage.regained_access import on_return, on_unlock
 
 
 def needs(event: Event, policy: Policy, app_login: str = "") -> Needs:
-    """The facts worth fetching for `event`; all false where it is ignored whatever they are."""
+    """The facts that the decision about `event` needs; none where it is ignored in any case."""
     match event:
         case IssueLabeled() if _plain_refusal(event, policy, app_login) is not None:
             return Needs()
@@ -75,8 +75,8 @@ def needs(event: Event, policy: Policy, app_login: str = "") -> Needs:
 
 
 def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
-    """What to do about `event`: at least one decision, each with its because. Given the same facts it doesn't matter
-    how often it is asked; where events come late, the issue's state now and `open_since` decide (threats.md 3)."""
+    """The decisions about `event`, at least one. The same facts always give the same decisions. Where events come
+    late, the issue's present state and `open_since` decide (threats.md 3)."""
     match event:
         case IssueLabeled():
             return (_on_label(event, policy, facts),)
@@ -122,7 +122,7 @@ def _own(login: str, app_login: str) -> bool:
 
 
 def unfit(issue: Issue, policy: Policy) -> Literal["issue_closed", "issue_skipped"] | None:
-    """Why an issue in this state is not for Mendbot (spec G.1)."""
+    """Why Mendbot does not work on an issue in this state (spec G.1); None if it does."""
     if issue.state != "open":
         return "issue_closed"
     return "issue_skipped" if carries(issue.labels, policy.skip_label) else None
@@ -139,7 +139,7 @@ def _unfit(issue: Issue, policy: Policy) -> Reason | None:
 
 
 def _plain_refusal(event: IssueLabeled, policy: Policy, app_login: str) -> Reason | None:
-    """Why a label means nothing, as far as the event alone can tell."""
+    """Why a label has no effect, if the event alone shows it."""
     if _own(event.sender, app_login):
         return make_reason("event.own_label", label=event.label)
     if event.repo.installation_id == 0:
@@ -198,7 +198,7 @@ def _on_unlabel(event: IssueUnlabeled, policy: Policy, facts: Facts) -> Decision
 
 
 def _stop(event: IssueLabeled | IssueUnlabeled | IssueClosed, facts: Facts, because: Reason) -> Decision:
-    """Whoever could do it to the issue may stop its work: stopping needs no write access."""
+    """Everyone who can close or unlabel the issue may stop its run: stopping needs no write access of its own."""
     if not facts.open_run:
         return Ignore(make_reason("event.no_run", why=because))
     if event.at is not None and facts.open_since is not None and event.at < facts.open_since:

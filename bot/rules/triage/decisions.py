@@ -1,4 +1,4 @@
-"""What may be decided about an event, and what deciding needs to know: the nouns of triage.
+"""The decisions about events, and the facts that they need.
 
 Each decision has its reason, which the list of deliveries shows."""
 
@@ -20,28 +20,27 @@ WRITE_ACCESS = frozenset({"admin", "maintain", "write"})
 
 
 def carries(labels: Sequence[str], label: str) -> bool:
-    """Whether that label is among these: GitHub's labels ignore case."""
+    """Whether the label is among these; GitHub's labels ignore case."""
     return any(own.casefold() == label.casefold() for own in labels)
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What `decide` would look at, so that nothing else is asked for: the sender's permission, the issue as it is now
-    and the pull request as it is now (all of GitHub), and whether an open run or a waiting candidate has the issue (of
-    the store)."""
+    """The facts that `decide` reads, so that no others are fetched. The sender's permission, the present issue and
+    the present pull request come from GitHub. Whether an open run or a queued issue exists comes from the store."""
 
     permission: bool = False
     issue: bool = False
     open_run: bool = False
     pull: int | None = None
-    """The number of a pull request whose author may do what others need write access for."""
+    """The number of a pull request whose author may do things that otherwise need write access."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known when an event is judged. `app_login` is our own (`slug[bot]`); `sender_permission` None means that
-    nobody could say, which denies; `issue` is its state on GitHub now, None where it wasn't asked (the event's own
-    picture then counts); `open_run` covers waiting candidates too, and `open_since` is the `at` of its Candidate."""
+    """The facts for a decision. `app_login` is Mendbot's own (`slug[bot]`). `sender_permission` None means unknown,
+    which denies. `issue` is the present issue on GitHub; None means that the event's own copy counts. `open_run`
+    includes queued issues, and `open_since` is the `at` of their label."""
 
     app_login: str = ""
     sender_permission: str | None = None
@@ -53,8 +52,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class QueueIssue:
-    """Let the issue wait for its quiet period and then be grouped; keep `at` as the candidate's `open_since`, and `by`,
-    the login of whoever put the label."""
+    """Queue the issue for its quiet period and for grouping. `at` is kept as `open_since`; `by` is the login of the
+    person who added the label."""
 
     repo: Repo
     issue_number: int
@@ -65,7 +64,7 @@ class QueueIssue:
 
 @dataclass(frozen=True, slots=True)
 class CancelRun:
-    """Stop the open run of this issue, or withdraw it where it still waits."""
+    """Stop the open run of this issue, or remove it from the queue."""
 
     repo: Repo
     issue_number: int
@@ -74,7 +73,7 @@ class CancelRun:
 
 @dataclass(frozen=True, slots=True)
 class StopInstallation:
-    """Cancel, without a further call to GitHub, what runs for these repositories; None means the installation's all."""
+    """Cancel all work for these repositories without a further call to GitHub; None means all of the installation."""
 
     installation_id: int
     repositories: tuple[str, ...] | None
@@ -83,8 +82,8 @@ class StopInstallation:
 
 @dataclass(frozen=True, slots=True)
 class SyncPull:
-    """Bring the checks of a pull request to what it is on GitHub now. `head` is a head that the event told of, with the
-    moment at which GitHub saw it."""
+    """Start or stop the checks of a pull request according to its present state on GitHub. `head` is the head commit
+    of the event, with the time at which GitHub saw it."""
 
     repo: Repo
     number: int
@@ -94,7 +93,7 @@ class SyncPull:
 
 @dataclass(frozen=True, slots=True)
 class SyncCommit:
-    """The same for every open pull request of that head; `again` runs all checks once more."""
+    """Start or stop the checks of every open pull request with that head commit; `again` re-runs all checks."""
 
     repo: Repo
     sha: str
@@ -104,7 +103,7 @@ class SyncCommit:
 
 @dataclass(frozen=True, slots=True)
 class CheckMergeGroup:
-    """Check what a merge queue is about to merge: `head_sha` against `base_sha`."""
+    """Check the commit of a merge queue: `head_sha` against `base_sha`."""
 
     repo: Repo
     head_sha: str
@@ -116,7 +115,7 @@ class CheckMergeGroup:
 
 @dataclass(frozen=True, slots=True)
 class DropMergeGroup:
-    """Stop the checks of a commit that a merge queue has no more use for."""
+    """Stop the checks of a commit that a merge queue has dropped."""
 
     repo: Repo
     head_sha: str
@@ -125,8 +124,8 @@ class DropMergeGroup:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPressed:
-    """Somebody with the right to asks something of one check run: `identifier` names the button, `rerun` is GitHub's
-    own *Re-run*."""
+    """A person with the right to do so clicked a button on a check run: `identifier` names the button, `rerun` is
+    GitHub's own *Re-run*."""
 
     repo: Repo
     run_id: str
@@ -137,12 +136,13 @@ class ButtonPressed:
     head_sha: str
     check_run_id: int
     trusted: bool = True
-    """By write access; otherwise the button is *Fix*, which the author of a branch of the repository may press, too."""
+    """The person has write access; without it the button is *Fix*, which the author of a branch of the repository
+    may click."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunCommands:
-    """Do what a comment asks for. Its author was allowed to ask it when the decision was made."""
+    """Run the commands of a comment, which its author was allowed to use at the time of the decision."""
 
     repo: Repo
     number: int
@@ -154,12 +154,12 @@ class RunCommands:
     at: datetime | None
     because: Reason
     trusted: bool = True
-    """By write access; otherwise as the author of the pull request, who may use some verbs alone."""
+    """The author has write access; otherwise it is the author of the pull request, who may use some verbs only."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgePolicy:
-    """Read the configuration that a commit of the default branch holds, and say there what is wrong with it."""
+    """Validate the configuration of a commit of the default branch, and report its problems there."""
 
     repo: Repo
     sha: str
@@ -168,8 +168,8 @@ class JudgePolicy:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseReports:
-    """Tell what nobody could be told: of these repositories (None means the installation's all), or of one thread of
-    theirs. `installation_id` is the one to speak for from now on."""
+    """Publish the reports that could not be published: of these repositories (None means all of the installation),
+    or of one thread. `installation_id` is the installation to use from now on."""
 
     installation_id: int
     repositories: tuple[str, ...] | None
@@ -201,5 +201,5 @@ Decision = (
 
 
 def no_write_access(by: str, facts: Facts, repo: Repo) -> Reason:
-    """Why somebody's wish counts for nothing here."""
+    """The reason that `by` has no write access."""
     return make_reason("event.no_write_access", by=by, permission=facts.sender_permission or "?", repo=repo.full_name)

@@ -1,4 +1,4 @@
-"""What an issue's state now says about a run whose webhook was lost: as the event would have, it stops the run."""
+"""Finds runs whose webhook was lost: the present state of an issue stops its run as the event would have."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from bot.rules.triage.decisions import carries
 
 
 def withdrawal_reason(before: Issue, now: Issue, policy: Policy) -> Reason | None:
-    """Why a run is not for this issue any more (spec G.5), given the issue as the run began with it; None if it is. A
-    label that was not there then was not taken off."""
+    """Why the run must stop for this issue (spec G.5), from the issue at the start of the run and the issue now;
+    None if it may go on. A label that was missing at the start does not count as removed."""
     number = before.number
     if now.number != number:  # GitHub leads on to where it is now
         return make_reason("stop.missed_transferred", number=number)

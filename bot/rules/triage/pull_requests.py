@@ -1,5 +1,5 @@
-"""What events about pull requests and their checks mean. An event is a hint that something changed: what it is now is
-asked of GitHub, so that their order does not matter (threats.md 3, *Out of order*)."""
+"""Decides about events of pull requests and their checks. An event only shows that something changed; the present
+state is read from GitHub, so the order of events does not matter (threats.md 3, *Out of order*)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PullEvent = PullRequestOpened | PullRequestSynchronized | PullRequestReopened | 
 CheckEvent = CheckRunRerequested | CheckRunRequestedAction | CheckSuiteRequested | CheckSuiteRerequested
 
 RERUN = "rerun"
-"""What GitHub's own *Re-run* at one check run asks for."""
+"""The identifier of GitHub's own *Re-run* of one check run."""
 BUTTONS = frozenset({"rerun_failed", "fix", "cancel"})
 PREFIX = "mendbot / "
 
@@ -49,7 +49,7 @@ _NEW_HEAD = (PullRequestOpened, PullRequestSynchronized, PullRequestReopened)
 
 
 def on_pull(event: PullEvent) -> Decision:
-    """A pull request changed: look at it."""
+    """A pull request changed: synchronize its checks."""
     if event.repo.installation_id == 0:
         return Ignore(make_reason("event.no_installation"))
     how = event.how if isinstance(event, PullRequestChanged) else _HAPPENED[type(event)]
@@ -58,7 +58,8 @@ def on_pull(event: PullEvent) -> Decision:
 
 
 def on_merge_group(event: MergeGroupRequested | MergeGroupDestroyed) -> Decision:
-    """A merge queue waits for its checks, or no more. What it merges people with write access have put there."""
+    """A merge queue needs checks of a commit, or has dropped it. People with write access put the pull requests
+    there."""
     if event.repo.installation_id == 0:
         return Ignore(make_reason("event.no_installation"))
     sha = event.head_sha[:12]
@@ -76,14 +77,14 @@ def on_merge_group(event: MergeGroupRequested | MergeGroupDestroyed) -> Decision
 
 
 def check_needs(event: CheckEvent, app_login: str) -> Needs:
-    """Whoever presses a button is looked up when it is pressed (T9)."""
+    """The permission of the person who clicks a button is read at that time (T9)."""
     if isinstance(event, CheckSuiteRequested) or event.repo.installation_id == 0 or _own(event.sender, app_login):
         return Needs()
     return Needs(permission=True)
 
 
 def on_check(event: CheckEvent, facts: Facts) -> Decision:
-    """A commit wants its checks, or somebody pressed *Re-run* or a button of ours."""
+    """A commit needs its checks, or a person clicked *Re-run* or a button of Mendbot's."""
     if event.repo.installation_id == 0:
         return Ignore(make_reason("event.no_installation"))
     if isinstance(event, CheckSuiteRequested):

@@ -1,6 +1,6 @@
-"""When the App may speak again where it could not: its last words there are told, late rather than never.
+"""Decides what to publish when the App may write again, for example after it is unsuspended or a thread is unlocked.
 
-Without that a comment would say "working" for ever, since a run that has ended has no more news."""
+Without that, the last comment of a run that ended meanwhile would say "working" for ever."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bot.rules.triage.decisions import Decision, Ignore, ReleaseReports, SyncPul
 
 
 def on_return(event: InstallationChanged) -> ReleaseReports:
-    """The App is back; what else it needs of a repository is fetched when it is needed."""
+    """The App was installed or unsuspended, or got repositories or permissions: its held reports are published."""
     because = make_reason(f"event.installation_{event.change}")
     return ReleaseReports(event.installation_id, event.repositories, None, because)
 
 
 def on_unlock(event: ThreadUnlocked) -> tuple[Decision, ...]:
-    """A thread takes comments again. Of a pull request, what waits for somebody is said anew, too."""
+    """A thread was unlocked: its held reports are published, and a pull request is synchronized again."""
     if event.repo.installation_id == 0:
         return (Ignore(make_reason("event.no_installation")),)
     because = make_reason("event.unlocked", by=event.sender, number=event.number)
