@@ -1,9 +1,9 @@
-"""The durable engine, behind one door: the only import of dbos. A job is one function that is called again and
-again until it says it is done; each call is a recorded step, so a crash costs at most the call under way.
+"""The durable engine: the only module that imports dbos. A job is one function that is called until it returns `done`;
+each call is a recorded step, so a crash repeats at most one call.
 
-The rules it keeps are those of DBOS 3.4: a pinned application version, a stable executor id, WAL before launch,
-workflow ids made from the intent, JSON instead of pickle, few recovery attempts. A job that waits holds no place in its
-queue: what is left of it is a record of its own, a turn, which is due when the wait is over."""
+It follows the rules of DBOS 3.4: a pinned application version, a stable executor id, WAL before launch, workflow ids
+made from the intent, JSON instead of pickle, few recovery attempts. A job that waits takes no slot of its queue: its
+rest is a record of its own, a turn, which is due when the wait is over."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer  # noqa: E402  # i
 
 APPLICATION_VERSION = "1"
 _MAX_RECOVERIES = 30
-"""Starts of the process that one job may live through. A job that kills the process must be given up some day, but
-dbos counts every restart alike, also those between which it goes on well; each turn of a job counts anew."""
+"""Restarts of the process after which a job is given up, as it may be what kills the process. dbos counts every
+restart, also those between which the job makes progress; each turn of a job counts from zero."""
 
 _STEP_LIMIT_S = 8 * 3600.0
-"""Far above the sum of the limits that the processes of one call have themselves: a job past it is given up."""
+"""Far above the sum of the limits of the processes that one call starts; a job past it is given up."""
 
 
 _ALIVE = ["PENDING", "ENQUEUED", "DELAYED"]
 _ENDED = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
-_FORGOTTEN_AT_ONCE = 500
-_FRESH = 1
-"""The priority of a job that begins. One that has waited comes first (0): it may hold what others wait for."""
+_DELETE_BATCH = 500
+_NEW_JOB = 1
+"""The priority of a job that begins. A job that has waited comes first (0): others may wait for what it holds."""
 
 _TURN = "~"
-"""Before the number of a job's turn, in the id of the engine's record of it; the first turn's is the job's own."""
+"""Separates a job's id from the number of its turn in the engine's records; the first turn has the job's own id."""
 
 
 class Engine:
@@ -94,25 +94,21 @@ class Engine:
                     self._idle.set()
 
         @DBOS.workflow(name=kind, max_recovery_attempts=_MAX_RECOVERIES)
-        async def loop(args: JobArgs, faults: int = 0, partition: str = "") -> None:
+        async def loop(args: JobArgs, faults: int, partition: str) -> None:
             while True:
                 if self._stopping:
-                    await asyncio.Event().wait()  # the process is leaving; this workflow goes on after the restart
-                outcome = StepResult.model_validate(await call(args, faults))
-                if outcome.done:
+                    await asyncio.Event().wait()  # the process stops; this workflow continues after the restart
+                result = StepResult.model_validate(await call(args, faults))
+                if result.done:
                     return
-                faults = faults + 1 if outcome.fault else 0
-                if outcome.wait_s <= 0:
-                    continue
-                if partition:
-                    await self._hand_over(kind, args, faults, partition, outcome.wait_s)
+                faults = faults + 1 if result.fault else 0
+                if result.wait_s > 0:
+                    await self._enqueue_turn(kind, args, faults, partition, result.wait_s)
                     return
-                # put in its queue by a release that knew no turns: its record goes on as it was begun
-                await DBOS.sleep_async(outcome.wait_s)
 
-    async def _hand_over(self, kind: str, args: JobArgs, faults: int, partition: str, wait_s: float) -> None:
-        """Leave the rest of a job to its next turn, so that it holds no place in its queue while it waits. The turn's
-        id makes it one turn, however often a crash has this done again."""
+    async def _enqueue_turn(self, kind: str, args: JobArgs, faults: int, partition: str, wait_s: float) -> None:
+        """Enqueue the rest of a job as its next turn, so that the job takes no slot of its queue while it waits. The
+        turn's id makes it one turn, however often a crash repeats this."""
         await DBOS.enqueue_workflow_with_options_async(
             {
                 "workflow_name": kind,
@@ -127,11 +123,11 @@ class Engine:
         )
 
     def start(self) -> None:
-        """Launch, recover what this executor had under way, and listen to the queues."""
+        """Launch dbos, which recovers the jobs that this executor had begun."""
         DBOS.launch()
 
     async def listen(self) -> None:
-        """Register the queues; their limits are this start's."""
+        """Register the queues with the limits that this process was given."""
         for queue in self._queues:
             await DBOS.register_queue_async(
                 queue.name,
@@ -142,9 +138,9 @@ class Engine:
             )
 
     async def enqueue(self, job: Job) -> None:
-        """Put a job in its queue; one that is known already, in whatever state, is left as it is."""
-        # a job's step may enqueue another, which dbos takes for the start of a child and refuses: it knows its step by
-        # a context variable, so this is done where there is none
+        """Put a job in its queue. A job that is known already, in whatever state, stays as it is."""
+        # dbos refuses a step that enqueues a job, as it would be a child of the step's. It knows the step by a context
+        # variable, so the job is enqueued from a task that has none
         await asyncio.create_task(self._put(job), context=contextvars.Context())
 
     async def _put(self, job: Job) -> None:
@@ -155,7 +151,7 @@ class Engine:
                     "queue_name": self._kinds[job.kind],
                     "workflow_id": job.id,
                     "queue_partition_key": job.partition,
-                    "priority": _FRESH,
+                    "priority": _NEW_JOB,
                 },
                 job.args,
                 0,
@@ -163,53 +159,53 @@ class Engine:
             )
 
     async def wake(self, job_id: str) -> None:
-        """Let a job that waits between two calls go on within about a second; any other stays as it is."""
+        """Let a job that waits between two calls continue within about a second; any other stays as it is."""
         for turn, status in (await self._alive(job_id)).items():
             if status == "DELAYED":
                 await DBOS.set_workflow_delay_async(turn, delay_seconds=0)
 
     async def status(self, job_id: str) -> JobState:
-        """What has become of a job; `ended` is also what the engine gave up after too many crashes."""
+        """The state of a job. A job that the engine gave up after too many crashes has `ended`, too."""
         known = await DBOS.list_workflows_async(workflow_ids=[job_id], load_input=False, load_output=False)
-        # asked second: a turn is there before the one that handed over to it has ended
-        alive = {one.workflow_id: str(one.status) for one in known if str(one.status) in _ALIVE}
+        # read second: a turn is recorded before the previous one has ended
+        alive = {record.workflow_id: str(record.status) for record in known if str(record.status) in _ALIVE}
         alive = alive or await self._alive(job_id)
         if alive:
             return "running" if "PENDING" in alive.values() else "waiting"
         return "ended" if known else "unknown"
 
     async def _alive(self, job_id: str) -> dict[str, str]:
-        """The turns of a job that have not ended, but for the first, with their status."""
-        found = await DBOS.list_workflows_async(
+        """The later turns of a job that have not ended, with their status."""
+        records = await DBOS.list_workflows_async(
             workflow_id_prefix=job_id + _TURN, status=_ALIVE, load_input=False, load_output=False
         )
-        return {one.workflow_id: str(one.status) for one in found if _job_of(one.workflow_id) == job_id}
+        return {record.workflow_id: str(record.status) for record in records if _job_of(record.workflow_id) == job_id}
 
     async def forget(self, ended_before: timedelta) -> int:
-        """Delete the records of jobs that ended longer ago than that; how many. By itself dbos keeps them for ever.
+        """Delete the records of jobs that ended longer ago than that; returns how many. dbos itself never deletes them.
 
-        A job's first record stays while one of its turns goes on: by it the job is known."""
+        A job's first record stays while one of its turns goes on, since it makes the job known."""
         before = (datetime.now(UTC) - ended_before).isoformat()
         alive = await DBOS.list_workflows_async(status=_ALIVE, load_input=False, load_output=False)
-        known = {_job_of(one.workflow_id) for one in alive}
-        gone = kept = 0
-        while found := await DBOS.list_workflows_async(
+        known = {_job_of(record.workflow_id) for record in alive}
+        deleted = skipped = 0
+        while records := await DBOS.list_workflows_async(
             completed_before=before,
             status=_ENDED,
-            limit=_FORGOTTEN_AT_ONCE,
-            offset=kept,
+            limit=_DELETE_BATCH,
+            offset=skipped,
             load_input=False,
             load_output=False,
         ):
-            over = [one.workflow_id for one in found if one.workflow_id not in known]
-            kept += len(found) - len(over)
-            if over:
-                await DBOS.delete_workflows_async(over)
-            gone += len(over)
-        return gone
+            ended = [record.workflow_id for record in records if record.workflow_id not in known]
+            skipped += len(records) - len(ended)
+            if ended:
+                await DBOS.delete_workflows_async(ended)
+            deleted += len(ended)
+        return deleted
 
     async def drain(self, grace_s: float) -> bool:
-        """Let calls under way end, start no more; True if all ended within `grace_s` seconds."""
+        """Start no more calls and wait for those that run; True if all ended within `grace_s` seconds."""
         self._stopping = True
         try:
             async with asyncio.timeout(grace_s):
@@ -242,5 +238,5 @@ def _prepare_sqlite(path: Path) -> None:
 
 
 def quiet_logs() -> None:
-    """Keep dbos' own lines at errors: a cancelled workflow is no fault of anyone's."""
+    """Log nothing of dbos below errors: it warns of every cancelled workflow."""
     logging.getLogger("dbos").setLevel(logging.ERROR)

@@ -43,6 +43,7 @@ from bot.web.stream import Streams
 from bot.web.webhook import WebhookEndpoint, WebhookRouter
 from bot.web.worktrees import worktrees
 from bot.workflows.agents.build_agents import check_specs
+from bot.workflows.context import Loop
 from bot.workspace.git.command import require_git
 
 _APP_ID = re.compile(r"[0-9]+|Iv[0-9A-Za-z.]{6,}")
@@ -56,7 +57,7 @@ log = get_logger()
 def web(settings: Settings, database: Database, worker: Worker, streams: Streams) -> WebhookRouter:
     """The routes, as a literal table, behind a door that lets deliveries through first."""
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
-    inbox = Inbox(database, on_stored=lambda: worker.wake("deliveries"))
+    inbox = Inbox(database, on_stored=lambda: worker.wake(Loop.DELIVERIES))
     rejections = Rejections(RefusedDeliveries(database))
     webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id, rejections)
     assert settings.admin_token is not None, "with_admin_token gives one"

@@ -23,20 +23,20 @@ from bot.model.jobs import Job, JobState
 from bot.reports.locale.reasons import english
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
-from bot.workflows.context import Context, Watch
-from bot.workflows.deliveries.process_deliveries import pump_loop
+from bot.workflows.context import Context, GitHubHealth, Loop
+from bot.workflows.deliveries.process_deliveries import deliveries_loop
 from bot.workflows.job_table import RUN_KINDS
 from bot.workflows.kernel import publish_loop
 from bot.workflows.maintenance.catch_up import catch_up_loop
-from bot.workflows.maintenance.cleanup import tend_loop
-from bot.workflows.maintenance.github_health import watch_loop
+from bot.workflows.maintenance.cleanup import cleanup_loop
+from bot.workflows.maintenance.github_health import health_loop
 from bot.workflows.maintenance.reconcile import reconcile
-from bot.workflows.runs.form_groups import gather_loop
+from bot.workflows.runs.form_groups import grouping_loop
 
 GRACE_S = 6.0
 """Of the 10 seconds that a supervisor gives after SIGTERM, what running steps may use (threats.md, Rulings)."""
 
-_LOOPS = (pump_loop, catch_up_loop, gather_loop, tend_loop, watch_loop)
+_LOOPS = (deliveries_loop, catch_up_loop, grouping_loop, cleanup_loop, health_loop)
 
 T = TypeVar("T")
 log = get_logger()
@@ -66,7 +66,7 @@ class Worker:
         assert self._context is not None
         return self._context.sandbox.describe()
 
-    def wake(self, name: str) -> None:
+    def wake(self, name: Loop) -> None:
         """Tell one of the worker's loops that there is something to do; from any thread."""
         if self._loop is not None and self._context is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._context.wake[name].set)
@@ -82,7 +82,7 @@ class Worker:
 
     def github_seen(self) -> Mapping[str, str]:
         """Whether GitHub answers and key and App fit, as it was seen last; asks nobody."""
-        seen = self._context.watch if self._context is not None else Watch()
+        seen = self._context.github_health if self._context is not None else GitHubHealth()
         health = {"github": english(seen.github), "app": english(seen.app)}
         return health if seen.at is None else {**health, "asked_at": seen.at.isoformat(timespec="seconds")}
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 
 from bot.agent.developer import Developer
@@ -89,11 +90,20 @@ class Stores:
         )
 
 
+class Loop(StrEnum):
+    """The loops of the worker that another part can wake, by their events in `Context.wake`."""
+
+    DELIVERIES = "deliveries"
+    GROUPING = "grouping"
+    RUN_REPORTS = "run_reports"
+    CHECK_REPORTS = "check_reports"
+
+
 _NOT_ASKED = make_reason("health.not_asked")
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class GitHubHealth:
     """Whether GitHub answers, and whether it takes the App's key; `at` is when it was asked."""
 
     github: Reason = _NOT_ASKED
@@ -119,16 +129,15 @@ class Context:
     developers: Callable[[RunRow], Sequence[Developer]]
     mask: Callable[[str], str]
     holds_secret: Callable[[str], bool]
-    wake: Mapping[str, asyncio.Event] = field(default_factory=lambda: defaultdict(asyncio.Event))
-    seen: deque[Watch] = field(default_factory=lambda: deque((Watch(),), maxlen=1))
-    """What was seen of GitHub last; `workflows.maintenance.github_health` alone adds to it, and any thread may read
-    it."""
-    policies_asked_for: dict[str, asyncio.Task[tuple[Policy, str]]] = field(default_factory=dict)
+    wake: Mapping[Loop, asyncio.Event] = field(default_factory=lambda: {loop: asyncio.Event() for loop in Loop})
+    health_answers: deque[GitHubHealth] = field(default_factory=lambda: deque((GitHubHealth(),), maxlen=1))
+    """The last answer alone. Only `workflows.maintenance.github_health` appends to it; any thread may read it."""
+    policy_reads: dict[str, asyncio.Task[tuple[Policy, str]]] = field(default_factory=dict)
     """Policies that are being read at this moment, by repository; for `workflows.repo_config` alone."""
 
     @property
-    def watch(self) -> Watch:
-        return self.seen[0]
+    def github_health(self) -> GitHubHealth:
+        return self.health_answers[0]
 
     @property
     def github(self) -> GitHub:

@@ -19,24 +19,24 @@ MAX_FAULTS = 40
 """In a row, with the waits between them: over an hour. GitHub may be down for ten minutes and more (threats.md 3), and
 a call asks three times by itself."""
 
-LONGEST_WAIT_S = 120.0
-_AGAIN_S = 5.0
+MAX_WAIT_S = 120.0
+_PAUSE_S = 5.0
 
 Advance = Callable[[JobArgs], Awaitable[StepResult]]
-Bury = Callable[[JobArgs, ExplainedStop, bool], Awaitable[None]]
+Fail = Callable[[JobArgs, ExplainedStop, bool], Awaitable[None]]
 """End the job's work for that reason; the last argument says whether to clear up too, which may fail."""
 
 
 def backoff_s(faults: int) -> float:
     """2 s, doubling, at most 2 min (threats.md 3, *5xx / HTML 200 / timeouts*)."""
-    return min(2.0 * 2.0 ** min(faults, 10), LONGEST_WAIT_S)
+    return min(2.0 * 2.0 ** min(faults, 10), MAX_WAIT_S)
 
 
-def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
-    """A job's function made safe to call from the engine: it always returns an Outcome.
+def guarded(kind: str, advance: Advance, fail: Fail) -> JobStep:
+    """A job's function made safe to call from the engine: it always returns a StepResult.
 
-    A job is never given up without a word: where burying it fails, it is buried without clearing up, and where even
-    that fails it is taken up again later."""
+    A job never ends unrecorded: where `fail` raises, it is called once more without clearing up. Where that raises too,
+    the job is tried again later."""
     log = get_logger().bind(job=kind)
     messages("en")  # read now: a machine without a free descriptor could not read the words for that
 
@@ -73,10 +73,10 @@ def guarded(kind: str, advance: Advance, bury: Bury) -> JobStep:
     async def end(args: JobArgs, stop: ExplainedStop, faults: int) -> StepResult:
         for tidy in (True, False):
             try:
-                await bury(args, stop, tidy)
+                await fail(args, stop, tidy)
                 return StepResult(done=True)
             except Exception:
-                log.exception("job_not_buried", args=args, tidy=tidy)
+                log.exception("job_not_failed", args=args, tidy=tidy)
         return StepResult(done=False, fault=True, wait_s=backoff_s(faults))
 
     return step
@@ -87,8 +87,8 @@ def _our_fault(error: Exception) -> ExplainedStop:
 
 
 async def persistently(name: str, loop: Callable[[], Awaitable[None]]) -> NoReturn:
-    """Keep one of the worker's loops going: a database that is locked or a disk that is full must not end it, nor may
-    a bug of ours end the rest. `loop` begins anew each time."""
+    """Call one of the worker's loops for ever. A locked database or a full disk does not end it, and a bug of ours ends
+    none of the others."""
     log = get_logger().bind(loop=name)
     while True:
         try:
@@ -101,4 +101,4 @@ async def persistently(name: str, loop: Callable[[], Awaitable[None]]) -> NoRetu
                 log.exception("loop_bug")
             else:
                 log.warning("loop_waits", because=english(lacking))
-        await asyncio.sleep(_AGAIN_S)
+        await asyncio.sleep(_PAUSE_S)

@@ -17,7 +17,7 @@ from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.reasons import make_reason
 from bot.store.runs.job_runs import JobRuns, StateT
 from bot.store.runs.rows import JobRow
-from bot.workflows.context import Context, Stores
+from bot.workflows.context import Context, Loop, Stores
 from bot.workflows.reporting.publisher import Publisher
 
 RowT = TypeVar("RowT", bound=JobRow)
@@ -44,8 +44,8 @@ class RunKind(Generic[RowT, StateT, ActionT]):
 
     name: JobName
     settle_name: JobName
-    publisher: str
-    """The name of the loop that publishes its runs, by which it is woken."""
+    publisher: Loop
+    """The loop that publishes its runs."""
     runs: Callable[[Stores], JobRuns[RowT, Any, StateT]]
     next_action: Callable[[RowT, StateT, datetime], ActionT | None]
     """Pure. None when there is nothing left to do."""

@@ -22,7 +22,7 @@ async def get_policy(context: Context, repo: Repo) -> tuple[Policy, str]:
     """The policy in force and the branch that runs start from.
 
     Who asks while the answer is on its way gets the same one: a burst of labels costs two requests, not two each."""
-    asked, name = context.policies_asked_for, repo.full_name
+    asked, name = context.policy_reads, repo.full_name
     task = asked.get(name)
     if task is None:
         task = asked[name] = asyncio.create_task(_ask(context, repo))
@@ -34,7 +34,7 @@ async def _ask(context: Context, repo: Repo) -> tuple[Policy, str]:
     client = context.github.repository(repo)
     default = await client.default_branch()
     parsed = await read_policy(client, default)
-    kept = await kept_policy(context, repo)
+    kept = await last_good_policy(context, repo)
     if isinstance(parsed, Policy):
         if parsed != kept:
             published = Published(github_id=None, digest=parsed.model_dump_json())
@@ -55,7 +55,7 @@ async def read_policy(client: RepositoryClient, ref: str) -> Policy | tuple[Poli
         return (PolicyProblem(key="", reason=error_reason(error)),)
 
 
-async def kept_policy(context: Context, repo: Repo) -> Policy | None:
+async def last_good_policy(context: Context, repo: Repo) -> Policy | None:
     """The last good configuration that was read; None where there was none. One that this version cannot read any more
     counts as none."""
     kept = await context.stores.reports.published(repo, _TARGET)

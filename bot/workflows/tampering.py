@@ -18,7 +18,7 @@ SCRIPTS = ("package.json", "Makefile", "justfile")
 """Where checks keep their command lines."""
 
 
-async def weakenings(
+async def check_weakened_tests(
     files: Sequence[FileTexts], scripts: Sequence[FileTexts], *, named: Collection[str], commands: Sequence[str] = ()
 ) -> tuple[Reason, ...]:
     """What people should look at in a change of these files; raises Refused where tests or checks lose their force.
@@ -33,7 +33,7 @@ async def weakenings(
     return tuple(one.because for one in found)
 
 
-async def loosened(git_dir: Path, before: str, after: str) -> Reason | None:
+async def weakened_tests_reason(git_dir: Path, before: str, after: str) -> Reason | None:
     """Why what changed between two commits teaches nothing, whoever made it: tests or checks lost their force, and a
     check may pass for that alone. None where it may have resolved what failed."""
     paths = [change.path for change in await changed_paths(git_dir, before, after) if not change.binary]

@@ -19,7 +19,8 @@ from bot.app.build import jobs
 from bot.store.database.database import now_ms
 from bot.store.database.tables import metadata
 from bot.store.inbox.deliveries import Delivery, DeliveryRow, Inbox
-from bot.workflows.deliveries.process_deliveries import pump_loop
+from bot.workflows.context import Loop
+from bot.workflows.deliveries.process_deliveries import deliveries_loop
 from bot.workflows.job_table import RUN_KINDS
 from bot.workflows.kernel import publish_loop
 from demo.standin.server import StandIn
@@ -131,7 +132,7 @@ class RunningBot:
             self.heard += 1
             stored = Delivery(id=f"guid-{self.heard}", event=event, payload=payload, received_at=now_ms() + self.heard)
             await inbox.accept(stored)
-        self.at.context.wake["deliveries"].set()
+        self.at.context.wake[Loop.DELIVERIES].set()
 
     async def until(self, ready: Callable[[], bool], what: str, seconds: float = PATIENCE_S) -> None:
         """Until that is so; nothing tells us, so it is asked again and again."""
@@ -236,7 +237,7 @@ async def working(at: Harness, root: Path) -> AsyncIterator[RunningBot]:
     at.github.world.hold_webhooks()
     at.github.world.set_webhook_url("http://127.0.0.1:9/held")
     bot = RunningBot(at, root)
-    loops: list[Coroutine[Any, Any, Any]] = [pump_loop(at.context), bot.listen(), bot.work()]
+    loops: list[Coroutine[Any, Any, Any]] = [deliveries_loop(at.context), bot.listen(), bot.work()]
     loops += [publish_loop(at.context, kind) for kind in RUN_KINDS]
     tasks = [asyncio.create_task(one) for one in loops]
     for task in tasks:

@@ -11,7 +11,7 @@ from bot.model.jobs import JobArgs, StepResult
 from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import english
 from bot.workflows import job_runner
-from bot.workflows.job_runner import LONGEST_WAIT_S, MAX_FAULTS, backoff_s, guarded, persistently
+from bot.workflows.job_runner import MAX_FAULTS, MAX_WAIT_S, backoff_s, guarded, persistently
 from tests.machine import PATIENCE_S
 
 
@@ -80,7 +80,7 @@ async def test_the_other_side_may_ask_for_a_longer_wait() -> None:
 
 
 def test_waits_double_up_to_two_minutes_however_many_there_were() -> None:
-    assert [backoff_s(faults) for faults in (0, 1, 2, 6, 5000)] == [2, 4, 8, LONGEST_WAIT_S, LONGEST_WAIT_S]
+    assert [backoff_s(faults) for faults in (0, 1, 2, 6, 5000)] == [2, 4, 8, MAX_WAIT_S, MAX_WAIT_S]
 
 
 async def test_ten_minutes_of_github_being_down_end_no_job() -> None:
@@ -122,7 +122,7 @@ async def test_a_cancelled_job_is_not_buried() -> None:
 
 
 async def test_a_loop_survives_passing_faults_and_bugs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_runner, "_AGAIN_S", 0.0)
+    monkeypatch.setattr(job_runner, "_PAUSE_S", 0.0)
     trouble: list[Exception] = [Transient("database is locked"), ValueError("a bug"), Transient("disk full")]
     began: list[int] = []
 

@@ -11,7 +11,7 @@ import pytest
 from bot.config import Policy, parse_policy_file
 from bot.errors import Transient, UserError
 from bot.reports.locale.reasons import english
-from bot.workflows.repo_config import get_policy, kept_policy, read_policy
+from bot.workflows.repo_config import get_policy, last_good_policy, read_policy
 from tests.workflows.conftest import NAME, Harness
 
 AtDesk = Callable[..., Any]
@@ -92,7 +92,7 @@ def test_a_file_that_github_will_not_show_just_now_is_not_taken_for_none(at_desk
         before = (await get_policy(at.context, at.repo))[0].trigger_label
         at.github.world.faults.add("GET", f"/repos/{NAME}/contents/{PATH}", status=status, times=20)
         (raised,) = await asyncio.gather(get_policy(at.context, at.repo), return_exceptions=True)
-        kept = await kept_policy(at.context, at.repo)
+        kept = await last_good_policy(at.context, at.repo)
         return before, type(raised), kept.trigger_label if kept else ""
 
     before, raised, kept = at_desk(work)

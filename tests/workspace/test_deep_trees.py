@@ -12,7 +12,7 @@ import pytest
 
 from bot.errors import Refused
 from bot.model import Change
-from bot.workflows.runs.finish import clear_tree
+from bot.workflows.runs.finish import save_and_remove_tree
 from bot.workspace.files.nofollow import read_state
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.tree_digest import Walk, tree_digest
@@ -94,7 +94,7 @@ async def test_what_no_path_can_name_is_refused_and_takes_no_slot(mirror: Path, 
     with pytest.raises(Refused, match="too deep in each other") as caught:
         await tree.snapshot()
     assert caught.value.reason == "tree_too_deep"
-    loss = await clear_tree(mirror, path, "refs/mendbot/salvage/1")
+    loss = await save_and_remove_tree(mirror, path, "refs/mendbot/salvage/1")
     assert loss is not None and loss.files[0].startswith("dddd/dddd")
     assert plain("show", "refs/mendbot/salvage/1:new.txt", cwd=mirror) == "new"
     assert await entries(mirror) == () and not path.exists()

@@ -20,7 +20,7 @@ from bot.rules.tampering.weakened_tests import FileTexts
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import tried_before
-from bot.workflows.tampering import SCRIPTS, file_texts, weakenings
+from bot.workflows.tampering import SCRIPTS, check_weakened_tests, file_texts
 from bot.workspace.git.command import GitError
 from bot.workspace.git.diff import PathChange
 from bot.workspace.git.tree import Tree
@@ -137,7 +137,7 @@ async def _judged(
     commands = [stage.command.text for stage in state.stages if stage.command]
     files = tuple(one for one in files if one.path not in restyled)
     patch, notes = await asyncio.gather(
-        _diff(tree, before, after), weakenings(files, scripts, named=state.focus, commands=commands)
+        _diff(tree, before, after), check_weakened_tests(files, scripts, named=state.focus, commands=commands)
     )
     paths = tuple(item.path for item in changed)
     added = "\n".join(line[1:] for line in patch.splitlines() if line.startswith("+"))

@@ -14,7 +14,7 @@ from bot.reports.locale.reasons import english
 from bot.rules.parsed_output import parse_output
 from bot.rules.reasons import make_reason, quoted
 from bot.rules.test_results.could_not_run import could_not_run
-from bot.workflows.checks.altered_files import with_restored
+from bot.workflows.checks.altered_files import log_with_restored
 from bot.workflows.context import Context
 from bot.workspace.dependencies.cache import DependencyCache
 from bot.workspace.git.tree import Tree
@@ -23,7 +23,7 @@ from bot.workspace.setup.install import Installed, StepDone, install
 
 
 @dataclass(frozen=True, slots=True)
-class CarriedOut:
+class SetupResult:
     """A setup that has ended. `snapshot` is the tree that checks begin with, `restored` the commit's files that setup
     had changed, `log` is masked."""
 
@@ -47,7 +47,7 @@ async def get_cache(context: Context, repo: Repo, branch: str | None, head: str)
     return DependencyCache(context.settings.home / "dependencies", repo.full_name, "" if shared else head)
 
 
-async def carry_out(
+async def run_setup(
     context: Context,
     plan: SetupPlan,
     tree: Tree,
@@ -56,7 +56,7 @@ async def carry_out(
     grant: SandboxGrant,
     cache: DependencyCache | None,
     before_restoring: Callable[[], Awaitable[None]] | None = None,
-) -> CarriedOut:
+) -> SetupResult:
     """Carry out the plan in the tree of the commit `base`, whose files are restored where setup changed them."""
     installed = await install(plan, tree.path, context.sandbox, grant=grant, cache=cache, mask=context.mask)
     if before_restoring is not None:
@@ -64,11 +64,11 @@ async def carry_out(
     snapshot, restored = await tree.after_setup(base)
     failed = installed.failed
     result = failed.result if failed is not None else None
-    return CarriedOut(
+    return SetupResult(
         steps=tuple(_masked_step(one, context.mask) for one in installed.steps),
         snapshot=snapshot,
         restored=restored,
-        log=with_restored(_log(installed, context.mask), restored),
+        log=log_with_restored(_log(installed, context.mask), restored),
         exit_code=0 if failed is None else result.exit_code if result is not None else None,
         failed=None if failed is None else _why(failed, context.mask),
     )

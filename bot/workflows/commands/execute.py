@@ -20,7 +20,7 @@ from bot.workflows.commands.accept import MAX_PER_HOUR, react
 from bot.workflows.commands.table import COMMANDS
 from bot.workflows.commands.types import CommandCall, CommandRequest, CommandResult, request_id
 from bot.workflows.context import Context
-from bot.workflows.repo_config import get_policy, kept_policy
+from bot.workflows.repo_config import get_policy, last_good_policy
 from bot.workflows.reporting.publish_replies import publish_reply
 
 log = get_logger()
@@ -106,7 +106,7 @@ async def fail_command(context: Context, args: JobArgs, stop: ExplainedStop) -> 
     request = CommandRequest.model_validate(args)
     if not request.commands:
         return
-    policy = await kept_policy(context, request.repo)  # GitHub itself may be what is gone
+    policy = await last_good_policy(context, request.repo)  # GitHub itself may be what is gone
     text = _refusal(context, request.commands[0], stop.details, context.language(policy))
     await _publish_texts(context, request, "reply", [text])
     await react(context, request, "confused")

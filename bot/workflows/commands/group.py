@@ -15,7 +15,7 @@ from bot.workflows.commands.eligibility import issue_refusal
 from bot.workflows.commands.idempotency import begin_once
 from bot.workflows.commands.thread_state import get_run_view
 from bot.workflows.commands.types import CommandCall, CommandResult, queued_issue, refused
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workflows.runs.request import cancel_run, make_candidate
 
 MAX_TOGETHER = 50
@@ -94,7 +94,7 @@ async def _apart(context: Context, call: CommandCall, row: RunRow | None, number
         await context.stores.threads.pin(call.repo, [number], f"alone-{number}")
     if row is not None and len(row.spec.issues) > 1:
         await _again(context, call, row)
-    context.wake["gather"].set()
+    context.wake[Loop.GROUPING].set()
     verb = call.command.args[0]
     others = [number for number in first.known if number != call.number] if verb == "split" else numbers
     return CommandResult(True, done_reply(f"group {verb}", _facts(others), call.language))
@@ -111,7 +111,7 @@ async def _together(context: Context, call: CommandCall, row: RunRow | None) -> 
         return refused(call, "in_group_already")
     client = context.github.repository(call.repo)
     for number in sorted({*more, call.number}):
-        refusal = await _unfit(context, call, number)
+        refusal = await _number_refusal(context, call, number)
         if refusal is not None:
             return refusal
     await context.stores.threads.pin(call.repo, members, f"with-{call.number}")
@@ -124,7 +124,7 @@ async def _together(context: Context, call: CommandCall, row: RunRow | None) -> 
         if await context.stores.runs.open_run(call.repo, number) is not None:
             continue  # begun again: it was grouped meanwhile
         await make_candidate(context, queued_issue(call, number, quiet_ms=_SETTLING_MS))
-    context.wake["gather"].set()
+    context.wake[Loop.GROUPING].set()
     return CommandResult(True, done_reply("group add", _facts(sorted(members)), call.language))
 
 
@@ -140,7 +140,7 @@ async def _to_join(context: Context, call: CommandCall, row: RunRow | None) -> t
     return list(first.own), [found for found in rows if found is not None]
 
 
-async def _unfit(context: Context, call: CommandCall, number: int) -> CommandResult | None:
+async def _number_refusal(context: Context, call: CommandCall, number: int) -> CommandResult | None:
     """To GitHub a pull request is an issue, too: whether a number is one only its own route tells."""
     refusal = await issue_refusal(context, call, number)
     if refusal is not None or number == call.number:

@@ -6,7 +6,7 @@ from bot.model import Model
 from bot.reports.commands.replies import done_reply
 from bot.workflows.commands.idempotency import begin_once
 from bot.workflows.commands.types import CommandCall, CommandResult, refused
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workflows.pulls.sync import sync_pull
 from bot.workflows.runs.loop import FIX_RUN
 
@@ -25,7 +25,7 @@ async def resume(context: Context, call: CommandCall) -> CommandResult:
     await context.stores.threads.resume(call.repo, call.number)
     if call.request.is_pull:
         await sync_pull(context, call.repo, call.number)
-    context.wake["gather"].set()
+    context.wake[Loop.GROUPING].set()
     row = await context.stores.runs.open_run(call.repo, call.number)
     if row is not None:
         await context.wake_job(FIX_RUN.job(row.id, row.place).id)

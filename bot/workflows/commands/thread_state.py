@@ -8,7 +8,7 @@ from bot.store.database.database import now_ms
 from bot.store.runs.runs import RunRow
 from bot.workflows.commands.types import CommandCall
 from bot.workflows.context import Context
-from bot.workflows.history.seen_before import with_memory
+from bot.workflows.history.seen_before import with_seen_before
 from bot.workflows.pulls.publish_checks import pull_view
 from bot.workflows.reporting.run_view import view_of
 
@@ -17,7 +17,7 @@ async def get_run_view(context: Context, row: RunRow) -> RunView:
     """A run as its readers see it now, with how long it has waited: an answer is written once and never updated."""
     state = await context.stores.runs.state(row.id)
     view = view_of(row, state, now_ms=now_ms())
-    return await with_memory(context, row, state, view)
+    return await with_seen_before(context, row, state, view)
 
 
 async def latest_checks(context: Context, call: CommandCall) -> PullCheckReport | None:

@@ -29,7 +29,7 @@ from bot.workflows.commands.accept import accept
 from bot.workflows.context import Context
 from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.buttons import handle_button
-from bot.workflows.pulls.config_check import judge_policy_at
+from bot.workflows.pulls.config_check import check_config_at
 from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.pulls.merge_queue import check_merge_group, drop_merge_group
 from bot.workflows.pulls.sync import sync_commit, sync_pull
@@ -64,7 +64,7 @@ async def dispatch(context: Context, decision: Decision, policy: Policy) -> Reas
         case RunCommands():
             return await accept(context, decision)
         case JudgePolicy():
-            return await judge_policy_at(context, decision.repo, decision.sha)
+            return await check_config_at(context, decision.repo, decision.sha)
         case ReleaseReports():
             return await publish_held_reports(context, decision)
         case Ignore():

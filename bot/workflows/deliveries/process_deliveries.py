@@ -23,14 +23,14 @@ from bot.rules.reasons import all_reasons, error_reason, make_reason
 from bot.rules.triage import decide as issues
 from bot.rules.triage.decisions import Ignore
 from bot.store.inbox.deliveries import Delivery, DeliveryOutcome
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workflows.deliveries.dispatch import dispatch
 from bot.workflows.deliveries.gather_facts import get_facts
 from bot.workflows.job_runner import MAX_FAULTS, backoff_s, persistently
 
 BATCH = 64
 IDLE_S = 5.0
-IN_HAND = 512
+MAX_DELIVERIES = 512
 """Deliveries taken up at once, most of which may be waiting for GitHub to recover."""
 
 AT_ONCE = 16
@@ -39,7 +39,7 @@ AT_ONCE = 16
 log = get_logger()
 
 
-async def pump_loop(context: Context) -> None:
+async def deliveries_loop(context: Context) -> None:
     """Take up waiting deliveries as they come; looks on its own too, for rows another process stored."""
     await persistently("deliveries", DeliveryProcessor(context).run)
 
@@ -55,10 +55,10 @@ class DeliveryProcessor:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self) -> None:
-        wake = self._context.wake["deliveries"]
+        wake = self._context.wake[Loop.DELIVERIES]
         while True:
             wake.clear()
-            room = min(BATCH, IN_HAND - len(self._tasks))
+            room = min(BATCH, MAX_DELIVERIES - len(self._tasks))
             batch = await self._context.stores.deliveries.take(room) if room > 0 else ()
             for delivery in batch:
                 task = asyncio.create_task(self._handle(delivery))
@@ -73,7 +73,7 @@ class DeliveryProcessor:
                 continue
 
     def _ended(self, delivery_id: str, wake: asyncio.Event, task: asyncio.Task[None]) -> None:
-        if len(self._tasks) == IN_HAND:
+        if len(self._tasks) == MAX_DELIVERIES:
             wake.set()
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
@@ -120,7 +120,7 @@ class DeliveryProcessor:
         except Transient:
             raise
         except Exception as error:
-            log.exception("pump_bug", delivery=delivery.id, kind=delivery.event)
+            log.exception("delivery_bug", delivery=delivery.id, kind=delivery.event)
             return "failed", make_reason("delivery.fault", error=type(error).__name__)
 
     @asynccontextmanager

@@ -18,14 +18,14 @@ from bot.store.history.outcomes import CheckOutcome
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import place_hash
-from bot.workflows.tampering import loosened
+from bot.workflows.tampering import weakened_tests_reason
 from bot.workspace.dependencies.cache import DependencyCache, drop_head_entries
 from bot.workspace.git.command import GitError
 from bot.workspace.git.diff import changed, diff
 from bot.workspace.mirror import mirror as mirrors
 from bot.workspace.mirror.pull_refs import drop_head, drop_pull
 
-MOST_ERRORS = 50
+MAX_ERRORS = 50
 _PATHS_NAMED = 10
 
 log = get_logger()
@@ -168,7 +168,7 @@ async def record_change(
     try:
         patch = await diff(mirror, *span)
         paths = tuple(one.path for one in (await changed(mirror, *span))[:_PATHS_NAMED])
-        weaker = await loosened(mirror, *span)
+        weaker = await weakened_tests_reason(mirror, *span)
     except (GitError, MendbotError) as error:
         log.warning("lesson_lost", repo=repo.full_name, because=str(error))
         return
@@ -179,7 +179,7 @@ async def record_change(
         update={"tool_sequence": steps, "diff_hash": place_hash(repo.full_name, patch), "patch": patch}
     )
     generic = await context.stores.outcomes.generic(repo.full_name, errors)
-    for text in [one for one in errors if one and one not in generic][:MOST_ERRORS]:
+    for text in [one for one in errors if one and one not in generic][:MAX_ERRORS]:
         await context.stores.history.record(text, resolution, paths=paths)
 
 
@@ -190,7 +190,7 @@ async def learn_resolved(
     one use."""
     resolution = _by(Resolution(tool="person", how=how, repo=repo.full_name, run_id=key), by)
     generic = await context.stores.outcomes.generic(repo.full_name, errors)
-    recorded = [error for error in dict.fromkeys(errors) if error and error not in generic][:MOST_ERRORS]
+    recorded = [error for error in dict.fromkeys(errors) if error and error not in generic][:MAX_ERRORS]
     for error in recorded:
         await context.stores.history.record(error, resolution)
     log.info("resolved_by_hand", repo=repo.full_name, errors=len(recorded))

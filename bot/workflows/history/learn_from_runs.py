@@ -18,7 +18,7 @@ from bot.workflows.context import Context
 from bot.workspace.git.command import GitError
 from bot.workspace.git.diff import changed, diff
 
-MOST_TOLD = 5
+MAX_KNOWN_ERRORS = 5
 _FILES_ASKED = 5
 _PATHS_NAMED = 10
 _ERRORS_LEARNED = 50
@@ -44,11 +44,11 @@ async def guidance(context: Context, row: RunRow, state: RunState) -> tuple[Know
     # what stands in most failures would be told each time, and help nobody
     generic = await context.stores.outcomes.generic(place, state.failing) if state.failing else frozenset()
     failing = [error for error in state.failing if error not in generic]
-    found = list(await history.by_errors(failing, repo=place, most=MOST_TOLD)) if failing else []
+    found = list(await history.by_errors(failing, repo=place, most=MAX_KNOWN_ERRORS)) if failing else []
     for path in state.focus[:_FILES_ASKED]:
         found += await history.by_file(path, repo=place)
     unique = {known.id: known for known in reversed(found)}
-    return tuple(sorted(unique.values(), key=found.index))[:MOST_TOLD]
+    return tuple(sorted(unique.values(), key=found.index))[:MAX_KNOWN_ERRORS]
 
 
 async def judge_guidance(context: Context, state: RunState, *, passed: bool) -> None:
@@ -57,7 +57,7 @@ async def judge_guidance(context: Context, state: RunState, *, passed: bool) -> 
         await context.stores.history.followed(state.guidance, passed=passed)
 
 
-async def remember_failure(context: Context, state: RunState, fingerprints: Sequence[str]) -> None:
+async def record_dead_ends(context: Context, state: RunState, fingerprints: Sequence[str]) -> None:
     """A change after which an error is still there is a dead end for that error. What an attempt of the run itself made
     is no error of the repository's, so nothing is remembered of it."""
     before = state.states[-1].fingerprints if state.states else frozenset()

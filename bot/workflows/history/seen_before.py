@@ -10,7 +10,7 @@ from bot.workflows.context import Context
 _ASKED = 20
 
 
-async def with_memory(context: Context, row: RunRow, state: RunState, view: RunView) -> RunView:
+async def with_seen_before(context: Context, row: RunRow, state: RunState, view: RunView) -> RunView:
     """The view with how often the errors that fail now were seen in this repository, and since when; errors that stand
     in most failures say nothing, and are left out."""
     errors, repo = list(state.failing[:_ASKED]), row.spec.place

@@ -41,14 +41,14 @@ async def catch_up_loop(context: Context) -> None:
     """Look at the threads of runs that go on, once; then ask for deliveries that failed, at first for all that GitHub
     keeps, every few minutes for those that came since. Nothing waits for it."""
     since, looked = datetime.now(UTC) - KEPT, False
-    sweep: Sweep | None = None
+    sweep: RedeliverySweep | None = None
 
     async def once() -> None:
         nonlocal since, looked, sweep
         if not looked:
             looked = True
-            await look_at_threads(context)
-        sweep = sweep or Sweep(context, since)
+            await check_threads(context)
+        sweep = sweep or RedeliverySweep(context, since)
         try:
             await sweep.run()
         except Transient as error:
@@ -62,7 +62,7 @@ async def catch_up_loop(context: Context) -> None:
     await persistently("catch_up", once)
 
 
-class Sweep:
+class RedeliverySweep:
     """Asks GitHub to send again what failed since then (an aware time) and is not in the inbox, oldest first.
 
     However many that are, none is lost: of each its number alone is kept, and after an error `run` goes on where it
@@ -117,7 +117,7 @@ class Sweep:
             log.info("delivery_not_redelivered", delivery=delivery_id, because=str(error))
 
 
-async def look_at_threads(context: Context) -> None:
+async def check_threads(context: Context) -> None:
     """Look once at the issues of every run that goes on after a start, and stop those that nobody wants any more. What
     GitHub does not tell now stops nothing."""
     for row in await context.stores.runs.unfinished():

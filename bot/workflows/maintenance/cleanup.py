@@ -13,43 +13,43 @@ from bot.logs import get_logger
 from bot.model import Repo
 from bot.model.events.runs import ChangeLost
 from bot.store.database.database import now_ms
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workflows.job_runner import persistently
 from bot.workflows.maintenance.reconcile import reconcile
 from bot.workflows.maintenance.retention import forget_old, tidy_dependencies, tidy_mirrors
-from bot.workflows.runs.finish import clear_tree
+from bot.workflows.runs.finish import save_and_remove_tree
 from bot.workspace.files.home_directories import own_entries
 from bot.workspace.git.command import GitError
 from bot.workspace.worktree.run_worktree import remove_worktree
 
-TEND_S = 60.0
-FORGET_S = 24 * 3600.0
+RECONCILE_S = 60.0
+RETENTION_S = 24 * 3600.0
 _AT_ONCE = 4
-REMEMBER = timedelta(days=7)
+KEEP_JOB_RECORDS = timedelta(days=7)
 """How long the engine's records of ended jobs are kept: longer than GitHub offers redelivery (threats.md 4)."""
 
 log = get_logger()
 
 
-async def tend_loop(context: Context) -> None:
+async def cleanup_loop(context: Context) -> None:
     """Reconcile once a minute; sweep at the start and once a minute, beside it, as a worktree may resist for long; once
     a day, from the first minute on, forget what is old. That may take long where much is old, and holds up nothing."""
 
     async def once() -> None:
-        await asyncio.sleep(TEND_S)
+        await asyncio.sleep(RECONCILE_S)
         await reconcile(context)
-        await context.forget_jobs(REMEMBER)
+        await context.forget_jobs(KEEP_JOB_RECORDS)
 
     async def clean() -> None:
         await sweep(context)
-        await asyncio.sleep(TEND_S)
+        await asyncio.sleep(RECONCILE_S)
 
     async def daily() -> None:
-        await asyncio.sleep(TEND_S)
+        await asyncio.sleep(RECONCILE_S)
         await forget_old(context, now_ms())
         await tidy_mirrors(context, now_ms())
         await tidy_dependencies(context)
-        await asyncio.sleep(FORGET_S)
+        await asyncio.sleep(RETENTION_S)
 
     await asyncio.gather(persistently("tend", once), persistently("sweep", clean), persistently("forget", daily))
 
@@ -100,11 +100,11 @@ async def _sweep_one(context: Context, path: Path) -> bool:
         return False
     mirror = context.mirror(Repo(owner=owner, name=name, installation_id=0))
     try:
-        loss = await clear_tree(mirror, path, f"refs/mendbot/salvage/{run_id}")
+        loss = await save_and_remove_tree(mirror, path, f"refs/mendbot/salvage/{run_id}")
     except (MendbotError, GitError, OSError) as error:
         log.warning("worktree_left", path=str(path), because=str(error))
         return False
     if loss is not None and row is not None:
         await context.stores.runs.append(run_id, [ChangeLost(loss=loss)])
-        context.wake["report"].set()
+        context.wake[Loop.RUN_REPORTS].set()
     return True

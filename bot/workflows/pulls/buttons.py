@@ -16,7 +16,7 @@ from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.config_check import CHECK as CONFIG
-from bot.workflows.pulls.config_check import judge_policy_at
+from bot.workflows.pulls.config_check import check_config_at
 from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.pulls.merge_queue import check_group_again
 from bot.workflows.pulls.shared_heads import checks_at, get_checks
@@ -35,7 +35,7 @@ async def handle_button(context: Context, pressed: ButtonPressed) -> Reason:
     """Do what the button says; what came of it, in a sentence. A button of a head that is gone does nothing."""
     repo, sha = pressed.repo, pressed.head_sha
     if pressed.check == CONFIG:
-        return await judge_policy_at(context, repo, sha)
+        return await check_config_at(context, repo, sha)
     number = await _number(context, pressed)
     if number is None:
         # the check run told that nothing is run: who may ask for it asks for all of it

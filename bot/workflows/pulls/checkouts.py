@@ -14,7 +14,7 @@ from bot.model import SetupDone, SetupPlan
 from bot.reports.locale.reasons import english
 from bot.rules.pulls.state import PullCheckState
 from bot.store.runs.pull_runs import PullCheckRow
-from bot.workflows.checks.setup import CarriedOut, carry_out, get_cache
+from bot.workflows.checks.setup import SetupResult, get_cache, run_setup
 from bot.workflows.context import Context
 from bot.workspace.checks.logs import write_log
 from bot.workspace.git.tree import Tree
@@ -84,7 +84,7 @@ def grant_for_head(context: Context, row: PullCheckRow) -> SandboxGrant:
 class SetupFailed(Refused):
     """The setup of a tree failed; `done` has its steps and why."""
 
-    def __init__(self, done: CarriedOut) -> None:
+    def __init__(self, done: SetupResult) -> None:
         assert done.failed is not None
         super().__init__("setup_failed", english(done.failed), because=done.failed)
         self.details = done.failed
@@ -103,7 +103,7 @@ async def _set_up(
     if not plan.steps:
         return sha, ()
     cache = await get_cache(context, spec.repo, spec.base_ref if base else None, sha)
-    done = await carry_out(context, plan, tree, sha, grant=grant_for_head(context, row), cache=cache)
+    done = await run_setup(context, plan, tree, sha, grant=grant_for_head(context, row), cache=cache)
     write_log(context.settings.home, row.id, f"{which}-setup.log", done.log.encode())
     if done.failed is not None:
         raise SetupFailed(done)

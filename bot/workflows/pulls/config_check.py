@@ -10,13 +10,13 @@ from bot.model.reasons import Reason
 from bot.reports.pulls.unchecked_heads import config_output
 from bot.rules.reasons import make_reason
 from bot.workflows.context import Context
-from bot.workflows.repo_config import get_policy, kept_policy, read_policy
+from bot.workflows.repo_config import get_policy, last_good_policy, read_policy
 from bot.workflows.reporting.publisher import CheckRunUpdate, publish_check
 
 CHECK = "config"
 
 
-async def judge_policy_at(context: Context, repo: Repo, sha: str) -> Reason:
+async def check_config_at(context: Context, repo: Repo, sha: str) -> Reason:
     """Read the configuration at a commit of the default branch; one neutral check run there tells what is wrong with
     it. A good one is taken over and not remarked on."""
     policy, _ = await get_policy(context, repo)  # takes a good one over
@@ -26,7 +26,7 @@ async def judge_policy_at(context: Context, repo: Repo, sha: str) -> Reason:
     return await _publish_problems(context, repo, sha, policy, found)
 
 
-async def judge_policy_of_pull(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
+async def check_config_of_pull(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
     """The same for the head of a pull request that changes the file; what is in force stays as it is (T14). One that
     only has a broken file from its base did not break it, and is spared the remark."""
     client = context.github.repository(repo)
@@ -39,7 +39,7 @@ async def _publish_problems(
     context: Context, repo: Repo, sha: str, policy: Policy, problems: tuple[PolicyProblem, ...]
 ) -> Reason:
     # where no file was there before, "the last good one" would send people looking for it
-    in_force = await kept_policy(context, repo) not in (None, Policy())
+    in_force = await last_good_policy(context, repo) not in (None, Policy())
     language = context.language(policy)
     conclusion, output = config_output(problems, POLICY_PATH, language, in_force=in_force)
     await publish_check(

@@ -42,9 +42,9 @@ from bot.rules.pulls.state import (
 from bot.rules.reasons import make_reason
 from bot.store.history.outcomes import BaseResult
 from bot.store.runs.pull_runs import PullCheckRow
-from bot.workflows.checks.altered_files import judged
+from bot.workflows.checks.altered_files import run_on_snapshot
 from bot.workflows.checks.checks_to_run import default_stages
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workflows.git_transfer import transfer
 from bot.workflows.kernel import RunKind
 from bot.workflows.pulls.checkouts import (
@@ -68,11 +68,11 @@ from bot.workspace.mirror.pull_refs import fetch_head, merge_base
 log = get_logger()
 
 _STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "retargeted", "stale"})
-_NEAR_TOLD = 50
+_MAX_RECORDED_PATHS = 50
 """Of these, the ones that are recorded: by them the trees are set up, and of the first the history is asked."""
-_MOST_PRINTED = 50
-_MOST_WORDS = 300
-_NEAR = 200
+_MAX_PRINTED = 50
+_MAX_CHARS = 300
+_MAX_PATHS = 200
 """Changed paths that choose the project within a repository of many; more say no more."""
 
 
@@ -105,13 +105,13 @@ async def _begin(context: Context, row: PullCheckRow) -> None:
     if base is None:
         raise user_error(make_reason("checks.no_merge_base", branch=spec.base_ref))
     tree = await head_tree(context, row)
-    near = tuple(item.path for item in (await changed(mirror, base, spec.head_sha))[:_NEAR])
+    near = tuple(item.path for item in (await changed(mirror, base, spec.head_sha))[:_MAX_PATHS])
     stages = default_stages(spec.policy, tree.path, near, names=CHECK_ORDER)
-    plan = await asyncio.to_thread(plan_of_tree, row, tree.path, near[:_NEAR_TOLD])
+    plan = await asyncio.to_thread(plan_of_tree, row, tree.path, near[:_MAX_RECORDED_PATHS])
     started = PullStarted(
         base_sha=base,
         sandbox=context.sandbox.describe(),
-        changed_paths=near[:_NEAR_TOLD],
+        changed_paths=near[:_MAX_RECORDED_PATHS],
         stages=stages,
         to_set_up=bool(plan.steps),
     )
@@ -135,7 +135,7 @@ async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState,
     stage, pulls = state.stages[index], context.stores.pulls
     assert stage.command is not None
     await pulls.append(row.id, [PullCheckStarted(index=index, stage=stage.name)])
-    context.wake["publish_checks"].set()
+    context.wake[Loop.CHECK_REPORTS].set()
     ready = await ready_tree(context, row, state, "head")
     ended = await _execute(context, row, stage.command, ready, stage.name)
     write_log(context.settings.home, row.id, f"{stage.name}.log", ended.log)
@@ -214,13 +214,13 @@ async def _execute(context: Context, row: PullCheckRow, command: ShellCommand, r
     async def run() -> StepRun:
         return await run_step(name, command, path, context.sandbox, grant=grant, mask=context.mask)
 
-    return await judged(ready.tree, ready.snapshot, run, mask=context.mask)
+    return await run_on_snapshot(ready.tree, ready.snapshot, run, mask=context.mask)
 
 
 def _printed(errors: Mapping[str, Printed]) -> dict[str, tuple[str, str]]:
     """The errors in the tool's own words: as many as a report lists, and as much of each as it shows."""
     return {
-        error: (text[:_MOST_WORDS], test[:_MOST_WORDS]) for error, (text, test) in islice(errors.items(), _MOST_PRINTED)
+        error: (text[:_MAX_CHARS], test[:_MAX_CHARS]) for error, (text, test) in islice(errors.items(), _MAX_PRINTED)
     }
 
 
@@ -229,7 +229,7 @@ async def finish_pull(context: Context, row: PullCheckRow, stop: ExplainedStop |
     fault in between leaves them to the cleanup."""
     cancelled = stop is not None and stop.reason in _STOPPED
     await context.stores.pulls.append(row.id, [PullFinished(status="cancelled" if cancelled else "done", stop=stop)])
-    context.wake["publish_checks"].set()
+    context.wake[Loop.CHECK_REPORTS].set()
     if tidy:
         try:
             await remove_trees(context, row)
@@ -248,7 +248,7 @@ async def _fail(context: Context, row: PullCheckRow, _: PullCheckState, stop: Ex
 PULL_CHECK: RunKind[PullCheckRow, PullCheckState, PullAction] = RunKind(
     name=JobName.PULL,
     settle_name=JobName.SETTLE_PULL,
-    publisher="publish_checks",
+    publisher=Loop.CHECK_REPORTS,
     runs=lambda stores: stores.pulls,
     next_action=lambda row, state, _: next_pull_action(row.spec, state),
     act=_act,

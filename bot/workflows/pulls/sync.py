@@ -18,7 +18,7 @@ from bot.workflows.context import Context
 from bot.workflows.history.learn_from_people import forget_heads, learn_from_merge
 from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.await_approval import publish_approved, publish_awaiting
-from bot.workflows.pulls.config_check import judge_policy_of_pull
+from bot.workflows.pulls.config_check import check_config_of_pull
 from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.pulls.merge_queue import check_group_again
 from bot.workflows.pulls.shared_heads import checks_at, is_withdrawn, not_green, owning_pull_request
@@ -34,7 +34,7 @@ async def sync_pull(context: Context, repo: Repo, number: int) -> Reason:
     """Bring the checks of a pull request to what it is now, and those of others that had the head which it left; says
     what it found, in a sentence."""
     before = await context.stores.pulls.latest_of(repo, number)
-    said, pull = await _look_alone(context, repo, number)
+    said, pull = await _sync_one(context, repo, number)
     now = await context.stores.pulls.get(before.id) if before is not None else None
     if now is None or (
         pull is not None and pull.state == "open" and now.spec.head_sha == pull.head_sha and not is_withdrawn(now)
@@ -42,23 +42,23 @@ async def sync_pull(context: Context, repo: Repo, number: int) -> Reason:
         return said
     for other in await context.stores.approvals.pulls_of(repo, now.spec.head_sha):
         if other != number:
-            await _look_alone(context, repo, other)
+            await _sync_one(context, repo, other)
     return said
 
 
-async def _look_alone(context: Context, repo: Repo, number: int) -> tuple[Reason, PullRequest | None]:
+async def _sync_one(context: Context, repo: Repo, number: int) -> tuple[Reason, PullRequest | None]:
     async with context.control.lock(f"pull:{repo.full_name.lower()}#{number}"):
         try:
             pull = await context.github.repository(repo).pull(number)
         except Stale:
             await stop_checks(context, repo, number, ExplainedStop.of("closed", make_reason("pull.gone")))
             return make_reason("pull.gone"), None
-        return await _follow(context, repo, pull), pull
+        return await _apply_eligibility(context, repo, pull), pull
 
 
-async def _follow(context: Context, repo: Repo, pull: PullRequest) -> Reason:
+async def _apply_eligibility(context: Context, repo: Repo, pull: PullRequest) -> Reason:
     policy, _ = await get_policy(context, repo)
-    await _note_head(context, repo, pull)
+    await _record_head(context, repo, pull)
     moved = make_reason("stop.superseded", sha=pull.head_sha[:12])
     await stop_checks(context, repo, pull.number, ExplainedStop.of("superseded", moved), but=pull.head_sha)
     await _stop_fix(context, repo, pull, moved)
@@ -100,7 +100,7 @@ async def _stop_fix(context: Context, repo: Repo, pull: PullRequest, moved: Reas
         await cancel_run(context, row, moved)
 
 
-async def _note_head(context: Context, repo: Repo, pull: PullRequest) -> None:
+async def _record_head(context: Context, repo: Repo, pull: PullRequest) -> None:
     """What GitHub answers is the newest head, whatever its events told, and in whatever order."""
     approvals = context.stores.approvals
     await approvals.saw_head(repo, pull.number, pull.head_sha, pull.updated_at)
@@ -178,7 +178,7 @@ async def _check_head(context: Context, repo: Repo, pull: PullRequest, policy: P
             await stop_run(context, PULL_CHECK, row, ExplainedStop.of("retargeted", moved))
             order = CheckRequest(found.because, only, await get_kept_checks(context, row, only))
         # first, as another look finds that the checks have started and does no more
-        await judge_policy_of_pull(context, repo, pull, policy)
+        await check_config_of_pull(context, repo, pull, policy)
         await start_checks(context, repo, pull, policy, order)
     return make_reason("checks.start", number=number, sha=sha[:12], why=found.because)
 

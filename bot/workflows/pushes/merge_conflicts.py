@@ -9,7 +9,7 @@ from bot.logs import get_logger
 from bot.model import Conflict, Status
 from bot.model.events.runs import ConflictsSeen
 from bot.store.runs.runs import RunRow
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workspace.git.command import GitError
 from bot.workspace.mirror.merge_conflicts import conflicts
 
@@ -31,7 +31,7 @@ async def note_conflicts(context: Context, row: RunRow, commit: str) -> tuple[Co
         others = [await _conflict(context, row, commit, other) for other in await _others(context, row)]
         found = tuple(one for one in others if one is not None)
         await context.stores.runs.append(row.id, [ConflictsSeen(commit=commit, conflicts=found)])
-    context.wake["report"].set()
+    context.wake[Loop.RUN_REPORTS].set()
     return found
 
 

@@ -11,8 +11,8 @@ from bot.rules.reasons import make_reason
 from bot.store.database.database import now_ms
 from bot.workflows.context import Context
 
-MOST_PER_PULL = 3
-MOST_PER_HOUR = 10
+MAX_PER_PULL = 3
+MAX_PER_HOUR = 10
 """In one repository."""
 _HOUR_MS = 3_600_000
 
@@ -36,8 +36,8 @@ async def may_push_more(context: Context, repo: Repo, number: int) -> bool:
 async def push_limit_reached(context: Context, repo: Repo, number: int) -> Limit | None:
     """Which limit stands in the way of a push to this pull request; None where there is none."""
     threads = context.stores.threads
-    if await threads.pushes_since(repo, number, 0) >= MOST_PER_PULL:
-        return Limit("limit_pull", MOST_PER_PULL)
-    if await threads.pushes_since(repo, None, now_ms() - _HOUR_MS) >= MOST_PER_HOUR:
-        return Limit("limit_hour", MOST_PER_HOUR)
+    if await threads.pushes_since(repo, number, 0) >= MAX_PER_PULL:
+        return Limit("limit_pull", MAX_PER_PULL)
+    if await threads.pushes_since(repo, None, now_ms() - _HOUR_MS) >= MAX_PER_HOUR:
+        return Limit("limit_hour", MAX_PER_HOUR)
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import ReleaseReports
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 
 
 async def publish_held_reports(context: Context, decision: ReleaseReports) -> Reason:
@@ -15,6 +15,6 @@ async def publish_held_reports(context: Context, decision: ReleaseReports) -> Re
     released = await reports.release(decision.installation_id, decision.repositories, decision.number)
     if not released:
         return make_reason("delivery.none_held", why=decision.because)
-    for loop in ("report", "publish_checks"):
+    for loop in (Loop.RUN_REPORTS, Loop.CHECK_REPORTS):
         context.wake[loop].set()
     return make_reason("delivery.held", why=decision.because, count=released)

@@ -11,7 +11,7 @@ from bot.reports.runs.issue_comment import issue_comment
 from bot.store.runs.reported import Published
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
-from bot.workflows.history.seen_before import with_memory
+from bot.workflows.history.seen_before import with_seen_before
 from bot.workflows.reporting.publish_fix import publish_fix
 from bot.workflows.reporting.publish_replies import publish_run_comment
 from bot.workflows.reporting.publisher import CheckRunUpdate, Publication, publish_all, publish_check
@@ -35,7 +35,7 @@ async def publish(context: Context, row: RunRow) -> None:
     A thread that has a newer run by now is that run's to tell of."""
     state = await context.stores.runs.state(row.id)
     language = context.language(row.spec.policy)
-    view = await with_memory(context, row, state, view_of(row, state))
+    view = await with_seen_before(context, row, state, view_of(row, state))
     repo = row.spec.on_github
     publications: list[Publication] = []
     if view.commit_sha is not None and view.status is Status.SUCCESS:

@@ -1,7 +1,7 @@
 """The loop that keeps GitHub up to date with rows that change: runs, and checks of pull requests.
 
-Reports are reconciled, not sent: the newest state is compared with what was last told, so a burst of changes becomes
-one edit, the work never waits for GitHub, and after a crash the telling goes on where it stopped."""
+Reports are reconciled, not sent: the newest state is compared with what was last published. A burst of changes becomes
+one edit, the work never waits for GitHub, and after a crash publishing continues where it stopped."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from bot.workflows.job_runner import persistently
 
 IDLE_S = 10.0
 FIRST_RETRY_S = 2.0
-LONGEST_RETRY_S = 120.0
+MAX_RETRY_S = 120.0
 Publication = Callable[[], Awaitable[None]]
 
 _MARKER = "<!-- mendbot:"
-"""What a comment is found again by. Where a log prints one, in a fence, it would pass for the comment's own, and the
-comment for that of another purpose (T37)."""
+"""The marker by which a comment is found again. A log that prints one must not make its comment look like one of
+another purpose (T37)."""
 
 _REFUSED: ContextVar[list[str] | None] = ContextVar("refused", default=None)
-"""What was refused of the row that is being told, however deep below `Publisher` it was said."""
+"""What GitHub refused of the row that is being published; collected here from any depth below `Publisher`."""
 
 log = get_logger()
 
 
 class Row(Protocol):
-    """What is told of; `reported` is the version that GitHub knows."""
+    """A row that is published; `reported` is the version that GitHub has."""
 
     @property
     def id(self) -> str: ...
@@ -56,7 +56,7 @@ FoundT = TypeVar("FoundT", bound=Row, covariant=True)
 
 
 class ReportableStore(Protocol[FoundT]):
-    """Where the rows are."""
+    """The store of the rows."""
 
     async def unreported(self) -> tuple[str, ...]: ...
     async def get(self, run_id: str, /) -> FoundT | None: ...
@@ -66,7 +66,7 @@ class ReportableStore(Protocol[FoundT]):
 
 @dataclass(slots=True)
 class Publisher(Generic[RowT]):
-    """One kind of rows, and how one of them is told."""
+    """Publishes rows of one kind."""
 
     name: str
     rows: ReportableStore[RowT]
@@ -75,7 +75,7 @@ class Publisher(Generic[RowT]):
     under_way: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
     async def loop(self) -> None:
-        """Keep GitHub up to date; one row's trouble never holds up another's."""
+        """Keep GitHub up to date; a row that cannot be published never delays another."""
         await persistently(self.name, self._all)
 
     async def _all(self) -> None:
@@ -83,7 +83,7 @@ class Publisher(Generic[RowT]):
             self.wake.clear()
             for row_id in await self.rows.unreported():
                 if row_id not in self.under_way:
-                    task = asyncio.create_task(self._keep_told(row_id))
+                    task = asyncio.create_task(self._publish_until_current(row_id))
                     self.under_way[row_id] = task
                     task.add_done_callback(partial(self._ended, row_id))
             try:
@@ -99,7 +99,7 @@ class Publisher(Generic[RowT]):
         else:  # the database could not be read or written: looked at again when idle
             log.warning("report_failed", run=row_id, because=str(error))
 
-    async def _keep_told(self, row_id: str) -> None:
+    async def _publish_until_current(self, row_id: str) -> None:
         wait_s = FIRST_RETRY_S
         while True:
             row = await self.rows.get(row_id)
@@ -112,21 +112,21 @@ class Publisher(Generic[RowT]):
             except Transient as error:
                 log.info("report_waits", run=row_id, because=str(error))
                 await asyncio.sleep(max(wait_s, error.retry_after_s or 0.0))
-                wait_s = min(wait_s * 2, LONGEST_RETRY_S)
+                wait_s = min(wait_s * 2, MAX_RETRY_S)
                 continue
             except Exception:
                 log.exception("report_bug", run=row_id)
             if refused and row.status not in ("queued", "running"):
-                # its last word, and no news will follow that could be told instead: kept for `Reports.release`
+                # the row is final, so no later version replaces this one: it is held until `Reports.release`
                 await self.rows.hold_reports(row_id)
             else:
                 await self.rows.reported(row_id, row.version)
 
 
 async def publish_all(row_id: str, publications: Sequence[Publication]) -> None:
-    """Say each of these. What GitHub refuses in one place (the thread is gone, its conversation locked) is not missing
-    in the others; Transient comes after all had their turn. A key that GitHub does not take is the operator's to fix,
-    and what was to be said waits for it."""
+    """Publish each of these. A refusal in one place (the thread is gone, its conversation locked) does not affect the
+    others; Transient is raised after all were tried. It is raised, too, where GitHub refuses the App's key: the reports
+    then wait until the operator has corrected it."""
     waits: Transient | None = None
     for publish in publications:
         try:
@@ -145,31 +145,31 @@ async def publish_all(row_id: str, publications: Sequence[Publication]) -> None:
 
 
 async def publish_comment(context: Context, repo: Repo, number: int, key: str, body: str) -> int:
-    """The thread's one comment for that purpose says `body`; unchanged, it costs no request. The comment's id."""
+    """Give the thread's one comment of that purpose this body; returns its id. An unchanged body costs no request."""
     body = without_markers(body)
-    target, told_digest = comment_target(number, key), report_digest(body)
+    target, digest = comment_target(number, key), report_digest(body)
     published = await context.stores.reports.published(repo, target)
-    if published is not None and published.digest == told_digest and published.github_id is not None:
+    if published is not None and published.digest == digest and published.github_id is not None:
         return published.github_id
     known = published.github_id if published is not None else None
     comment_id = await context.github.repository(repo).upsert_comment(number, key, body, known)
-    await context.stores.reports.record(repo, target, Published(github_id=comment_id, digest=told_digest))
+    await context.stores.reports.record(repo, target, Published(github_id=comment_id, digest=digest))
     return comment_id
 
 
 def comment_target(number: int, key: str) -> str:
-    """What the thread's comment of that purpose is recorded under in `store.runs.reported`."""
+    """The key of the thread's comment of that purpose in `store.runs.reported`."""
     return f"comment:{number}" if key == "issue" else f"comment:{number}:{key}"
 
 
 def without_markers(body: str) -> str:
-    """The text, in which nothing passes for a comment's own marker."""
+    """The text with every marker of a comment in it defused."""
     return body.replace(_MARKER, "<!--\u200b mendbot:")
 
 
 @dataclass(frozen=True, slots=True)
 class CheckRunUpdate:
-    """A check run as GitHub is to show it; `conclusion` is given where it is completed."""
+    """A check run as GitHub shall show it; `conclusion` is set where it is completed."""
 
     name: str
     sha: str
@@ -182,7 +182,7 @@ class CheckRunUpdate:
 
 
 async def publish_check(context: Context, repo: Repo, update: CheckRunUpdate) -> None:
-    """The check run is as told, without a secret; unchanged, it costs no request."""
+    """Bring the check run to this state, with secrets masked. An unchanged state costs no request."""
     output = _masked(context, update.output)
     target = f"check:{update.sha}:{update.name}:{update.external_id}"
     actions = [action.model_dump_json() for action in update.actions]
@@ -204,14 +204,14 @@ async def publish_check(context: Context, repo: Repo, update: CheckRunUpdate) ->
 
 
 def _masked(context: Context, output: CheckOutput) -> CheckOutput:
-    said = {name: context.mask(getattr(output, name)) for name in ("title", "summary", "text")}
+    texts = {name: context.mask(getattr(output, name)) for name in ("title", "summary", "text")}
     notes = tuple(
         one.model_copy(update={"message": context.mask(one.message), "title": context.mask(one.title)})
         for one in output.annotations
     )
-    return output.model_copy(update={**said, "annotations": notes})
+    return output.model_copy(update={**texts, "annotations": notes})
 
 
 def report_digest(*parts: str) -> str:
-    """What tells one state of a report from another."""
+    """A digest that differs between any two states of a report."""
     return sha256("\0".join(parts).encode()).hexdigest()

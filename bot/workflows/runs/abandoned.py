@@ -11,7 +11,7 @@ from bot.rules.reasons import make_reason
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.runs.finish import finish
-from bot.workflows.runs.local_tree import taking_over
+from bot.workflows.runs.local_tree import take_over
 from bot.workspace.git.command import GitError
 
 log = get_logger()
@@ -33,7 +33,7 @@ async def end_if_abandoned(context: Context, row: RunRow) -> bool:
         return False
     runs = context.stores.runs
     async with context.control.lock(row.id):
-        with taking_over(context.settings.home, row.id) as taken:
+        with take_over(context.settings.home, row.id) as taken:
             if not taken:
                 return False
             now = await runs.get(row.id)  # its process may have ended it a moment ago

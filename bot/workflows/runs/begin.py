@@ -17,10 +17,10 @@ from bot.reports.locale.reasons import english, refused, user_error
 from bot.rules.reasons import make_reason
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
-from bot.workflows.checks.altered_files import MOST_RESTORED
+from bot.workflows.checks.altered_files import MAX_RESTORED
 from bot.workflows.checks.checks_to_run import built_first, get_stages
-from bot.workflows.checks.setup import CarriedOut, carry_out, get_cache, plan_text, planned_steps
-from bot.workflows.context import Context
+from bot.workflows.checks.setup import SetupResult, get_cache, plan_text, planned_steps, run_setup
+from bot.workflows.context import Context, Loop
 from bot.workflows.git_transfer import transfer
 from bot.workflows.runs.local_tree import open_local
 from bot.workflows.runs.setup_local import set_up_in_place
@@ -53,7 +53,7 @@ async def begin_run(context: Context, row: RunRow) -> None:
     await mirrors.ensure_mirror(mirror)
     tracking = f"refs/remotes/origin/{spec.base_branch}"
     # whoever waits for another group asks every second, and not GitHub each time
-    await _stand_back(context, row, await _focus(mirror, row, tracking), dict(context.control.claims))
+    await _check_claims(context, row, await _focus(mirror, row, tracking), dict(context.control.claims))
     await transfer(context, spec.on_github, partial(mirrors.fetch, mirror), write=False)
     start = await _start(context, row, mirror, tracking)
     focus = await _focus(mirror, row, start)
@@ -95,20 +95,20 @@ async def _focus(mirror: Path, row: RunRow, rev: str) -> tuple[str, ...]:
 @asynccontextmanager
 async def _claim(context: Context, row: RunRow, focus: Sequence[str]) -> AsyncIterator[None]:
     """Hold the files that the task names until the run has begun, from when on its events tell of them; raises
-    PathsTaken as `_stand_back`."""
+    PathsTaken as `_check_claims`."""
     claims = context.control.claims
     # of two that begin at once the one that claims first goes first: who comes later sees its claim or, where that is
     # let go already, its events, which are read only now
     earlier = dict(claims)
     claims[row.id] = frozenset(focus)
     try:
-        await _stand_back(context, row, focus, earlier)
+        await _check_claims(context, row, focus, earlier)
         yield
     finally:
         del claims[row.id]
 
 
-async def _stand_back(
+async def _check_claims(
     context: Context, row: RunRow, focus: Sequence[str], claims: Mapping[str, frozenset[str]]
 ) -> None:
     """Raises PathsTaken where another open group of the repository works on one of these files, or has claimed it: two
@@ -150,7 +150,7 @@ async def _worktree(context: Context, row: RunRow, branch: str, start: str) -> T
             return await make()
         except SlotsFull:
             await context.stores.runs.wait_for(row.id, slot_wait(context, row))
-            context.wake["report"].set()
+            context.wake[Loop.RUN_REPORTS].set()
             await asyncio.sleep(SLOT_POLL_S)  # another process may free it, so there is nothing to be woken by
     return await make()
 
@@ -196,7 +196,7 @@ async def set_up(context: Context, row: RunRow, state: RunState) -> None:
         duration_ms=done.duration_ms,
         log=write_log(context.settings.home, row.id, "setup.log", done.log.encode()),
         snapshot=done.snapshot,
-        restored=done.restored[:MOST_RESTORED],
+        restored=done.restored[:MAX_RESTORED],
     )
     stages = state.stages
     if done.failed is None:
@@ -210,7 +210,7 @@ async def _set_up_again(context: Context, row: RunRow, state: RunState, tree: Tr
         raise refused("setup_failed", make_reason("worktree.again", why=done.failed))
 
 
-async def _carried_out(context: Context, row: RunRow, state: RunState, tree: Tree) -> CarriedOut:
+async def _carried_out(context: Context, row: RunRow, state: RunState, tree: Tree) -> SetupResult:
     spec, base = row.spec, state.base_sha
     assert base is not None
     grant, plan = grant_for_run(context, row), state.plan
@@ -218,4 +218,4 @@ async def _carried_out(context: Context, row: RunRow, state: RunState, tree: Tre
         return await set_up_in_place(context, row, state, tree, plan)
     head = spec.pull.head_sha if spec.pull is not None else base
     cache = await get_cache(context, spec.repo, None if spec.pull is not None else spec.base_branch, head)
-    return await carry_out(context, plan, tree, base, grant=grant, cache=cache)
+    return await run_setup(context, plan, tree, base, grant=grant, cache=cache)

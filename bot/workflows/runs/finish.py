@@ -21,7 +21,7 @@ from bot.rules.runs.run_metadata import run_metadata
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.agents.build_agents import kit_dir
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workflows.history.learn_from_runs import learn_from_run
 from bot.workflows.runs.local_tree import close_local
 from bot.workspace.git.command import GitError
@@ -30,7 +30,7 @@ from bot.workspace.mirror import mirror as mirrors
 from bot.workspace.worktree.run_worktree import remove_worktree
 from bot.workspace.worktree.save_uncommitted import rescue
 
-_MOST_TOLD = 200_000
+_MAX_DIFF_CHARS = 200_000
 """Characters of an unfinished change that are recorded: a comment shows fewer, and whole files of it."""
 
 log = get_logger()
@@ -56,7 +56,7 @@ async def finish(context: Context, row: RunRow, state: RunState, status: Status,
     await learn_from_run(context, row, state)
     remove_bundle(kit_dir(context.settings, row.id))
     await record_end(context, row, state, status, stop, await keep(context, row, state, status))
-    context.wake["report"].set()
+    context.wake[Loop.RUN_REPORTS].set()
     if row.spec.workspace is None:
         try:
             await remove_tree(context.mirror(row.spec.on_github), context.tree_path(row))
@@ -100,7 +100,7 @@ async def keep(context: Context, row: RunRow, state: RunState, status: Status) -
     if row.spec.workspace is not None:
         return Salvage(diff=await close_local(context, row, state, succeeded=status is Status.SUCCESS))
     mirror, ref = context.mirror(row.spec.on_github), f"refs/mendbot/salvage/{row.id}"
-    loss = await _rescued(mirror, context.tree_path(row), ref)
+    loss = await _save_uncommitted(mirror, context.tree_path(row), ref)
     # asked of git, because a crash may have come between saving it and recording that of it
     kept = mirror.is_dir() and await mirrors.resolve(mirror, ref)
     if not kept:
@@ -117,15 +117,15 @@ async def _unfinished(context: Context, mirror: Path, state: RunState, ref: str)
     except GitError as error:
         log.warning("unfinished_change_not_told", ref=ref, because=error.text)
         return ""
-    return context.mask(text) if len(text) <= _MOST_TOLD else ""
+    return context.mask(text) if len(text) <= _MAX_DIFF_CHARS else ""
 
 
-async def clear_tree(mirror: Path, path: Path, ref: str) -> Loss | None:
+async def save_and_remove_tree(mirror: Path, path: Path, ref: str) -> Loss | None:
     """Keep at `ref` what a worktree holds beside its commits, and remove it with the run's own directory.
 
     Its slot is free then, whatever the tree held: what could not be kept is logged and returned. Raises Transient
     where the machine lacks something, or where the directory resists deletion (its slot is free even then)."""
-    loss = await _rescued(mirror, path, ref)
+    loss = await _save_uncommitted(mirror, path, ref)
     await remove_tree(mirror, path)
     return loss
 
@@ -138,7 +138,7 @@ async def remove_tree(mirror: Path, path: Path) -> None:
         path.parent.rmdir()
 
 
-async def _rescued(mirror: Path, path: Path, ref: str) -> Loss | None:
+async def _save_uncommitted(mirror: Path, path: Path, ref: str) -> Loss | None:
     loss = await rescue(mirror, path, ref)
     if loss is not None:
         log.warning("change_lost", path=str(path), files=loss.files, more=loss.more, because=loss.because)

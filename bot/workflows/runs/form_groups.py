@@ -20,7 +20,7 @@ from bot.rules.triage.decide import unfit
 from bot.rules.triage.decisions import carries
 from bot.store.database.database import now_ms
 from bot.store.inbox.candidates import Burst
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workflows.job_runner import persistently
 from bot.workflows.kernel import enqueue_run
 from bot.workflows.repo_config import get_policy
@@ -35,7 +35,7 @@ HELD_MS = 1000
 log = get_logger()
 
 
-async def gather_loop(context: Context) -> None:
+async def grouping_loop(context: Context) -> None:
     """Group each burst when it is due; wakes when a candidate comes, else when the next is due.
 
     The candidates' rows are the durable intent: they are there until the runs are, whatever happens in between."""
@@ -43,7 +43,7 @@ async def gather_loop(context: Context) -> None:
 
 
 async def _gather_due(context: Context, under_way: dict[str, asyncio.Task[None]]) -> None:
-    wake = context.wake["gather"]
+    wake = context.wake[Loop.GROUPING]
     while True:
         wake.clear()
         bursts = [b for b in await context.stores.candidates.bursts() if b.repo.full_name not in under_way]
@@ -64,22 +64,22 @@ def _ended(under_way: dict[str, asyncio.Task[None]], name: str, wake: asyncio.Ev
     if task.cancelled() or (error := task.exception()) is None:
         wake.set()
     else:  # not even a postponement could be written: the candidates are still there, and looked at when idle
-        log.warning("gather_failed", repo=name, because=str(error))
+        log.warning("grouping_failed", repo=name, because=str(error))
 
 
 async def _guarded(context: Context, burst: Burst) -> None:
     try:
         await gather(context, burst.repo, burst.issues)
     except Stale as error:
-        log.info("gather_dropped", repo=burst.repo.full_name, issues=burst.issues, because=str(error))
+        log.info("grouping_dropped", repo=burst.repo.full_name, issues=burst.issues, because=str(error))
         for number in burst.issues:
             await context.stores.candidates.drop(burst.repo, number)
     except MendbotError as error:
-        log.info("gather_waits", repo=burst.repo.full_name, issues=burst.issues, because=str(error))
+        log.info("grouping_waits", repo=burst.repo.full_name, issues=burst.issues, because=str(error))
         wait_s = (error.retry_after_s or RETRY_S) if isinstance(error, Transient) else REFUSED_S
         await context.stores.candidates.postpone(burst.repo, burst.issues, int(wait_s * 1000))
     except Exception:
-        log.exception("gather_bug", repo=burst.repo.full_name, issues=burst.issues)
+        log.exception("grouping_bug", repo=burst.repo.full_name, issues=burst.issues)
         await context.stores.candidates.postpone(burst.repo, burst.issues, IDLE_MS * 10)
 
 
@@ -117,7 +117,7 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
             await enqueue_run(context, FIX_RUN, run_id, spec.place)
         else:  # a run that is being stopped still holds one of them
             await context.stores.candidates.postpone(repo, group.issues, HELD_MS)
-    context.wake["report"].set()
+    context.wake[Loop.RUN_REPORTS].set()
 
 
 def _groups(issues: Sequence[Issue], policy: Policy, pins: Mapping[int, str]) -> tuple[ExplainedGroup, ...]:

@@ -28,13 +28,13 @@ from bot.workflows.agents.ask_agents import AcceptedChange, SkippedAgent, ask
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import change_hash, guidance
 from bot.workflows.runs.begin import open_tree
-from bot.workflows.runs.local_tree import keep_found
+from bot.workflows.runs.local_tree import save_edits
 from bot.workspace.checks.logs import write_log
 from bot.workspace.files.nofollow import freshen
 from bot.workspace.git.tree import Tree
 from bot.workspace.worktree.untracked_files import Beginning
 
-MOST_PATCH = 200_000
+MAX_PATCH = 200_000
 """Characters of a change that its artifact holds; the log beside it is whole."""
 _IN_ARTIFACT = ("agent", "paths", "patchHash", "tools", "note", "notes", "diff")
 _PATCHES_SHOWN = 5
@@ -48,7 +48,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     known_errors = await guidance(context, row, state)
     await _open(context, row, state, attempt, known_errors)
     if row.spec.workspace is not None:
-        await keep_found(context, row, state, tree)
+        await save_edits(context, row, state, tree)
     task = await _task(context, row, state, tree, known_errors, attempt)
     begin = await Beginning.of(tree, state.snapshot, own=row.spec.workspace is None)
     passed_over: list[SkippedAgent] = []
@@ -184,7 +184,7 @@ async def _applied(
         iteration=attempt,
         created_at=datetime.now(UTC),
         data={name: value for name, value in english_json(applied.data()).items() if name in _IN_ARTIFACT}
-        | {"fallbacks": taken.fallbacks, "patch": patch[:MOST_PATCH]},
+        | {"fallbacks": taken.fallbacks, "patch": patch[:MAX_PATCH]},
     )
     fresh: list[RunEvent] = [
         *(PatchFallbackApplied(iteration=attempt, path=path) for path in taken.fallbacks),

@@ -39,7 +39,7 @@ def _tree(context: Context, row: RunRow) -> Tree:
     return Tree(context.tree_path(row), context.git_dir(row.id, row.spec))
 
 
-async def keep_found(context: Context, row: RunRow, state: RunState, tree: Tree, *, after: str = "") -> None:
+async def save_edits(context: Context, row: RunRow, state: RunState, tree: Tree, *, after: str = "") -> None:
     """Before the tree is restored: what is there beside what the session wrote (a person may edit meanwhile, checks
     write files, a crash leaves half a change) is kept as a diff. `after` names the check that has just run, if any."""
     assert state.snapshot is not None
@@ -98,7 +98,7 @@ def attending(home: Path, run_id: str) -> Iterator[None]:
 
 
 @contextmanager
-def taking_over(home: Path, run_id: str) -> Iterator[bool]:
+def take_over(home: Path, run_id: str) -> Iterator[bool]:
     """Hold the lock of a session that another process was to work on, so that only one ends it; False where somebody
     holds it: the process itself, or who is ending it already."""
     (home / "sessions").mkdir(exist_ok=True, mode=0o700)

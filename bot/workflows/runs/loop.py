@@ -26,7 +26,7 @@ from bot.rules.runs.next_action import (
 from bot.rules.runs.state import RunState
 from bot.store.database.database import now_ms
 from bot.store.runs.runs import RunRow
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workflows.kernel import NotYet, RunKind
 from bot.workflows.reporting.publish_run import publish
 from bot.workflows.runs.begin import PathsTaken, begin_run, set_up, slot_wait
@@ -111,7 +111,7 @@ async def _fail(context: Context, row: RunRow, state: RunState, stop: ExplainedS
 FIX_RUN: RunKind[RunRow, RunState, Action] = RunKind(
     name=JobName.FIX,
     settle_name=JobName.SETTLE,
-    publisher="report",
+    publisher=Loop.RUN_REPORTS,
     runs=lambda stores: stores.runs,
     next_action=lambda row, state, now: next_action(row.spec, state, now),
     act=_act,

@@ -9,7 +9,7 @@ from bot.model import Repo
 from bot.model.reasons import Reason
 from bot.store.inbox.candidates import QueuedIssue
 from bot.store.runs.runs import RunRow
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workflows.kernel import interrupt_run
 from bot.workflows.runs.loop import FIX_RUN
 
@@ -17,7 +17,7 @@ from bot.workflows.runs.loop import FIX_RUN
 async def make_candidate(context: Context, candidate: QueuedIssue) -> None:
     """Let an issue wait for its quiet period and then be grouped."""
     await context.stores.candidates.add(candidate)
-    context.wake["gather"].set()
+    context.wake[Loop.GROUPING].set()
 
 
 async def stop_work(context: Context, repo: Repo, number: int, because: Reason, policy: Policy) -> RunRow | None:
@@ -29,7 +29,7 @@ async def stop_work(context: Context, repo: Repo, number: int, because: Reason, 
         return None
     others = [issue.number for issue in row.spec.issues if issue.number != number]
     await cancel_run(context, row, because, released=others, quiet_ms=quiet_ms(context, policy))
-    context.wake["gather"].set()
+    context.wake[Loop.GROUPING].set()
     return row
 
 

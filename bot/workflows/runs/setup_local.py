@@ -10,9 +10,9 @@ from pathlib import Path, PurePath
 from bot.model import SetupPlan
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
-from bot.workflows.checks.setup import CarriedOut, carry_out
+from bot.workflows.checks.setup import SetupResult, run_setup
 from bot.workflows.context import Context
-from bot.workflows.runs.local_tree import keep_found
+from bot.workflows.runs.local_tree import save_edits
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.setup_products import hide_products
 from bot.workspace.git.tree import Tree
@@ -40,17 +40,17 @@ def plan_in_place(tree: Path, near: tuple[str, ...], configured: str | tuple[str
     return plan.model_copy(update={"steps": tuple(steps)})
 
 
-async def set_up_in_place(context: Context, row: RunRow, state: RunState, tree: Tree, plan: SetupPlan) -> CarriedOut:
+async def set_up_in_place(context: Context, row: RunRow, state: RunState, tree: Tree, plan: SetupPlan) -> SetupResult:
     """Set the tree up. A setup that does not come to its end leaves none of its products, which the next session would
     take for an environment."""
 
     async def keep_edits() -> None:
-        await keep_found(context, row, state, tree, after="setup")
+        await save_edits(context, row, state, tree, after="setup")
 
     assert state.base_sha is not None
     succeeded = False
     try:
-        done = await carry_out(
+        done = await run_setup(
             context, plan, tree, state.base_sha, grant=SandboxGrant(), cache=None, before_restoring=keep_edits
         )
         succeeded = done.failed is None

@@ -26,20 +26,20 @@ from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
 from bot.store.database.database import now_ms
 from bot.store.history.outcomes import CheckOutcome
 from bot.store.runs.runs import RunRow
-from bot.workflows.checks.altered_files import judged
+from bot.workflows.checks.altered_files import run_on_snapshot
 from bot.workflows.checks.executed_tests import Executed, Run, compare, execute, keep, runs_tests
 from bot.workflows.context import Context
-from bot.workflows.history.learn_from_runs import judge_guidance, remember_failure
+from bot.workflows.history.learn_from_runs import judge_guidance, record_dead_ends
 from bot.workflows.runs.begin import grant_for_run, open_tree
-from bot.workflows.runs.local_tree import keep_found
+from bot.workflows.runs.local_tree import save_edits
 from bot.workspace.checks.logs import write_log
 from bot.workspace.checks.step import StepRun, run_step
 from bot.workspace.git.tree import Tree
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 
-_MOST_PRINTED = 50
+_MAX_PRINTED = 50
 """Errors of a step that are kept in the tool's own words, and below how many characters of each."""
-_MOST_WORDS = 300
+_MAX_CHARS = 300
 
 
 async def validate(context: Context, row: RunRow, state: RunState, action: Validate) -> None:
@@ -56,9 +56,9 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     if attempt and (next_index(state.stages, steps) is None or ended.refused):
         passed = ended.step.passed and not ended.refused
         await judge_guidance(context, state, passed=passed and not any(one.flaky for one in steps))
-        if not ended.step.passed or (ended.refused and state_to_restore(state) is state.before[-1]):
-            await remember_failure(context, state, ended.fingerprints or state.failing)
-        outcome = make_validation(steps, refused=ended.refused is not None)
+        if not ended.step.passed or (ended.refused and goes_back_to(state) is state.before[-1]):
+            await record_dead_ends(context, state, ended.fingerprints or state.failing)
+        outcome = close(steps, refused=ended.refused is not None)
         if ended.refused:  # programs get the reason itself: it names the tests
             outcome = outcome.model_copy(update={"summary": english(make_reason("log.refused", why=ended.refused))})
         artifact = _artifact(row, attempt, outcome)
@@ -104,7 +104,7 @@ async def _ended(context: Context, row: RunRow, state: RunState, action: Validat
         stage=state.stages[index].name,
         step=step,
         fingerprints=prints,
-        printed={error: executed.errors[error].whole[:_MOST_WORDS] for error in prints[:_MOST_PRINTED]},
+        printed={error: executed.errors[error].whole[:_MAX_CHARS] for error in prints[:_MAX_PRINTED]},
     )
     more: dict[str, object] = {"attempt": state.counted} if attempt else {}
     if left is not None and (left.errors or left.named) and not attempt:
@@ -157,7 +157,7 @@ def _its_own(
 ) -> tuple[ValidationStep, tuple[str, ...], ExistingErrors | None]:
     """The step and its errors without those that this run is not to fix, and which of the base's are left alone."""
     stage, prints = state.stages[index], tuple(found)
-    if not_its_own(row.spec, stage.name, step, prints):
+    if is_tolerated(row.spec, stage.name, step, prints):
         passed = {"passed": True, "tolerated": True, "annotations": (), "failures": (), "failure_count": 0}
         return step.model_copy(update=passed), (), None
     if row.spec.pull is not None:
@@ -167,7 +167,7 @@ def _its_own(
     return *without_existing_errors(step, left or ExistingErrors(), prints), left
 
 
-def not_its_own(spec: RunSpec, stage: str, step: ValidationStep, prints: Sequence[str]) -> bool:
+def is_tolerated(spec: RunSpec, stage: str, step: ValidationStep, prints: Sequence[str]) -> bool:
     """Whether a failed check shows nothing but what the pull request is not to be blamed for."""
     if spec.pull is None or step.passed or step.cut_short:
         return False
@@ -210,14 +210,14 @@ def _guarded(context: Context, row: RunRow, state: RunState, stage: PipelineStag
     assert command is not None and snapshot is not None
 
     async def keep_edits() -> None:
-        await keep_found(context, row, state, tree, after=stage.name)
+        await save_edits(context, row, state, tree, after=stage.name)
 
     # in somebody's own tree what was altered may be that person's edit, of which the diff is then all that is left
     keeps = keep_edits if row.spec.workspace is not None else None
 
     async def run(grant: SandboxGrant) -> StepRun:
         once = partial(run_step, stage.name, command, tree.path, context.sandbox, grant=grant, mask=context.mask)
-        return await judged(tree, snapshot, once, mask=context.mask, before_restoring=keeps)
+        return await run_on_snapshot(tree, snapshot, once, mask=context.mask, before_restoring=keeps)
 
     return run
 

@@ -123,7 +123,7 @@ def test_an_unexpected_error_fails_its_delivery_with_the_traceback_in_the_log_an
     assert failed == ("failed", "a fault of Mendbot (ValueError); the log has the rest")
     assert (done[0], waiting) == ("done", (2,))
     (line,) = [line for line in logged() if line["level"] == "error"]
-    assert (line["event"], line["delivery"], line["kind"]) == ("pump_bug", "guid-0", "issues")
+    assert (line["event"], line["delivery"], line["kind"]) == ("delivery_bug", "guid-0", "issues")
     assert "Traceback" in line["exception"] and "Invalid isoformat string: 'no time'" in line["exception"]
 
 

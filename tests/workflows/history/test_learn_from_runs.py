@@ -22,7 +22,7 @@ from bot.workflows.kernel import settle_run
 from bot.workflows.runs.begin_local import begin_local
 from bot.workflows.runs.finish import finish, keep
 from bot.workflows.runs.loop import FIX_RUN
-from bot.workflows.tampering import loosened
+from bot.workflows.tampering import weakened_tests_reason
 from tests.workflows.conftest import Harness
 from tests.workflows.whole_run import ERROR, JUDGE, LUCKY, POLICY, Doer, go, judged, through, writes
 from tests.workflows.whole_run import told as events
@@ -295,7 +295,7 @@ async def test_a_pass_for_which_tests_or_checks_lost_their_force_teaches_nothing
         "pyproject.toml": "[tool.ruff.lint]\nignore = []\n",
     }
     before, after = commits(tmp_path, first, change)
-    why = await loosened(tmp_path / ".git", before, after)
+    why = await weakened_tests_reason(tmp_path / ".git", before, after)
     assert (why is None) == teaches, why
 
 

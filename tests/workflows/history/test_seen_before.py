@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bot.rules.failures.errors import fingerprints
-from bot.workflows.history.seen_before import with_memory
+from bot.workflows.history.seen_before import with_seen_before
 from bot.workflows.reporting.run_view import view_of
 from tests.workflows.conftest import Harness
 from tests.workflows.whole_run import ERROR, Doer, go, judged, writes
@@ -17,7 +17,7 @@ PRINT = fingerprints(ERROR)[0]
 
 async def _seen(at: Harness, run_id: str) -> tuple[tuple[str, int], ...]:
     row, state = await at.row(run_id), await at.state(run_id)
-    view = await with_memory(at.context, row, state, view_of(row, state))
+    view = await with_seen_before(at.context, row, state, view_of(row, state))
     assert all(since[:4].isdigit() for _, _, since in view.seen)
     return tuple((error, times) for error, times, _ in view.seen)
 

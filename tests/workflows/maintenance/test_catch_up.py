@@ -16,7 +16,7 @@ from bot.reports.locale.reasons import english
 from bot.store.database.database import now_ms
 from bot.store.inbox.deliveries import Delivery, Inbox
 from bot.workflows.maintenance import catch_up
-from bot.workflows.maintenance.catch_up import Sweep, catch_up_loop, look_at_threads
+from bot.workflows.maintenance.catch_up import RedeliverySweep, catch_up_loop, check_threads
 from tests.machine import PATIENCE_S, kept_port
 from tests.workflows.conftest import NAME, Harness
 
@@ -30,7 +30,7 @@ async def looked(at: Harness, meanwhile: Callable[[int], object]) -> tuple[str |
     assert await at.runs.create("run-1", at.spec(issues=issues, suggested_branch="fix/x"))
     at.github.world.close_issue(NAME, other, "ada")
     meanwhile(one)
-    await look_at_threads(at.context)
+    await check_threads(at.context)
     because = (await at.row("run-1")).cancel_because
     return because and english(because), [job.id for job in at.jobs]
 
@@ -40,7 +40,7 @@ def test_a_run_whose_issues_were_all_given_up_meanwhile_is_stopped_once(at_desk:
 
     async def work(at: Harness) -> tuple[str | None, list[str]]:
         stopped = await looked(at, lambda number: at.github.world.remove_label(NAME, number, "auto-fix", "ada"))
-        await look_at_threads(at.context)
+        await check_threads(at.context)
         assert len(at.jobs) == 1
         return stopped
 
@@ -78,10 +78,10 @@ def test_deliveries_that_failed_and_that_nobody_has_are_asked_for_again(at_desk:
         known = sent[0].guid  # it came, and GitHub never heard so
         await Inbox(at.database).accept(Delivery(id=known, event="issues", payload=b"{}", received_at=now_ms()))
         world.faults.add("GET", "/app/hook/deliveries", status=403, times=1)
-        first = Sweep(at.context, since)
+        first = RedeliverySweep(at.context, since)
         refused = await first.run()
         assert first.seen_to == since
-        second = Sweep(at.context, since)
+        second = RedeliverySweep(at.context, since)
         asked = await second.run()
         assert since < second.seen_to < datetime.now(UTC)
         assert refused == 0
@@ -146,7 +146,7 @@ def test_a_sweep_that_github_cuts_short_goes_on_where_it_was_and_asks_for_each_o
         lost = [one.guid for one in world.deliveries]
         last = world.deliveries[-1].id
         world.faults.add("POST", f"/app/hook/deliveries/{last}/attempts", status=503, times=3)
-        sweep = Sweep(at.context, datetime.now(UTC) - timedelta(days=3))
+        sweep = RedeliverySweep(at.context, datetime.now(UTC) - timedelta(days=3))
         with pytest.raises(Transient):
             await sweep.run()
         listed = at.requests("GET", "/app/hook/deliveries")
@@ -168,7 +168,7 @@ def test_what_was_sent_again_is_judged_by_its_newest_attempt(at_desk: AtDesk) ->
         world.wait_delivered()
         lost = len(world.deliveries)
         for _ in range(2):
-            assert await Sweep(at.context, since).run() == lost
+            assert await RedeliverySweep(at.context, since).run() == lost
             world.wait_delivered()
         return lost, len(world.deliveries), at.requests("POST", "/app/hook/deliveries/")
 

@@ -12,10 +12,12 @@ from tests.workflows.conftest import Harness
 
 def test_a_key_that_fits_is_seen(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> None:
-        assert [english(at.context.watch.github), english(at.context.watch.app)] == ["not asked yet"] * 2
+        assert [english(at.context.github_health.github), english(at.context.github_health.app)] == [
+            "not asked yet"
+        ] * 2
         await ask_github(at.context)
-        assert (at.context.watch.github, at.context.watch.app) == (ANSWERS, KEY_FITS)
-        assert at.context.watch.at is not None
+        assert (at.context.github_health.github, at.context.github_health.app) == (ANSWERS, KEY_FITS)
+        assert at.context.github_health.at is not None
 
     at_desk(work)
 
@@ -26,8 +28,8 @@ def test_a_key_or_app_that_does_not_fit_is_told_with_the_remedy(at_desk: AtDesk,
         await ask_github(at.context)
         at.github.world.faults.add("GET", "/app", status=status, times=9)
         await ask_github(at.context)
-        assert at.context.watch.github == ANSWERS and english(ANSWERS) == "answers"
-        assert words in english(at.context.watch.app) and at.context.watch.app != KEY_FITS
+        assert at.context.github_health.github == ANSWERS and english(ANSWERS) == "answers"
+        assert words in english(at.context.github_health.app) and at.context.github_health.app != KEY_FITS
 
     at_desk(work)
 
@@ -37,6 +39,6 @@ def test_what_was_known_of_the_key_stands_while_github_is_away(at_desk: AtDesk) 
         await ask_github(at.context)
         at.github.world.faults.add("GET", "/app", status=502, times=9)
         await ask_github(at.context)
-        assert (english(at.context.watch.github), at.context.watch.app) == ("does not answer", KEY_FITS)
+        assert (english(at.context.github_health.github), at.context.github_health.app) == ("does not answer", KEY_FITS)
 
     at_desk(work)

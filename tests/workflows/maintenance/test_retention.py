@@ -166,11 +166,11 @@ def test_a_mirror_is_tidied_once_a_week_and_not_under_a_run_that_lasts(at_desk: 
 
 
 def test_the_loop_forgets_what_is_old(at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cleanup, "TEND_S", 0)
+    monkeypatch.setattr(cleanup, "RECONCILE_S", 0)
 
     async def work(at: Harness) -> bool:
         await ended(at, "run-old", days=400)
-        loop = asyncio.create_task(cleanup.tend_loop(at.context))
+        loop = asyncio.create_task(cleanup.cleanup_loop(at.context))
         while await at.runs.get("run-old") is not None:  # noqa: ASYNC110  # the desk's own limit ends it
             await asyncio.sleep(0.01)
         loop.cancel()

@@ -14,6 +14,7 @@ from bot.model import Issue, Status, ValidationStep
 from bot.model.events.runs import RunEvent
 from bot.rules.reasons import quoted
 from bot.store.runs.reported import Published
+from bot.workflows.context import Loop
 from bot.workflows.kernel import publish_loop
 from bot.workflows.reporting.publish_run import publish
 from bot.workflows.runs.loop import FIX_RUN
@@ -215,7 +216,7 @@ def test_the_loop_tells_what_is_new_until_nothing_is(at_desk: AtDesk) -> None:
         loop = asyncio.create_task(publish_loop(at.context, FIX_RUN))
         at.github.world.faults.add("*", "/repos/.*", status=503, times=1)
         await at.runs.append("run-1", [started(), finished(Status.FAILED)])
-        at.context.wake["report"].set()
+        at.context.wake[Loop.RUN_REPORTS].set()
         async with asyncio.timeout(PATIENCE_S):
             while await at.runs.unreported():  # noqa: ASYNC110  # the state is in a database
                 await asyncio.sleep(0.02)

@@ -13,6 +13,7 @@ from bot.model.events.runs import SessionFinished
 from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import quoted
+from bot.workflows.context import Loop
 from bot.workflows.kernel import fail_run, settle_run, step_run
 from bot.workflows.maintenance.cleanup import sweep
 from bot.workflows.runs.begin import begin_run
@@ -175,7 +176,7 @@ def test_the_result_is_told_before_the_tree_is_removed(at_desk: AtDesk) -> None:
         await begin_run(at.context, row)
         tree = at.context.tree_path(row)
         ending = asyncio.create_task(finish(at.context, row, await at.state("run-1"), Status.FAILED, None))
-        await at.context.wake["report"].wait()
+        await at.context.wake[Loop.RUN_REPORTS].wait()
         there, status = tree.parent.exists(), (await at.row("run-1")).status
         await ending
         return status, there, tree.parent.exists()

@@ -12,7 +12,7 @@ from bot.model import Status
 from bot.model.events.runs import SessionFinished
 from bot.rules.reasons import quoted
 from bot.store.runs.runs import RunRow
-from bot.workflows.runs.form_groups import gather, gather_loop
+from bot.workflows.runs.form_groups import gather, grouping_loop
 from tests.machine import PATIENCE_S
 from tests.workflows.conftest import NAME, Harness
 
@@ -27,7 +27,7 @@ async def until(condition: Callable[[], Any], timeout_s: float = PATIENCE_S) -> 
 
 async def looping(at: Harness, work: Callable[[], Any]) -> Any:
     """Does the work while the loop runs."""
-    loop = asyncio.create_task(gather_loop(at.context))
+    loop = asyncio.create_task(grouping_loop(at.context))
     try:
         return await work()
     finally:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot.model import Loss
-from bot.workflows.runs.finish import clear_tree
+from bot.workflows.runs.finish import save_and_remove_tree
 from bot.workspace.worktree.registry import entries
 from tests.machine import PATIENCE_S
 from tests.workspace.git_scene import ROOT, ensure, plain
@@ -22,7 +22,7 @@ REF = "refs/mendbot/salvage/1"
 
 
 async def clear(mirror: Path, path: Path) -> Loss | None:
-    return await asyncio.wait_for(clear_tree(mirror, path, REF), PATIENCE_S)
+    return await asyncio.wait_for(save_and_remove_tree(mirror, path, REF), PATIENCE_S)
 
 
 def kept(mirror: Path) -> set[str]:
@@ -101,7 +101,7 @@ AS_SOMEBODY = """
 import asyncio, os, sys
 from pathlib import Path
 from bot.errors import Transient
-from bot.workflows.runs.finish import clear_tree
+from bot.workflows.runs.finish import save_and_remove_tree
 from bot.workspace.mirror.mirror import ensure_mirror, fetch
 from bot.workspace.mirror.remote import Remote
 from bot.workspace.worktree.registry import entries
@@ -129,7 +129,7 @@ async def main(root):
     (path / "closed.txt").chmod(0)
     (path / "sub").chmod(0)
     path.chmod(0)
-    assert await clear_tree(mirror, path, "refs/mendbot/salvage/1") is None
+    assert await save_and_remove_tree(mirror, path, "refs/mendbot/salvage/1") is None
     kept = plain("ls-tree", "-r", "--name-only", "refs/mendbot/salvage/1", cwd=mirror).split()
     assert {"closed.txt", "sub/new.txt"} <= set(kept), kept
     assert await entries(mirror) == () and not path.parent.exists()
@@ -140,7 +140,7 @@ async def main(root):
     (root / "foreign").rename(path / "foreign")
     for _ in range(3):
         try:
-            await clear_tree(mirror, path, "refs/mendbot/salvage/2")
+            await save_and_remove_tree(mirror, path, "refs/mendbot/salvage/2")
         except Transient as error:
             assert "could not be deleted" in str(error), error
         assert await entries(mirror) == () and not path.exists()
