@@ -56,9 +56,9 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     if attempt and (next_index(state.stages, steps) is None or ended.refused):
         passed = ended.step.passed and not ended.refused
         await judge_guidance(context, state, passed=passed and not any(one.flaky for one in steps))
-        if not ended.step.passed or (ended.refused and goes_back_to(state) is state.before[-1]):
+        if not ended.step.passed or (ended.refused and state_to_restore(state) is state.before[-1]):
             await record_dead_ends(context, state, ended.fingerprints or state.failing)
-        outcome = close(steps, refused=ended.refused is not None)
+        outcome = make_validation(steps, refused=ended.refused is not None)
         if ended.refused:  # programs get the reason itself: it names the tests
             outcome = outcome.model_copy(update={"summary": english(make_reason("log.refused", why=ended.refused))})
         artifact = _artifact(row, attempt, outcome)
