@@ -1,1 +1,1 @@
-"""The part of a log that shows people and agents a failure."""
+"""Excerpts of a log that show a failure to people and agents."""

@@ -1,5 +1,5 @@
-"""The lines of a log that show one failure, without what hides it: stacks of frameworks, tests that passed, progress.
-At most 40 lines and 3,000 characters, around the line that names what is wrong."""
+"""Selects the lines of a log that show one failure, without stacks of frameworks, passed tests and progress. There
+are at most 40 lines and 3,000 characters, around the line with the message."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _PROGRESS = re.compile(r"[.FEsxXR]{0,200}\s*\[\s*\d{1,3}%\]$|.{0,80}\d{1,3}%\|.{
 
 
 def block(lines: Sequence[str], message: str = "", head: str = "") -> str:
-    """The lines of one failure as people should read them, around the one that holds `message`; `head` stands above
-    them, such as the file that a row belongs to."""
+    """The lines of one failure for people, around the one with `message`; `head` is put above them, such as the file
+    of a row."""
     kept = _single_spaced(_own(lines[:_READ]))
     if head:
         kept.insert(0, head)

@@ -1,5 +1,5 @@
-"""The failures of a log as people should see them, each found in the whole log by what reads its tool's format: failed
-tests, findings of tools that judge code, what stopped an installer, and the end of a log of no known tool."""
+"""The failures of a whole log for people, each found by the reader of its tool's format: failed tests, findings of
+linters and type checkers, the error of an installer, and the end of a log of an unknown tool."""
 
 from __future__ import annotations
 

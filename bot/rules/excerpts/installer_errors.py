@@ -1,5 +1,5 @@
-"""Why an installer stopped, in its own words: npm, pnpm, yarn, bun, pip, uv, poetry, pdm, cargo, go.
-What one of them only reports of a script that failed is left to whoever reads that script's own log."""
+"""Finds the error with which an installer stopped: npm, pnpm, yarn, bun, pip, uv, poetry, pdm, cargo, go. The
+failure of a script that an installer runs is left to the readers of that script's own log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_LINES = 40
 
 
 class Stopped(NamedTuple):
-    """What is wrong, on one line, and the lines that show it."""
+    """The error in one line, and the lines that show it."""
 
     message: str
     lines: range

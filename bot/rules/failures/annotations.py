@@ -13,11 +13,11 @@ from bot.rules.failures.places import Place
 from bot.rules.failures.stack_frames import placed_findings
 
 MAX_ANNOTATIONS = 1_000
-"""Annotations of one output: more than a check run shows (200, T40), so that the gravest are among them and the others
-counted."""
+"""The limit of annotations of one output: more than a check run shows (200, T40), so that the gravest are among
+them."""
 
 NO_MESSAGE = "problem reported here"
-"""Of a place beside which the tool wrote nothing."""
+"""The message for a place without a message of the tool."""
 
 
 def find_annotations(log: Log, stage: str, limit: int = MAX_ANNOTATIONS) -> tuple[Annotation, ...]:

@@ -1,5 +1,5 @@
-"""Which lines of a log are no word of the tool's: the source that it shows around an error, the values of variables,
-and what a test printed. A docstring or a `raise` in there reads like an error, and is none that the check reported."""
+"""Finds the lines of a log that are not the tool's own messages: source code around an error, values of variables,
+and output of tests. A docstring or a `raise` in there looks like an error that the check did not report."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def is_framed(line: str) -> bool:
 
 
 class Echoes:
-    """What is known of a log's parts while its lines are gone through in order."""
+    """Tracks the parts of a log while its lines are read in order."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
@@ -53,7 +53,7 @@ class Echoes:
         self._compared = 0  # 1 in the head of a comparison, 2 in its lines
 
     def hides(self, index: int) -> bool:
-        """Whether the line is an echo. To be asked of every line, in order, empty ones included."""
+        """Whether the line echoes source. Call it for every line, in order, empty ones included."""
         line = self._lines[index]
         if not line:
             self._compared = 0 if self._compared == 2 else self._compared

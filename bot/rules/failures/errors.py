@@ -1,5 +1,5 @@
-"""What a failed check shows: its kind, the errors it shows as fingerprints, and the block to read first.
-All of it is read from the exit and the log alone, so a stored log can be judged again (REQ-RUN-005, REQ-RA-310)."""
+"""Reads a failed check: its kind, its errors as fingerprints, and the block to read first. Only the exit code and
+the log are needed, so a stored log can be read again (REQ-RUN-005, REQ-RA-310)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bot.rules.test_runners.failed_tests import FailedTest
 
 MAX_FINGERPRINTS = 200
 _MAX_LINES = 2_000
-"""Error lines normalised of one log; past them a log repeats itself."""
+"""The limit of error lines that are normalised of one log; a longer log repeats itself."""
 
 _BY_STAGE: dict[str, Classification] = {"lint": "lint", "typecheck": "type", "test": "test"}
 _SIGNALLED = frozenset(128 + number for number in (1, 2, 3, 4, 6, 7, 8, 9, 11, 13, 14, 15, 24, 25, 31))
@@ -103,7 +103,7 @@ _NUMBERED = re.compile(r"^(?:(not ok) \d+(?: -)?|\d{1,5}\))\s")
 
 
 class Printed(NamedTuple):
-    """An error in the tool's own words, at most one line, and the failed test that it is of; empty for none."""
+    """The tool's message for an error, in at most one line, and the failed test of the error; empty for none."""
 
     text: str
     test: str = ""
@@ -223,7 +223,7 @@ def _mark(row: re.Match[str]) -> str:
 
 
 def _asserted(lines: Sequence[str], first: int) -> tuple[int, str]:
-    """What the `E` lines say that begin there: the first of them, but for a traceback the error at its end."""
+    """The message of the `E` lines from there on: the first of them; of a traceback, the error at its end."""
     if _ASSERTED.match(lines[first]):
         for index in range(first + 1, min(len(lines), first + _MAX_ASSERTED)):
             if not lines[index].startswith("E"):
@@ -241,7 +241,7 @@ def _is_around(line: str) -> bool:
 
 
 def _may_tell(line: str) -> bool:
-    """A quick look that most lines of a log don't pass, so that the patterns need not be tried on them."""
+    """Whether a line may name an error; a quick test, so that the patterns need not be tried on most lines."""
     text = line.lower()
     return any(word in text for word in _SIGN_WORDS) or hints_at_place(line) or line.lstrip()[:1] in _BULLETS
 

@@ -1,5 +1,5 @@
-"""Whose failure it is when a check of a pull request fails: new with it, flaky, or there on its base already.
-All three follow from comparing runs: of the head, of the same head again, and of the base (spec H)."""
+"""Decides whether a failure of a pull request's check is new, flaky, or an existing failure of the base. All three
+follow from comparing runs: of the head commit, of the same commit again, and of the base (spec H)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NOT_RUN = "(could not run)"
 
 
 def shown(passed: bool, errors: Iterable[str]) -> tuple[str, ...]:
-    """What `judge_failures` is given of one run: nothing of one that passed, else its errors (`errors.printed_errors`),
-    `WHOLE` where it shows none."""
+    """The errors of one run for `judge_failures`: none of a run that passed, else its errors
+    (`errors.printed_errors`), or `WHOLE` where it shows none."""
     return () if passed else tuple(errors) or (WHOLE,)
 
 
@@ -47,7 +47,7 @@ def judge_failures(
 
 
 def _same(error: str) -> str:
-    """What identifies a failure: a test by its name."""
+    """The identity of a failure: of a test its name."""
     return test_of(error) or error
 
 
@@ -69,7 +69,7 @@ def _of_the_whole(errors: Sequence[str], again: Sequence[str] | None, base: Sequ
 
 
 def green(check: CheckStatus) -> bool:
-    """Whether there is nothing to run again: it is completed, and passed or was not to be run."""
+    """Whether the check needs no re-run: it is completed, and passed or was not to be run."""
     return check.status == "completed" and check.conclusion in ("success", "skipped")
 
 

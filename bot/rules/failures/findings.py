@@ -1,5 +1,5 @@
-"""What the problem matchers make of a line: readers that turn a match into a finding, its level, message and rule.
-What a reader needs from the lines around a place, it reads from there."""
+"""Readers that turn a match of a problem matcher into a finding with its level, message and rule. They read the
+lines around a place where they need them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from bot.rules.failures.warning_lines import graded
 
 _MAX_ROWS = 500
 NEAR = 60
-"""Lines looked at for the message or the file that belongs to a place; keeps a hostile log linear."""
+"""The number of lines that are searched for the message or the file of a place, so that a hostile log takes linear
+time."""
 
 
 Frame = Literal["", "javascript", "vitest", "go", "python", "pytest", "crash", "rust_panic", "rust_backtrace"]
-"""What a line is to a stack: a frame of some language's; `crash` is pytest's last one, `panic` heads a `backtrace`."""
+"""The part of a line in a stack: a frame of a language; `crash` is pytest's last frame; `rust_panic` begins a
+`rust_backtrace`."""
 
 
 class Finding(NamedTuple):

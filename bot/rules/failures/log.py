@@ -1,4 +1,4 @@
-"""The log of one execution: its lines, and what several rules need of them, each found once."""
+"""The log of one execution: its lines, and the failed tests and places in them, each found once."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The one owner of how an error is normalised, so that the same error has the same text on every machine and day.
-Masks what changes between two runs (directories, positions, addresses, ids, times, temporary names) and keeps what
-distinguishes errors: base names, error codes, numbers in the message (REQ-RA-310)."""
+"""Normalises errors, so that the same error has the same text on every machine and day. Parts that change between
+two runs are masked (directories, positions, addresses, ids, times, temporary names). Parts that distinguish errors
+stay: base names, error codes, numbers in the message (REQ-RA-310)."""
 
 from __future__ import annotations
 

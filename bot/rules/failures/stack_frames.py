@@ -1,5 +1,5 @@
-"""Of a stack of frames the one to show: that of the tree's own files which is nearest to the error.
-Python prints the error below its stack, and JavaScript, Go and Rust above theirs."""
+"""Selects the frame of a stack to show: the frame in the tree's own files that is nearest to the error. Python
+prints the error below its stack; JavaScript, Go and Rust print it above theirs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def placed_findings(places: Iterable[Place], lines: Sequence[str]) -> Iterator[F
 
 
 class _Stacks:
-    """What is known of the stacks so far, while a log is gone through."""
+    """Tracks the stacks while a log is read."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self.rust_panic: Finding | None = None
@@ -52,7 +52,7 @@ class _Stacks:
         self._shown_at = -_PYTEST_GAP  # the last line of a stack of which a frame was shown
 
     def ended(self, index: int, finding: Finding, path: str | None) -> Iterator[Finding]:
-        """The frame of the Python stack that this finding shows to be over."""
+        """The frame of the Python stack that ends before this finding."""
         pending = self._pending
         if pending is None or self._goes_on(pending, index, finding):
             return

@@ -1,4 +1,5 @@
-"""Which lines of a log warn: what a tool calls a warning, a note or a hint is no error, whatever its words are."""
+"""Finds the lines of a log that only warn: a warning, a note or a hint of a tool is no error, whatever its words
+are."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a change may touch: judges the paths, the diff texts and the results of everything that wants to alter a tree.
-Agents and diffs are untrusted (threats T20-T22), so this is asked first, and no refused path is ever written."""
+"""Decides what a change may touch, from its paths, its diff texts and its result. Agents and diffs are untrusted
+(threats T20-T22), so this comes first, and no refused path is ever written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bot.rules.reasons import all_reasons, make_reason
 MAX_FILES = 200
 MAX_BYTES = 1_000_000
 _MAX_NAMED = 5
-"""Refused paths that one reason names."""
+"""The limit of refused paths that one reason names."""
 REGULAR_MODES = ("100644", "100755")
 
 LOCK_FILES: tuple[str, ...] = (
@@ -45,7 +45,7 @@ _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why something may not be: a stable code that programs compare, and what names the path."""
+    """Why a change is refused: a stable code for programs, and a reason that names the path."""
 
     reason: str
     because: Reason
@@ -67,10 +67,10 @@ class Changed(Protocol):
 
 
 def check_path(path: str, protected: Sequence[str] = ()) -> Refusal | None:
-    """None where a change may write or delete `path` (relative to the tree, `/` between parts), else why not.
+    """Why a change may not write or delete `path` (relative to the tree, `/` between parts); None where it may.
 
-    Spellings that another file system takes for `.git` and the like count as such (git's verify_path,
-    core.protectHFS and core.protectNTFS)."""
+    Spellings that another file system treats as `.git` count as such (git's verify_path, core.protectHFS and
+    core.protectNTFS)."""
     shown = repr(path[:200])
     if any(unicodedata.category(char) in ("Cc", "Cs") or char in _BIDI for char in path):
         return _refusal("control_character", "control_name", path=shown)
@@ -94,8 +94,8 @@ def check_path(path: str, protected: Sequence[str] = ()) -> Refusal | None:
 
 
 def check_patch_text(text: str, path: str) -> Refusal | None:
-    """None where the diff is one that may be applied for `path` (checked apart): text, small, of regular modes,
-    and of no other file."""
+    """Why the diff may not be applied for `path` (which is checked apart); None where it is text, small, of regular
+    modes, and of no other file."""
     if _bytes(text) > MAX_BYTES:
         return _refusal("too_large", "diff_size", path=repr(path), most=f"{MAX_BYTES:,}")
     if "\0" in text:
@@ -110,8 +110,8 @@ def check_patch_text(text: str, path: str) -> Refusal | None:
 
 
 def check_changes(changed: Sequence[Changed], protected: Sequence[str] = ()) -> Refusal | None:
-    """What speaks against a tree's difference as a whole, for instance after an agent edited in place; the code is that
-    of the first refused path, the reason names up to five."""
+    """Why the difference of a whole tree is refused, for instance after an agent edited in place; None if it is not.
+    The code is that of the first refused path; the reason names up to five."""
     if len(changed) > MAX_FILES:
         return _refusal("too_many_files", "files", files=len(changed), most=MAX_FILES)
     if (total := sum(item.size for item in changed)) > MAX_BYTES:
@@ -120,12 +120,12 @@ def check_changes(changed: Sequence[Changed], protected: Sequence[str] = ()) -> 
 
 
 def refused_changes(changed: Sequence[Changed], protected: Sequence[str] = ()) -> tuple[tuple[str, Refusal], ...]:
-    """Each path that may not be changed as it was, with why; a caller can put these back and keep the rest."""
+    """Each refused path with its refusal; a caller can restore these and keep the rest."""
     return tuple((item.path, refusal) for item in changed if (refusal := _check_changed(item, protected)))
 
 
 def check_proposed(changes: Sequence[Change], protected: Sequence[str] = ()) -> Refusal | None:
-    """What speaks against an agent's proposal, before anything of it is looked at further; as `check_changes`."""
+    """Why an agent's proposal is refused, before anything else of it is read; as `check_changes`."""
     if len({change.path for change in changes}) > MAX_FILES:
         return _refusal("too_many_files", "files_proposed", files=len(changes), most=MAX_FILES)
     texts = [text for c in changes for text in (c.patch, c.fallback_content, c.content) if text]
@@ -142,7 +142,7 @@ def _check_proposed(change: Change, protected: Sequence[str]) -> Refusal | None:
 
 
 def _together(refusals: Sequence[Refusal]) -> Refusal | None:
-    """All of them as one: an agent can then leave out every one of them."""
+    """All refusals as one, so that an agent can leave out all of these paths."""
     reasons = tuple(dict.fromkeys(one.because for one in refusals))
     return Refusal(refusals[0].reason, all_reasons(reasons, _MAX_NAMED)) if reasons else None
 

@@ -1,6 +1,6 @@
-"""Whether a change only lays a file out otherwise: what a formatter does and no failing test is about.
+"""Decides whether a change only reformats a file, as a formatter does, which fixes no failing test.
 
-In doubt it is no such change: a fix that is passed over costs more than an attempt that shows nothing."""
+In doubt it is no such change: refusing a fix is worse than an attempt without effect."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ _CLOSING = frozenset({")", "]", "}"})
 
 
 def style_is_no_matter(standing: Validation | None) -> bool:
-    """Whether a check fails that judges what the code does, and none fails that judges how it is laid out."""
+    """Whether a check of the code's behavior fails, and no check of its style does."""
     failed = [step for step in standing.steps if not step.passed and not step.skipped] if standing else []
     return bool(failed) and not any(map(is_style, failed))
 
 
 def task_paths(focus: Collection[str], standing: Validation | None) -> frozenset[str]:
-    """The files that the task names or a failing check found fault with."""
+    """The files that the task or a finding of a failing check names."""
     steps = standing.steps if standing else ()
     return frozenset((*focus, *(one.path for step in steps if not step.passed for one in step.annotations)))
 
 
 def is_restyled(path: str, before: str, after: str) -> bool:
-    """Whether the two texts of the file say the same, but for white space, line breaks and the like; False for a kind
-    of file of which that can't be said."""
+    """Whether the two texts of the file differ only in white space, line breaks and the like; False for a kind of
+    file for which this cannot be decided."""
     kind = PurePosixPath(path).suffix.lower()
     if kind in _BRACES:
         alike = kind in _QUOTES_ALIKE
@@ -81,7 +81,7 @@ def _tokens(text: str, *, quotes_alike: bool) -> Iterator[str]:
 
 
 def _python(text: str) -> tuple[str, tuple[str, ...]]:
-    """What a module does, and its comments, which may speak to a checker."""
+    """The syntax tree of a module, and its comments, which may address a checker."""
     module = ast.parse(text)
     for node in ast.walk(module):
         if isinstance(node, ast.Constant):

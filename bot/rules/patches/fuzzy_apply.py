@@ -1,5 +1,5 @@
-"""Applies a diff by what its lines say and not by its numbers: models get counts, line numbers and white space wrong.
-All hunks are placed before anything is written, and what could be meant in two ways is refused (REQ-RUN-003)."""
+"""Applies a diff by its lines instead of its line numbers: models get counts, line numbers and white space wrong.
+All hunks are placed before anything is written, and an ambiguous hunk is refused (REQ-RUN-003)."""
 
 from __future__ import annotations
 
@@ -53,9 +53,8 @@ class _Sought:
 
 
 def matches_header_positions(original: str, hunks: Sequence[Hunk]) -> bool:
-    """Whether each hunk's header is right in all it states and its lines stand exactly there, so that `git apply` has
-    nothing to search for: it takes the nearest place that fits, or the end of the file for a hunk without context
-    after its changes."""
+    """Whether each hunk's header is correct and its lines are exactly there, so that `git apply` does not search. It
+    would take the nearest place that fits, or the end of the file for a hunk without context after its changes."""
     lines = original.removesuffix("\n").split("\n") if original else []
     shift = 0
     for hunk in hunks:
@@ -67,15 +66,15 @@ def matches_header_positions(original: str, hunks: Sequence[Hunk]) -> bool:
         first = starts[0] - 1 if old else starts[0]
         if starts[1] != first + shift + (1 if added + kept else 0) or lines[first : first + len(old)] != old:
             return False
-        if not _ends_as_said(hunk, first + len(old) == len(lines), original.endswith("\n")):
+        if not _newline_matches(hunk, first + len(old) == len(lines), original.endswith("\n")):
             return False
         shift += added + kept - len(old)
     return True
 
 
-def _ends_as_said(hunk: Hunk, at_end: bool, newline: bool) -> bool:
-    """Whether a hunk at the file's end, and no other, speaks of its last newline, and rightly; in the midst of a file
-    it needs context after its changes."""
+def _newline_matches(hunk: Hunk, at_end: bool, newline: bool) -> bool:
+    """Whether the hunk's note on the last newline is correct for a hunk at the end of the file, and missing for any
+    other. A hunk in the middle needs context after its changes."""
     marked = _marked(hunk)
     if at_end:
         return not hunk.old_lines or bool(marked & {"-", " "}) != newline
@@ -88,10 +87,11 @@ def _marked(hunk: Hunk) -> set[str]:
 
 
 def apply_fuzzily(original: str, hunks: Sequence[Hunk]) -> str | Unclear:
-    """The text after the diff, or why that isn't clear. It never adds, drops or repeats a line that the diff does not.
+    """The text after the diff, or why it cannot be applied without doubt. It never adds, removes or repeats a line that
+    the diff does not.
 
-    Line ends are the file's, and so is the missing last newline where the diff doesn't say otherwise; added lines are
-    indented as the file is, where the hunk's other lines prove the difference."""
+    The line ends stay, and so does a missing last newline unless the diff changes it. Added lines get the file's
+    indentation where the hunk's other lines prove the difference."""
     crlf = original.count("\r\n")
     if original.count("\r") != crlf or crlf not in (0, original.count("\n")):
         return Unclear("mixed_line_ends", make_reason("patch.mixed_line_ends"))
@@ -163,7 +163,7 @@ def _is_placeholder(line: str, text: Text) -> bool:
 
 
 def _settled(sought: Sequence[_Sought], text: Text) -> list[_Sought] | Unclear:
-    """With one place for each hunk."""
+    """The hunks with one place each."""
     settled: list[_Sought] = []
     for item in sought:
         found = item.found
@@ -178,7 +178,7 @@ def _settled(sought: Sequence[_Sought], text: Text) -> list[_Sought] | Unclear:
 
 
 def _same_result(item: _Sought, text: Text) -> tuple[HunkPlacement, ...]:
-    """One of the places, where they all come to the same: which of two equal lines goes, for instance."""
+    """One of the places, where all have the same result, such as which of two equal lines is removed."""
     results = set()
     for place in item.found[:20]:
         if None in place.inserted:
@@ -190,7 +190,7 @@ def _same_result(item: _Sought, text: Text) -> tuple[HunkPlacement, ...]:
 
 
 def _twins(item: _Sought, sought: Sequence[_Sought]) -> tuple[HunkPlacement, ...]:
-    """One place each, where as many equal hunks as there are places say the same."""
+    """One place for each of several equal hunks, where there are as many places."""
     twins = [other.number for other in sought if other.hunk.lines == item.hunk.lines]
     return (item.found[twins.index(item.number)],) if len(twins) == len(item.found) else ()
 
@@ -239,7 +239,7 @@ def _seen(item: _Sought, text: Text) -> list[MatchedLine]:
 
 
 def _edits(item: _Sought, text: Text, elsewhere: Sequence[MatchedLine]) -> list[_Edit] | Unclear:
-    """What a placed hunk does to the file; `elsewhere` is what all hunks of the diff show of the file."""
+    """The edits of a placed hunk; `elsewhere` is the matched lines of all hunks of the diff."""
     seen, place = _seen(item, text), item.found[0]
     edits = [_Edit(line, line + 1, (), item.number) for line in place.removed]
     for where, line in zip(sorted(item.body.added), place.inserted, strict=True):

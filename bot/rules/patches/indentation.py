@@ -137,8 +137,8 @@ def _shifted(indent: str, mapping: Mapping[str, str]) -> str | None:
 
 
 def _in_other_units(indent: str, mapping: Mapping[str, str]) -> str | None:
-    """Each step of the indentation is written in another way: four spaces for a tab, say. (That two spaces stand for
-    four is left out: at a single depth, or two that are far apart, a move looks the same.)"""
+    """Whether each step of the indentation is written in another way, such as four spaces for a tab. Two spaces for
+    four are not recognised: at a single depth, or two that are far apart, a shift looks the same."""
     for unit, other in _UNITS:
         if all(_converted(written, unit, other) == there for written, there in mapping.items()):
             return _converted(indent, unit, other)

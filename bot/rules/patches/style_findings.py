@@ -1,7 +1,7 @@
-"""Which files a project's own lint or format check found fault with, and which of them mechanical fixers may edit.
+"""Finds the files with findings of a project's own lint or format check, and those of them that mechanical fixers may
+edit.
 
-A formatter knows nothing of a task, so it is kept to files with findings that are there to be fixed anyway; documents
-and lock files are never its business."""
+A formatter does not know the task, so it only edits files with such findings, and never documents or lock files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def may_fix(path: str) -> bool:
 
 
 def style_findings(validation: Validation | None) -> StyleFindings:
-    """The files that the lint or format check of a validation found fault with; empty where it did not fail."""
+    """The files with findings of the lint or format check of a validation; empty where it did not fail."""
     lint: dict[str, None] = {}
     unformatted: dict[str, None] = {}
     for step in validation.steps if validation else ():
@@ -71,7 +71,7 @@ def about_style(text: str, findings: Sequence[Annotation]) -> bool:
 
 
 def keeps(before: Validation | None, after: Validation) -> bool:
-    """Whether what was done in a turn that costs nothing stays in the tree: all passed, or the check that failed before
-    passes. Half of it would only ride along with another agent's change."""
+    """Whether the change of a turn that costs no attempt stays in the tree: all checks pass, or the check that
+    failed before passes. A partial success would become part of another agent's change."""
     failed = next((at for at, step in enumerate(before.steps) if not step.passed), None) if before else None
     return after.passed or (failed is not None and failed < len(after.steps) and after.steps[failed].passed)

@@ -1,5 +1,5 @@
-"""SARIF 2.1.0 read as annotations: results as linters and scanners write them for other programs (OASIS SARIF 2.1.0).
-The file comes from code that nobody vouches for: each value is looked at before it is used, what is odd is left out."""
+"""SARIF 2.1.0 read as annotations: results as linters and scanners write them for other programs (OASIS SARIF
+2.1.0). The file is untrusted: each value is checked before it is used, and invalid ones are left out."""
 
 from __future__ import annotations
 

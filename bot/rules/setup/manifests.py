@@ -1,4 +1,5 @@
-"""What is read of a project's manifests. They are anybody's (T33): a value of the wrong kind counts as missing."""
+"""The fields that are read of a project's manifests. These are untrusted (T33): a value of the wrong type counts as
+missing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Which programs a command calls that a machine may lack, in which version the project pins them, and which program a
-command that ended early did not find."""
+"""Finds the programs that a command calls and a machine may lack, their version as the project pins it, and the
+program that a failed command did not find."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def program(argv: Sequence[str]) -> str:
 
 
 def lacking(argv: Sequence[str], output: str, tools: Collection[str]) -> str | None:
-    """The tool that was not found where a command could not start or ended with 127; `output` is its last output."""
+    """The tool that was missing where a command could not start or ended with 127; `output` is its last output."""
     if argv[0] in tools:
         return argv[0]
     if argv[0] not in ("env", "sh"):

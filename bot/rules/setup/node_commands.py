@@ -20,8 +20,9 @@ LOCKS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class NodeProject:
-    """What is known of a project where its packages are installed: its manager, the lock file's name or "", the content
-    of `package.json`, the text of pnpm's settings; whether Yarn is of the second line, and what stands before it."""
+    """The facts for installing a project's packages: its manager, the lock file's name or "", the content of
+    `package.json`, the text of pnpm's settings, whether Yarn is of the second line, and the words before Yarn's
+    command."""
 
     manager: str
     lock: str

@@ -11,7 +11,7 @@ from bot.rules.setup.manifests import BuildSystem, Poetry, Pyproject, Table, str
 from bot.rules.setup.requirement_files import name_of, normal
 
 _DEPTH = 10
-"""Groups and extras within each other; deeper ones are taken for a circle."""
+"""The limit of groups and extras within each other; deeper ones count as a circle."""
 
 
 @dataclass(frozen=True, slots=True)

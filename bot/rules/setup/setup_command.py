@@ -13,10 +13,11 @@ from bot.rules.setup.node_commands import locked
 
 @dataclass(frozen=True, slots=True)
 class PythonSetup:
-    """What is known of a Python project: `files` its file names, `tools` what its checks need and nothing declares.
+    """The facts about a Python project: `files` are its file names, `tools` are those that its checks need and nothing
+    declares.
 
-    `requirements` are its requirements files, `extras` and `groups` names of optional ones that its checks need;
-    `requires` is what it depends on, for a project that cannot be installed itself."""
+    `requirements` are its requirements files, `extras` and `groups` the names of optional ones that its checks need;
+    `requires` are its dependencies, for a project that cannot be installed itself."""
 
     files: Collection[str]
     manager: str = ""

@@ -1,1 +1,1 @@
-"""Checks that a change made blind: weakened tests, forced passes, edited configuration."""
+"""Finds changes that weaken checks: weakened tests, forced passes, edited configuration."""

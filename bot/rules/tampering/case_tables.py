@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 _MAX_CHARS = 200_000
-"""Characters of one table that are looked at."""
+"""The limit of characters that are read of one table."""
 
 _NAMED = (
     r"^(?:export |const |let |var |static |final |private |public )*(?P<name>[A-Za-z_]\w*)\b[^=\n]{0,120}=\s*(?=[\[({])"
@@ -58,7 +58,7 @@ def _is_table(name: str, code: str) -> bool:
 
 
 def _elements(code: str, start: int) -> Iterator[str]:
-    """What stands between the commas of the bracket that opens at `start`."""
+    """The elements, separated by commas, of the bracket that opens at `start`."""
     depth, last = 0, start + 1
     for piece in _PIECE.finditer(code, start, start + _MAX_CHARS):
         sign = piece[0]

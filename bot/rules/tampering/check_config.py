@@ -1,5 +1,6 @@
-"""Which files, or which parts of one, say what a check checks: an edit there can turn a failure green and fix nothing.
-A file that also serves other ends (`pyproject.toml`, `package.json`) is read, so that only its checks' part counts."""
+"""Finds the files, or the parts of a file, that configure checks: an edit there can make a failure pass without a
+fix. A file that also serves other purposes (`pyproject.toml`, `package.json`) is read, so that only its part for
+checks counts."""
 
 from __future__ import annotations
 
@@ -50,9 +51,10 @@ def is_config(path: str) -> bool:
 
 
 def settings(path: str, text: str | None) -> Mapping[str, object]:
-    """What the text sets for checks, by name, in a form that doesn't change with its layout; empty without a text.
+    """The settings for checks in the text, by name, in a form that does not change with its layout; empty without a
+    text.
 
-    A text that can't be read as what its name promises stands for itself, under the name `unreadable`."""
+    A text that cannot be parsed is one setting, named `unreadable`."""
     if text is None:
         return {}
     name = path.rpartition("/")[2]
@@ -65,8 +67,8 @@ def settings(path: str, text: str | None) -> Mapping[str, object]:
 
 
 def adds_harmless_settings(path: str, added: Iterable[str], *, new: bool) -> bool:
-    """Whether settings of these names, which a change adds to a file, take nothing from a check by themselves, though
-    one may be found by them from now on. A `pretest` runs within `test`, and make prefers a `GNUmakefile`."""
+    """Whether the settings that a change adds to a file, by their names, weaken no check by themselves. A `pretest`
+    does, as it runs within `test`, and so does a `GNUmakefile`, which make prefers."""
     if new and path.rpartition("/")[2] in ("GNUmakefile", "makefile"):
         return False
     return all(name.startswith(("script ", "target ")) and not _AROUND.match(name) for name in added)

@@ -1,5 +1,5 @@
-"""Finds what lets a test end before it has tested: a bare return, an exit with success, a failure that is caught and
-forgotten. It goes by the look of the text, one line or two."""
+"""Finds code that ends a test before it has tested: a bare return, an exit with success, a failure that is caught
+and ignored. It matches the text, one line or two at a time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _METHOD = re.compile(r"^\s+(?:async\s+)?def\s+test\w*")
 
 
 def quits(body: Sequence[str], family: str) -> int:
-    """How often a case's lines leave it early or swallow what fails in it."""
+    """How often the lines of a case end it early or ignore a failure in it."""
     return len(_IN_CASES[family].findall("\n".join(body)))
 
 

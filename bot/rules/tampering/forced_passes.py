@@ -1,5 +1,5 @@
-"""Finds what makes a check pass without running it as before: hooks that decide outcomes, files that stand in for a
-runner, code that asks whether tests run, assertions that are replaced. It goes by the look of the text."""
+"""Finds code that makes a check pass without a fix: hooks that decide outcomes, files in place of a runner, code
+that asks whether tests run it, assertions that are replaced. It matches the text."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ _RUST_TEST = re.compile(r"#\[(?:\w+::)*(?:test|rstest|test_case)\b")
 
 
 def forced_passes(path: str, before: str | None, after: str | None, *, tests: bool) -> Iterator[Reason]:
-    """A reason for each way in which the change of one file rigs what checks it; `tests` says that the file is one of
-    tests or of their support, which may ask what runs it and bring assertions of its own."""
+    """A reason for each way in which the change of one file forces checks to pass. `tests`: the file is a test or
+    supports tests, so it may ask which runner runs it and bring its own assertions."""
     if after is None:
         return
     if before is None and _STANDS_IN.search(path):
@@ -71,14 +71,14 @@ def forced_passes(path: str, before: str | None, after: str | None, *, tests: bo
 
 
 def stubbed_code(path: str, before: str | None, after: str | None) -> Iterator[Reason]:
-    """The reason for what tests share, in a change of tests alone, where it replaces code from now on."""
+    """A reason where a file that tests share replaces code, in a change of tests alone."""
     stub = _more(_STUBS, before, after or "")
     if stub:
         yield make_reason("rigged.stubs", path=path, what=stub.strip(" =("))
 
 
 def _turned_round(before: str, after: str) -> bool:
-    """Whether more tests of Rust must panic than were added."""
+    """Whether the change makes more existing Rust tests expect a panic than it adds tests."""
     panics, tests = (len(one.findall(after)) - len(one.findall(before)) for one in (_PANICS, _RUST_TEST))
     return panics > max(0, tests)
 

@@ -1,5 +1,5 @@
-"""Cases that a change takes out while their tests stay: rows of tables, early returns, swallowed failures, calls that
-are gone, tests where no runner collects them. Each has its reason."""
+"""Finds cases that a change removes although their tests remain: rows of tables, early returns, ignored failures,
+missing calls, tests that no runner collects. Each has its reason."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _rows(files: Sequence[ChangedTests]) -> Iterator[tuple[LossKind, str, Reason
 
 
 def _hurried(file: ChangedTests) -> str:
-    """The first test that was there before and leaves earlier now."""
+    """The first existing test that ends earlier than before."""
     known = {case.name: case.quits for case in file.before.cases}
     return next((_short(case.name) for case in file.after.cases if case.quits > known.get(case.name, case.quits)), "")
 

@@ -1,5 +1,5 @@
-"""Reads test files as tests: their cases, what each asserts, what is skipped, and which findings are silenced in place.
-It goes by the look of the text, so that it works for every language alike and for files that don't even parse."""
+"""Parses test files: their cases, the assertions of each, skips, and findings that are silenced in place. It matches
+the text, so it works for every language and for files that do not parse."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Case:
     lines: tuple[str, ...] = ()
     assertions: tuple[str, ...] = ()
     quits: int = 0
-    """How often it leaves early, or swallows what fails in it."""
+    """How often it ends early, or ignores a failure in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,8 @@ def is_snapshot(path: str) -> bool:
 
 
 def parse_tests(path: str, text: str, *, checked: bool = False) -> Reading:
-    """What the text holds of tests and of silenced findings; nothing where the language isn't known. A file that is
-    `checked`, as a check's command names it, is one of tests whatever its name."""
+    """The tests and silenced findings of the text; nothing where the language is unknown. A file that is `checked`,
+    as a check's command names it, counts as a test file whatever its name."""
     family = _family(path)
     if not family:
         return Reading()

@@ -1,5 +1,5 @@
-"""Tells a fix from a check made blind: tests deleted, skipped or emptied, findings silenced, configuration edited.
-A run that may do these would always end green, so the worst of them refuse an attempt (REQ-STOP-006)."""
+"""Distinguishes a fix from a weakened check: tests deleted, skipped or emptied, findings silenced, configuration
+edited. With these, a run could always pass, so the worst of them refuse an attempt (REQ-STOP-006)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.rules.tampering.lost_cases import ChangedTests, LossKind, collected_by_
 from bot.rules.tampering.test_source import Case, Reading, is_snapshot, is_test, parse_tests
 
 WEAKENED_TESTS = "weakened_tests"
-"""The reason with which an attempt fails that has a refusal."""
+"""The stop reason of an attempt with a refusal."""
 
 Severity = Literal["refuse", "note"]
 Kind = (
@@ -38,8 +38,8 @@ class FileTexts:
 
 @dataclass(frozen=True, slots=True)
 class Weakening:
-    """One way in which a change lets the checks see less. `because` names the path and what to do; its values are
-    untrusted. `refuse` fails the attempt, `note` is shown to the people who review it."""
+    """One way in which a change weakens the checks. `because` names the path and the remedy; its values are
+    untrusted. `refuse` fails the attempt, `note` is shown to reviewers."""
 
     severity: Severity
     kind: Kind
@@ -134,7 +134,7 @@ def _deleted(files: Sequence[_File]) -> Iterable[Weakening]:
 
 
 def _is_more_than_help(file: _File) -> bool:
-    """Whether a test file without cases that we can read had something to say: assertions, or a test's own name."""
+    """Whether a test file without readable cases had assertions, or the name of a test."""
     name = file.path.rpartition("/")[2]
     return bool(file.before.loose) or (is_test(name) and name != "conftest.py")
 

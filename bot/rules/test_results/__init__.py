@@ -1,1 +1,1 @@
-"""Which tests ran, what came of each, and whether the same ones ran after a change."""
+"""The tests that ran, their outcomes, and whether the same ones ran after a change."""

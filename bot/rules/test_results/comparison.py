@@ -20,15 +20,15 @@ _NAME_CHARS = 120
 _UNSTABLE = re.compile(
     r"0x[0-9a-fA-F]{4,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d[.\d]*)?)?"
 )
-"""What a name may hold that is another one in each run: an address, a UUID, the time."""
+"""The parts of a name that differ from run to run: an address, a UUID, the time."""
 
 _NUMBERED = re.compile(r" \(\d+\)$|#\d+$")
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What is to be thought of a check that passed. `refused` is why it counts as failed; `compared` is false where
-    the runner did not name its tests, so that exit status and fingerprints alone decided."""
+    """The verdict on a check that passed. `refused` is why it counts as failed. `compared` is false where the runner
+    did not name its tests, so that only exit status and fingerprints decided."""
 
     refused: Reason | None = None
     compared: bool = True
@@ -42,11 +42,11 @@ def judge_tests(
     red: bool,
     tolerated: Callable[[str], bool],
 ) -> Judgement:
-    """The verdict on a check that passed, by the tests that ran `before` the change and `after` it.
+    """The verdict on a check that passed, from the tests that ran `before` the change and `after` it.
 
     `files` are all files of the change with their texts, `red` is whether the check failed before it. A failed test
-    that is `tolerated` is not to be blamed on the change and may fail still; it need only have run. A renamed or moved
-    test is the same one where all that it asserts came along, and where it passed."""
+    that is `tolerated` was not caused by the change and may still fail; it only needs to run. A renamed or moved
+    test is the same test if it has the same assertions and passed."""
     if red:
         alone = _tests_alone(before, files)
         if alone is not None:
@@ -73,7 +73,7 @@ def may_be_tests_only(paths: Collection[str]) -> bool:
 
 
 def brought_along(suite: SuiteResult, files: Sequence[FileTexts]) -> SuiteResult:
-    """The suite without the tests that the change in `files` itself has added: who added one may take it away."""
+    """The suite without the tests that the change in `files` itself has added, which it may also remove."""
     old = {case.name for file in files for case in parse_tests(file.path, file.before or "").cases}
     new = {case.name for file in files for case in parse_tests(file.path, file.after or "").cases} - old
     kept = {name: outcome for name, outcome in suite.outcomes.items() if _parts(name)[1] not in new}
@@ -83,7 +83,7 @@ def brought_along(suite: SuiteResult, files: Sequence[FileTexts]) -> SuiteResult
 
 
 def _tests_alone(before: SuiteResult | None, files: Sequence[FileTexts]) -> Reason | None:
-    """Why a change is none of the code: it touches nothing but the tests that failed."""
+    """Why a change does not touch the code: it touches only the tests that failed."""
     if not may_be_tests_only([file.path for file in files]) or any(map(_is_code, files)):
         return None
     cases = {file.path: parse_tests(file.path, file.before or "") for file in files if file.before}
@@ -213,7 +213,7 @@ def _parameters(name: str) -> str:
 
 
 def _stem(name: str) -> str:
-    """Tests of one stem differ in their parameters alone, which may be other ones in each run."""
+    """The name without its parameters, which may differ from run to run."""
     return _stable(_NUMBERED.sub("", name.removesuffix(_parameters(name))))
 
 

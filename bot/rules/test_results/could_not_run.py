@@ -1,7 +1,7 @@
-"""Whether a command got to judge anything at all, or could not run: a tool, a script or a file is missing.
+"""Finds out whether a command could not run at all: a tool, a script or a file is missing.
 
-Only what a shell, an interpreter or a package manager reports of its own command counts; the same words amid a test's
-output are that test's."""
+Only messages of a shell, an interpreter or a package manager about its own command count; the same words in the
+output of a test do not."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from bot.rules.failures.log_lines import log_lines
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127
 _MAX_LENGTH = 200
 _LOOKED_AT = 20_000
-"""Characters of each end of a log: what could not run has printed little."""
+"""Characters that are read at each end of a log: a command that could not run has printed little."""
 
 _LAST_LINES = 8
-"""Where a command reports that it cannot start; what stands further up was printed by something that ran."""
+"""The last lines, in which a command reports that it cannot start; lines above them come from a program that ran."""
 
 _SHELL_LINES = (
     # dash: `sh: 1: pytest: not found`; bash: `sh: line 1: pytest: command not found`; busybox: `sh: pytest: not found`
@@ -53,7 +53,7 @@ _INSTALL_FAILED = re.compile(r"^(?:\S+: exit \d+ .*|nox > Command \S*python\S*) 
 _NO_PACKAGE = re.compile(r"^ERROR: No matching distribution found for (?P<what>[\w.-]+)")
 
 _NO_PROGRAM = re.compile(r"No such file or directory: '?([\w.+-]+)'?")
-"""The system's own words (`proc.ProcResult.spawn_error`) for a program that is nowhere on PATH."""
+"""The operating system's message (`proc.ProcResult.spawn_error`) for a program that is not on PATH."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class _Log:
 def could_not_run(
     command: str, exit_code: int | None, log: str, *, spawn_error: str | None = None
 ) -> CouldNotRun | None:
-    """What kept `command` from running; None where it ran, whatever it came to.
+    """Why `command` could not run; None where it ran, with any result.
 
-    A time-out or a signal is no hindrance: then it had begun. `log` has lost its control characters already."""
+    A command that timed out or was ended by a signal did run. `log` has no control characters."""
     if spawn_error is not None:
         missing = _NO_PROGRAM.fullmatch(spawn_error)
         hindrance: Hindrance = "not_found" if missing else "not_started"

@@ -165,7 +165,7 @@ def _tap(lines: Sequence[str]) -> SuiteResult:
 
 
 class SuitesAround:
-    """Tells the line of a suite from that of a test: it comes after lines that are indented further."""
+    """Distinguishes the line of a suite from that of a test: it comes after lines that are indented further."""
 
     def __init__(self) -> None:
         self._open: list[int] = []

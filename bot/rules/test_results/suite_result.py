@@ -1,5 +1,5 @@
-"""Which tests one execution of a check ran, and what came of each: the fact that a claim of a fix rests on.
-Names come from untrusted output, so their length and their number are bounded (REQ-STOP-006)."""
+"""The tests that one execution of a check ran, and their outcomes, on which the claim of a fix is based. Names come
+from untrusted output, so their length and number are limited (REQ-STOP-006)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.rules.failures.log_lines import plain
 CaseOutcome = Literal["passed", "failed", "skipped"]
 
 MAX_TESTS = 20_000
-"""Tests of one execution whose names are kept; of a larger suite the counts alone are compared."""
+"""The limit of test names that are kept of one execution; of a larger suite only the counts are compared."""
 
 _NAME_CHARS = 300
 _SHOWN_FAILING = 50
@@ -37,12 +37,12 @@ class SuiteResult(Model):
 
     @property
     def says_something(self) -> bool:
-        """Whether there is anything to compare with."""
+        """Whether it has names or counts to compare with."""
         return bool(self.outcomes) or (self.counts is not None and self.counts.ran > 0)
 
     def summary(self, log: str) -> SuiteSummary:
-        """What an event keeps of it: figures, the first failing names and a digest of all, never the whole list, which
-        is in that log."""
+        """The part that an event stores: figures, the first failing names and a digest of all. The whole list is in
+        that log."""
         counts = self.counts or SuiteCounts()
         text = "\n".join(f"{outcome} {name}" for name, outcome in sorted(self.outcomes.items()))
         return SuiteSummary(
@@ -81,7 +81,7 @@ def by_order(found: Iterable[tuple[str, CaseOutcome]]) -> dict[str, CaseOutcome]
 
 
 def joined(results: Iterable[SuiteResult]) -> SuiteResult | None:
-    """What several runners of one execution said together; None where none said anything."""
+    """The results of several runners of one execution, joined; None where there are none."""
     known = [one for one in results if one.says_something]
     if not known:
         return None

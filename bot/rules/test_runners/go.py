@@ -44,7 +44,7 @@ def read_go(lines: Sequence[str]) -> Iterator[Section]:
 
 
 def _go_printed_before(lines: Sequence[str]) -> dict[str, list[int]]:
-    """With `-v` a test speaks before it is known to have failed."""
+    """The lines that each test printed before its result, as it does with `-v`."""
     message: dict[str, list[int]] = {}
     for at, found in matching(lines, _GO_RUN, "=== "):
         end = until(lines, at, _GO_END)
@@ -53,7 +53,7 @@ def _go_printed_before(lines: Sequence[str]) -> dict[str, list[int]]:
 
 
 def _go_message(lines: Sequence[str]) -> str:
-    """What it panics with, else all that it prints at places: what it logs looks like what it fails with."""
+    """The panic message, else all that it prints with a place: log lines look the same as failures."""
     panics = [line for line in lines if line.startswith("panic: ")]
     if panics:
         return panics[0].removesuffix(" [recovered]")

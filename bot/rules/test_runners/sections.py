@@ -1,5 +1,5 @@
-"""The part of a test runner's log of one failed test: the value that the readers of each runner make, and
-what several of them need to read it."""
+"""The lines of one failed test in the log of a test runner, which all readers return, and functions that several
+readers share."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _COMPARED = re.compile(r"[-+] (?:Expected|Received)\s+[-+] \d+$|\+ expected - ac
 _MAX_CHARS = 400
 _MAX_DEPTH = 50
 MAX_TESTS = 2_000
-"""Failed tests read of one log, which is untrusted and of any length."""
+"""The limit of failed tests that are read of one log, which is untrusted and of any length."""
 
 
 class Section(NamedTuple):
-    """Lines of a log that belong to one failed test, by its name, and what is wrong in the tool's own words.
+    """Lines of a log that belong to one failed test, with its name and the tool's message.
 
-    Without a name they only repeat what stands elsewhere: a tree, a list of names, a diagnosis printed twice."""
+    Lines without a name repeat other lines: a tree, a list of names, a message printed twice."""
 
     name: str
     message: str
@@ -36,7 +36,7 @@ Reader = Callable[[Sequence[str]], Iterable[Section]]
 
 
 def summary_line(lines: Iterable[str]) -> str:
-    """What a failure's own lines say first: one line, with the values below it where it only announces them."""
+    """The message of a failure in one line, with the values below it where the first line only announces them."""
     message: list[str] = []
     for line in lines:
         text = line.strip()
@@ -72,7 +72,7 @@ def last_before(at: int, places: Sequence[int]) -> int | None:
 
 
 def single(at: int) -> Section:
-    """A line that repeats what stands elsewhere."""
+    """The section of one line that repeats other lines."""
     return Section("", "", range(at, at + 1))
 
 
