@@ -44,9 +44,9 @@ from bot.model.events.runs import (
 )
 from bot.model.reasons import ExplainedStop
 from bot.rules.runs.changes import AttemptChange
-from bot.rules.runs.executed_tests import attempted, refused, with_suite
 from bot.rules.runs.pipeline import next_index
 from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
+from bot.rules.runs.suite_state import attempted, refused, with_suite
 from bot.rules.runs.validation_outcome import validated, with_errors
 
 _ENDING = frozenset({NOTHING_OFFERED, SAME_PATCH})

@@ -22,8 +22,8 @@ from bot.model.pipeline import ExistingErrors, PipelineStage, WhatRan
 from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import Loss
 from bot.rules.runs.changes import AttemptChange, tried
-from bot.rules.runs.executed_tests import BeforeAttempt, SuiteSeen
 from bot.rules.runs.proven_resolutions import FirstSeen, ProvenResolution
+from bot.rules.runs.suite_state import BeforeAttempt, SuiteSeen
 from bot.rules.stop import trajectory
 
 NOTHING_OFFERED = "nothing_to_offer"

@@ -14,8 +14,8 @@ from bot.model import Repo
 from bot.model.events.pull_checks import PULL_CHECK_EVENTS, PullCheckEvent, PullFinished, PullStarted
 from bot.model.pulls import PullStatus
 from bot.model.reasons import ExplainedStop
-from bot.rules.pulls.spec import PullCheckSpec
-from bot.rules.pulls.state import PullCheckState, pull_check_state
+from bot.rules.pulls.check_spec import PullCheckSpec
+from bot.rules.pulls.check_state import PullCheckState, pull_check_state
 from bot.store.database.database import now_ms
 from bot.store.database.sql import insert
 from bot.store.database.tables import pull_runs as table

@@ -14,10 +14,10 @@ from bot.model import ValidationStep
 from bot.model.pipeline import PipelineStage, SuiteSummary, WhatRan
 from bot.model.reasons import Reason
 from bot.rules.failures.errors import Printed
-from bot.rules.runs.executed_tests import SuiteSeen
 from bot.rules.runs.existing_failures import names_test
 from bot.rules.runs.pipeline import CUSTOM
 from bot.rules.runs.state import RunState
+from bot.rules.runs.suite_state import SuiteSeen
 from bot.rules.tampering.weakened_tests import FileTexts
 from bot.rules.test_results.comparison import brought_along, judge_tests, may_be_tests_only
 from bot.rules.test_results.suite_result import SuiteResult

@@ -12,7 +12,7 @@ from bot.logs import get_logger
 from bot.model import Repo, Resolution, Status
 from bot.model.pulls import PullRequest
 from bot.rules.grouping.references import closes
-from bot.rules.pulls.state import PullCheckState
+from bot.rules.pulls.check_state import PullCheckState
 from bot.rules.runs.state import RunState
 from bot.store.history.outcomes import CheckOutcome
 from bot.store.runs.pull_runs import PullCheckRow

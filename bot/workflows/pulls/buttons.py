@@ -8,7 +8,7 @@ from bot.model.commands import SlashCommand
 from bot.model.reasons import ExplainedStop, Reason
 from bot.reports.commands.replies import refused_reply
 from bot.rules.failures.failure_origin import green
-from bot.rules.pulls.spec import MERGE_GROUP
+from bot.rules.pulls.check_spec import MERGE_GROUP
 from bot.rules.reasons import make_reason, quoted
 from bot.rules.triage.decisions import ButtonPressed
 from bot.rules.triage.pull_requests import RERUN

@@ -12,7 +12,7 @@ from typing import Literal
 from bot.errors import Refused
 from bot.model import SetupDone, SetupPlan
 from bot.reports.locale.reasons import english
-from bot.rules.pulls.state import PullCheckState
+from bot.rules.pulls.check_state import PullCheckState
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.checks.setup import SetupResult, get_cache, run_setup
 from bot.workflows.context import Context

@@ -28,7 +28,7 @@ from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import user_error
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.failure_origin import shown
-from bot.rules.pulls.state import (
+from bot.rules.pulls.check_state import (
     BeginPull,
     CheckBase,
     FinishPull,

@@ -9,7 +9,7 @@ from bot.model import CHECK_ORDER, Repo
 from bot.model.pulls import PullRequest
 from bot.model.reasons import ExplainedStop, Reason
 from bot.reports.pulls.unchecked_heads import awaiting_output
-from bot.rules.pulls.spec import MERGE_GROUP
+from bot.rules.pulls.check_spec import MERGE_GROUP
 from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import CheckMergeGroup, DropMergeGroup
 from bot.store.runs.pull_runs import PullCheckRow

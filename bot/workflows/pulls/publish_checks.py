@@ -12,8 +12,8 @@ from bot.model.pulls import CheckStatus, PullCheckReport
 from bot.reports.pulls.check_output import pull_check_output
 from bot.rules.excerpts.excerpts import evidence_of
 from bot.rules.failures.failure_origin import fixable
+from bot.rules.pulls.check_state import PullCheckState, checks_of
 from bot.rules.pulls.eligibility import from_fork_name
-from bot.rules.pulls.state import PullCheckState, checks_of
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 from bot.workflows.pulls.shared_heads import get_checks, newest_at

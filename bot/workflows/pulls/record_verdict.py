@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.model.events.pull_checks import PullCheckJudged
 from bot.model.pulls import CheckStatus, Failure
-from bot.rules.pulls.state import PullCheckState, failures_of
+from bot.rules.pulls.check_state import PullCheckState, failures_of
 from bot.store.database.database import now_ms
 from bot.store.history.outcomes import CheckOutcome
 from bot.store.runs.pull_runs import PullCheckRow

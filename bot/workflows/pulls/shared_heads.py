@@ -7,7 +7,7 @@ from bot.errors import Stale
 from bot.model import Repo
 from bot.model.pulls import CheckStatus
 from bot.rules.failures.failure_origin import green
-from bot.rules.pulls.state import checks_of
+from bot.rules.pulls.check_state import checks_of
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 

@@ -10,7 +10,7 @@ from bot.config import Policy
 from bot.model import Repo
 from bot.model.pulls import CheckStatus, PullRequest
 from bot.model.reasons import ExplainedStop, Reason
-from bot.rules.pulls.spec import MERGE_GROUP, PullCheckSpec
+from bot.rules.pulls.check_spec import MERGE_GROUP, PullCheckSpec
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 from bot.workflows.kernel import enqueue_run, stop_run

@@ -8,10 +8,10 @@ from bot.reports.locale.reasons import english
 from bot.rules.excerpts.excerpts import evidence_of
 from bot.rules.failures.failure_origin import NOT_RUN
 from bot.rules.history.recognition import recognised
-from bot.rules.runs.executed_tests import what_ran
 from bot.rules.runs.proof import proof_of
 from bot.rules.runs.run_metadata import attempts, run_metadata
 from bot.rules.runs.state import RunState
+from bot.rules.runs.suite_state import what_ran
 from bot.store.runs.runs import RunRow
 
 

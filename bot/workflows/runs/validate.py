@@ -16,12 +16,12 @@ from bot.reports.locale.reasons import english
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.failure_origin import NOT_RUN, WHOLE
 from bot.rules.reasons import make_reason
-from bot.rules.runs.executed_tests import state_to_restore
 from bot.rules.runs.existing_failures import existing_errors, without_existing_errors
 from bot.rules.runs.next_action import Validate
 from bot.rules.runs.pipeline import make_validation, next_index, no_command, skipped_step
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
+from bot.rules.runs.suite_state import state_to_restore
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
 from bot.store.database.database import now_ms
 from bot.store.history.outcomes import CheckOutcome

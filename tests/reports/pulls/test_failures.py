@@ -9,7 +9,7 @@ from bot.model.pulls import CheckStatus, PullCheckReport, Verdict
 from bot.reports.pulls.check_output import pull_check_output
 from bot.reports.pulls.failures import grouped_failures
 from bot.rules.failures.failure_origin import shown
-from bot.rules.pulls.state import CheckExecution, PullCheckState, failures_of
+from bot.rules.pulls.check_state import CheckExecution, PullCheckState, failures_of
 from tests.rules.failures.golden_logs import TREE, Golden, golden
 from tests.rules.failures.read_output import annotations, printed_errors
 

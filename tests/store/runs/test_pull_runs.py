@@ -17,7 +17,7 @@ from bot.model import Phase, Repo
 from bot.model.events.pull_checks import PullBaseChecked, PullCheckStarted, PullFinished, PullStarted
 from bot.model.pulls import CheckStatus
 from bot.model.reasons import ExplainedStop
-from bot.rules.pulls.spec import PullCheckSpec
+from bot.rules.pulls.check_spec import PullCheckSpec
 from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes

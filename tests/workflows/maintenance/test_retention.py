@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from bot.model import Status
 from bot.model.events.pull_checks import PullFinished
 from bot.model.events.runs import SessionFinished
-from bot.rules.pulls.spec import PullCheckSpec
+from bot.rules.pulls.check_spec import PullCheckSpec
 from bot.store.database.database import now_ms
 from bot.store.database.tables import pull_runs, runs
 from bot.store.retention import rows

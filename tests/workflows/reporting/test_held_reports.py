@@ -11,7 +11,7 @@ import pytest
 
 from bot.config import Policy
 from bot.model import Status
-from bot.rules.pulls.spec import PullCheckSpec
+from bot.rules.pulls.check_spec import PullCheckSpec
 from bot.workflows.job_table import RUN_KINDS
 from bot.workflows.kernel import publish_loop, settle_run
 from bot.workflows.pulls.publish_checks import publish_pull

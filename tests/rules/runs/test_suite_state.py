@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.model import Validation, ValidationStep
 from bot.model.events.runs import CheckEnded
 from bot.rules.runs.changes import AttemptChange
-from bot.rules.runs.executed_tests import BeforeAttempt, refused
 from bot.rules.runs.state import RunState
+from bot.rules.runs.suite_state import BeforeAttempt, refused
 from bot.rules.stop.trajectory import TrajectoryState
 from tests.run_events import run_event
 

@@ -16,8 +16,8 @@ from bot.model.events.pull_checks import PullCheckEvent
 from bot.model.pipeline import PipelineStage
 from bot.model.pulls import CheckStatus, Failure
 from bot.model.reasons import ExplainedStop
-from bot.rules.pulls.spec import PullCheckSpec
-from bot.rules.pulls.state import (
+from bot.rules.pulls.check_spec import PullCheckSpec
+from bot.rules.pulls.check_state import (
     BeginPull,
     CheckBase,
     CheckExecution,

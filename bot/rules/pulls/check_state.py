@@ -27,7 +27,7 @@ from bot.model.pulls import CheckStatus, Failure, PullStatus
 from bot.model.reasons import ExplainedStop
 from bot.rules.failures import failure_origin as verdict
 from bot.rules.failures.errors import Printed
-from bot.rules.pulls.spec import PullCheckSpec
+from bot.rules.pulls.check_spec import PullCheckSpec
 
 
 @dataclass(frozen=True, slots=True)
