@@ -1,4 +1,4 @@
-"""What the workflows are given: the stores, the doors to GitHub and to this machine, and who waits for whom."""
+"""What every workflow receives: the stores, the clients of GitHub and of this machine, and the worker's wake events."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def tree_path(home: Path, run_id: str, spec: RunSpec) -> Path:
 
 
 def session_dir(settings: Settings, run_id: str) -> Path:
-    """What a local session keeps outside its tree while it lasts."""
+    """The directory of a local session outside its tree, while it lasts."""
     return settings.home / "sessions" / run_id
 
 
@@ -73,7 +73,7 @@ class Stores:
 
     @classmethod
     def of(cls, database: Database, changes: Changes | None = None) -> Stores:
-        """All of them on one database; `changes` rings when a run's event was written."""
+        """All stores on one database; `changes` notifies of each run event that was written."""
         return cls(
             runs=Runs(database, changes),
             candidates=Candidates(database),
@@ -118,14 +118,14 @@ class Context:
     settings: Settings
     stores: Stores
     github_or_none: GitHub | None
-    """GitHub's; None where there is no App, as for a session on the command line."""
+    """None where there is no App, as for a session on the command line."""
     sandbox: Sandbox
     control: RunControl
     enqueue: Callable[[Job], Awaitable[None]]
     job_state: Callable[[str], Awaitable[JobState]]
     forget_jobs: Callable[[timedelta], Awaitable[int]]
     wake_job: Callable[[str], Awaitable[None]]
-    """Lets a job that waits go on at once, by its id; any other stays as it is."""
+    """Lets a job that waits continue at once, by its id; any other stays as it is."""
     developers: Callable[[RunRow], Sequence[Developer]]
     mask: Callable[[str], str]
     holds_secret: Callable[[str], bool]
@@ -133,7 +133,7 @@ class Context:
     health_answers: deque[GitHubHealth] = field(default_factory=lambda: deque((GitHubHealth(),), maxlen=1))
     """The last answer alone. Only `workflows.maintenance.github_health` appends to it; any thread may read it."""
     policy_reads: dict[str, asyncio.Task[tuple[Policy, str]]] = field(default_factory=dict)
-    """Policies that are being read at this moment, by repository; for `workflows.repo_config` alone."""
+    """Reads of policies that are under way, by repository; for `workflows.repo_config` alone."""
 
     @property
     def github_health(self) -> GitHubHealth:

@@ -1,4 +1,4 @@
-"""One agent asked for a change: what it left in the tree, or why that is no change to try."""
+"""Asks one agent for a change and examines it: the change that is in the tree, or why it is not tried."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ class AcceptedChange:
     patch: str
     notes: tuple[Reason, ...]
     refusals: tuple[Reason, ...] = ()
-    """Of agents that were asked before in the same attempt; all are to hear of it in the next."""
+    """Of agents that were asked before in the same attempt; the next attempt's prompt names them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedAgent:
     """Why an agent's answer is not tried, so that the next agent is asked.
 
-    `repeated` if it was a change that is known not to help; `refused` is the code of a refusal that the agent is to
-    hear of in the next attempt, empty where it offered nothing or repeats what it knows."""
+    `repeated`: the change is known not to help. `refused` is the code of a refusal that the next attempt's prompt
+    names; it is empty where the agent offered nothing or repeated itself."""
 
     agent: str
     why: Reason
     repeated: bool = False
     refused: str = ""
     touched: bool = True
-    """The tree may not be as it was before."""
+    """The tree may differ from how it was before."""
 
     @property
     def reason(self) -> Reason:
@@ -67,9 +67,9 @@ class SkippedAgent:
 async def ask(
     context: Context, row: RunRow, state: RunState, developer: Developer, task: AgentTask, tree: Tree
 ) -> AcceptedChange | SkippedAgent:
-    """What the agent's offer left in the tree, or why the next agent is asked."""
+    """The change that the agent made in the tree, or why the next agent is asked."""
     try:
-        return await _asked(context, row, state, developer, task, tree)
+        return await _propose(context, row, state, developer, task, tree)
     except UserError as error:
         if developer.name in FREE:
             return SkippedAgent(developer.name, make_reason("agent.misfit", why=error_reason(error)))
@@ -78,8 +78,8 @@ async def ask(
 
 
 @dataclass(frozen=True, slots=True)
-class _Left:
-    """What an agent left in the tree: the snapshot, and the paths in it that differ from how it was."""
+class _RawChange:
+    """An agent's change before it is examined: the snapshot of the tree, and the paths that differ from before."""
 
     proposal: Proposal
     fallbacks: tuple[str, ...]
@@ -87,7 +87,7 @@ class _Left:
     changed: tuple[PathChange, ...]
 
 
-async def _asked(
+async def _propose(
     context: Context, row: RunRow, state: RunState, developer: Developer, task: AgentTask, tree: Tree
 ) -> AcceptedChange | SkippedAgent:
     """As `ask`; raises UserError where the offer is refused or damaged."""
@@ -97,7 +97,7 @@ async def _asked(
     if proposal.untouched and not proposal.offered:
         return SkippedAgent(name, proposal.because or make_reason("agent.nothing"), touched=False)
     if state.branch and await tree.head() != base:
-        await tree.rewind(base, state.branch)  # outside the box an agent can commit; its change is taken from the tree
+        await tree.rewind(base, state.branch)  # an agent without a sandbox can commit; its change is read from the tree
     if not proposal.offered:
         return SkippedAgent(name, proposal.because or make_reason("agent.nothing"))
     protected = row.spec.policy.protected_paths
@@ -105,37 +105,37 @@ async def _asked(
     if proposal.changes:
         await tree.restore(before)  # what it also did by hand is not part of the offer
         fallbacks = (await apply_changes(tree, proposal.changes, protected=protected)).fallbacks
-    after, changed = await _outcome(tree, before)
-    if name in MECHANICAL and (beyond := _beyond(changed, task)):
-        await tree.restore(before, beyond)
-        after, changed = await _outcome(tree, before)
+    after, changed = await _snapshot(tree, before)
+    if name in MECHANICAL and (extra := _out_of_scope(changed, task)):
+        await tree.restore(before, extra)
+        after, changed = await _snapshot(tree, before)
     if not changed:
         return SkippedAgent(name, proposal.note or make_reason("agent.no_change"))
-    return await _judged(context, row, state, _Left(proposal, fallbacks, after, changed), tree)
+    return await _examine(context, row, state, _RawChange(proposal, fallbacks, after, changed), tree)
 
 
-async def _judged(
-    context: Context, row: RunRow, state: RunState, left: _Left, tree: Tree
+async def _examine(
+    context: Context, row: RunRow, state: RunState, change: _RawChange, tree: Tree
 ) -> AcceptedChange | SkippedAgent:
-    """What of the agent's change may stay; raises Refused where nothing may."""
-    before, name = state.snapshot, left.proposal.agent
+    """The part of the agent's change that may stay; raises Refused where none may."""
+    before, name = state.snapshot, change.proposal.agent
     assert before is not None
-    refusal = check_changes(left.changed, row.spec.policy.protected_paths)
+    refusal = check_changes(change.changed, row.spec.policy.protected_paths)
     if refusal is not None:
         raise refused(refusal.reason, refusal.because)
-    # the policy comes first: it keeps what is read here small
-    after, changed = left.snapshot, left.changed
+    # the policy comes first: it limits the size of what is read here
+    after, changed = change.snapshot, change.changed
     edited = [one.path for one in changed if not one.binary]
     read = await file_texts(tree.git_dir, before, after, [*edited, *SCRIPTS])
     files, scripts = read[: len(edited)], read[len(edited) :]
-    restyled = [] if row.spec.given else await _restyled(files, left, state)
-    if len(restyled) == len(changed):
-        raise refused(RESTYLED, make_reason("refused.restyled", paths=_named(restyled)))
-    if restyled:
-        await tree.restore(before, restyled)
-        after, changed = await _outcome(tree, before)
+    reformatted = [] if row.spec.given else await _reformatted(files, change, state)
+    if len(reformatted) == len(changed):
+        raise refused(RESTYLED, make_reason("refused.restyled", paths=_named(reformatted)))
+    if reformatted:
+        await tree.restore(before, reformatted)
+        after, changed = await _snapshot(tree, before)
     commands = [stage.command.text for stage in state.stages if stage.command]
-    files = tuple(one for one in files if one.path not in restyled)
+    files = tuple(one for one in files if one.path not in reformatted)
     patch, notes = await asyncio.gather(
         _diff(tree, before, after), check_weakened_tests(files, scripts, named=state.focus, commands=commands)
     )
@@ -146,22 +146,24 @@ async def _judged(
     tried = await tried_before(context, row, state, patch)
     if tried is not None:
         return SkippedAgent(name, tried, repeated=True)
-    if restyled:
-        notes = (*notes, make_reason("note.reformatted", paths=_named(restyled)))
-    return AcceptedChange(left.proposal, after, paths, left.fallbacks, patch, notes)
+    if reformatted:
+        notes = (*notes, make_reason("note.reformatted", paths=_named(reformatted)))
+    return AcceptedChange(change.proposal, after, paths, change.fallbacks, patch, notes)
 
 
-def _beyond(changed: Sequence[PathChange], task: AgentTask) -> list[str]:
-    """What a mechanical agent did beside editing files with findings."""
+def _out_of_scope(changed: Sequence[PathChange], task: AgentTask) -> list[str]:
+    """The paths that a mechanical agent changed beside editing files with findings."""
     return [one.path for one in changed if one.path not in task.style.files or one.status != "M"]
 
 
-async def _restyled(files: Sequence[FileTexts], left: _Left, state: RunState) -> list[str]:
-    """The files that the change only lays out otherwise, where that can't be what is asked for."""
+async def _reformatted(files: Sequence[FileTexts], change: _RawChange, state: RunState) -> list[str]:
+    """The files that the change only reformats, where the task cannot be about formatting."""
     if not style_is_no_matter(state.standing):
         return []
     asked = task_paths(state.focus, state.standing)
-    edited = {one.path for one in left.changed if one.status == "M" and one.old_mode == one.new_mode and not one.binary}
+    edited = {
+        one.path for one in change.changed if one.status == "M" and one.old_mode == one.new_mode and not one.binary
+    }
 
     def judged() -> list[str]:
         return [
@@ -180,14 +182,14 @@ def _named(paths: Sequence[str]) -> str:
     return ", ".join(paths[:_PATHS_SHOWN]) + (", …" if paths[_PATHS_SHOWN:] else "")
 
 
-async def _outcome(tree: Tree, before: str) -> tuple[str, tuple[PathChange, ...]]:
-    """The tree as it is now, and the paths that differ from how it was."""
+async def _snapshot(tree: Tree, before: str) -> tuple[str, tuple[PathChange, ...]]:
+    """A snapshot of the tree as it is now, and the paths that differ from before."""
     after = await tree.snapshot()
     return after, await tree.changed(before, after)
 
 
 async def _diff(tree: Tree, before: str, after: str) -> str:
-    """The change as text. What passed the policy is small when written, but a file that was taken away may be huge."""
+    """The change as text. The policy limits what is written, but a file that was deleted may be huge."""
     try:
         return await tree.diff(before, after)
     except GitError as error:

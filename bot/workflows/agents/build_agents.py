@@ -1,4 +1,4 @@
-"""The agents of a run, built from its specs: what each is given, and no more (REQ-RUN-008).
+"""The agents of a run, built from its specs with no more rights than each needs (REQ-RUN-008).
 
 A repository's own configuration may name the operator's `command` agent but cannot lend its own command line the
 operator's variables, paths or network: those belong to MENDBOT_AGENT_COMMAND and to what the operator names with
@@ -140,7 +140,7 @@ def kit_dir(settings: Settings, run_id: str) -> Path:
 
 
 def runner_in(sandbox: Sandbox, git_dirs: tuple[Path, ...]) -> Runner:
-    """A runner for agents: the box, with the git directories that the tree's `.git` file names."""
+    """A runner for agents: the sandbox, with the git directories that the tree's `.git` file names."""
 
     async def run(
         command: ShellCommand,

@@ -1,5 +1,5 @@
-"""Which tests a check ran: asked for as it runs, kept beside its log, and compared with those before the change
-(REQ-STOP-006). The judgement is the rules' (`rules.test_results.comparison`)."""
+"""The tests that a check ran: reported as it runs, stored beside its log, and compared with those before the change
+(REQ-STOP-006). `rules.test_results.comparison` decides."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from bot.workspace.sandbox.bubblewrap import SandboxGrant
 log = get_logger()
 
 Run = Callable[[SandboxGrant], Awaitable[StepRun]]
-"""Runs a stage's command with what it is granted."""
+"""Runs a stage's command with these grants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ class Executed:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How the tests of a check that passed compare with those before the change, and why it is refused, if so."""
+    """How the tests of a check that passed compare with those before the change, and why the change is refused, if it
+    is."""
 
     what_ran: WhatRan
     refused: Reason | None = None
@@ -62,7 +63,8 @@ def runs_tests(stage: PipelineStage) -> bool:
 async def execute(
     context: Context, row: RunRow, stage: PipelineStage, tree: Tree, grant: SandboxGrant, run: Run
 ) -> Executed:
-    """Run a stage's command once; where it could not bear to be asked for its tests, once more without asking."""
+    """Run a stage's command once, with a request to report its tests. Where that request makes it fail, run it again
+    without."""
     assert stage.command is not None
     if not runs_tests(stage):
         ended = await run(grant)
@@ -75,8 +77,8 @@ async def execute(
         return Executed(ended.step, ended.log, ended.parsed.errors, suite)
 
 
-def keep(context: Context, row: RunRow, name: str, suite: SuiteResult) -> SuiteSummary:
-    """What the event of a check keeps of its tests; the whole list goes to a log beside it."""
+def save_suite(context: Context, row: RunRow, name: str, suite: SuiteResult) -> SuiteSummary:
+    """A summary of a check's tests for its event; the whole list goes to a log beside it."""
     listed = write_log(context.settings.home, row.id, f"{name}.tests.json", suite.model_dump_json().encode())
     return suite.summary(listed)
 
@@ -84,7 +86,7 @@ def keep(context: Context, row: RunRow, name: str, suite: SuiteResult) -> SuiteS
 async def compare(
     context: Context, row: RunRow, state: RunState, tree: Tree, stage: int, executed: Executed
 ) -> Compared | None:
-    """How the tests of a stage that passed after an attempt compare; None where it runs none, or none of its own."""
+    """Compare the tests of a stage that passed after an attempt; None where it runs none, or none of its own."""
     seen = next((one for one in state.suites if one.stage == stage), None)
     if seen is None:
         silent = executed.suite is None and _has_better(state, stage)
@@ -100,7 +102,7 @@ async def compare(
     files = await _files(state, tree, state.snapshot or "", paths) if alone else ()
     tolerated = _tolerated(row, executed.step)
     found = judge_tests(before, executed.suite, files, red=red, tolerated=tolerated)
-    if found.refused is not None and not alone:  # the texts tell whether a test was but renamed or moved
+    if found.refused is not None and not alone:  # by the texts a test that was only renamed or moved is recognised
         files = await _files(state, tree, state.snapshot or "", paths)
         found = judge_tests(before, executed.suite, files, red=red, tolerated=tolerated)
     return Compared("compared" if found.compared else "unnamed", found.refused)

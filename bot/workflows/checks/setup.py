@@ -1,4 +1,4 @@
-"""A setup plan, carried out in a tree: its log, the files it had changed, and what events tell of its steps."""
+"""Runs a setup plan in a tree: its log, the files that it changed, and its steps as events record them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bot.workspace.setup.install import Installed, StepDone, install
 
 @dataclass(frozen=True, slots=True)
 class SetupResult:
-    """A setup that has ended. `snapshot` is the tree that checks begin with, `restored` the commit's files that setup
+    """The result of a setup. `snapshot` is the tree that checks begin with, `restored` the commit's files that setup
     had changed, `log` is masked."""
 
     steps: tuple[SetupDone, ...]
@@ -57,7 +57,7 @@ async def run_setup(
     cache: DependencyCache | None,
     before_restoring: Callable[[], Awaitable[None]] | None = None,
 ) -> SetupResult:
-    """Carry out the plan in the tree of the commit `base`, whose files are restored where setup changed them."""
+    """Run the plan in the tree of the commit `base`, whose files are restored where setup changed them."""
     installed = await install(plan, tree.path, context.sandbox, grant=grant, cache=cache, mask=context.mask)
     if before_restoring is not None:
         await before_restoring()
@@ -80,7 +80,7 @@ def plan_text(plan: SetupPlan, mask: Callable[[str], str]) -> str:
 
 
 def planned_steps(plan: SetupPlan, mask: Callable[[str], str]) -> tuple[SetupDone, ...]:
-    """The steps of a plan that has not begun, as events tell of them."""
+    """The steps of a plan that has not begun, as events record them."""
     return tuple(
         SetupDone(command=mask(step.text), because=step.because, passed=False, optional=step.optional)
         for step in plan.steps
@@ -106,11 +106,11 @@ def _log(installed: Installed, mask: Callable[[str], str]) -> str:
 def _output(done: StepDone, mask: Callable[[str], str]) -> str:
     if done.result is None:
         return english(make_reason("log.kept"))
-    said = mask(done.result.output.decode("utf-8", "replace")).rstrip()
+    output = mask(done.result.output.decode("utf-8", "replace")).rstrip()
     if done.passed:
-        return said
+        return output
     note = english(make_reason("log.optional")) if done.step.optional else ""
-    return "\n".join(part for part in (said, mask(english(_failure(done.result))), note) if part)
+    return "\n".join(part for part in (output, mask(english(_failure(done.result))), note) if part)
 
 
 def _failure(result: ProcResult) -> Reason:

@@ -1,5 +1,5 @@
-"""What is done about a decision. Each may be done again after a crash: rows and jobs are made once, and GitHub is told
-once."""
+"""Carries out decisions. Each may be carried out again after a crash: rows and jobs are made once, and each report is
+published once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bot.rules.triage.decisions import (
     SyncPull,
 )
 from bot.store.database.database import now_ms
-from bot.store.inbox.candidates import QueuedIssue as Waiting
+from bot.store.inbox.candidates import QueuedIssue
 from bot.workflows.commands.accept import accept
 from bot.workflows.context import Context
 from bot.workflows.kernel import stop_run
@@ -41,7 +41,7 @@ async def dispatch(context: Context, decision: Decision, policy: Policy) -> Reas
     """Carry out a decision. Returns the result where it is not the decision's own reason, else None."""
     match decision:
         case QueueIssue():
-            await _wait_quietly(context, policy, decision)
+            await _queue_issue(context, policy, decision)
         case CancelRun():
             await _stop_issue(context, decision, policy)
         case StopInstallation():
@@ -74,8 +74,8 @@ async def dispatch(context: Context, decision: Decision, policy: Policy) -> Reas
     return None
 
 
-async def _wait_quietly(context: Context, policy: Policy, candidate: QueueIssue) -> None:
-    waiting = Waiting(
+async def _queue_issue(context: Context, policy: Policy, candidate: QueueIssue) -> None:
+    waiting = QueuedIssue(
         repo=candidate.repo,
         issue=candidate.issue_number,
         at=now_ms(),
@@ -92,20 +92,20 @@ async def _stop_issue(context: Context, decision: CancelRun, policy: Policy) -> 
 
 
 async def _stop_installation(context: Context, decision: StopInstallation) -> None:
-    """Stop what runs and waits there, without a further word to GitHub: the App may no longer speak."""
+    """Stop what runs and waits there, and hold its reports: the App may publish nothing there any more."""
 
-    def meant(repo: Repo) -> bool:
+    def is_affected(repo: Repo) -> bool:
         named = decision.repositories is None or repo.full_name in decision.repositories
         return named and repo.installation_id == decision.installation_id
 
     for burst in await context.stores.candidates.bursts():
-        for number in burst.issues if meant(burst.repo) else ():
+        for number in burst.issues if is_affected(burst.repo) else ():
             await context.stores.candidates.drop(burst.repo, number)
     for row in await context.stores.runs.unfinished():
-        if row.spec.repo is not None and meant(row.spec.repo):
+        if row.spec.repo is not None and is_affected(row.spec.repo):
             await context.stores.runs.hold_reports(row.id)
             await cancel_run(context, row, decision.because)
     for checks in await context.stores.pulls.unfinished():
-        if meant(checks.spec.repo):
+        if is_affected(checks.spec.repo):
             await context.stores.pulls.hold_reports(checks.id)
             await stop_run(context, PULL_CHECK, checks, ExplainedStop.of("cancelled", decision.because))

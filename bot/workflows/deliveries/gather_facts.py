@@ -1,4 +1,4 @@
-"""What must be known to decide about an event, and nothing else: the policy, who acted, how things are now."""
+"""Reads the facts that the decision about an event needs: the policy, the sender's permission, GitHub's state now."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from bot.workflows.repo_config import get_policy
 
 _ON_ISSUES = (IssueLabeled, IssueUnlabeled, IssueClosed)
 _COMMENTS = (CommentCreated, CommentEdited)
-_PRESSED = (CheckRunRerequested, CheckRunRequestedAction, CheckSuiteRerequested)
+_BUTTONS = (CheckRunRerequested, CheckRunRequestedAction, CheckSuiteRerequested)
 _COMMANDED = re.compile(r"(?:\A|[\r\n])[^\w/\r\n]*/[a-zA-Z]")
-"""A line that may be a command, in whatever short form and whatever unseen signs are before it; most comments have
-none and cost no request."""
+"""A line that may be a command, in any short form and behind any invisible characters. Most comments have none and cost
+no request."""
 
 
 async def get_facts(context: Context, event: Event, login: str) -> tuple[Policy, Facts]:
-    """The policy where the decision depends on it, and the facts that `triage.decide` looks at."""
+    """The policy, where the decision depends on it, and the facts that `triage.decide` needs."""
     if isinstance(event, _COMMENTS):
         return await _of_comment(context, event, login)
     policy = await _policy(context, event, login)
-    if isinstance(event, _PRESSED):
-        return policy, await _asked(context, event, issues.needs(event, policy, login), login)
+    if isinstance(event, _BUTTONS):
+        return policy, await _permission_and_pull(context, event, issues.needs(event, policy, login), login)
     if not isinstance(event, _ON_ISSUES):
         return policy, Facts(app_login=login)
     needs = issues.needs(event, policy, login)
@@ -56,7 +56,7 @@ async def get_facts(context: Context, event: Event, login: str) -> tuple[Policy,
 
 
 async def _of_comment(context: Context, event: CommentCreated | CommentEdited, login: str) -> tuple[Policy, Facts]:
-    """The policy (for its short forms) and the permission are asked for at once: somebody waits for the eyes."""
+    """The policy (for its short forms) and the permission are read concurrently, as a person waits for the reaction."""
     nothing = Facts(app_login=login)
     if not _COMMANDED.search(event.body) or event.repo.installation_id == 0:
         return Policy(), nothing
@@ -66,12 +66,14 @@ async def _of_comment(context: Context, event: CommentCreated | CommentEdited, l
             return Policy(), nothing
         policy, _ = await get_policy(context, event.repo)
         needs = issues.needs(event, policy, login)
-        return policy, await _asked(context, event, needs, login)
-    (policy, _), facts = await asyncio.gather(get_policy(context, event.repo), _asked(context, event, plain, login))
+        return policy, await _permission_and_pull(context, event, needs, login)
+    (policy, _), facts = await asyncio.gather(
+        get_policy(context, event.repo), _permission_and_pull(context, event, plain, login)
+    )
     return policy, facts
 
 
-async def _asked(
+async def _permission_and_pull(
     context: Context,
     event: CommentCreated | CommentEdited | CheckRunRerequested | CheckRunRequestedAction | CheckSuiteRerequested,
     needs: Needs,
@@ -86,11 +88,11 @@ async def _asked(
 
 
 async def _policy(context: Context, event: Event, login: str) -> Policy:
-    """The repository's policy where the decision depends on it; our own doings never do."""
+    """The repository's policy, where the decision depends on it; for the App's own events it never does."""
     if not isinstance(event, _ON_ISSUES) or event.sender == login or event.repo.installation_id == 0:
         return Policy()
     if isinstance(event, IssueClosed) and not (await open_work(context, event.repo, event.issue.number))[0]:
-        return Policy()  # most closings are none of our business, and worth no request
+        return Policy()  # no request for the many issues that Mendbot does not work on
     return (await get_policy(context, event.repo))[0]
 
 

@@ -1,6 +1,6 @@
-"""From stored deliveries to decisions: parse, fetch the facts that matter, decide, act, and write down the because.
+"""Processes stored deliveries: parses each, reads the facts, decides, acts, and records the reason.
 
-It runs behind the acknowledgement and never slows it; what fails in passing waits and is tried again, for an hour."""
+This runs after the acknowledgement and never slows it. A transient failure is tried again for an hour."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from bot.workflows.job_runner import MAX_FAULTS, backoff_s, persistently
 BATCH = 64
 IDLE_S = 5.0
 MAX_DELIVERIES = 512
-"""Deliveries taken up at once, most of which may be waiting for GitHub to recover."""
+"""Deliveries in process at once; most of them may be waiting for GitHub to recover."""
 
 AT_ONCE = 16
-"""Of these, the ones that are asking GitHub something (it allows 100 requests at once)."""
+"""Of these, the ones that send requests to GitHub (it allows 100 at once)."""
 
 log = get_logger()
 
 
 async def deliveries_loop(context: Context) -> None:
-    """Take up waiting deliveries as they come; looks on its own too, for rows another process stored."""
+    """Process waiting deliveries as they come. It also polls, for rows that another process stored."""
     await persistently("deliveries", DeliveryProcessor(context).run)
 
 
 class DeliveryProcessor:
-    """The deliveries in hand. Those about one issue are handled in the order in which they came; no other waits for
-    them, and none waits while another is held up by GitHub."""
+    """The deliveries in process. Those of one issue are processed in the order of their arrival; no other delivery
+    waits for them, and none waits while GitHub delays another."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -58,8 +58,8 @@ class DeliveryProcessor:
         wake = self._context.wake[Loop.DELIVERIES]
         while True:
             wake.clear()
-            room = min(BATCH, MAX_DELIVERIES - len(self._tasks))
-            batch = await self._context.stores.deliveries.take(room) if room > 0 else ()
+            free = min(BATCH, MAX_DELIVERIES - len(self._tasks))
+            batch = await self._context.stores.deliveries.take(free) if free > 0 else ()
             for delivery in batch:
                 task = asyncio.create_task(self._handle(delivery))
                 self._tasks.add(task)
@@ -77,7 +77,7 @@ class DeliveryProcessor:
             wake.set()
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            # its row says `processing`, which the next start takes up again
+            # its row is still `processing`, so the next start processes it again
             log.error("delivery_not_marked", delivery=delivery_id, because=str(error), exc_info=error)
 
     async def _handle(self, delivery: Delivery) -> None:
@@ -85,7 +85,7 @@ class DeliveryProcessor:
         faults = 0
         while True:
             try:
-                outcome, because = await self._decided(delivery)
+                outcome, because = await self._outcome(delivery)
                 break
             except Transient as error:
                 faults += 1
@@ -105,7 +105,7 @@ class DeliveryProcessor:
                 await asyncio.sleep(backoff_s(faults))
         return await self._context.stores.deliveries.mark(delivery.id, outcome, because)
 
-    async def _decided(self, delivery: Delivery) -> tuple[DeliveryOutcome, Reason]:
+    async def _outcome(self, delivery: Delivery) -> tuple[DeliveryOutcome, Reason]:
         try:
             event = parser.parse(delivery.event, json.loads(delivery.payload))
         except ValueError as error:
@@ -114,7 +114,7 @@ class DeliveryProcessor:
             async with self._turn(event), self._slots:
                 return await decide_and_act(self._context, event)
         except Unauthorized as error:
-            return "failed", error_reason(error)  # the operator can fix it; a redelivery is then done
+            return "failed", error_reason(error)  # the operator can correct the key; a redelivery then succeeds
         except (Stale, UserError) as error:
             return "done", make_reason("delivery.answer", why=error_reason(error))
         except Transient:
@@ -135,7 +135,7 @@ class DeliveryProcessor:
 
 
 async def decide_and_act(context: Context, event: Event) -> tuple[DeliveryOutcome, Reason]:
-    """What came of an event, and why; whatever it did before a crash it may do again."""
+    """Decide about an event and act; returns the outcome with its reason. It may be called again after a crash."""
     login = (await context.github.app_identity()).login
     policy, facts = await get_facts(context, event, login)
     decisions = issues.decide(event, policy, facts)

@@ -1,7 +1,7 @@
 """What people teach: the push after which a check that had failed passes, the pull request that was merged with it or
-that closes what a run of ours could not fix, and what somebody says with `/mendbot resolved` (REQ-RA-311).
+that closes what a run of ours could not fix, and what a person records with `/mendbot resolved` (REQ-RA-311).
 
-A pass by luck, or at a commit that failed before, teaches nothing; nor does a push that one of ours went before."""
+A flaky pass, or a pass at a commit that failed before, teaches nothing. Neither does a push after one of Mendbot's."""
 
 from __future__ import annotations
 
@@ -80,16 +80,16 @@ async def learn_from_merge(context: Context, repo: Repo, pull: PullRequest) -> N
     mirror = context.mirror(repo)
     # the head is kept until this is done: a merged request that is looked at again has no more to teach
     if mirror.is_dir() and await mirrors.resolve(mirror, f"refs/mendbot/heads/{pull.head_sha}") is not None:
-        await _learn_closed(context, repo, pull, past)
+        await _learn_from_closed_issues(context, repo, pull, past)
     if pull.merge_commit_sha is not None:
-        await _move(context, repo, pull, pull.merge_commit_sha, past)
+        await _record_commit(context, repo, pull, pull.merge_commit_sha, past)
     if mirror.is_dir():
         await forget_heads(context, repo, pull.number)
 
 
 async def forget_heads(context: Context, repo: Repo, number: int) -> None:
-    """Let go of every head of a pull request that is closed, and of the dependencies that it made: git may drop what
-    nothing else names."""
+    """Drop the refs of every head of a pull request that is closed, and its cached dependencies. Git may then delete
+    commits that nothing else references."""
     mirror = context.mirror(repo)
     if not mirror.is_dir():
         return
@@ -99,13 +99,15 @@ async def forget_heads(context: Context, repo: Repo, number: int) -> None:
     await drop_pull(mirror, number)
 
 
-async def _move(context: Context, repo: Repo, pull: PullRequest, commit: str, past: Sequence[CheckOutcome]) -> None:
-    """Let what this pull request resolved name that commit."""
+async def _record_commit(
+    context: Context, repo: Repo, pull: PullRequest, commit: str, past: Sequence[CheckOutcome]
+) -> None:
+    """Record that commit with every error that this pull request resolved."""
     errors = [error for one in past for error in one.errors]
     run_id = await context.stores.threads.pushed_by(repo, pull.head_sha)
     if run_id is not None:
         learned = (await context.stores.runs.state(run_id)).learned
-        errors += [error for lesson in learned for error in lesson.fingerprints]
+        errors += [error for proven in learned for error in proven.fingerprints]
     if not errors:
         return
     history = context.stores.history
@@ -114,8 +116,11 @@ async def _move(context: Context, repo: Repo, pull: PullRequest, commit: str, pa
     await history.landed(own, commit, repo=repo.full_name)
 
 
-async def _learn_closed(context: Context, repo: Repo, pull: PullRequest, past: Sequence[CheckOutcome]) -> None:
-    """A run of ours for an issue failed, and this request of a person closes the issue with the same check passing."""
+async def _learn_from_closed_issues(
+    context: Context, repo: Repo, pull: PullRequest, past: Sequence[CheckOutcome]
+) -> None:
+    """Learn where a run for an issue failed and this pull request of a person closes the issue with the same check
+    passing."""
     if pull.author.casefold() == (await context.github.app_identity()).login.casefold():
         return
     for number in closes(pull.body, repo.full_name):
@@ -126,7 +131,7 @@ async def _learn_closed(context: Context, repo: Repo, pull: PullRequest, past: S
         for stage, errors in left.items():
             at_head = [one for one in past if one.stage == stage and one.sha == pull.head_sha]
             if at_head and at_head[-1].outcome == "passed":
-                await _learn_fixed(context, repo, pull, at_head[-1], errors)
+                await _record_merged_fix(context, repo, pull, at_head[-1], errors)
 
 
 def unfixed(state: RunState) -> Mapping[str, tuple[str, ...]]:
@@ -143,7 +148,7 @@ def unfixed(state: RunState) -> Mapping[str, tuple[str, ...]]:
     return left
 
 
-async def _learn_fixed(
+async def _record_merged_fix(
     context: Context, repo: Repo, pull: PullRequest, proof: CheckOutcome, errors: Sequence[str]
 ) -> None:
     state = await context.stores.pulls.state(proof.run_id)
@@ -170,7 +175,7 @@ async def record_change(
         paths = tuple(one.path for one in (await changed(mirror, *span))[:_PATHS_NAMED])
         weaker = await weakened_tests_reason(mirror, *span)
     except (GitError, MendbotError) as error:
-        log.warning("lesson_lost", repo=repo.full_name, because=str(error))
+        log.warning("resolution_lost", repo=repo.full_name, because=str(error))
         return
     if not patch or weaker is not None or context.holds_secret(patch):
         return
@@ -186,8 +191,8 @@ async def record_change(
 async def learn_resolved(
     context: Context, repo: Repo, errors: Sequence[str], *, by: str, how: str, key: str | None = None
 ) -> int:
-    """Record what a person says resolved these errors; how many were recorded. Said again under the same `key`, it is
-    one use."""
+    """Record a person's text on how these errors were resolved; returns how many were recorded. Recorded again under
+    the same `key`, it counts as one use."""
     resolution = _by(Resolution(tool="person", how=how, repo=repo.full_name, run_id=key), by)
     generic = await context.stores.outcomes.generic(repo.full_name, errors)
     recorded = [error for error in dict.fromkeys(errors) if error and error not in generic][:MAX_ERRORS]

@@ -1,5 +1,5 @@
-"""The error history at work: asked before an attempt, told after it how its guidance did, and given what a run has
-proven (REQ-RA-311). What one repository taught is told on no other."""
+"""Reads the error history before an attempt, records after it whether the guidance helped, and records what a run has
+proven (REQ-RA-311). Nothing learned in one repository is shown in another."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ MAX_KNOWN_ERRORS = 5
 _FILES_ASKED = 5
 _PATHS_NAMED = 10
 _ERRORS_LEARNED = 50
-"""Of one lesson; where a single change makes more errors go away, the first are as good as all."""
+"""Of one proven resolution; where a change resolves more errors, the first of them are enough."""
 
 log = get_logger()
 
 
 def change_hash(row: RunRow, patch: str) -> str:
-    """What tells a change from any other: its files and the lines that come and go, whatever stands around them. The
-    place is part of it: that a change did not help in one repository says nothing of the same lines in another."""
+    """A hash of a change: its files and its added and removed lines, without their context. The place is part of it,
+    since a change that did not help in one repository may help in another."""
     return place_hash(row.spec.place, patch)
 
 
@@ -41,7 +41,7 @@ def place_hash(place: str, patch: str) -> str:
 async def guidance(context: Context, row: RunRow, state: RunState) -> tuple[KnownError, ...]:
     """What the history knows of the errors that fail now, then of the files that the task names; at most five."""
     history, place = context.stores.history, row.spec.place
-    # what stands in most failures would be told each time, and help nobody
+    # errors that occur in most failures would be shown each time without helping
     generic = await context.stores.outcomes.generic(place, state.failing) if state.failing else frozenset()
     failing = [error for error in state.failing if error not in generic]
     found = list(await history.by_errors(failing, repo=place, most=MAX_KNOWN_ERRORS)) if failing else []
@@ -75,35 +75,35 @@ async def learn_from_run(context: Context, row: RunRow, state: RunState) -> None
     if not git_dir.is_dir():
         return
     # an error that came back and was fixed again: what fixed it last counts
-    latest = {text: lesson for lesson in state.learned for text in lesson.fingerprints[:_ERRORS_LEARNED]}
+    latest = {text: proven for proven in state.learned for text in proven.fingerprints[:_ERRORS_LEARNED]}
     generic = await context.stores.outcomes.generic(row.spec.place, tuple(latest)) if latest else frozenset()
-    for lesson in state.learned:
+    for proven in state.learned:
         try:
-            patch = await diff(git_dir, lesson.before, lesson.after)
-            paths = tuple(one.path for one in await changed(git_dir, lesson.before, lesson.after))
+            patch = await diff(git_dir, proven.before, proven.after)
+            paths = tuple(one.path for one in await changed(git_dir, proven.before, proven.after))
         except GitError as error:
-            log.warning("lesson_lost", run=row.id, attempt=lesson.attempt, because=str(error))
+            log.warning("resolution_lost", run=row.id, attempt=proven.attempt, because=str(error))
             continue
         if not patch or context.holds_secret(patch):
             continue
-        resolution = _resolution(row, state, lesson, patch, paths[:_PATHS_NAMED])
-        for text in (text for text, last in latest.items() if last is lesson and text not in generic):
+        resolution = _resolution(row, state, proven, patch, paths[:_PATHS_NAMED])
+        for text in (text for text, last in latest.items() if last is proven and text not in generic):
             raw = context.mask(state.printed.get(text, ""))
             await context.stores.history.record(text, resolution, paths=paths[:_PATHS_NAMED], raw=raw)
 
 
-def _resolution(row: RunRow, state: RunState, lesson: ProvenResolution, patch: str, paths: Sequence[str]) -> Resolution:
-    steps = lesson.tools or tuple(f"Edit {path}" for path in paths)
+def _resolution(row: RunRow, state: RunState, proven: ProvenResolution, patch: str, paths: Sequence[str]) -> Resolution:
+    steps = proven.tools or tuple(f"Edit {path}" for path in paths)
     return Resolution(
         resolved_by=row.spec.given_by or "mendbot[bot]",
         author=row.spec.given_by or None,
-        tool=lesson.agent,
-        tool_sequence=(*steps, lesson.command),
+        tool=proven.agent,
+        tool_sequence=(*steps, proven.command),
         repo=row.spec.place,
         commit=state.commit_sha,
         pull_request=state.pull.number if state.pull else None,
         run_id=row.id,
-        attempt=lesson.attempt,
+        attempt=proven.attempt,
         diff_hash=change_hash(row, patch),
         patch=patch,
     )

@@ -1,4 +1,4 @@
-"""What the repository's past adds to a run as its readers see it: how often its errors were seen here before."""
+"""Adds to a run's view how often its errors were seen in the repository before."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _ASKED = 20
 
 
 async def with_seen_before(context: Context, row: RunRow, state: RunState, view: RunView) -> RunView:
-    """The view with how often the errors that fail now were seen in this repository, and since when; errors that stand
-    in most failures say nothing, and are left out."""
+    """The view with how often the current errors were seen in this repository, and since when. Errors that occur in
+    most failures are omitted."""
     errors, repo = list(state.failing[:_ASKED]), row.spec.place
     if not errors:
         return view

@@ -1,4 +1,4 @@
-"""The validation pipeline, run: one command a step, each recorded as it ends, so that a crash repeats one at most."""
+"""Runs the validation pipeline: one command a step, each recorded as it ends, so that a crash repeats at most one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bot.store.database.database import now_ms
 from bot.store.history.outcomes import CheckOutcome
 from bot.store.runs.runs import RunRow
 from bot.workflows.checks.altered_files import run_on_snapshot
-from bot.workflows.checks.executed_tests import Executed, Run, compare, execute, keep, runs_tests
+from bot.workflows.checks.executed_tests import Executed, Run, compare, execute, runs_tests, save_suite
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import judge_guidance, record_dead_ends
 from bot.workflows.runs.begin import grant_for_run, open_tree
@@ -38,7 +38,7 @@ from bot.workspace.git.tree import Tree
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 
 _MAX_PRINTED = 50
-"""Errors of a step that are kept in the tool's own words, and below how many characters of each."""
+"""Errors of a step whose text from the tool is recorded; below, the characters of each."""
 _MAX_CHARS = 300
 
 
@@ -48,7 +48,7 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     await _open(context, row, state, action)
     executed = await _run(context, row, state, action.index, attempt)
     ended = await _ended(context, row, state, action, executed)
-    await _count(context, row, state, ended.step, ended.fingerprints)
+    await _record_outcome(context, row, state, ended.step, ended.fingerprints)
     ended = await _compared(context, row, state, action, replace(executed, step=ended.step), ended)
     fresh: list[RunEvent] = [ended]
     steps = (*state.steps, ended.step)
@@ -94,7 +94,7 @@ async def _ended(context: Context, row: RunRow, state: RunState, action: Validat
     """The event of the stage that was executed, with the errors that are the run's own to fix."""
     attempt, index, log = action.attempt, action.index, executed.log
     name = f"{attempt}-{index}-{state.stages[index].name}"
-    step, prints, left = _its_own(row, state, index, attempt, executed.step, executed.errors)
+    step, prints, left = _own_errors(row, state, index, attempt, executed.step, executed.errors)
     ended = CheckEnded(
         type="validation_command_completed" if step.passed else "validation_command_failed",
         phase=_phase(action),
@@ -112,15 +112,15 @@ async def _ended(context: Context, row: RunRow, state: RunState, action: Validat
     if log:
         more["log"] = write_log(context.settings.home, row.id, f"{name}.log", log)
     if executed.suite is not None:
-        more["tests"] = keep(context, row, name, executed.suite)
+        more["tests"] = save_suite(context, row, name, executed.suite)
     return ended.model_copy(update=more)
 
 
 async def _compared(
     context: Context, row: RunRow, state: RunState, action: Validate, executed: Executed, ended: CheckEnded
 ) -> CheckEnded:
-    """The event of the stage with how its tests compare, and why the change is refused although the stage passed after
-    it, if other tests ran."""
+    """The event of the stage with the comparison of its tests. Where other tests ran than before, it holds why the
+    change is refused although the stage passed."""
     stage = state.stages[action.index]
     if not action.attempt or not executed.step.passed or executed.step.skipped or not runs_tests(stage):
         return ended
@@ -134,9 +134,11 @@ async def _compared(
     return ended.model_copy(update=more)
 
 
-async def _count(context: Context, row: RunRow, state: RunState, step: ValidationStep, prints: tuple[str, ...]) -> None:
-    """Remember what a check came to when the run executed it first, which tells most of the repository and least of the
-    attempts. What fails on a pull request was counted when that was checked."""
+async def _record_outcome(
+    context: Context, row: RunRow, state: RunState, step: ValidationStep, prints: tuple[str, ...]
+) -> None:
+    """Record the result of a check when the run executes it first: it then shows the state of the repository, not of
+    the attempts. Failures of a pull request were recorded when it was checked."""
     if step.skipped or row.spec.pull is not None:
         return
     outcome = CheckOutcome(
@@ -152,10 +154,10 @@ async def _count(context: Context, row: RunRow, state: RunState, step: Validatio
     await context.stores.outcomes.record(outcome)
 
 
-def _its_own(
+def _own_errors(
     row: RunRow, state: RunState, index: int, attempt: int, step: ValidationStep, found: Mapping[str, Printed]
 ) -> tuple[ValidationStep, tuple[str, ...], ExistingErrors | None]:
-    """The step and its errors without those that this run is not to fix, and which of the base's are left alone."""
+    """The step and its errors without those that this run does not fix, and the base's errors that are left alone."""
     stage, prints = state.stages[index], tuple(found)
     if is_tolerated(row.spec, stage.name, step, prints):
         passed = {"passed": True, "tolerated": True, "annotations": (), "failures": (), "failure_count": 0}
@@ -168,7 +170,7 @@ def _its_own(
 
 
 def is_tolerated(spec: RunSpec, stage: str, step: ValidationStep, prints: Sequence[str]) -> bool:
-    """Whether a failed check shows nothing but what the pull request is not to be blamed for."""
+    """Whether a failed check shows only errors that are not the pull request's own."""
     if spec.pull is None or step.passed or step.cut_short:
         return False
     tolerated = spec.pull.tolerated.get(stage, ())
@@ -195,7 +197,7 @@ async def _run(context: Context, row: RunRow, state: RunState, index: int, attem
     step = first.step
     if step.passed or step.cut_short or step.exit_code is None or step.could_not_run or not attempt:
         return first
-    # once more, to tell flaky from broken (REQ-RUN-002); a limit or a missing command is not a matter of luck
+    # once more, to find flaky tests (REQ-RUN-002); an exceeded limit or a missing command is never flaky
     again = await execute(context, row, stage, tree, grant, run)
     if again.step.passed:
         note = f"{again.step.output}\n{english(make_reason('log.flaky'))}".strip()
@@ -205,14 +207,14 @@ async def _run(context: Context, row: RunRow, state: RunState, index: int, attem
 
 
 def _guarded(context: Context, row: RunRow, state: RunState, stage: PipelineStage, tree: Tree) -> Run:
-    """The stage's command, run on exactly the files of the snapshot, which are so again afterwards."""
+    """The stage's command, run on exactly the files of the snapshot; these are restored afterwards."""
     command, snapshot = stage.command, state.snapshot
     assert command is not None and snapshot is not None
 
     async def keep_edits() -> None:
         await save_edits(context, row, state, tree, after=stage.name)
 
-    # in somebody's own tree what was altered may be that person's edit, of which the diff is then all that is left
+    # in a person's own tree an altered file may be that person's edit: a diff of it is saved before it is restored
     keeps = keep_edits if row.spec.workspace is not None else None
 
     async def run(grant: SandboxGrant) -> StepRun:
@@ -245,6 +247,6 @@ def _closing(attempt: int, outcome: Validation, artifact: str, reason: str) -> t
         ),
         ended(summary=summary, phase=Phase.VALIDATION, iteration=attempt, classification=classification),
     )
-    if reason:  # what nobody set is not stored
+    if reason:  # an unset field is not stored
         return made, *(one.model_copy(update={"reason": reason}) for one in verdicts)
     return made, *verdicts
