@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.postgres import new_database, postgres
 
 sys.dont_write_bytecode = False
 """Else each worker compiles the tests and the bot anew, where PYTHONDONTWRITEBYTECODE is set: ten seconds of each."""
@@ -21,3 +24,16 @@ settings.load_profile("steady")
 def anyio_backend() -> str:
     """Tests that are `async def` run on the loop that the bot runs on."""
     return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """One Postgres for all tests of a worker."""
+    with postgres() as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """An empty database of the test's own."""
+    return new_database(postgres_server)

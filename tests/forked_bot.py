@@ -10,6 +10,7 @@ import gc
 import importlib
 import json
 import os
+import runpy
 import select
 import signal
 import socket
@@ -35,9 +36,18 @@ _ASKING = threading.Lock()
 class ForkedBot:
     """One process, with what `subprocess.Popen` offers for a process without pipes."""
 
-    def __init__(self, args: Sequence[str], *, env: Mapping[str, str], cwd: Path = ROOT, files: Sequence[int]) -> None:
-        """`files` are the descriptors of its input, output and errors."""
-        self.pid = _ask({"args": list(args), "env": dict(env), "cwd": str(cwd)}, files)
+    def __init__(
+        self,
+        args: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path = ROOT,
+        files: Sequence[int],
+        module: str = "bot",
+    ) -> None:
+        """`files` are the descriptors of its input, output and errors; `module` is what `python -m` would run."""
+        request = {"module": module, "args": list(args), "env": dict(env), "cwd": str(cwd)}
+        self.pid = _ask(request, files)
         self._handle = os.pidfd_open(self.pid)
         self.returncode: int | None = None
 
@@ -130,8 +140,10 @@ def _parent() -> socket.socket:
     return ours
 
 
-def _fork_on_request(door: socket.socket) -> None:
-    """Answer requests for ever. Returns in each forked process. Those that still run end with the test process."""
+def _fork_on_request(door: socket.socket) -> str:
+    """Answer requests for ever. Returns in each forked process the module that it is to run.
+
+    Those that still run end with the test process."""
     running: set[int] = set()
     while True:
         data, files, _, _ = socket.recv_fds(door, LARGEST, 3)
@@ -149,7 +161,7 @@ def _fork_on_request(door: socket.socket) -> None:
         if pid == 0:
             door.close()
             _become(request, files)
-            return
+            return str(request["module"])
         running.add(pid)
         for file in files:
             os.close(file)
@@ -164,7 +176,7 @@ def _become(request: Mapping[str, Any], files: Sequence[int]) -> None:
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
-    sys.argv[:] = [str(ROOT / "bot" / "__main__.py"), *request["args"]]
+    sys.argv[1:] = request["args"]
 
 
 if __name__ == "__main__":
@@ -172,7 +184,5 @@ if __name__ == "__main__":
     for name in IMPORTED_BEFORE_FORKING:
         importlib.import_module(name)
     gc.freeze()  # no collection writes to what the processes share
-    from bot.__main__ import main
-
-    _fork_on_request(socket.socket(fileno=int(sys.argv[1])))
-    main()
+    named = _fork_on_request(socket.socket(fileno=int(sys.argv[1])))
+    runpy.run_module(named, run_name="__main__", alter_sys=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pwd
 import shutil
@@ -18,6 +19,8 @@ from typing import Any
 
 from tests.machine import PATIENCE_S
 
+_NUMBERS = itertools.count(1)
+
 
 def _port() -> int:
     with socket.socket() as probe:
@@ -31,6 +34,18 @@ def postgres() -> Iterator[str]:
     # not where pytest keeps its directories: whom a server of root's runs as may not enter those
     with tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp") as where, _served(Path(where)) as url:
         yield url
+
+
+def new_database(server: str) -> str:
+    """The URL of a new database on the server with that URL."""
+    import sqlalchemy as sa  # here, as most tests need no server
+
+    name = f"test{next(_NUMBERS)}"
+    engine = sa.create_engine(server.replace("://", "+psycopg://"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    engine.dispose()
+    return f"{server.removesuffix('/postgres')}/{name}"
 
 
 @contextmanager

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.forked_bot import ForkedBot
 from tests.machine import PATIENCE_S
-from tests.postgres import postgres
-
-ROOT = Path(__file__).parents[1]
 
 
 class Process:
@@ -23,9 +19,9 @@ class Process:
 
     def __init__(self, home: Path, *jobs: str) -> None:
         self.home = home
-        command = [sys.executable, "-m", "tests.engine_job", str(home), *jobs]
-        with (home / "err.txt").open("ab") as err:
-            self._process = subprocess.Popen(command, cwd=ROOT, stdout=err, stderr=err, start_new_session=True)
+        with (home / "err.txt").open("ab") as err, Path(os.devnull).open("rb") as nothing:
+            files = (nothing.fileno(), err.fileno(), err.fileno())
+            self._process = ForkedBot([str(home), *jobs], env=os.environ, files=files, module="tests.engine_job")
 
     def calls(self) -> list[str]:
         """What this process and those before it did, without who did it."""
@@ -172,14 +168,13 @@ def test_what_is_known_of_a_job_that_waits_is_not_forgotten(start: Callable[...,
 
 
 def test_on_postgres_too_a_job_that_waits_leaves_its_place_to_others(
-    start: Callable[..., Process], tmp_path: Path
+    start: Callable[..., Process], tmp_path: Path, postgres_url: str
 ) -> None:
-    with postgres() as url:
-        (tmp_path / "at_once").write_text("1")
-        (tmp_path / "database_url").write_text(url)
-        process = start("a,octo/x,1,rest_go", "b,octo/x,1,0")
-        process.until_said("b ended 1")
-        (process.home / "go").touch()
-        (process.home / "wake").touch()
-        process.until_said("a ended 1")
-        assert process.stop(PATIENCE_S) == "drained True ended ended"
+    (tmp_path / "at_once").write_text("1")
+    (tmp_path / "database_url").write_text(postgres_url)
+    process = start("a,octo/x,1,rest_go", "b,octo/x,1,0")
+    process.until_said("b ended 1")
+    (process.home / "go").touch()
+    (process.home / "wake").touch()
+    process.until_said("a ended 1")
+    assert process.stop(PATIENCE_S) == "drained True ended ended"

@@ -4,7 +4,6 @@ stays."""
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,13 @@ from alembic.migration import MigrationContext
 from bot.errors import ConfigError
 from bot.store.database.database import Database
 from bot.store.database.tables import metadata
-from tests.postgres import postgres
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
+def url(tmp_path: Path, request: pytest.FixtureRequest) -> str:
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'mendbot.db'}"
-    else:
-        with postgres() as served:
-            yield served
+        return f"sqlite:///{tmp_path / 'mendbot.db'}"
+    return str(request.getfixturevalue("postgres_url"))
 
 
 def migrate(url: str) -> None:

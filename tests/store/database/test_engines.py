@@ -15,7 +15,6 @@ from bot.errors import ConfigError, Transient
 from bot.store.database.database import Database
 from bot.store.database.engines import READERS, parse_url
 from tests.machine import PATIENCE_S
-from tests.postgres import postgres
 
 ONE = sa.text("SELECT 1")
 DELIVERIES = sa.text("SELECT count(*) FROM deliveries")
@@ -25,14 +24,8 @@ AT_ONCE = 3 * READERS
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Database]:
-    if request.param == "sqlite":
-        yield from _opened(f"sqlite:///{tmp_path / 'mendbot.db'}")
-    else:
-        with postgres() as served:
-            yield from _opened(served)
-
-
-def _opened(url: str) -> Iterator[Database]:
+    is_sqlite = request.param == "sqlite"
+    url = f"sqlite:///{tmp_path / 'mendbot.db'}" if is_sqlite else request.getfixturevalue("postgres_url")
     database = Database(url)
     database.migrate()
     yield database

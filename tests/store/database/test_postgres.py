@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -15,27 +15,14 @@ from bot.store.database import postgres as limits
 from bot.store.database.database import Database, newest_revision, now_ms
 from bot.store.inbox.deliveries import Deliveries, Delivery, Inbox
 from bot.store.runs.runs import Runs
-from tests.postgres import postgres
 from tests.store.old_rows import put, whole_run
 
 T = TypeVar("T")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with postgres() as url:
-        yield url
-
-
 @pytest.fixture
-def url(server: str, request: pytest.FixtureRequest) -> str:
-    """A database of the test's own."""
-    name = f"t{abs(hash(request.node.nodeid))}"
-    engine = sa.create_engine(server.replace("://", "+psycopg://"), isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    engine.dispose()
-    return server.replace("/postgres", f"/{name}", 1) if server.endswith("/postgres") else server
+def url(postgres_url: str) -> str:
+    return postgres_url
 
 
 async def on(url: str, work: Callable[[Database], Awaitable[T]]) -> T:
