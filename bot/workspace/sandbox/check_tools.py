@@ -133,8 +133,7 @@ def prepare_node(place: Path) -> None:
 
 
 async def _install(place: Path) -> None:
-    without = ("pip", "setuptools") if sys.version_info < (3, 12) else ("pip",)
-    await fetch_wheels(place, "--require-hashes", "-r", str(LOCK), without=without)
+    await fetch_wheels(place, "--require-hashes", "-r", str(LOCK))
     await asyncio.to_thread(_trim, place)
 
 

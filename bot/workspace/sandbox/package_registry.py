@@ -7,6 +7,7 @@ import asyncio
 import os
 import re
 import shutil
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
@@ -24,6 +25,7 @@ RETRY_AFTER_S = 600.0
 """Seconds for which a failed fetch stands before the next command tries again."""
 
 _MAX_REASON = 200
+_PIP = ("-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "-q")
 _CAUSE = re.compile(r"(?i)(?:npm )?err(?:or|!)(?::| )(?! ?(?:code|syscall|errno|path|A complete log)\b)\s*\S")
 
 
@@ -48,14 +50,22 @@ async def make_once(place: Path, is_made: Callable[[Path], bool], fill: Callable
         raise user_error(error_reason(error)) from error
 
 
-async def fetch_wheels(env: Path, *packages: str, without: Sequence[str] = ("pip",)) -> None:
-    """Make a virtual environment at `env` with these packages (arguments for pip), as wheels.
+async def fetch_wheels(env: Path, *packages: str) -> None:
+    """Make a virtual environment at `env` with these packages (arguments for pip), as wheels, and without pip.
 
-    `without` is uninstalled at last: by pip one project's command could add what would be there for the next."""
-    await fetch(str(proc.base_python()), "-I", "-m", "venv", str(env))
-    pip = (str(env / "bin" / "python"), "-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "-q")
-    await fetch(*pip, "install", "--only-binary", ":all:", "--retries", "2", *packages)
-    await fetch(*pip, "uninstall", "--yes", *without)
+    With a pip there, one project's command could add what would be there for the next."""
+    base, python = str(proc.base_python()), str(env / "bin" / "python")
+    install = ("install", "--only-binary", ":all:", "--retries", "2", *packages)
+    await fetch(base, "-I", "-m", "venv", "--without-pip", str(env))
+    try:
+        await fetch(base, *_PIP, "--python", python, *install)
+    except UserError as error:
+        if not str(error).endswith("No module named pip"):
+            raise
+        await fetch(python, "-I", "-m", "ensurepip", "--default-pip")
+        await fetch(python, *_PIP, *install)
+        without = ("pip", "setuptools") if sys.version_info < (3, 12) else ("pip",)
+        await fetch(python, *_PIP, "uninstall", "--yes", *without)
 
 
 async def fetch(*argv: str, cwd: Path = Path("/"), programs: Sequence[Path] = ()) -> str:

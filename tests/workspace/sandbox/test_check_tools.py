@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,8 @@ from bot.errors import ConfigError
 from bot.model import RunChecksResult
 from bot.proc import base_python
 from bot.workspace.checks.run_checks import run_checks
-from bot.workspace.sandbox.check_tools import Tools, make_tools, prepared_directory, tools_digest
+from bot.workspace.sandbox import check_tools
+from bot.workspace.sandbox.check_tools import TOOLS, Tools, make_tools, prepared, tools_digest
 from bot.workspace.sandbox.sandbox import open_sandbox
 from tests.machine import PATIENCE_S
 from tests.workspace.real_projects import sources
@@ -28,8 +31,13 @@ ROOT = Path(__file__).parents[3]
 OURS = ("pydantic", "starlette", "cachetools", "httpx2", "alembic", "bot")
 PLAIN = {"pyproject.toml": '[project]\nname = "plain"\nversion = "1"\n', "plain.py": "def one():\n    return 1\n"}
 PASSES = "from plain import one\n\n\ndef test_one():\n    assert one() == 1\n"
-MAKE = "import asyncio, sys; from pathlib import Path; from bot.workspace.sandbox.check_tools import make_tools; "
-MAKE += "asyncio.run(make_tools(Path(sys.argv[1])))"
+MAKE = """
+import asyncio, sys
+from pathlib import Path
+from bot.workspace.sandbox import check_tools
+check_tools.LOCK = Path(sys.argv[2])
+asyncio.run(check_tools.make_tools(Path(sys.argv[1])))
+"""
 
 
 async def checked(tree: Path, mode: Any = "auto", *names: str) -> RunChecksResult:
@@ -60,18 +68,20 @@ async def test_in_the_sandbox_the_bots_environment_is_not_there(tmp_path: Path) 
     assert item.passed, item.output
 
 
-@pytest.mark.parametrize("name", ["click", "cachetools", "starlette"])
 @pytest.mark.parametrize("mode", ["auto", "none"])
-async def test_a_src_layout_imports_its_own_code(tmp_path: Path, name: str, mode: str) -> None:
+async def test_a_src_layout_imports_its_own_code(tmp_path: Path, mode: str) -> None:
+    names = ("click", "cachetools", "starlette")
+    own = "import {0}\nimport tests.helpers\n\n\ndef test_own():\n    assert {0}.OWN\n"
     files = {
-        "pyproject.toml": f'[project]\nname = "{name}"\nversion = "1"\n',
-        f"src/{name}/__init__.py": "OWN = True\n",
+        "pyproject.toml": '[project]\nname = "click"\nversion = "1"\n',
         "tests/helpers.py": "",
-        "tests/test_own.py": f"import {name}\nimport tests.helpers\n\n\ndef test_own():\n    assert {name}.OWN\n",
+        **{f"src/{name}/__init__.py": "OWN = True\n" for name in names},
+        **{f"tests/test_{name}.py": own.format(name) for name in names},
     }
     (item,) = (await checked(sources(tmp_path, files), mode)).results
     assert item.passed, item.output
     assert item.command == "pytest -o 'pythonpath=src .'"
+    assert "3 passed" in item.output
 
 
 class Bare:
@@ -125,12 +135,13 @@ def test_without_the_tools_nothing_is_guessed_that_could_not_run(bare: Bare) -> 
     assert [item["check"] for item in result["results"]] == ["test"]
 
 
-def test_a_download_that_fails_is_told_and_is_not_fatal(bare: Bare) -> None:
+def test_a_download_that_fails_is_told_and_is_not_fatal_and_the_home_is_the_servers_later(bare: Bare) -> None:
     done = bare.check("--check", "test", **UNREACHABLE)
     assert done.returncode == 1, done
     assert "pytest is missing: Mendbot could not fetch its tools (ERROR: " in done.stdout
     assert "let the project's setup install the tool" in done.stdout
     assert [path for path in (bare.home / "tools").iterdir() if not path.name.startswith(".")] == []
+    claim_home(bare.home)
 
 
 def test_a_wrong_value_of_the_setting_is_named(bare: Bare) -> None:
@@ -150,12 +161,6 @@ def test_at_first_need_the_tools_are_made_in_the_home_and_stay(bare: Bare) -> No
     assert (place.stat().st_ino, place.stat().st_mtime_ns) == (made.st_ino, made.st_mtime_ns)
 
 
-def test_a_home_that_begins_with_its_tools_is_the_servers_later(bare: Bare) -> None:
-    bare.check("--check", "test", **UNREACHABLE)
-    assert (bare.home / "tools").is_dir()
-    claim_home(bare.home)
-
-
 def test_a_home_of_others_does_not_become_ours_by_its_tools(bare: Bare) -> None:
     sources(bare.home, {"letter.txt": "mine\n"})
     bare.check("--check", "test", **UNREACHABLE)
@@ -170,8 +175,30 @@ def test_what_needs_no_python_fetches_nothing(bare: Bare) -> None:
     assert not (bare.home / "tools").exists()
 
 
-def started(place: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", MAKE, str(place)], cwd=ROOT, start_new_session=True)
+@pytest.fixture
+def small_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A lock whose tools are as small as can be; how the real ones are made, the first need of them shows above."""
+    pins = []
+    for name in TOOLS:
+        wheel, info = tmp_path / f"{name}-1+small-py3-none-any.whl", f"{name}-1+small.dist-info"
+        files = {
+            f"{name}.py": f"def main():\n    print('{name} 1')\n",
+            f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1+small\n",
+            f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            f"{info}/entry_points.txt": f"[console_scripts]\n{name} = {name}:main\n",
+        }
+        with zipfile.ZipFile(wheel, "w") as archive:
+            for path, text in {**files, f"{info}/RECORD": "".join(f"{path},,\n" for path in files)}.items():
+                archive.writestr(path, text)
+        pins.append(f"{name}==1+small --hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}\n")
+    lock = tmp_path / "small.lock"
+    lock.write_text("".join(pins))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    return lock
+
+
+def started(place: Path, lock: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", MAKE, str(place), str(lock)], cwd=ROOT, start_new_session=True)
 
 
 def ended(process: subprocess.Popen[bytes]) -> int:
@@ -183,11 +210,11 @@ def works(place: Path) -> bool:
     return said.stdout.startswith("pytest ")
 
 
-def test_two_processes_make_the_tools_of_a_python_that_is_gone_anew_and_once(tmp_path: Path) -> None:
+def test_two_processes_make_the_tools_of_a_python_that_is_gone_anew_and_once(tmp_path: Path, small_lock: Path) -> None:
     place = tmp_path / "tools" / "pins"
     (place / "bin").mkdir(parents=True)
     (place / "bin" / "python").symlink_to(tmp_path / "gone")
-    both = [started(place), started(place)]
+    both = [started(place, small_lock), started(place, small_lock)]
     while both[0].poll() is None and both[1].poll() is None:
         time.sleep(0.02)
     made = place.stat()
@@ -197,9 +224,11 @@ def test_two_processes_make_the_tools_of_a_python_that_is_gone_anew_and_once(tmp
     assert [path.name for path in place.parent.iterdir() if path.is_dir()] == ["pins"]
 
 
-async def test_what_a_killed_process_left_is_made_anew(tmp_path: Path) -> None:
+async def test_what_a_killed_process_left_is_made_anew(
+    tmp_path: Path, small_lock: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = tmp_path / "tools" / "pins"
-    first = started(place)
+    first = started(place, small_lock)
     half = place.with_name(".pins.new") / "bin" / "python"
     deadline = time.monotonic() + PATIENCE_S
     while not half.exists():
@@ -208,9 +237,26 @@ async def test_what_a_killed_process_left_is_made_anew(tmp_path: Path) -> None:
     os.killpg(first.pid, signal.SIGKILL)
     ended(first)
     assert not place.exists()
+    monkeypatch.setattr(check_tools, "LOCK", small_lock)
     await make_tools(place)
     assert works(place)
     assert not half.parent.parent.exists()
+
+
+async def test_a_python_without_pip_gets_the_one_that_it_brings_for_as_long_as_it_is_needed(
+    tmp_path: Path, small_lock: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, python, place = base_python(), tmp_path / "python", tmp_path / "tools" / "pins"
+    python.write_text(f"""#!/bin/sh
+case "$*" in *"-m pip"*) echo "$0: No module named pip" >&2; exit 1 ;; esac
+exec {real} "$@"
+""")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "_base_executable", str(python))
+    monkeypatch.setattr(check_tools, "LOCK", small_lock)
+    await make_tools(place)
+    assert works(place)
+    assert {path.name.split("-")[0] for path in place.glob("lib/python*/site-packages/*.dist-info")} == {*TOOLS}
 
 
 def test_the_tools_run_where_they_are_moved_to(tmp_path: Path) -> None:
