@@ -22,7 +22,7 @@ from bot.model import RunChecksResult
 from bot.proc import base_python
 from bot.workspace.checks.run_checks import run_checks
 from bot.workspace.sandbox import check_tools
-from bot.workspace.sandbox.check_tools import TOOLS, Tools, make_tools, prepared, tools_digest
+from bot.workspace.sandbox.check_tools import TOOLS, Tools, make_tools, prepared_directory, tools_digest
 from bot.workspace.sandbox.sandbox import open_sandbox
 from tests.machine import PATIENCE_S
 from tests.workspace.real_projects import sources
