@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from bot import proc
-from bot.errors import Transient
+from bot.errors import Transient, UserError
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import one_line
 from bot.reports.locale.reasons import user_error

@@ -34,6 +34,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "bot/rules/setup/node_commands.py": {"": _SHELL},
     "bot/rules/setup/setup_command.py": {"": _SHELL},
     "bot/rules/test_runners/javascript.py": {"Test suite failed to run": "what Jest prints"},
+    "bot/workspace/sandbox/package_registry.py": {"No module named pip": "what Python prints"},
     "bot/workspace/sandbox/agent_program.py": {"\nnumber=0": _SHELL},
 }
 """Files with texts that may stay, by the beginning of the text, and the reason."""

@@ -7,8 +7,10 @@ from datetime import timedelta
 import pytest
 
 from bot.model.pipeline import PipelineStage
+from bot.reports.locale.reasons import english
 from bot.reports.runs.event_lines import event_line
-from bot.rules.runs.pipeline import left_out
+from bot.rules.reasons import make_reason
+from bot.rules.runs.pipeline import skipped_step
 from tests.run_events import NOON, run_event
 
 BELOW = "make: *** [Makefile:8: test] Error 1\nmake: Leaving directory '/srv/x/duration'\n"
@@ -23,7 +25,8 @@ def test_a_check_without_a_command_is_told_in_a_short_line() -> None:
 
 
 def test_a_check_that_could_not_run_on_the_base_is_left_out() -> None:
-    step = left_out(PipelineStage(name="lint"), "flake8").model_dump(mode="json", by_alias=True)
+    why = english(make_reason("pipeline.left_out"))
+    step = skipped_step(PipelineStage(name="lint"), why, "flake8").model_dump(mode="json", by_alias=True)
     event = run_event("validation_command_completed", iteration=1, step=step, attempt=1)
     assert event_line(event) == "  lint: skipped, left out: it could not run on the base"
 
