@@ -1,5 +1,5 @@
-"""Every setting, with its one source and one default: `Settings` from the environment (the operator's), and from
-`bot.repo_config` the `Policy` of a repository's `.github/mendbot.yml` (its maintainers'), under the same names."""
+"""Every setting, with its one source and one default: the operator's `Settings` from the environment, and the `Policy`
+of a repository's `.github/mendbot.yml` from `bot.repo_config`, under the same names."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Settings(BaseModel):
 
     @property
     def key_pem(self) -> str:
-        """The private key's text; raises ConfigError where neither variable gives one."""
+        """The private key in PEM; raises ConfigError if it is not set or cannot be read."""
         if self.private_key is not None and self.private_key.get_secret_value():
             return self.private_key.get_secret_value().replace("\\n", "\n")
         if self.private_key_path is None:
@@ -150,19 +150,19 @@ class Settings(BaseModel):
             raise ConfigError(because=make_reason("settings.key_not_pem")) from error
 
 
-_OF_SERVE_ALONE = frozenset({"PORT"})
-"""Many other programs read this variable, so what it holds is no concern of a command that does not listen."""
+_SERVE_ONLY = frozenset({"PORT"})
+"""Many other programs read this variable, so a command that does not listen ignores its value."""
 
-_OF_THE_HOOK_ALONE = frozenset({"MENDBOT_ENABLED"})
+_HOOK_ONLY = frozenset({"MENDBOT_ENABLED"})
 _SET_FOR_CHILDREN = frozenset({"MENDBOT_PROC", "MENDBOT_MARK", "MENDBOT_TEST_NAMES", "MENDBOT_HOOK_SETTINGS"})
-"""What Mendbot gives to processes that it starts; another Mendbot may be one of them."""
+"""Variables that Mendbot sets for the processes it starts; another Mendbot may be one of them."""
 
 
 def unknown_variables() -> dict[str, str]:
-    """The variables MENDBOT_… that no setting is read from, each with the setting that is most like it, if any."""
+    """The variables MENDBOT_… that are no settings, each with the most similar setting, or an empty text."""
     from difflib import get_close_matches  # only `serve` asks
 
-    known = {str(field.validation_alias) for field in Settings.model_fields.values()} | _OF_THE_HOOK_ALONE
+    known = {str(field.validation_alias) for field in Settings.model_fields.values()} | _HOOK_ONLY
     others = (name for name in os.environ if name.startswith("MENDBOT_"))
     unknown = sorted(set(others) - known - _SET_FOR_CHILDREN)
     return {name: next(iter(get_close_matches(name, known, 1, 0.8)), "") for name in unknown}
@@ -174,14 +174,14 @@ def terminal_language() -> Language:
 
 
 def load_settings(*, serving: bool = False) -> Settings:
-    """Settings from the environment: from variables of exactly these names, and an empty one is one that is not set.
+    """The settings from the environment. An empty variable counts as not set.
 
-    PORT is read only when `serving`. Wrong values raise ConfigError naming each of the variables."""
+    PORT is read only if `serving`. Raises ConfigError, which names each variable with a wrong value."""
     names = {str(field.validation_alias) for field in Settings.model_fields.values()}
-    names -= frozenset() if serving else _OF_SERVE_ALONE
-    given = {name: value for name in names if (value := os.environ.get(name))}
+    names -= frozenset() if serving else _SERVE_ONLY
+    values = {name: value for name in names if (value := os.environ.get(name))}
     try:
-        return Settings.model_validate(given, by_alias=True, by_name=False)
+        return Settings.model_validate(values, by_alias=True, by_name=False)
     except ValidationError as error:
         reasons = [_wrong_setting(each) for each in error.errors(include_url=False, include_input=False)]
         raise ConfigError(because=make_reason("all", reasons=tuple(reasons))) from None

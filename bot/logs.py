@@ -14,18 +14,20 @@ from typing import TextIO
 
 from bot.errors import ConfigError
 from bot.reports.format.redact import Redactor
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "warn": logging.WARNING,
           "error": logging.ERROR, "trace": logging.DEBUG, "fatal": logging.CRITICAL}  # fmt: skip
 _EVENT_WIDTH = 30
-_OF_EVERY_LINE = frozenset({"timestamp", "level", "event", "exception"})
+_COMMON_FIELDS = frozenset({"timestamp", "level", "event", "exception"})
 
 Line = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Logger:
-    """Writes events by name, each with its fields, and with those that it was bound to."""
+    """Writes events by name, each with its own fields and those that the logger was bound to."""
 
     fields: Mapping[str, object] = field(default_factory=dict)
 
@@ -62,11 +64,11 @@ def get_logger() -> Logger:
 def set_up_logs(level: str, form: str) -> None:
     """Configure our logs and the standard library's; raises ConfigError for an unknown level or form."""
     if level.lower() not in LEVELS:
-        raise ConfigError(f"LOG_LEVEL: `{level}` is not one of {', '.join(LEVELS)}")
+        raise user_error(make_reason("settings.log_level", level=level, levels=", ".join(LEVELS)), ConfigError)
     if form not in ("console", "json", "pretty"):
-        raise ConfigError(f"LOG_FORMAT: `{form}` is neither console nor json")
+        raise user_error(make_reason("settings.log_format", form=form), ConfigError)
     _output.level = LEVELS[level.lower()]
-    _output.write = _to_stderr(_as_json if form == "json" else _for_people, sys.stderr)
+    _output.write = _to_stderr(_as_json if form == "json" else _as_text, sys.stderr)
     logging.basicConfig(
         stream=sys.stderr,
         level=max(_output.level, logging.WARNING),
@@ -76,7 +78,7 @@ def set_up_logs(level: str, form: str) -> None:
 
 @contextmanager
 def captured_logs() -> Iterator[list[Line]]:
-    """What is logged meanwhile, of whatever level, in place of writing it."""
+    """Collects the lines of all levels in a list, instead of writing them."""
     lines: list[Line] = []
     before = _output.level, _output.write
     _output.level, _output.write = logging.NOTSET, lines.append
@@ -87,11 +89,11 @@ def captured_logs() -> Iterator[list[Line]]:
 
 
 def _to_stderr(form: Callable[[Line], str], stream: TextIO | None = None) -> Callable[[Line], None]:
-    """Writes to the stream, or to what is stderr when a line is written."""
+    """Writes to the stream; without one, to the stderr of the moment at which a line is written."""
     redactor = Redactor()
 
     def write(line: Line) -> None:
-        # masked last, so that what lists and objects hold is seen too; in one call, as other threads write as well
+        # masked at the end, as lists and objects hold values too; written in one call, as other threads write as well
         file = stream or sys.stderr
         file.write(redactor.mask(form(line)) + "\n")
         file.flush()
@@ -103,24 +105,24 @@ def _as_json(line: Line) -> str:
     return json.dumps(line, default=repr)
 
 
-def _for_people(line: Line) -> str:
-    fields = {name: value for name, value in sorted(line.items()) if name not in _OF_EVERY_LINE}
+def _as_text(line: Line) -> str:
+    fields = {name: value for name, value in sorted(line.items()) if name not in _COMMON_FIELDS}
     values = " ".join(f"{name}={_plain(value)}" for name, value in fields.items())
     text = f"{line['timestamp']} [{line['level']:<9}] {line['event']:<{_EVENT_WIDTH}} {values}".rstrip()
     return f"{text}\n{line['exception']}" if "exception" in line else text
 
 
 def _plain(value: object) -> str:
-    """A text as it is, unless a line break or a control sequence in it would pass for a line of its own."""
+    """The text itself, or escaped if a line break or a control sequence in it could pass for another line."""
     return value if isinstance(value, str) and value.isprintable() else repr(value)
 
 
 @dataclass(slots=True)
 class _Output:
-    """Where the lines of this process go. Until `set_up_logs`, warnings and worse are for people."""
+    """The output of this process. Before `set_up_logs` it is text, from warnings upwards."""
 
     level: int
     write: Callable[[Line], None]
 
 
-_output = _Output(logging.WARNING, _to_stderr(_for_people))
+_output = _Output(logging.WARNING, _to_stderr(_as_text))

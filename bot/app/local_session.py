@@ -1,6 +1,6 @@
-"""A session that the process itself works on, to its end: `mendbot fix`, and programs that embed Mendbot.
+"""A session that runs in the calling process until it ends: for `mendbot fix` and programs that embed Mendbot.
 
-It needs no engine and takes no other process's work: the steps of its job are called here, on the same facts."""
+It needs no engine and takes no jobs of other processes: it calls the steps of its own job itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bot.config import Settings
 from bot.errors import ConfigError
 from bot.model import Artifact, Model, RunEvent, Session, SessionRequest, SessionSummary
 from bot.model.jobs import Job, JobName, JobState
-from bot.reports.locale.reasons import reason_text
+from bot.reports.locale.reasons import reason_text, user_error
 from bot.rules.reasons import make_reason
 from bot.store.database.notify import Changes
 from bot.store.database.open import database_url, writing
@@ -30,7 +30,7 @@ from bot.workflows.runs.sessions import get_spec, new_id, read_session
 
 
 class FinishedSession(Model):
-    """A session that has ended, with all that it left."""
+    """A session that has ended, with its events, artifacts and summary."""
 
     session: Session
     events: tuple[RunEvent, ...]
@@ -38,7 +38,7 @@ class FinishedSession(Model):
     summary: SessionSummary
 
 
-_LAST_WORDS_S = 1.0
+_FORWARD_TIMEOUT_S = 1.0
 Listener = Callable[[RunEvent], None]
 
 
@@ -50,11 +50,11 @@ async def run_session(
     on_wait: Callable[[str], None] | None = None,
     stop: asyncio.Event | None = None,
 ) -> FinishedSession:
-    """Work on a session in a tree on this machine until it has ended (spec D), or `stop` is set and it is cancelled.
+    """Work on a session in a tree on this machine until it has ended (spec D); setting `stop` cancels it.
 
-    `on_event` is called with each event in order, `on_wait` with what it waits for while another session works in the
-    tree. Raises Rejected for a request that cannot be served, UserError for a repository's broken configuration,
-    MendbotError where the database in MENDBOT_HOME cannot be used."""
+    `on_event` is called with each event in order, `on_wait` with the reason while another session works in the tree.
+    Raises InvalidRequest for a request that cannot be served, UserError for a broken configuration of the repository,
+    MendbotError for a database in MENDBOT_HOME that cannot be used."""
     open_home(settings.home)
     settings = with_known_token(settings)
     async with writing(database_url(settings)) as database:
@@ -64,18 +64,18 @@ async def run_session(
         session_id = new_id()
         with attending(settings.home, session_id):
             await context.stores.runs.create(session_id, spec)
-            teller = asyncio.create_task(_forward_events(context, session_id, on_event)) if on_event else None
+            forwarder = asyncio.create_task(_forward_events(context, session_id, on_event)) if on_event else None
             stopper = asyncio.create_task(_stop(context, session_id, stop)) if stop else None
             try:
                 await _drive(context, session_id, on_wait)
             finally:
-                await _end(context, session_id, teller, stopper)
+                await _end(context, session_id, forwarder, stopper)
             return await _finished_session(context, session_id)
 
 
 def _no_jobs() -> Jobs:
     async def enqueue(job: Job) -> None:
-        raise ConfigError(f"the job {job.id} needs `mendbot serve`")
+        raise user_error(make_reason("session.needs_server", job=job.id), ConfigError)
 
     async def state(_: str) -> JobState:
         return "unknown"
@@ -99,7 +99,7 @@ async def _drive(context: Context, session_id: str, on_wait: Callable[[str], Non
         shown = waits_for
         with suppress(TimeoutError):  # a pause that ends early when somebody wants the session to stop
             await asyncio.wait_for(context.control.cancelled(session_id, context.stores.runs), outcome.wait_s)
-    await settle_if_asked(context, session_id)
+    await settle_if_cancelled(context, session_id)
 
 
 async def _waits_for(context: Context, session_id: str) -> str | None:
@@ -107,8 +107,8 @@ async def _waits_for(context: Context, session_id: str) -> str | None:
     return None if row is None or row.waiting_for is None else reason_text(row.waiting_for, context.settings.language)
 
 
-async def settle_if_asked(context: Context, session_id: str) -> None:
-    """Say the last word of a session that was asked to stop, here or over HTTP."""
+async def settle_if_cancelled(context: Context, session_id: str) -> None:
+    """Record the end of a session that was cancelled, here or over HTTP."""
     row = await context.stores.runs.get(session_id)
     if row is not None and not row.status.final and row.cancel_because is not None:
         await settle_run(context, FIX_RUN, session_id)
@@ -133,13 +133,13 @@ async def _forward_events(context: Context, session_id: str, on_event: Listener)
 
 
 async def _end(
-    context: Context, session_id: str, teller: asyncio.Task[None] | None, stopper: asyncio.Task[None] | None
+    context: Context, session_id: str, forwarder: asyncio.Task[None] | None, stopper: asyncio.Task[None] | None
 ) -> None:
-    """Let the teller say what is left to say, if the session has ended, and end both tasks."""
+    """Let the forwarder pass on the last events of an ended session, and end both tasks."""
     row = await context.stores.runs.get(session_id)
-    if row is not None and row.status.final and teller is not None:
-        await asyncio.wait([teller], timeout=_LAST_WORDS_S)
-    tasks = [task for task in (teller, stopper) if task is not None]
+    if row is not None and row.status.final and forwarder is not None:
+        await asyncio.wait([forwarder], timeout=_FORWARD_TIMEOUT_S)
+    tasks = [task for task in (forwarder, stopper) if task is not None]
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

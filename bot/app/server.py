@@ -1,4 +1,4 @@
-"""`mendbot serve`: the web face on the main thread, the worker beside it, until the process is told to stop."""
+"""`mendbot serve`: the web server on the main thread and the worker on another, until SIGTERM or SIGINT."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from bot.app.admin_token import TOKEN_FILE, has_admin_token, with_admin_token
-from bot.app.home import claim_home
+from bot.app.home import claim_home, unusable_home
 from bot.app.sessions import ServedSessions
 from bot.app.worker import Worker
 from bot.config import Settings, unknown_variables
@@ -28,6 +28,8 @@ from bot.errors import ConfigError
 from bot.http import check_api_url
 from bot.logs import get_logger, set_up_logs
 from bot.reports.format.truncate import one_line
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
 from bot.store.database.open import database_url
 from bot.store.history.history import History
@@ -55,7 +57,7 @@ log = get_logger()
 
 
 def web(settings: Settings, database: Database, worker: Worker, streams: Streams) -> WebhookRouter:
-    """The routes, as a literal table, behind a door that lets deliveries through first."""
+    """The routes as a literal table, behind a router that handles webhooks first."""
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
     inbox = Inbox(database, on_stored=lambda: worker.wake(Loop.DELIVERIES))
     rejections = Rejections(RefusedDeliveries(database))
@@ -63,7 +65,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     assert settings.admin_token is not None, "with_admin_token gives one"
     guard = api.Guard(settings.admin_token.get_secret_value())
     sessions = ServedSessions(settings, database, worker)
-    ready = health.readiness({"worker": worker.problem, "database": database.problem}, worker.github_seen)
+    ready = health.readiness({"worker": worker.problem, "database": database.problem}, worker.github_health)
     alive = health.liveness()
 
     @contextlib.asynccontextmanager
@@ -89,21 +91,17 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
 
 
 def check_settings(settings: Settings) -> None:
-    """Everything `serve` refuses to start without; raises ConfigError that says how to fix it."""
+    """Check everything that `serve` needs to start; raises ConfigError with the remedy."""
     if os.geteuid() == 0 and not settings.allow_root:
-        raise ConfigError(
-            "refusing to run as root: the sandbox's limits do not bind root; use an ordinary user, "
-            "or set MENDBOT_ALLOW_ROOT=1 where this machine holds nothing worth protecting"
-        )
+        raise user_error(make_reason("serve.root"), ConfigError)
     parse_secrets(settings.webhook_secret.get_secret_value() if settings.webhook_secret else None)
     if not settings.app_id:
-        raise ConfigError("APP_ID is not set: give the App's id from its settings page")
+        raise user_error(make_reason("serve.no_app_id"), ConfigError)
     if not _APP_ID.fullmatch(settings.app_id.strip()):
-        given = one_line(settings.app_id, 40)
-        raise ConfigError(f"APP_ID: `{given}` is no App's id: give the number from its settings page")
+        raise user_error(make_reason("serve.bad_app_id", value=one_line(settings.app_id, 40)), ConfigError)
     for root in settings.workspace_roots:
         if not root.is_dir():
-            raise ConfigError(f"MENDBOT_WORKSPACE_ROOTS: {root} is no directory: make it, or take it out of the list")
+            raise user_error(make_reason("serve.no_root", path=str(root)), ConfigError)
     _ = settings.key_pem
     check_api_url(settings.github_api_url, settings.allow_private_api)
     check_api_url(settings.github_url, settings.allow_private_api, setting="MENDBOT_GITHUB_URL")
@@ -112,32 +110,30 @@ def check_settings(settings: Settings) -> None:
 
 
 def lock_home(home: Path) -> Any:
-    """Hold the home for one server; raises ConfigError where another has it. Keep the result while serving."""
+    """Lock the home for one server; raises ConfigError if another server uses it. Close the result to unlock it."""
     try:
         # not truncated and no link followed, or a link planted there would empty the file that it leads to
         opened = os.open(home / "serve.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         handle = os.fdopen(opened, "rb", buffering=0)
     except OSError as error:
-        raise ConfigError(f"MENDBOT_HOME: {home} cannot be used ({error.strerror}): name a directory of ours") from None
+        raise unusable_home(home, error) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         handle.close()
-        raise ConfigError(
-            f"another `mendbot serve` uses {home}; SQLite allows one (MENDBOT_HOME names another home)"
-        ) from None
+        raise user_error(make_reason("serve.locked", home=str(home)), ConfigError) from None
     return handle
 
 
 def share_memory() -> None:
-    """Have all threads allocate from two arenas, where glibc would give most of ours one of their own: each keeps what
-    it has freed, and Python runs one thread at a time. To be called before there are threads."""
+    """Let all threads allocate from two arenas. glibc would give most threads an arena of their own, which does not
+    return the memory that it frees. Call it before threads are started."""
     with contextlib.suppress(OSError, AttributeError):  # glibc alone has it
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
 
 
 def settle_memory() -> None:
-    """What is loaded now stays: let the collector look past it, and give back what starting up has used."""
+    """Exclude the objects of the start-up from garbage collection, and return unused memory to the system."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)

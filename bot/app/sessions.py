@@ -1,4 +1,4 @@
-"""Sessions as the web face sees them: read from the store on its own loop, begun and stopped on the worker's."""
+"""Sessions for the web server: read from the store on its own loop, started and stopped on the worker's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bot.app.worker import Worker
 from bot.config import Settings
 from bot.errors import Transient
 from bot.model import Artifact, RunEvent, Session, SessionRequest
+from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
 from bot.store.runs.runs import RunRow, Runs
@@ -29,7 +30,7 @@ Worktrees: TypeAlias = list[dict[str, Any]]
 
 
 class ServedSessions:
-    """What `web.sessions.Sessions` asks for."""
+    """Implements the protocol `web.sessions.Sessions`."""
 
     def __init__(self, settings: Settings, database: Database, worker: Worker) -> None:
         self._settings = settings
@@ -43,7 +44,7 @@ class ServedSessions:
             spec = await get_spec(context, request, roots=roots)
             session_id = new_id()
             if not await context.stores.runs.create(session_id, spec):
-                raise Transient("a session of this id is there already: ask again")
+                raise user_error(make_reason("session.same_id"), Transient)
             await enqueue_run(context, FIX_RUN, session_id, spec.place)
             return session_id
 
@@ -92,14 +93,14 @@ class ServedSessions:
         return await self.get(session_id)
 
     async def changed(self, session_id: str, after: int, timeout_s: float) -> bool:
-        async def look() -> bool:
+        async def has_changed() -> bool:
             row = await self._runs.get(session_id)
             return row is None or row.status.final or bool(await self._runs.events(session_id, after))
 
-        return await self._worker.changes.until(look, timeout_s)
+        return await self._worker.changes.until(has_changed, timeout_s)
 
     async def worktrees(self) -> Worktrees:
-        """The trees that unfinished runs work in."""
+        """The working trees of unfinished runs."""
         found = []
         for row in await self._runs.unfinished():
             state = await self._runs.state(row.id)

@@ -1,4 +1,4 @@
-"""What a session that has ended came to, from its events and what it left in the home."""
+"""The summary of an ended session, from its events and its files in the home."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.workspace.checks.logs import directory, read_log
 
 
 def get_summary(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionSummary:
-    """The summary of a session whose events, all of them, these are."""
+    """The summary of a session; `events` are all of its events."""
     state = run_state(events)
     status = state.finished or row.status
     last, best = state.diff or "", state.best_attempt

@@ -1,6 +1,6 @@
-"""Everything that is not the web face: the engine, the jobs, the loops that look after them.
+"""The worker: the engine, the jobs and the background loops.
 
-It has a thread and an event loop of its own, so that no check can delay an acknowledgement."""
+It has a thread and an event loop of its own, so that no check can delay the answer to a webhook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from bot.github.client import GitHub
 from bot.http import open_client
 from bot.logs import get_logger
 from bot.model.jobs import Job, JobState
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import english, user_error
+from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
 from bot.workflows.context import Context, GitHubHealth, Loop
@@ -43,13 +44,13 @@ log = get_logger()
 
 
 class Worker:
-    """Everything that is not the web face, on its own thread and loop; lives as long as the process."""
+    """The engine, the jobs and the loops on one thread, for as long as the process lives."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
         self.changes = Changes()
-        """Rings when the worker has written an event of a run."""
+        """Notifies when the worker has stored an event of a run."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._context: Context | None = None
         self._ready = threading.Event()
@@ -58,7 +59,9 @@ class Worker:
         self._thread = threading.Thread(target=self._main, name="worker", daemon=True)
 
     def start(self) -> str:
-        """Start and wait until it works; returns the sandbox's description, or raises what hindered it."""
+        """Start the worker and wait until it is ready; returns the sandbox's description.
+
+        Raises the error of a start that failed."""
         self._thread.start()
         self._ready.wait()
         if self._failure is not None:
@@ -72,25 +75,25 @@ class Worker:
             self._loop.call_soon_threadsafe(self._context.wake[name].set)
 
     async def do(self, work: Callable[[Context], Coroutine[Any, Any, T]]) -> T:
-        """Have the worker do something on its own loop, and wait for it; from any other loop.
+        """Run a coroutine on the worker's loop and return its result; callable from any other loop.
 
-        Raises what the work raises, and Transient where the worker has stopped."""
+        Raises what the coroutine raises, and Transient if the worker has stopped."""
         loop, context = self._loop, self._context
         if loop is None or context is None or loop.is_closed():
-            raise Transient("the worker does not run: see the log and restart")
+            raise user_error(make_reason("worker.not_running"), Transient)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(context), loop))
 
-    def github_seen(self) -> Mapping[str, str]:
-        """Whether GitHub answers and key and App fit, as it was seen last; asks nobody."""
-        seen = self._context.github_health if self._context is not None else GitHubHealth()
-        health = {"github": english(seen.github), "app": english(seen.app)}
-        return health if seen.at is None else {**health, "asked_at": seen.at.isoformat(timespec="seconds")}
+    def github_health(self) -> Mapping[str, str]:
+        """The last known state of GitHub and of the App's key; sends no request."""
+        health = self._context.github_health if self._context is not None else GitHubHealth()
+        states = {"github": english(health.github), "app": english(health.app)}
+        return states if health.at is None else {**states, "asked_at": health.at.isoformat(timespec="seconds")}
 
     async def problem(self) -> str | None:
-        return None if self._thread.is_alive() else "the worker has stopped: see the log and restart"
+        return None if self._thread.is_alive() else english(make_reason("worker.stopped"))
 
     def stop(self) -> None:
-        """Let steps end within the grace, then leave; what is cut short goes on after the next start."""
+        """Let running steps end within the grace period. A step that does not end is repeated after the next start."""
         if self._loop is not None and self._stop is not None and self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(GRACE_S + 1)

@@ -18,7 +18,7 @@ from bot.cli.exits import BAD_INPUT, NOT_PASSED, OUR_FAULT, PASSED
 from bot.cli.output import complain, note, print_json, say
 from bot.config import terminal_language
 from bot.reports.locale.catalog import t
-from bot.reports.locale.reasons import user_error
+from bot.reports.locale.reasons import reason_text, user_error
 from bot.rules.reasons import make_reason, quoted
 
 if TYPE_CHECKING:
@@ -123,9 +123,8 @@ def _request(data: dict[str, object]) -> SessionRequest:
 
 def _in_options(problems: Sequence[Problem]) -> str:
     """All problems as one text, which names the options of the command line."""
-    from bot.reports.locale.reasons import english
-
-    text = "; ".join(f"{_OPTIONS.get(problem.field, problem.field)}: {english(problem.reason)}" for problem in problems)
+    texts = [(each.field, reason_text(each.reason, terminal_language())) for each in problems]
+    text = "; ".join(f"{_OPTIONS.get(field, field)}: {message}" for field, message in texts)
     for field, option in _OPTIONS.items():
         text = text.replace(f"`{field}`", f"`{option}`")
     return text
