@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -219,3 +220,41 @@ def test_an_unknown_command_is_bad_input() -> None:
     assert answer.stdout == ""
     assert answer.stderr.count("\n") == 1
     assert "serv" in answer.stderr and "--help" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["config", "check", "nowhere.yml"], 2),
+        (["config", "check", "broken.yml"], 1),
+        (["check", "nowhere"], 2),
+        (["check", ""], 2),
+        (["history"], 2),
+        (["history", "record", "--error", "x", "--how", " "], 2),
+        (["worktree", "create", "--issue", "one"], 2),
+        (["serve", "--role", "web"], 2),
+        (["nosuch"], 2),
+    ],
+)
+def test_answers_and_errors_are_in_the_language_of_the_terminal(
+    args: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("broken.yml").write_text("max_attempts: x\n")
+    monkeypatch.setenv("MENDBOT_HOME", str(tmp_path / "home"))
+    for language, korean in (("en", False), ("ko", True)):
+        monkeypatch.setenv("MENDBOT_LANGUAGE", language)
+        assert main(list(args)) == code
+        printed = "".join(capsys.readouterr())
+        assert bool(re.search("[가-힣]", printed)) is korean, printed
+
+
+def test_wrong_settings_are_named_with_their_variables(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MENDBOT_AGENT_COMMAND", "[1")
+    monkeypatch.setenv("MENDBOT_WORKERS", "0")
+    assert main(["history", "a.py"]) == 2
+    told = capsys.readouterr().err
+    assert "MENDBOT_AGENT_COMMAND: is neither a JSON array nor a shell-quoted line: " in told
+    assert "; MENDBOT_WORKERS: Input should be greater than or equal to 1" in told
