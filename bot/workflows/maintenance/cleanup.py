@@ -75,8 +75,8 @@ async def _sweep_checks(context: Context) -> int:
 
 
 async def sweep(context: Context) -> int:
-    """Salvage and remove worktrees whose run is over, and their agents' kits; returns how many worktrees were removed.
-    What cannot be salvaged is lost, which the run's comment then says. Several at a time, as one may take long."""
+    """Saves and removes worktrees of ended runs, and removes their agents' kits; returns how many worktrees it removed.
+    What cannot be saved is lost, which the run's comment then says. Several at a time, as one may take long."""
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def one(path: Path) -> bool:

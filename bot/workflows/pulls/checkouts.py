@@ -20,7 +20,7 @@ from bot.workspace.checks.logs import write_log
 from bot.workspace.git.tree import Tree
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.setup.plan import plan_setup
-from bot.workspace.worktree.detached import begin_with, begun_with, ensure_detached
+from bot.workspace.worktree.detached import ensure_detached, record_start, recorded_start
 from bot.workspace.worktree.run_worktree import remove_worktree
 
 Which = Literal["head", "base"]
@@ -54,11 +54,11 @@ async def ready_tree(context: Context, row: PullCheckRow, state: PullCheckState,
     What setup and earlier checks made stays until the run ends; the commit's own files are as it has them."""
     sha = row.spec.head_sha if which == "head" else state.base_sha
     tree = await ensure_detached(context.mirror(row.spec.repo), trees_path(context.settings.home, row) / which, sha)
-    snapshot = begun_with(tree)
+    snapshot = recorded_start(tree)
     if snapshot is not None:
         return Ready(tree, snapshot)
     snapshot, steps = await _set_up(context, row, state, tree, which)
-    begin_with(tree, snapshot)
+    record_start(tree, snapshot)
     return Ready(tree, snapshot, steps)
 
 

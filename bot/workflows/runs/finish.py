@@ -28,7 +28,7 @@ from bot.workspace.git.command import GitError
 from bot.workspace.git.diff import diff
 from bot.workspace.mirror import mirror as mirrors
 from bot.workspace.worktree.run_worktree import remove_worktree
-from bot.workspace.worktree.save_uncommitted import rescue
+from bot.workspace.worktree.save_uncommitted import save_uncommitted
 
 _MAX_DIFF_CHARS = 200_000
 """Characters of an unfinished change that are recorded: a comment shows fewer, and whole files of it."""
@@ -37,7 +37,7 @@ log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Salvage:
+class SavedWork:
     """What is kept of work that did not become a commit: a ref in the mirror, or the name of a log."""
 
     salvage_ref: str | None = None
@@ -65,7 +65,7 @@ async def finish(context: Context, row: RunRow, state: RunState, status: Status,
 
 
 async def record_end(
-    context: Context, row: RunRow, state: RunState, status: Status, stop: ExplainedStop | None, left: Salvage
+    context: Context, row: RunRow, state: RunState, status: Status, stop: ExplainedStop | None, left: SavedWork
 ) -> None:
     """Record the final status with the reason; phases that never came are skipped (REQ-RUN-002)."""
     skipped = [PhaseSkipped(phase=phase) for phase in (Phase.REVIEW, Phase.PACKAGING) if phase not in state.phases]
@@ -95,17 +95,17 @@ def _metadata(context: Context, row: RunRow, state: RunState, status: Status, st
     )
 
 
-async def keep(context: Context, row: RunRow, state: RunState, status: Status) -> Salvage:
+async def keep(context: Context, row: RunRow, state: RunState, status: Status) -> SavedWork:
     """Keep what is not committed; says where, if there was anything. A local session's tree is closed with that."""
     if row.spec.workspace is not None:
-        return Salvage(diff=await close_local(context, row, state, succeeded=status is Status.SUCCESS))
+        return SavedWork(diff=await close_local(context, row, state, succeeded=status is Status.SUCCESS))
     mirror, ref = context.mirror(row.spec.on_github), f"refs/mendbot/salvage/{row.id}"
     loss = await _save_uncommitted(mirror, context.tree_path(row), ref)
     # asked of git, because a crash may have come between saving it and recording that of it
     kept = mirror.is_dir() and await mirrors.resolve(mirror, ref)
     if not kept:
-        return Salvage(loss=loss)
-    return Salvage(salvage_ref=ref, unfinished=await _unfinished(context, mirror, state, ref), loss=loss)
+        return SavedWork(loss=loss)
+    return SavedWork(salvage_ref=ref, unfinished=await _unfinished(context, mirror, state, ref), loss=loss)
 
 
 async def _unfinished(context: Context, mirror: Path, state: RunState, ref: str) -> str:
@@ -139,7 +139,7 @@ async def remove_tree(mirror: Path, path: Path) -> None:
 
 
 async def _save_uncommitted(mirror: Path, path: Path, ref: str) -> Loss | None:
-    loss = await rescue(mirror, path, ref)
+    loss = await save_uncommitted(mirror, path, ref)
     if loss is not None:
         log.warning("change_lost", path=str(path), files=loss.files, more=loss.more, because=loss.because)
     return loss

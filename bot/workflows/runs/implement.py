@@ -30,9 +30,9 @@ from bot.workflows.history.learn_from_runs import change_hash, guidance
 from bot.workflows.runs.begin import open_tree
 from bot.workflows.runs.local_tree import save_edits
 from bot.workspace.checks.logs import write_log
-from bot.workspace.files.nofollow import freshen
+from bot.workspace.files.nofollow import touch_files
 from bot.workspace.git.tree import Tree
-from bot.workspace.worktree.untracked_files import Beginning
+from bot.workspace.worktree.untracked_files import StartingTree
 
 MAX_PATCH = 200_000
 """Characters of a change that its artifact holds; the log beside it is whole."""
@@ -50,7 +50,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     if row.spec.workspace is not None:
         await save_edits(context, row, state, tree)
     task = await _task(context, row, state, tree, known_errors, attempt)
-    begin = await Beginning.of(tree, state.snapshot, own=row.spec.workspace is None)
+    begin = await StartingTree.of(tree, state.snapshot, own=row.spec.workspace is None)
     passed_over: list[SkippedAgent] = []
     for developer in _in_order(context.developers(row), state, attempt):
         if passed_over and passed_over[-1].touched:
@@ -58,7 +58,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
         await context.stores.runs.append(row.id, [_asks(attempt, developer.name, passed_over)])
         answer = await ask(context, row, state, developer, task, tree)
         if isinstance(answer, AcceptedChange):
-            notes = (*answer.notes, *_left_out(await begin.clear(answer.snapshot)))
+            notes = (*answer.notes, *_left_out(await begin.delete_new(answer.snapshot)))
             refusals = tuple(one.reason for one in passed_over if one.refused)
             await _applied(context, row, state, tree, replace(answer, notes=notes, refusals=refusals), attempt)
             return
@@ -160,7 +160,7 @@ async def _applied(
 ) -> None:
     ref = f"refs/mendbot/runs/{row.id}/{attempt}"
     _, whole = await asyncio.gather(tree.keep(taken.snapshot, ref), _paths(tree, state, taken))
-    await asyncio.to_thread(freshen, tree.path, taken.paths)
+    await asyncio.to_thread(touch_files, tree.path, taken.paths)
     patch = context.mask(taken.patch)
     applied = ChangesApplied(
         iteration=attempt,

@@ -31,7 +31,7 @@ from bot.workflows.kernel import NotYet, RunKind
 from bot.workflows.reporting.publish_run import publish
 from bot.workflows.runs.begin import PathsTaken, begin_run, set_up, slot_wait
 from bot.workflows.runs.begin_local import Busy, begin_local
-from bot.workflows.runs.finish import Salvage, finish, finish_cancelled, record_end
+from bot.workflows.runs.finish import SavedWork, finish, finish_cancelled, record_end
 from bot.workflows.runs.implement import implement
 from bot.workflows.runs.package import package, review
 from bot.workflows.runs.plan import prepare
@@ -105,7 +105,7 @@ async def _fail(context: Context, row: RunRow, state: RunState, stop: ExplainedS
     if tidy:
         await finish(context, row, state, Status.FAILED, stop)
     else:
-        await record_end(context, row, state, Status.FAILED, stop, Salvage())
+        await record_end(context, row, state, Status.FAILED, stop, SavedWork())
 
 
 FIX_RUN: RunKind[RunRow, RunState, Action] = RunKind(

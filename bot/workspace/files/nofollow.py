@@ -72,7 +72,7 @@ def read_or_none(root: Path, path: str, *, limit: int = MAX_FILE_BYTES) -> bytes
     return None if state is None else state.content
 
 
-def freshen(root: Path, paths: Sequence[str]) -> None:
+def touch_files(root: Path, paths: Sequence[str]) -> None:
     """Give the files at these paths the present as their time of change; what is no longer there is passed over.
 
     Compilers and make go by that time. A change that keeps the old one would be judged by what was built before it."""

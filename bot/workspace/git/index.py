@@ -60,7 +60,7 @@ class Index:
         asked = ("--others", "--exclude-standard", "--directory", "--no-empty-directory")
         return split_names(await self._git("ls-files", "-z", *asked))
 
-    async def beside(self) -> tuple[bytes, ...]:
+    async def unversioned(self) -> tuple[bytes, ...]:
         """As `untracked`, and what is ignored too; nested repositories are directories like any other."""
         return split_names(await self._git("ls-files", "-z", "--others", "--directory"))
 

@@ -145,11 +145,11 @@ class Tree:
         await record_products(self.path, self.git_dir, untracked)
         return await self.snapshot(), restored
 
-    async def beside(self, snapshot: str) -> tuple[bytes, ...]:
+    async def unversioned(self, snapshot: str) -> tuple[bytes, ...]:
         """What lies in the work tree and not in the snapshot (see `beside.py`)."""
         async with self._index() as index:
             await self._held(index, snapshot)
-            return await index.beside()
+            return await index.unversioned()
 
     async def changed(self, before: str, after: str) -> tuple[PathChange, ...]:
         """What differs between two snapshots, by path; a rename is a deletion and an addition."""

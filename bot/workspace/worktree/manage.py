@@ -18,7 +18,15 @@ from bot.workspace.git.command import GitError, git
 from bot.workspace.git.objects import commits, decode
 from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.git.tree import Tree
-from bot.workspace.worktree.registry import Entry, add, drop, entries, opened, real, settled
+from bot.workspace.worktree.registry import (
+    Entry,
+    canonical_path,
+    create_entry,
+    entries,
+    open_tree,
+    remove_entry,
+    repair_entries,
+)
 
 _MAX_FILES_NAMED = 20
 _HEAD = re.compile(rb"ref: refs/|[0-9a-f]{40}")
@@ -77,33 +85,33 @@ async def manage_worktree(
 async def _create(repository: _Repository, request: _Request) -> ManageWorktreeResult:
     common, path = repository.common, repository.base / directory_for(request.issues)
     async with exclusive(common, "worktrees"):
-        held = await settled(common, repository.owns)
+        held = await repair_entries(common, repository.owns)
         known, *found = await commits(repository.git_dir, (f"refs/heads/{request.branch}", *_STARTS))
         if known is not None:
             raise user_error(make_reason("manage.branch_exists", branch=request.branch))
         if path.exists() or path.is_symlink():
             raise user_error(make_reason("manage.path_exists", path=str(path)))
-        if sum(1 for entry in held if _takes_slot(entry, repository)) >= request.limit:
+        if sum(1 for entry in held if _uses_slot(entry, repository)) >= request.limit:
             raise user_error(make_reason("manage.limit"))
         start = next(filter(None, found), None)
         if start is None:
             raise user_error(make_reason("manage.no_start", path=str(repository.git_dir)))
-        await add(common, path, request.branch, start, fresh=True)
+        await create_entry(common, path, request.branch, start, fresh=True)
     return ManageWorktreeResult(action="create", success=True, worktree_path=str(path), branch=request.branch)
 
 
 async def _cleanup(repository: _Repository, request: _Request) -> ManageWorktreeResult:
     common = repository.common
     async with exclusive(common, "worktrees"):
-        held = await settled(common, repository.owns)
+        held = await repair_entries(common, repository.owns)
         matching = [entry for entry in held if issues_of(entry.path, entry.branch) == request.issues]
         chosen = [entry for entry in matching if repository.owns(entry.path)] or matching
         if len(chosen) > 1:
             paths = ", ".join(str(entry.path) for entry in chosen)
             raise user_error(make_reason("manage.several", paths=paths))
         for entry in chosen:
-            await _refuse_loss(entry, opened(common, entry.path) if not entry.missing else None)
-            await drop(common, entry.path)
+            await _refuse_loss(entry, open_tree(common, entry.path) if not entry.missing else None)
+            await remove_entry(common, entry.path)
     branch = chosen[0].branch if chosen else request.branch
     return ManageWorktreeResult(action="cleanup", success=True, branch=branch)
 
@@ -124,7 +132,7 @@ _ACTIONS: Mapping[str, Callable[[_Repository, _Request], Awaitable[ManageWorktre
 }
 
 
-def _takes_slot(entry: Entry, repository: _Repository) -> bool:
+def _uses_slot(entry: Entry, repository: _Repository) -> bool:
     """Detached checkouts elsewhere take none (spec G.6); one here is on a branch that is being rebased."""
     return not entry.missing and (bool(entry.branch) or repository.owns(entry.path))
 
@@ -218,4 +226,4 @@ def _plain_checkout(place: Path) -> Path | None:
 
 def _base(main: Path, base: str | Path | None) -> Path:
     chosen = main.parent / "worktrees" if base is None else Path(base).expanduser()
-    return real(chosen / "x").parent
+    return canonical_path(chosen / "x").parent

@@ -1,5 +1,5 @@
-"""Ending what a killed bot left running: its git goes on by itself, and would undo or redo what is being fixed.
-They are known by a mark in their environment, which every process they start inherits (proc(5); Linux alone)."""
+"""Ends processes that a killed bot left running, such as git, which would change a worktree under repair.
+They are recognised by a mark in their environment, which their children inherit (proc(5); Linux alone)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _PATIENCE_S = 10.0
 _POLL_S = 0.01
 
 
-async def end_marked(mark: str) -> None:
-    """Kill every process that carries `mark`, and return when none lives. Transient if one can't be killed."""
+async def kill_marked(mark: str) -> None:
+    """Kills every process that carries `mark` and returns when none lives. Raises Transient if one can't be killed."""
     deadline = time.monotonic() + _PATIENCE_S
     while living := _carriers(f"{MARK}={mark}".encode()):
         for pid in living:

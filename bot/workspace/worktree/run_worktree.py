@@ -1,5 +1,5 @@
-"""The bot's worktrees: one per run, off a mirror, made again where they are gone, saved and removed when the run ends.
-Any call may be repeated and may follow a crash at any moment; `manage_worktree` is the same for people (spec B)."""
+"""Creates, reopens and removes the bot's worktrees: one per run, of a mirror.
+Any call may be repeated and may follow a crash; `manage_worktree` does the same for people (spec B)."""
 
 from __future__ import annotations
 
@@ -16,34 +16,40 @@ from bot.workspace.git.objects import commits
 from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.git.tree import Tree
 from bot.workspace.mirror.mirror import meanings
-from bot.workspace.worktree.registry import Entry, add, drop, opened, real, settled, whole
-
-_SALVAGE = "refs/mendbot/salvage/"
+from bot.workspace.worktree.registry import (
+    Entry,
+    canonical_path,
+    create_entry,
+    find_intact,
+    open_tree,
+    remove_entry,
+    repair_entries,
+)
 
 
 class SlotsFull(Transient):
-    """As many worktrees as allowed are open; one becomes free when a run ends (REQ-GIT-004: the bot queues)."""
+    """All worktrees that are allowed are open. One becomes free when a run ends (REQ-GIT-004: the bot queues)."""
 
 
 async def ensure_worktree(mirror: Path, path: Path, branch: str, start: str, limit: int) -> Tree:
-    """The worktree at `path` on `branch`: the one that is there, else a new one, made from the commit `start`.
+    """Returns the worktree at `path` on `branch`: the existing one, else a new one at the commit `start`.
 
-    `path`'s parent must be the run's alone: what else lies at `path` is the remains of a crash and is deleted. A
-    branch that is there already is taken up as it is. Worktrees on a branch count against `limit`, detached ones do
-    not (spec G.6): SlotsFull. UserError for a bad name, an unknown `start`, another branch at `path`; Transient where
+    `path`'s parent must be the run's alone: anything else at `path` is left from a crash and is deleted. An existing
+    branch is used as it is. Worktrees on a branch count against `limit`, detached ones do not (spec G.6): SlotsFull.
+    UserError for a bad name, an unknown `start`, another branch at `path`; Transient where
     the branch is checked out elsewhere or the disk is full."""
     if (problem := branch_problem(branch)) is not None:
         raise user_error(problem)
-    path = real(path)
-    at_hand = whole(mirror, path, branch)
+    path = canonical_path(path)
+    at_hand = find_intact(mirror, path, branch)
     if at_hand is not None:
-        await write_link(at_hand)
+        await restore_link(at_hand)
         return at_hand
     async with exclusive(mirror, "worktrees"):
-        held = await settled(mirror, lambda _: True)
+        held = await repair_entries(mirror, lambda _: True)
         here = next((entry for entry in held if entry.path == path), None)
         if here is not None:
-            return await _taken_up(mirror, here, branch)
+            return await _reuse(mirror, here, branch)
         await remove_directory(path)
         other = next((entry for entry in held if entry.branch == branch), None)
         if other is not None:
@@ -54,58 +60,44 @@ async def ensure_worktree(mirror: Path, path: Path, branch: str, start: str, lim
         commit = next(filter(None, found), None)
         if commit is None:
             raise user_error(make_reason("mirror.no_commit", name=repr(start)))
-        return await add(mirror, path, branch, commit, fresh=known is None)
+        return await create_entry(mirror, path, branch, commit, fresh=known is None)
 
 
 async def reopen_worktree(mirror: Path, path: Path) -> Tree | None:
-    """The worktree at `path` if it is there and whole, else None; nothing is made."""
-    path = real(path)
+    """Returns the worktree at `path` if it exists and is complete, else None; creates nothing."""
+    path = canonical_path(path)
     async with exclusive(mirror, "worktrees"):
-        held = await settled(mirror, lambda _: True)
+        held = await repair_entries(mirror, lambda _: True)
         here = next((entry for entry in held if entry.path == path), None)
-        return None if here is None else await _taken_up(mirror, here, here.branch)
-
-
-async def save_uncommitted(tree: Tree, ref: str) -> str | None:
-    """Keep what is in the tree and not committed at `ref` (`refs/mendbot/salvage/…`, the prefix may be left out).
-
-    The ref's full name; None if there was nothing to keep. What the ref held before stays reachable from it."""
-    if not tree.path.is_dir():
-        return None
-    snapshot = await tree.snapshot()
-    if not await tree.changed("HEAD", snapshot):
-        return None
-    name = ref if ref.startswith("refs/") else _SALVAGE + ref
-    await tree.keep(snapshot, name)
-    return name
+        return None if here is None else await _reuse(mirror, here, here.branch)
 
 
 async def remove_worktree(mirror: Path, path: Path) -> None:
-    """Delete the worktree at `path`, in any state, and git's record of it; the branch stays, absent is fine.
+    """Deletes the worktree at `path`, in any state, and git's record of it; the branch stays. It may be absent.
 
     Uncommitted work goes with it: `save_uncommitted` first. Transient if something resists deletion."""
-    path = real(path)
+    path = canonical_path(path)
     if not mirror.is_dir():
         await remove_directory(path)
         return
     async with exclusive(mirror, "worktrees"):
-        await settled(mirror, lambda _: True)
-        await drop(mirror, path)
+        await repair_entries(mirror, lambda _: True)
+        await remove_entry(mirror, path)
 
 
-async def _taken_up(mirror: Path, entry: Entry, branch: str) -> Tree:
+async def _reuse(mirror: Path, entry: Entry, branch: str) -> Tree:
     if entry.branch != branch:
         fields = {"path": str(entry.path), "branch": branch}
         if entry.branch:
             raise user_error(make_reason("worktree.switched", **fields, other=entry.branch))
         raise user_error(make_reason("worktree.switched.detached", **fields))
-    tree = opened(mirror, entry.path)
-    await write_link(tree)
+    tree = open_tree(mirror, entry.path)
+    await restore_link(tree)
     return tree
 
 
-async def write_link(tree: Tree) -> None:
-    """Write the tree's `.git` file anew where code in the tree changed it: agents and checks go by it (we don't)."""
+async def restore_link(tree: Tree) -> None:
+    """Restores the `.git` file where code in the tree changed it: agents and checks read it, the bot does not."""
     link, text = tree.path / ".git", os.fsencode(f"gitdir: {tree.git_dir}\n")
     if not os.access(tree.path, os.R_OK | os.W_OK | os.X_OK):
         await make_writable(tree.path)

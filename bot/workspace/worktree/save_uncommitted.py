@@ -1,5 +1,5 @@
-"""Keeping what a worktree holds beside its commits, though git may not be able to read it: in two tries, then no more.
-A worktree takes a slot, so what cannot be kept is named and goes with it."""
+"""Saves uncommitted work of a worktree before that is removed, in two attempts: by git, then file by file.
+A worktree uses a slot, so it is removed in any case; work that cannot be saved is lost, and is named."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bot.workspace.git.hazards import printable
 from bot.workspace.git.objects import decode
 from bot.workspace.git.tree import Tree
 from bot.workspace.mirror.mirror import sound
-from bot.workspace.worktree.run_worktree import reopen_worktree, save_uncommitted
+from bot.workspace.worktree.run_worktree import reopen_worktree
 
 _MAX_FILES = 500
 _MAX_BYTES = 64 << 20
@@ -41,22 +41,22 @@ class _File:
     content: bytes
 
 
-async def rescue(mirror: Path, path: Path, ref: str) -> Loss | None:
-    """Keep at `ref` what the worktree at `path` holds beside its commits; what could not be kept, None if nothing.
+async def save_uncommitted(mirror: Path, path: Path, ref: str) -> Loss | None:
+    """Saves the uncommitted work of the worktree at `path` as a commit at `ref`. Returns what is lost, None if nothing.
 
-    First as git reads the tree. Where git cannot, the files are taken as they are, past ignore rules and attributes:
-    at most 500 of them and 64 MiB. Raises Shortage where the machine lacks something, Transient where the mirror is
-    damaged: it is completed when it is used next, and can keep things again."""
+    Where git cannot read the tree, its files are saved without regard to ignore rules and attributes, at most 500 of
+    them and 64 MiB. Raises Shortage where the machine lacks something, Transient where the mirror is damaged, which is
+    repaired at its next use."""
     try:
         tree = await reopen_worktree(mirror, path) if mirror.is_dir() else None
         if tree is None:
             return None
         try:
-            await save_uncommitted(tree, ref)
+            await save_tree(tree, ref)
         except (GitError, MendbotError, OSError) as error:
             if shortage_behind(error):
                 raise
-            return await _as_they_are(tree, ref, str(error))
+            return await _save_files(tree, ref, str(error))
     except (GitError, MendbotError, OSError) as error:
         if lacking := shortage_behind(error):
             raise user_error(make_reason("worktree.not_saved", path=str(path), lacking=lacking), Shortage) from error
@@ -67,7 +67,20 @@ async def rescue(mirror: Path, path: Path, ref: str) -> Loss | None:
     return None
 
 
-async def _as_they_are(tree: Tree, ref: str, because: str) -> Loss | None:
+async def save_tree(tree: Tree, ref: str) -> bool:
+    """Commits what is in the tree and not committed at `ref` (`refs/mendbot/salvage/…`). Returns whether there was any.
+
+    What the ref named before stays reachable from it."""
+    if not tree.path.is_dir():
+        return False
+    snapshot = await tree.snapshot()
+    if not await tree.changed("HEAD", snapshot):
+        return False
+    await tree.keep(snapshot, ref)
+    return True
+
+
+async def _save_files(tree: Tree, ref: str, because: str) -> Loss | None:
     await make_writable(tree.path)
     head = await _blobs(tree)
     lost: list[bytes] = []
@@ -76,7 +89,7 @@ async def _as_they_are(tree: Tree, ref: str, because: str) -> Loss | None:
         written = await git("hash-object", "-w", "--stdin", git_dir=tree.git_dir, stdin=file.content)
         entries.append(f"{file.mode} {decode(written).strip()}\t".encode() + file.name + b"\0")
     if entries:
-        await tree.keep(await _with(tree, b"".join(entries)), ref)
+        await tree.keep(await _head_with(tree, b"".join(entries)), ref)
     if not lost:
         return None
     names = tuple(printable(name).strip("`") for name in lost[:_MAX_NAMED])
@@ -84,7 +97,7 @@ async def _as_they_are(tree: Tree, ref: str, because: str) -> Loss | None:
 
 
 def _changed(root: Path, head: Mapping[bytes, str], lost: list[bytes]) -> Iterator[_File]:
-    """What differs from HEAD, as it is; `lost` grows by the names of what cannot be read or is too much."""
+    """Yields the files that differ from HEAD. Adds names of unreadable files, and of those past a limit, to `lost`."""
     walk = Walk(root, limit=_MAX_NAMES)
     files, left = 0, _MAX_BYTES
     for name in walk:
@@ -130,9 +143,9 @@ def _blob(content: bytes, like: str) -> str:
     return digest.hexdigest()
 
 
-async def _with(tree: Tree, entries: bytes) -> str:
+async def _head_with(tree: Tree, entries: bytes) -> str:
     """The id of HEAD's tree with these entries in it."""
-    scratch = tree.git_dir / f"mendbot-rescue.{uuid.uuid4().hex}"
+    scratch = tree.git_dir / f"mendbot-save.{uuid.uuid4().hex}"
     env = {"GIT_INDEX_FILE": str(scratch)}
     try:
         await git("read-tree", "HEAD", git_dir=tree.git_dir, env=env)

@@ -1,6 +1,6 @@
-"""What lies in a work tree beside its snapshot: what the ignore rules name, nested repositories, what setup made.
-Checks see it and no commit has it: a change that works only with what an agent left there would pass, and then fail for
-everybody else."""
+"""Finds and deletes files of a work tree that are in no snapshot: ignored ones, nested repositories, setup's products.
+Checks see them and no commit has them. A change that works only with what an agent left there would pass here and fail
+for everybody else."""
 
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ from bot.workspace.git.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
-    """A tree as the agents of one attempt find it. `beside` is what lay there beside the snapshot (`Tree.beside`); None
-    where the tree is somebody's own, in which not only agents make things."""
+class StartingTree:
+    """A tree at the start of an attempt. `unversioned` are its paths outside the snapshot (`Tree.unversioned`).
+
+    None for a person's own tree, in which not only agents create files."""
 
     tree: Tree
     snapshot: str
-    beside: frozenset[bytes] | None
+    unversioned: frozenset[bytes] | None
 
     @classmethod
-    async def of(cls, tree: Tree, snapshot: str, *, own: bool) -> Beginning:
-        """The tree made to hold the snapshot; `own`: nobody else works in it. Raises as `Tree.restore`."""
+    async def of(cls, tree: Tree, snapshot: str, *, own: bool) -> StartingTree:
+        """Restores the tree to the snapshot; `own`: nobody else works in it. Raises as `Tree.restore`."""
         await tree.restore(snapshot)
-        return cls(tree, snapshot, frozenset(await tree.beside(snapshot)) if own else None)
+        return cls(tree, snapshot, frozenset(await tree.unversioned(snapshot)) if own else None)
 
     async def restore(self) -> None:
-        """As it was found. Raises as `Tree.restore`, and Transient where something cannot be deleted."""
+        """Restores the start of the attempt. Raises as `Tree.restore`; Transient where a deletion fails."""
         await self.tree.restore(self.snapshot)
-        await self.clear(self.snapshot)
+        await self.delete_new(self.snapshot)
 
-    async def clear(self, snapshot: str) -> tuple[str, ...]:
-        """Delete what lies beside that snapshot and did not lie there before; its paths, without tools' caches.
+    async def delete_new(self, snapshot: str) -> tuple[str, ...]:
+        """Deletes paths outside that snapshot that are new, and returns them, without tools' caches.
 
-        What is new in a directory that lay there before stays. Transient where something cannot be deleted."""
-        if self.beside is None:
+        New files in a directory that was there before stay. Raises Transient where a deletion fails."""
+        if self.unversioned is None:
             return ()
-        new = [name for name in await self.tree.beside(snapshot) if not _is_known(name, self.beside)]
+        new = [name for name in await self.tree.unversioned(snapshot) if not _is_known(name, self.unversioned)]
         for name in new:
             await remove_directory(self.tree.path / decode(name).rstrip("/"))
         return tuple(path for path in map(decode, new) if not MADE_BY_TOOLS.intersection(PurePosixPath(path).parts))

@@ -16,7 +16,7 @@ from bot.errors import Refused, UserError
 from bot.workspace.git.tree import Tree
 from bot.workspace.mirror.mirror import ensure_mirror, fetch
 from bot.workspace.mirror.remote import Remote
-from bot.workspace.worktree.detached import begin_with, begun_with, ensure_detached
+from bot.workspace.worktree.detached import ensure_detached, record_start, recorded_start
 from bot.workspace.worktree.run_worktree import remove_worktree
 from tests.workspace.git_scene import Scene, content, ensure, make_repo, plain, python
 
@@ -235,16 +235,16 @@ async def test_once_checks_have_begun_what_they_made_stays_and_what_they_altered
     (path / "a.txt").write_text("by setup")
     begun, restored = await tree.after_setup(sha)
     assert restored == ("a.txt",) and (path / "a.txt").read_text() == "one\n"
-    begin_with(tree, begun)
+    record_start(tree, begun)
     _edited(path, mirror)
     (path / "made.txt").unlink()
-    assert begun_with(await detached(mirror, path, sha)) == begun
+    assert recorded_start(await detached(mirror, path, sha)) == begun
     assert (path / "a.txt").read_text() == "one\n" and (path / "src/b.py").exists()
     assert (path / "made.txt").read_text() == "by setup" and (path / ".venv/tool").exists()
     assert (path / "new/deep/file").read_text() == "n"
     # setup was run for this commit alone
     plain("commit", "-q", "--allow-empty", "-m", "by a check", cwd=path)
-    assert begun_with(await detached(mirror, path, sha)) is None
+    assert recorded_start(await detached(mirror, path, sha)) is None
     assert state(path) == (sha, "HEAD", "") and not (path / ".venv").exists()
 
 

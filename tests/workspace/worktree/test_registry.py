@@ -113,7 +113,7 @@ async def test_a_branch_that_appears_in_between_is_not_moved(repo: Path, tmp_pat
     plain("commit", "-q", "--allow-empty", "-m", "second", cwd=repo)
     head, mine = (plain("rev-parse", name, cwd=repo) for name in ("HEAD", "mine"))
     with pytest.raises(Exception, match="already exists"):
-        await registry.add(repo / ".git", tmp_path / "w", "mine", head, fresh=True)
+        await registry.create_entry(repo / ".git", tmp_path / "w", "mine", head, fresh=True)
     assert plain("rev-parse", "mine", cwd=repo) == mine
     assert not (tmp_path / "w").exists()
     assert not list((repo / ".git/worktrees").iterdir())
@@ -123,7 +123,7 @@ async def test_what_lies_at_the_place_is_neither_taken_nor_deleted(repo: Path, t
     mine = make_repo(tmp_path / "mine")
     head = plain("rev-parse", "HEAD", cwd=repo)
     with pytest.raises(Exception, match="exists already"):
-        await registry.add(repo / ".git", mine, "fresh", head, fresh=True)
+        await registry.create_entry(repo / ".git", mine, "fresh", head, fresh=True)
     assert plain("branch", "--list", "fresh", cwd=repo) == ""
     assert (mine / "a.txt").read_text() == "one\n"
 

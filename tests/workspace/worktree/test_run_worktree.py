@@ -11,7 +11,8 @@ import pytest
 
 from bot.errors import Transient, UserError
 from bot.workspace.git.branch_names import branch_for
-from bot.workspace.worktree.run_worktree import SlotsFull, remove_worktree, reopen_worktree, save_uncommitted
+from bot.workspace.worktree.run_worktree import SlotsFull, remove_worktree, reopen_worktree
+from bot.workspace.worktree.save_uncommitted import save_tree
 from tests.workspace.git_scene import (
     HOSTILE_NAMES,
     ensure,
@@ -166,12 +167,12 @@ async def test_leftovers_are_salvaged_and_nothing_else(mirror: Path, tmp_path: P
     path = tmp_path / "runs/7/fix-issue-1"
     tree = await ensure(mirror, path)
     (path / "x.log").write_text("ignored")
-    assert await save_uncommitted(tree, "refs/mendbot/salvage/7") is None
+    assert not await save_tree(tree, "refs/mendbot/salvage/7")
     (path / "new").write_text("never committed")
-    assert await save_uncommitted(tree, "7") == "refs/mendbot/salvage/7"
+    assert await save_tree(tree, "refs/mendbot/salvage/7")
     await remove_worktree(mirror, path)
     assert plain("show", "refs/mendbot/salvage/7:new", cwd=mirror) == "never committed"
-    assert await save_uncommitted(tree, "refs/mendbot/salvage/7") is None
+    assert not await save_tree(tree, "refs/mendbot/salvage/7")
 
 
 async def test_deep_and_forbidden_directories_are_removed(mirror: Path, tmp_path: Path) -> None:
