@@ -11,6 +11,7 @@ from bot.config import terminal_language
 from bot.model import CHECK_ORDER, CheckName, Language, Model
 from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
+from bot.reports.locale.reasons import english
 
 
 class PlannedStep(Model):
@@ -64,7 +65,7 @@ async def plan_of(tree: Path, wanted: tuple[CheckName, ...]) -> Plan:
                 check=name,
                 command=stage.command.text if stage.command else "",
                 because=stage.because,
-                looked_for=stage.looked_for,
+                looked_for=tuple(map(english, stage.looked_for)),
             )
             for name, stage in zip(names, default_stages(policy, top, near, names=names), strict=True)
         ),

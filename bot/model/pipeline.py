@@ -6,6 +6,7 @@ from typing import Literal
 
 from bot.model.base import CamelModel, Model
 from bot.model.checks import Annotation, Classification, CouldNotRun, ShellCommand, ShownFailure
+from bot.model.reasons import Reason
 
 FindingKey = tuple[str, str, str, int]
 WhatRan = Literal["compared", "unnamed", "not_before"]
@@ -18,7 +19,7 @@ class PipelineStage(Model):
 
     name: str
     command: ShellCommand | None = None
-    looked_for: tuple[str, ...] = ()
+    looked_for: tuple[Reason, ...] = ()
     because: str = ""
     """The file that the command was chosen by, relative to the tree; empty for a command from a person."""
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from bot.model.base import Model
 from bot.model.pipeline import ValidationStep
-from bot.model.reasons import ExplainedStop
+from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import KnownError
 from bot.model.setups import SetupDone
 
@@ -78,6 +78,8 @@ class CheckStatus(Model):
     """Where the check was flaky."""
     kept_from: str = ""
     because: str = ""
+    looked_for: tuple[Reason, ...] = ()
+    """Where a command was looked for in vain, of a check without one."""
 
     @property
     def new(self) -> tuple[Failure, ...]:
@@ -88,7 +90,8 @@ class CheckStatus(Model):
         """GitHub's conclusion, once it is completed. A failure without a verdict counts as new; a result kept from an
         earlier run keeps its verdicts."""
         step = self.step
-        if step.skipped if step else not self.failures and (self.because != "" or not self.kept_from):
+        has_reason = self.because != "" or self.looked_for != ()
+        if step.skipped if step else not self.failures and (has_reason or not self.kept_from):
             return "skipped"
         if self.new or (step is not None and not step.passed and not self.failures):
             return "timed_out" if step is not None and step.timed_out else "failure"

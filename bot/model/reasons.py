@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal, TypeAlias
 
 from pydantic import Field
@@ -43,6 +43,14 @@ def make_reason(kind: str, **values: Value) -> Reason:
 def quoted(text: str) -> Reason:
     """Somebody else's words: GitHub's, git's, an operating system's or an agent's."""
     return make_reason("quoted", text=text)
+
+
+def listed(reasons: Iterable[Reason]) -> Reason:
+    """The reasons as one, with commas between them."""
+    first, *others = (*reasons,) or (quoted(""),)
+    for reason in others:
+        first = make_reason("listed", first=first, next=reason)
+    return first
 
 
 class ExplainedStop(Model):

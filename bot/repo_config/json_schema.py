@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from bot.model.reasons import Reason, make_reason, quoted
+from bot.model.reasons import Reason, listed, make_reason, quoted
 from bot.repo_config.policy import POLICY_PATH, Policy
 
 Schema = Mapping[str, Any]
@@ -81,10 +81,7 @@ def any_of(items: Sequence[Reason]) -> Reason:
     *others, last = dict.fromkeys(items)
     if not others:
         return last
-    first, *rest = others
-    for item in rest:
-        first = make_reason("config.listed", first=first, next=item)
-    return make_reason("config.or", first=first, last=last)
+    return make_reason("config.or", first=listed(others), last=last)
 
 
 def _describe(kind: Schema) -> Sequence[Reason]:

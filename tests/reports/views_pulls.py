@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bot.config import POLICY_PATH
 from bot.model import Language, RunView, Status, SuiteCounts
 from bot.model.pulls import CheckStatus, Failure, FailureHistory, FlakyRate, PullCheckReport
 from bot.model.reasons import ExplainedStop, Reason
@@ -61,6 +62,10 @@ def _ended(reason: str, details: Reason) -> dict[str, Any]:
     return {"status": "cancelled", "stop": ExplainedStop(reason=reason, details=details)}
 
 
+_LOOKED_FOR = (
+    make_reason("looked_for.configured", check="lint", path=POLICY_PATH),
+    make_reason("looked_for.script", names="lint"),
+)
 _TIMED_OUT = RED_TEST.model_copy(
     update={
         "timed_out": True,
@@ -105,7 +110,7 @@ CHECKS: dict[str, tuple[CheckStatus, tuple[CheckStatus, ...], dict[str, Any]]] =
     "kept-flaky": (_KEPT[2], _KEPT[:2], {}),
     "skipped": (done("typecheck", step=_ELSEWHERE), (), {}),
     "unwanted-paths": (done("lint", because="paths"), (), {}),
-    "not-found": (done("lint", because="`checks.lint.command` in .github/mendbot.yml, a script `lint`"), (), {}),
+    "not-found": (done("lint", looked_for=_LOOKED_FOR), (), {}),
     "kept-step": (done("test", ON_BASE, step=RED_TEST, kept_from="pull-4a10"), (), {}),
     "withdrawn": (_WAITS, (), _ended("withdrawn", make_reason("unwanted.draft"))),
     "superseded": (_WAITS, (), _ended("superseded", make_reason("stop.superseded", sha="ab12" * 10))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.model import Language
 from bot.model.pulls import CheckStatus, PullCheckReport
+from bot.model.reasons import listed
 from bot.reports.format.markdown import escape, table, within
 from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.locale.catalog import duration, t
@@ -57,6 +58,8 @@ def _result(view: PullCheckReport, one: CheckStatus, language: Language) -> str:
         return t(language, "checks.kept", run=inline_code(one.kept_from, 80))
     if one.step is None:
         why = named_reason(one.because, language) if one.because else ""
+        if one.looked_for:
+            why = escape(reason_text(listed(one.looked_for), language))
         return " — ".join([t(language, "pull_check.title.not_run"), *([why] if why else [])])
     if one.step.skipped:
         return t(language, "result.skipped")

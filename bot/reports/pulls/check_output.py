@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from bot.model import Annotation, CheckOutput, KnownError, Language, RunView, Validation, ValidationStep
 from bot.model.pulls import CheckAction, CheckStatus, PullCheckReport
+from bot.model.reasons import listed
 from bot.reports.format.markdown import details, escape, plain
 from bot.reports.format.truncate import CHECK_BYTES, cut_bytes, inline_code
-from bot.reports.locale.catalog import duration, has_message, joined, t
-from bot.reports.locale.reasons import named_reason
+from bot.reports.locale.catalog import duration, joined, t
+from bot.reports.locale.reasons import named_reason, reason_text
 from bot.reports.pulls.failures import VERDICTS, commit_link, failures_list, finding_of, grouped_failures, past_errors
 from bot.reports.pulls.unchecked_heads import (
     AWAITING,
@@ -117,10 +118,11 @@ def _not_run(view: PullCheckReport, check: CheckStatus, language: Language) -> C
 
 
 def _why_not(check: CheckStatus, language: Language) -> str:
-    """By a name that has words (`paths`, …); any other text is what was looked for to run it, in vain."""
-    if has_message(f"pull_check.because.{check.because or 'no_command'}"):
-        return named_reason(check.because or "no_command", language)
-    return t(language, "pull_check.because.looked_for", what=escape(check.because, _LOOKED_FOR_CHARS))
+    """Why the check did not run: a named reason (`paths`, …), or where its command was looked for."""
+    if check.looked_for:
+        looked = escape(reason_text(listed(check.looked_for), language), _LOOKED_FOR_CHARS)
+        return t(language, "pull_check.because.looked_for", what=looked)
+    return named_reason(check.because or "no_command", language)
 
 
 def _ran(

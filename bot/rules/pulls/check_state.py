@@ -229,7 +229,7 @@ def checks_of(spec: PullCheckSpec, state: PullCheckState) -> tuple[CheckStatus, 
         elif spec.only and stage.name not in spec.only:
             continue
         elif stage.command is None:
-            found.append(CheckStatus(name=stage.name, status="completed", because=", ".join(stage.looked_for)))
+            found.append(CheckStatus(name=stage.name, status="completed", looked_for=stage.looked_for))
         else:
             found.append(_open_check(state, index, stage.name))
     return tuple(found)

@@ -9,8 +9,7 @@ from typing import Literal
 
 from bot.model import Model, Phase, Status
 from bot.model.pipeline import PipelineStage
-from bot.model.reasons import ExplainedStop
-from bot.rules.reasons import make_reason
+from bot.model.reasons import ExplainedStop, listed, make_reason
 from bot.rules.runs.existing_failures import cannot_check
 from bot.rules.runs.pipeline import next_index
 from bot.rules.runs.spec import RunSpec
@@ -122,5 +121,5 @@ def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> ExplainedStop
 
 
 def _no_checks(stages: Sequence[PipelineStage]) -> ExplainedStop:
-    looked = "; ".join(f"{stage.name}: {', '.join(stage.looked_for)}" for stage in stages)
-    return ExplainedStop.of("no_checks", make_reason("no_checks", looked=looked))
+    looked = (make_reason("looked_for.by", check=stage.name, what=listed(stage.looked_for)) for stage in stages)
+    return ExplainedStop.of("no_checks", make_reason("no_checks", looked=tuple(looked)))

@@ -10,8 +10,7 @@ from typing import Literal
 
 from bot.model import CheckName, Validation, ValidationStep
 from bot.model.pipeline import PipelineStage
-from bot.model.reasons import Reason
-from bot.rules.reasons import make_reason
+from bot.model.reasons import Reason, listed, make_reason
 
 STAGES: tuple[CheckName, ...] = ("lint", "typecheck", "test")
 """The default pipeline's order (REQ-RUN-004)."""
@@ -63,7 +62,7 @@ def named_by(commands: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
 
 def no_command(stage: PipelineStage) -> Reason:
     """Why a stage without a command is skipped."""
-    return make_reason("pipeline.no_command", looked=", ".join(stage.looked_for))
+    return make_reason("pipeline.no_command", looked=listed(stage.looked_for))
 
 
 def skipped_step(stage: PipelineStage, output: str, command: str = "") -> ValidationStep:

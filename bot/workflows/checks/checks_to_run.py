@@ -10,7 +10,6 @@ from bot.config import CHECK_TIMEOUTS_S, POLICY_PATH, Policy
 from bot.model import CheckName, SetupDone, ShellCommand, ShellOrArgv
 from bot.model.pipeline import PipelineStage
 from bot.model.setups import SetupPlan, SetupStep
-from bot.reports.locale.reasons import english
 from bot.rules.runs.pipeline import CUSTOM, STAGES, stage_of
 from bot.rules.runs.spec import RunSpec
 from bot.workspace.detect.command_finders import chosen_by
@@ -78,7 +77,7 @@ def _default(spec: RunSpec, name: CheckName, tree: Path, near: Sequence[str]) ->
 def _found(policy: Policy, name: CheckName, tree: Path, near: Sequence[str]) -> PipelineStage:
     found = detect(tree, name, policy.checks, near)
     if isinstance(found, NoCommand):
-        return PipelineStage(name=name, looked_for=tuple(map(english, found.looked_for)))
+        return PipelineStage(name=name, looked_for=found.looked_for)
     configured = policy.checks.of(name).command is not None
     return PipelineStage(name=name, command=found, because=chosen_by(tree, found, configured=configured))
 

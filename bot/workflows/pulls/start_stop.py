@@ -81,5 +81,5 @@ async def get_kept_checks(context: Context, row: PullCheckRow, only: Sequence[st
     return tuple(
         check if check.kept_from else check.model_copy(update={"kept_from": row.id})
         for check in await get_checks(context, row)
-        if check.status == "completed" and check.name not in only and (check.step or check.because)
+        if check.status == "completed" and check.name not in only and (check.step or check.because or check.looked_for)
     )

@@ -15,7 +15,8 @@ from bot.model import CHECK_ORDER, Repo, ShellCommand, ValidationStep
 from bot.model.events.pull_checks import PullCheckEvent
 from bot.model.pipeline import PipelineStage
 from bot.model.pulls import CheckStatus, Failure
-from bot.model.reasons import ExplainedStop
+from bot.model.reasons import ExplainedStop, listed, quoted
+from bot.reports.locale.reasons import english
 from bot.rules.pulls.check_spec import PullCheckSpec
 from bot.rules.pulls.check_state import (
     BeginPull,
@@ -64,7 +65,7 @@ def stages(commands: frozenset[str]) -> list[dict[str, Any]]:
     made = (
         PipelineStage(name=name, command=ShellCommand(run=name, timeout_s=9))
         if name in commands
-        else PipelineStage(name=name, looked_for=("Makefile", name))
+        else PipelineStage(name=name, looked_for=(quoted("Makefile"), quoted(name)))
         for name in CHECK_ORDER
     )
     return [stage.model_dump(mode="json") for stage in made]
@@ -217,7 +218,7 @@ KEPT = (
     CheckStatus(
         name="typecheck", status="completed", kept_from="pull-1", failures=(Failure(error="T", verdict="new"),)
     ),
-    CheckStatus(name="lint", status="completed", kept_from="pull-1", because="looked for Makefile"),
+    CheckStatus(name="lint", status="completed", kept_from="pull-1", looked_for=(quoted("Makefile"),)),
 )
 
 
@@ -250,7 +251,7 @@ def test_what_was_cut_short_by_a_cancel_stays_as_it_stood(begun: tuple[int, ...]
     assert next_pull_action(spec(), state) is None
     assert (state.finished, state.stop) == ("cancelled", stop)
     typecheck, _, test = checks_of(spec(), state)
-    assert (typecheck.status, typecheck.because) == ("completed", "Makefile, typecheck")
+    assert (typecheck.status, english(listed(typecheck.looked_for))) == ("completed", "Makefile, typecheck")
     assert (test.status, test.step) == (shown, None)
 
 

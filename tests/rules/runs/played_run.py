@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 from bot.model import Issue, Phase, Repo, RunEvent, ShellCommand, Status, ValidationStep
 from bot.model.pipeline import PipelineStage
+from bot.rules.reasons import quoted
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.next_action import (
     Action,
@@ -28,7 +29,7 @@ from tests.run_events import run_event
 
 T0 = datetime(2026, 11, 21, 12, tzinfo=UTC)
 STAGES = (
-    PipelineStage(name="lint", looked_for=("ruff",)),
+    PipelineStage(name="lint", looked_for=(quoted("ruff"),)),
     PipelineStage(name="typecheck", command=ShellCommand(run="mypy .", timeout_s=60)),
     PipelineStage(name="test", command=ShellCommand(run="pytest", timeout_s=60)),
 )

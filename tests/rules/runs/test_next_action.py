@@ -140,9 +140,11 @@ def test_a_failed_set_up_ends_the_run_before_any_check() -> None:
 
 
 def test_without_any_command_nothing_is_tried_and_what_was_looked_for_is_named() -> None:
-    story = play(spec(), Luck(), stages=(PipelineStage(name="test", looked_for=("pytest", "npm test")),))
+    story = play(
+        spec(), Luck(), stages=(PipelineStage(name="test", looked_for=(quoted("pytest"), quoted("npm test"))),)
+    )
     assert end(story) == (Status.FAILED, "no_checks")
-    assert "test: pytest, npm test" in str(story.state.stop)
+    assert story.state.stop is not None and "test: pytest, npm test" in english(story.state.stop.details)
     assert story.state.attempt == 0
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.model import ShellCommand, ValidationStep
 from bot.model.pipeline import PipelineStage
 from bot.reports.locale.reasons import english
+from bot.rules.reasons import quoted
 from bot.rules.runs.pipeline import CUSTOM, make_validation, next_index, no_command, skipped_step, stage_of
 from bot.rules.runs.pipeline import STAGES as DEFAULT
 
@@ -40,7 +41,7 @@ def test_nothing_to_run_is_over_at_once() -> None:
 
 def test_a_skipped_stage_lets_the_next_one_run_and_says_what_was_looked_for() -> None:
     """REQ-RUN-004."""
-    stage = PipelineStage(name="lint", looked_for=("ruff", "eslint"))
+    stage = PipelineStage(name="lint", looked_for=(quoted("ruff"), quoted("eslint")))
     skipped = skipped_step(stage, english(no_command(stage)))
     assert skipped.passed and skipped.skipped
     assert (skipped.output, skipped.command) == ("no command: looked for ruff, eslint", "")
