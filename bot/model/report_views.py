@@ -167,7 +167,7 @@ class RunView(Model):
     """Whether the tests after the last change were compared with those before it, by name; empty where none ran."""
     notes: tuple[Reason, ...] = ()
     """Parts of the change that a person should review."""
-    tried: tuple[Attempt, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
     """Every attempt that is over, also those without a change."""
     conflicts: tuple[Conflict, ...] = ()
     seen: tuple[tuple[str, int, str], ...] = ()

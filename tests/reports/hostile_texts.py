@@ -68,7 +68,7 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
         guidance=(evil_guidance(EVIL * bulk),) * min(2 * bulk, 9),
         recognised=tuple((found, evil_guidance(EVIL * bulk)) for found in step.annotations),
         error_delta=moved,
-        tried=(tried,) * min(2 * bulk, 300),
+        attempts=(tried,) * min(2 * bulk, 300),
         conflicts=(Conflict(issues=(4,), pull=5, paths=(EVIL,) * bulk),) * bulk,
         seen=((EVIL, 3, EVIL), (EVIL * bulk, 4, "2026-05")),
         metadata=evil_metadata(bulk) if status.final else None,

@@ -58,7 +58,7 @@ def lived(view: RunView, *tries: Try, base: tuple[str, ...], attempt: int = 0) -
             "attempt": state.attempt,
             "agents": state.agents,
             "validations": state.validations,
-            "tried": tried,
+            "attempts": tried,
             "error_delta": next((one.error_delta for one in reversed(tried) if one.error_delta), None),
             "metadata": run_metadata(view.run_id, spec, state, details) if state.finished else None,
         }

@@ -106,7 +106,7 @@ def explain_answer(
 
 def _explained(run: RunView, language: Language) -> list[str]:
     account = attempts_account(run, language, listed=_LISTED_ERRORS)
-    tried = f"**{t(language, 'attempts')}**\n\n{account}" if run.tried else ""
+    tried = f"**{t(language, 'attempts')}**\n\n{account}" if run.attempts else ""
     over = run.status in (Status.FAILED, Status.CANCELLED)
     return [
         *_where_it_stands(run, language),

@@ -28,13 +28,13 @@ _LISTED = ("introduced", "fixed")
 def attempts_table(view: RunView, language: Language) -> str:
     """A row for each attempt, the base first where it was checked; the last 20 where there were more. Empty where
     nothing was tried."""
-    if not view.tried:
+    if not view.attempts:
         return ""
     head = [t(language, key) for key in ("attempt", "agent", "result", "attempts.errors", "time")]
     rows = []
     if view.baseline is not None:
         rows.append([t(language, "attempts.before"), "–", *_outcome(view.baseline, "", language)])
-    for one in view.tried[-_ROWS:]:
+    for one in view.attempts[-_ROWS:]:
         agent = inline_code(one.agent, 60) if one.agent else "–"
         rows.append([str(one.attempt), agent, *_result(one, language)])
     return table(head, rows)
@@ -63,19 +63,19 @@ def figures(one: Attempt, language: Language) -> str:
 
 def attempts_folded(view: RunView, language: Language, *, least: int = 1, listed: int = 0) -> str:
     """The table and what each attempt did, folded; empty below that number of attempts. `listed` as below."""
-    if len(view.tried) < least:
+    if len(view.attempts) < least:
         return ""
     account = attempts_account(view, language, listed=listed)
-    return details(f"{t(language, 'attempts')} ({len(view.tried)})", account)
+    return details(f"{t(language, 'attempts')} ({len(view.attempts)})", account)
 
 
 def attempts_account(view: RunView, language: Language, *, listed: int = 0) -> str:
     """The table and, for each attempt that changed something, its files and the errors that came and went. Of the last
     checked one these are left out where the reader has them already: up to `listed` of each kind (`error_delta`)."""
-    last = next((one for one in reversed(view.tried) if one.error_delta is not None), None)
+    last = next((one for one in reversed(view.attempts) if one.error_delta is not None), None)
     known = last if last is not None and _is_listed(last, view, listed) else None
     words = dict(view.printed)
-    stories = (_story(one, words, language, errors=one is not known) for one in view.tried[-_ROWS:] if one.paths)
+    stories = (_story(one, words, language, errors=one is not known) for one in view.attempts[-_ROWS:] if one.paths)
     return "\n\n".join([attempts_table(view, language), *within(stories, _ROOM)])
 
 

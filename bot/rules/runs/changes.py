@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from bot.model.events.runs import ChangesApplied
 
@@ -55,17 +56,27 @@ class AttemptChange:
         return self.agent in FREE
 
 
-def tried(made: tuple[AttemptChange, ...], patch_hash: str) -> bool | None:
-    """See `RunState.tried`."""
+class EarlierUse(Enum):
+    """Whether a run made the same change before."""
+
+    NONE = auto()
+    UNDONE = auto()
+    IN_TREE = auto()
+    """The earlier change is still in the tree, as far as its files show: the same lines in another place are another
+    change."""
+
+
+def earlier_use(made: tuple[AttemptChange, ...], patch_hash: str) -> EarlierUse:
+    """Whether one of these changes has this hash, and what became of the last of them."""
     last = next((at for at in reversed(range(len(made))) if made[at].patch_hash == patch_hash), None)
     if last is None:
-        return False
-    undone = made[last].undone or any(not {*made[last].paths}.isdisjoint(later.paths) for later in made[last + 1 :])
-    return undone or None
+        return EarlierUse.NONE
+    overwritten = any(not {*made[last].paths}.isdisjoint(later.paths) for later in made[last + 1 :])
+    return EarlierUse.UNDONE if made[last].undone or overwritten else EarlierUse.IN_TREE
 
 
 def distinct_patch_hash(made: tuple[AttemptChange, ...]) -> str:
     """The hash of the last change; empty where it changes the same lines as an earlier change, in another place."""
-    if not made or tried(made[:-1], made[-1].patch_hash) is None:
+    if not made or earlier_use(made[:-1], made[-1].patch_hash) is EarlierUse.IN_TREE:
         return ""
     return made[-1].patch_hash

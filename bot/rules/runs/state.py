@@ -21,7 +21,7 @@ from bot.model import (
 from bot.model.pipeline import ExistingErrors, PipelineStage, WhatRan
 from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import Loss
-from bot.rules.runs.changes import AttemptChange, tried
+from bot.rules.runs.changes import AttemptChange
 from bot.rules.runs.proven_resolutions import FirstSeen, ProvenResolution
 from bot.rules.runs.suite_state import BeforeAttempt, SuiteSeen
 from bot.rules.stop import trajectory
@@ -134,11 +134,6 @@ class RunState:
     @property
     def agents(self) -> tuple[str, ...]:
         return tuple(made.agent for made in self.made)
-
-    def tried(self, patch_hash: str) -> bool | None:
-        """Whether a change was made before in this run and undone since. None where the earlier change is still in the
-        tree, as far as its files show: the same lines in another place are another change."""
-        return tried(self.made, patch_hash)
 
     @property
     def best_attempt(self) -> int | None:

@@ -10,6 +10,7 @@ from bot.logs import get_logger
 from bot.model import KnownError, Resolution
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
+from bot.rules.runs.changes import EarlierUse, earlier_use
 from bot.rules.runs.proven_resolutions import ProvenResolution
 from bot.rules.runs.state import RunState
 from bot.rules.runs.validation_outcome import not_made_here
@@ -112,10 +113,10 @@ def _resolution(row: RunRow, state: RunState, proven: ProvenResolution, patch: s
 async def tried_before(context: Context, row: RunRow, state: RunState, patch: str) -> Reason | None:
     """Why a change need not be tried: this run or an earlier one tried it against the very errors that fail now."""
     own = change_hash(row, patch)
-    before = state.tried(own)
-    if before is None:
+    use = earlier_use(state.made, own)
+    if use is EarlierUse.IN_TREE:
         return None
-    if before:
+    if use is EarlierUse.UNDONE:
         return make_reason("tried.run")
     if state.failing and own in await context.stores.history.dead_ends(state.failing):
         return make_reason("tried.help")

@@ -9,6 +9,7 @@ import pytest
 from bot.config import Policy, StopPolicy
 from bot.model import Phase, Status
 from bot.reports.locale.reasons import english
+from bot.rules.runs.changes import EarlierUse, earlier_use
 from bot.rules.runs.next_action import Finish, Implement, next_action
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
@@ -162,13 +163,14 @@ def test_the_attempt_that_came_furthest_is_known_also_where_a_later_one_lost_gro
 
 def test_the_same_lines_are_the_same_change_only_where_the_first_was_undone() -> None:
     story = begun("E1")
-    assert story.state.tried("p1") is False
+    assert earlier_use(story.state.made, "p1") is EarlierUse.NONE
     changed(story, 1, "t1", "p1")
-    assert story.state.tried("p1") is None
+    assert earlier_use(story.state.made, "p1") is EarlierUse.IN_TREE
     changed(story, 2, "t2", "p2", paths=["b.py"])
-    assert story.state.tried("p1") is None
+    assert earlier_use(story.state.made, "p1") is EarlierUse.IN_TREE
     changed(story, 3, "t3", "p3", paths=["b.py", "a.py"])
-    assert (story.state.tried("p1"), story.state.tried("p2"), story.state.tried("p4")) == (True, True, False)
+    uses = [earlier_use(story.state.made, patch) for patch in ("p1", "p2", "p4")]
+    assert uses == [EarlierUse.UNDONE, EarlierUse.UNDONE, EarlierUse.NONE]
 
 
 def test_guidance_and_notes_are_kept_and_replays_are_known() -> None:

@@ -70,7 +70,7 @@ def tried_once() -> list[RunEvent]:
 
 def test_a_view_tells_of_each_attempt_that_is_over() -> None:
     under_way = run_state([*tried_once(), event(7, "attempt_started", "implementation", 2, of=3)])
-    (tried,) = view_of(row(), under_way).tried
+    (tried,) = view_of(row(), under_way).attempts
     assert (tried.agent, tried.paths, tried.result) == ("command", ("a",), "failed")
     assert tried.error_delta == ErrorDelta(remaining=fingerprints(UNUSED), introduced=fingerprints(LONG))
 
