@@ -71,7 +71,7 @@ def prose_lines(raw: Sequence[str], wanted: frozenset[int]) -> MarkdownLines:
         elif token.type == "inline":
             in_list = len(within) > 1
             if "<" in token.content or not wanted.isdisjoint(range(*(token.map or (0, 0)))):
-                plain.update(at for at in _spoken(token, env, shown) if not (in_list and raw[at][:1].isspace()))
+                plain.update(at for at in _plain_lines(token, env, shown) if not (in_list and raw[at][:1].isspace()))
     return MarkdownLines(wanted & plain, tuple(blocks))
 
 
@@ -84,7 +84,7 @@ def _block(token: Token, raw: Sequence[str]) -> CodeBlock:
     return CodeBlock(first, (token.info.split() or [""])[0], content + "\n" if lines else "")
 
 
-def _spoken(token: Token, env: dict[str, Any], shown: Counter[str]) -> Iterator[int]:
+def _plain_lines(token: Token, env: dict[str, Any], shown: Counter[str]) -> Iterator[int]:
     """The numbers of a paragraph's lines that begin outside of links, HTML and folds; `shown` counts the tags that
     are open."""
     first = token.map[0] if token.map else 0

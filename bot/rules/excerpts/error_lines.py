@@ -71,7 +71,7 @@ def _is_noise(lines: Sequence[str], at: int) -> bool:
         return True
     if _FRAME.match(line) or _PROGRESS.match(line) or _PASSED.match(line):
         return True
-    return graded(line) == "spoken" and not line.startswith(("E ", ">"))
+    return graded(line) == "runtime_warning" and not line.startswith(("E ", ">"))
 
 
 def _single_spaced(lines: Iterable[str]) -> list[str]:

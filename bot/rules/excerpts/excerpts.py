@@ -54,12 +54,12 @@ def shown_failures(log: Log) -> tuple[ShownFailure, ...]:
         return _unread(log)
     pieces.sort(key=lambda piece: piece.start)
     shown: list[ShownFailure] = []
-    room = _BLOCKS_CHARS
+    space = _BLOCKS_CHARS
     for piece in pieces[:MAX_FAILURES]:
         own = log.lines[piece.lines.start : piece.lines.stop]
         text = block(own, piece.message, piece.head) if len(shown) < _BLOCKS else ""
-        text = text if len(text) <= room else ""
-        room -= len(text)
+        text = text if len(text) <= space else ""
+        space -= len(text)
         shown.append(_shown(piece, compared(own, piece.message), text))
     return tuple(shown)
 
@@ -251,8 +251,8 @@ def _unread(log: Log) -> tuple[ShownFailure, ...]:
 def _with_end(paragraph: str, lines: Sequence[str]) -> str:
     """The paragraph, and the last lines of the log where they don't stand in it."""
     shown = paragraph.split("\n") if paragraph else []
-    spoken = [line for line in lines if line]
-    last = [line[:_MESSAGE] for line in spoken[-_END_LINES:]]
+    texts = [line for line in lines if line]
+    last = [line[:_MESSAGE] for line in texts[-_END_LINES:]]
     if shown and last and last[-1] not in shown:
         below = [line for line in last if line not in shown]
         shown = [*shown[: MAX_LINES - len(below) - 1], "[…]", *below]

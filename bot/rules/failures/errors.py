@@ -135,7 +135,7 @@ def printed_errors(log: Log) -> dict[str, Printed]:
         if count >= _MAX_LINES or len(errors) >= MAX_FINGERPRINTS + len(tests):
             break
         grade = graded(line)
-        if index in found.covered or grade == "spoken":
+        if index in found.covered or grade == "runtime_warning":
             continue
         text = _NUMBERED.sub(lambda match: f"{match[1]} - " if match[1] else "", line.strip())
         mark = normalize_error(text)
@@ -166,7 +166,9 @@ def first_error_paragraph(log: Log, max_lines: int = 40) -> str:
     At most `max_lines` lines of at most 400 characters; the end of the log where nothing in it looks like an error."""
     lines = [line if len(line) <= 400 else line[:399] + "…" for line in log.lines]
     found = [(index, graded(line)) for index, line in islice(_error_lines(lines), _MAX_LINES)]
-    first = next((index for grade in ("error", "warning", "spoken") for index, own in found if own == grade), None)
+    first = next(
+        (index for grade in ("error", "warning", "runtime_warning") for index, own in found if own == grade), None
+    )
     if first is None:
         return "\n".join([line for line in lines if line][-max_lines:])
     start = first

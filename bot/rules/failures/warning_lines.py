@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-Grade = Literal["error", "warning", "spoken"]
+Grade = Literal["error", "warning", "runtime_warning"]
 
 _WORD = r"(?:warning|warn|note|notice|info(?:rmation)?|hint|help|style|convention|refactor|suggestion|portability)"
 _PLACED = re.compile(
@@ -27,11 +27,11 @@ _NODE = re.compile(
 
 
 def graded(line: str) -> Grade:
-    """What a line that looks like an error is: an error, a warning of a tool that judges code, or a warning that a
-    program spoke while it ran (Python's `…Warning`, node's), which fails no check.
+    """The grade of a line that looks like an error: an error, a warning of a linter or type checker, or a warning that
+    a program printed while it ran (Python's `…Warning`, node's), which fails no check.
 
     A warning that was raised (`-W error`) ends a traceback, without a place in front: an error."""
     if _PYTHON.search(line) or _NODE.match(line):
-        return "spoken"
+        return "runtime_warning"
     warns = _PLACED.match(line) or _ROW.match(line) or _HEAD.match(line) or _ENDS.search(line)
     return "warning" if warns else "error"

@@ -72,7 +72,7 @@ def _references(read: Mapping[int, references.Mentions]) -> list[Link]:
         for other in found.references & read.keys():
             pairs[min(number, other), max(number, other)] += 1
     return [
-        Link(_REFERENCE, count, low, high, _said("each" if count > 1 else "one_way", low, high))
+        Link(_REFERENCE, count, low, high, _shared_reason("each" if count > 1 else "one_way", low, high))
         for (low, high), count in pairs.items()
     ]
 
@@ -91,12 +91,12 @@ def _shared(rank: int, having: Mapping[int, Sequence[str]], kind: str) -> list[L
         for low, high in pairwise(numbers):
             best[low, high] = max(best.get((low, high), (0.0, "")), (1 / len(numbers), thing))
     return [
-        Link(rank, strength, low, high, _said(kind, low, high, what=thing))
+        Link(rank, strength, low, high, _shared_reason(kind, low, high, what=thing))
         for (low, high), (strength, thing) in best.items()
     ]
 
 
-def _said(kind: str, low: int, high: int, **values: str) -> Reason:
+def _shared_reason(kind: str, low: int, high: int, **values: str) -> Reason:
     return make_reason(f"group.{kind}", low=low, high=high, **values)
 
 
@@ -125,9 +125,9 @@ def _words(issues: Sequence[Issue]) -> list[Link]:
         common = vectors[here].keys() & vectors[there].keys()
         if here < there and best[there][0] == here and len(common) > 1:
             low, high = issues[here].number, issues[there].number
-            telling = sorted(common, key=lambda index: (-vectors[here][index], index))[:_SHOWN_WORDS]
-            shown = ", ".join(words[index] for index in telling)
-            why = _said("words", low, high, cosine=f"{cosine:.2f}", words=shown)
+            heaviest = sorted(common, key=lambda index: (-vectors[here][index], index))[:_SHOWN_WORDS]
+            shown = ", ".join(words[index] for index in heaviest)
+            why = _shared_reason("words", low, high, cosine=f"{cosine:.2f}", words=shown)
             found.append(Link(_WORDS, cosine, low, high, why))
     return found
 

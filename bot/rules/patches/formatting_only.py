@@ -48,11 +48,11 @@ def is_restyled(path: str, before: str, after: str) -> bool:
     if kind in _BRACES:
         alike = kind in _QUOTES_ALIKE
         return tuple(_tokens(before, quotes_alike=alike)) == tuple(_tokens(after, quotes_alike=alike))
-    said = _SAID.get(kind)
-    if said is None:
+    layout_free = _LAYOUT_FREE.get(kind)
+    if layout_free is None:
         return False
     try:
-        return said(before) == said(after)
+        return layout_free(before) == layout_free(after)
     except (SyntaxError, tokenize.TokenError, ValueError, RecursionError, MemoryError):
         return False  # what can't be read may be what the change repairs
 
@@ -97,7 +97,7 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
 
 
-_SAID: Mapping[str, Callable[[str], object]] = {
+_LAYOUT_FREE: Mapping[str, Callable[[str], object]] = {
     ".py": _python,
     ".pyi": _python,
     ".json": lambda text: json.loads(text, object_pairs_hook=tuple),

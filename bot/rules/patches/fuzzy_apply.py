@@ -135,8 +135,8 @@ def _sought(text: Text, hunks: Sequence[Hunk]) -> list[_Sought] | Unclear:
         if found is None:
             return _unclear("too_much", hunk)
         if not found:
-            said = hunk.starts[0] - 1 if hunk.starts is not None and hunk.counted else None
-            found = beside_a_wrong_line(body, text, said)
+            named_line = hunk.starts[0] - 1 if hunk.starts is not None and hunk.counted else None
+            found = beside_a_wrong_line(body, text, named_line)
         if not found:
             return _unclear("not_found", hunk)
         if len(found) == 1 and _contradicted(hunk, body, found[0], text):
@@ -202,9 +202,9 @@ def _by_header(item: _Sought, sought: Sequence[_Sought], text: Text) -> tuple[Hu
     offsets = {other.found[0].start + 1 - other.hunk.starts[0] for other in sure if other.hunk.starts}
     if starts is None or len(offsets) > 1 or not (offsets or item.hunk.counted):
         return _by_section(item, text)
-    said = starts[0] - 1 + (offsets.pop() if offsets else 0)
-    right = tuple(place for place in item.found if place.start == said)
-    far = all(place in right or abs(place.start - said) >= _APART for place in item.found)
+    named_line = starts[0] - 1 + (offsets.pop() if offsets else 0)
+    right = tuple(place for place in item.found if place.start == named_line)
+    far = all(place in right or abs(place.start - named_line) >= _APART for place in item.found)
     return right if len(right) == 1 and far else ()
 
 

@@ -116,15 +116,15 @@ def _perfect(body: Body, text: Text) -> tuple[HunkPlacement, ...] | None:
     loose, tight = tuple(line.key for line in body.old), tuple(line.text.rstrip() for line in body.old)
     found = [at for at in starts if text.keys[at : at + len(loose)] == loose]
     exact = [at for at in found if text.ends[at : at + len(tight)] == tight]
-    told = sum(body.weights) >= 2 * TELLING
-    return tuple(_straight(body, at) for at in (exact if exact and told else found))
+    identified = sum(body.weights) >= 2 * TELLING
+    return tuple(_straight(body, at) for at in (exact if exact and identified else found))
 
 
-def beside_a_wrong_line(body: Body, text: Text, said: int | None) -> tuple[HunkPlacement, ...]:
+def beside_a_wrong_line(body: Body, text: Text, named_line: int | None) -> tuple[HunkPlacement, ...]:
     """The one place of a hunk of which all stands in the file but for one line of context, else none.
 
     What is removed has to stand there as it is and nowhere else. The line of context is a wrong one of that place where
-    it looks like the line there, or the header's line, `said` (from 0), is that place."""
+    it looks like the line there, or the header's line, `named_line` (from 0), is that place."""
     gone = [at for at, line in enumerate(body.old) if line.removed]
     if sum(body.weights[at] for at in gone) < TELLING:
         return ()
@@ -143,7 +143,7 @@ def beside_a_wrong_line(body: Body, text: Text, said: int | None) -> tuple[HunkP
     if len(wrong) != 1 or not exact:
         return ()
     alike = SequenceMatcher(None, body.old[wrong[0]].text[:_LIKE_CHARS], text.lines[start + wrong[0]][:_LIKE_CHARS])
-    if start != said and alike.ratio() < _LIKE:
+    if start != named_line and alike.ratio() < _LIKE:
         return ()
     place = _straight(body, start)
     return (replace(place, cost=body.weights[wrong[0]], pairs=tuple(p for p in place.pairs if p[0] != wrong[0])),)

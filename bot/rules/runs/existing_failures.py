@@ -1,5 +1,5 @@
-"""What fails before any change, and whether it is the task's: what the task does not name is left alone, error by
-error, so that a red base blocks nobody, and nothing of it is ever claimed as fixed."""
+"""Decides which failures of the base a run leaves alone: those that its task does not name. So existing failures
+block no run, and are never claimed as fixed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SUM = re.compile(r"FAILED \((?:failures|errors)=\d")
 _NUMBERS = re.compile(r"\d+")
 _LEAF = re.compile(r"::| > | › ")
 _TEST_MARKS = re.compile(r"^test_|_test$|\.(?:test|spec)$|^test-|-test$", re.IGNORECASE)
-_SAID, _SAID_CHARS, _TOLD = 20, 300, 5
+_MAX_PRINTED, _MAX_PRINTED_CHARS, _MAX_GUIDANCE = 20, 300, 5
 _MIN_QUOTED_CHARS = 12
 """Characters of a message or of a test's name in plain words that a task may name by chance if it is shorter."""
 
@@ -41,13 +41,13 @@ _MIN_QUOTED_CHARS = 12
 def existing_errors(
     spec: RunSpec, stage: str, step: ValidationStep, found: Mapping[str, Printed], *, others_named: bool
 ) -> ExistingErrors:
-    """What of a check that failed on the base is left alone; `found` are its errors. `others_named` is whether the task
-    names an error that an earlier check of the same base showed (`ExistingErrors.named`); that it is about that check
-    is too little, since it may be about the tests as well.
+    """The errors of a check that failed on the base and are left alone, from its errors `found`. `others_named`: the
+    task names an error that an earlier check of the same base showed (`ExistingErrors.named`). That the task is about
+    that check is not enough, as it may be about the tests as well.
 
-    A command that somebody gave must pass. Of lint and typecheck only what the task names stays to be fixed, or all
-    where it is about that check; one that could not run or was cut short is left out. Of tests all stay, unless the
-    task names some errors and not others."""
+    The command of a person must pass. Of lint and typecheck, only errors that the task names are fixed, or all where
+    the task is about that check. A check that could not run or was cut short is left out. Of tests, all errors are
+    fixed, unless the task names some of them."""
     if step.passed or step.skipped or _is_given(spec, stage):
         return ExistingErrors()
     errors = tuple(found) or (WHOLE,)
@@ -65,19 +65,19 @@ def existing_errors(
 
 
 def has_new(left: ExistingErrors, step: ValidationStep, errors: Sequence[str]) -> bool:
-    """Whether a failed check shows anything beside what was left alone on the base."""
+    """Whether a failed check shows an error that was not left alone on the base."""
     if not left.errors or step.cut_short or step.could_not_run is not None:
         return True
     before = {test_of(error) or error for error in left.errors}
     whole = len(left.errors) >= MAX_FINGERPRINTS  # of more errors than these nothing is known by its text
-    if not whole and not {test_of(error) or error for error in _telling(errors) or (WHOLE,)} <= before:
+    if not whole and not {test_of(error) or error for error in _without_totals(errors) or (WHOLE,)} <= before:
         return True
     known = Counter({place[:3]: place[3] for place in left.places})
     return bool(known) and bool(Counter({place[:3]: place[3] for place in _places(step.annotations)}) - known)
 
 
 def names_test(task: str, test: str, printed: Printed | None = None) -> bool:
-    """Whether a task names a failed test: by its name, its file or the file that it is of, or by its message."""
+    """Whether a task names a failed test: by its name, its file, the file that it tests, or its message."""
     name = (printed.test if printed else "") or test.removeprefix("FAILED ")
     words = frozenset(_WORDS.findall(task))
     leaf = _leaf(name)
@@ -95,15 +95,15 @@ def names_test(task: str, test: str, printed: Printed | None = None) -> bool:
 
 
 def leave_alone_guidance(left: Iterable[ExistingErrors]) -> tuple[str, ...]:
-    """What an agent is told of the failures that are left alone; empty where there are none."""
-    said = [said for one in left for said in one.said][:_TOLD]
-    return (f"Leave these failures alone, which are not part of the task: {'; '.join(said)}",) if said else ()
+    """The guidance for an agent about failures that are left alone; empty where there are none."""
+    failures = [text for errors in left for text in errors.said][:_MAX_GUIDANCE]
+    return (f"Leave these failures alone, which are not part of the task: {'; '.join(failures)}",) if failures else ()
 
 
 def cannot_check(spec: RunSpec, steps: Sequence[ValidationStep]) -> ExplainedStop | None:
-    """Why a run ends before any agent is asked: its tests, or all that it has to check with, can't start on the base.
-    None where they can, for a pull request, whose own change may be what is in the way, and for a command that somebody
-    gave, which the change may have to make."""
+    """Why a run ends before any agent is asked: its tests, or all its checks, cannot start on the base. None where
+    they can. None also for a pull request, whose own change may be the cause, and for the command of a person, which
+    the change may have to make possible."""
     if spec.pull is not None:
         return None
     ran = [step for step in steps if step.command]
@@ -114,15 +114,15 @@ def cannot_check(spec: RunSpec, steps: Sequence[ValidationStep]) -> ExplainedSto
     unable = stuck[0].could_not_run
     assert unable is not None
     what = unable.setup.command if unable.setup is not None else unable.what
-    said = make_reason(f"cannot_check.{unable.hindrance}", what=what, command=stuck[0].command)
-    return ExplainedStop.of("cannot_check", said)
+    reason = make_reason(f"cannot_check.{unable.hindrance}", what=what, command=stuck[0].command)
+    return ExplainedStop.of("cannot_check", reason)
 
 
 def without_existing_errors(
     step: ValidationStep, left: ExistingErrors, errors: Sequence[str]
 ) -> tuple[ValidationStep, tuple[str, ...]]:
-    """A failed check with what was left alone on the base taken out, and the errors that are the task's: it counts as
-    passed where none are, and as skipped where it could not run there."""
+    """A failed check without the errors that were left alone on the base, and the errors that remain. It counts as
+    passed where none remain, and as skipped where it could not run on the base."""
     if step.passed or not left.errors:
         return step, tuple(errors)
     if NOT_RUN in left.errors:
@@ -131,27 +131,28 @@ def without_existing_errors(
         update = {"passed": True, "tolerated": True, "annotations": (), "classification": None}
         return step.model_copy(update={**update, "failures": (), "failure_count": 0}), ()
     before = {test_of(error) or error for error in left.errors}
-    rest = tuple(error for error in _telling(errors) if (test_of(error) or error) not in before)
+    rest = tuple(error for error in _without_totals(errors) if (test_of(error) or error) not in before)
     return step, rest or tuple(errors)
 
 
 def _is_given(spec: RunSpec, stage: str) -> bool:
-    """Whether somebody gave the command with the order: then it must pass."""
+    """Whether the command comes from the request of the run: then it must pass."""
     return bool(spec.validation_commands) or (stage == "test" and spec.test_command is not None)
 
 
 def _left(errors: tuple[str, ...], found: Mapping[str, Printed], places: Sequence[Annotation]) -> ExistingErrors:
     if not errors:
         return ExistingErrors()
-    printed = [found[error] for error in errors[:_SAID] if error in found]
-    said = tuple(": ".join(part for part in (one.test, one.text) if part)[:_SAID_CHARS] for one in printed)
-    return ExistingErrors(errors=errors, places=_places(places), said=said)
+    printed = [found[error] for error in errors[:_MAX_PRINTED] if error in found]
+    texts = tuple(": ".join(part for part in (each.test, each.text) if part)[:_MAX_PRINTED_CHARS] for each in printed)
+    return ExistingErrors(errors=errors, places=_places(places), said=texts)
 
 
 def _named_findings(
     spec: RunSpec, stage: str, step: ValidationStep, found: Mapping[str, Printed]
 ) -> tuple[tuple[str, ...], bool]:
-    """The errors of lint or typecheck that the task names, and True; else all where it is about that check, or none."""
+    """The errors of lint or typecheck that the task names, and True; else all errors if the task is about that
+    check, or none."""
     task = spec.task
     words = frozenset(_WORDS.findall(task)) | frozenset(re.findall(r"[\w/-]+", task))
     exact = [error for error, printed in found.items() if _coded(error, words) or _says(task, printed.text)]
@@ -168,10 +169,10 @@ def _coded(error: str, words: frozenset[str]) -> bool:
 
 
 def _says(task: str, text: str) -> bool:
-    """Whether the task quotes what the tool printed, wherever it printed it."""
+    """Whether the task quotes the tool's message, at any place."""
     asked = " ".join(normalize_error(line) for line in task.splitlines()[:200] if line.strip())
-    said = normalize_error(text)
-    message = said.rpartition("<POS>")[2].lstrip(" :-") or said
+    normal = normalize_error(text)
+    message = normal.rpartition("<POS>")[2].lstrip(" :-") or normal
     return len(message) >= _MIN_QUOTED_CHARS and message.casefold() in asked.casefold()
 
 
@@ -189,8 +190,8 @@ def _stem(file: str) -> str:
     return _TEST_MARKS.sub("", stem).casefold()
 
 
-def _telling(errors: Sequence[str]) -> tuple[str, ...]:
-    """The errors without a runner's sum of them, which is another one as soon as one of them is gone."""
+def _without_totals(errors: Sequence[str]) -> tuple[str, ...]:
+    """The errors without a runner's total, which changes as soon as one of them is gone."""
     return tuple(error for error in errors if not _SUM.match(error)) or tuple(errors)
 
 

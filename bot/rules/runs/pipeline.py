@@ -1,6 +1,5 @@
-"""The validation pipeline as a value: which stages there are, which comes next, and what they amount to.
-
-It is REQ-RUN-004..006 without the running, which `workflows.runs.validate` does."""
+"""The validation pipeline: its stages, the next one to run, and the result of all (REQ-RUN-004..006).
+`workflows.runs.validate` runs them."""
 
 from __future__ import annotations
 
@@ -29,25 +28,25 @@ _TOOL = (
 _LINTERS = r"eslint|ruff[ ]check|flake8|pylint|stylelint|golangci-lint|cargo[ ]clippy"
 _TYPE_CHECKERS = r"tsc|vue-tsc|mypy|pyright|basedpyright|ty[ ]check"
 _TEST_RUNNERS = r"pytest|unittest|vitest|jest|mocha|(?:tox|nox)(?![ ]-[es]\b)|go[ ]test|cargo[ ]test"
-_TOLD_BY: tuple[tuple[StageName, str], ...] = (
+_STAGE_PATTERNS: tuple[tuple[StageName, str], ...] = (
     ("lint", rf"(?:{_RUNNER}[ ]lint|{_TOOL}(?:{_LINTERS}))"),
     ("typecheck", rf"(?:{_RUNNER}[ ](?:type-?check|check-types)|{_TOOL}(?:{_TYPE_CHECKERS}))"),
     ("test", rf"(?:{_RUNNER}[ ]tests?|(?:npm|pnpm|yarn)[ ]t|{_TOOL}(?:{_TEST_RUNNERS}))"),
 )
-_COMMANDS = tuple((name, re.compile(rf"{pattern}(?=[ ]|$)")) for name, pattern in _TOLD_BY)
+_COMMANDS = tuple((name, re.compile(rf"{pattern}(?=[ ]|$)")) for name, pattern in _STAGE_PATTERNS)
 _SETTING = re.compile(r"^(?:\w+=\S*\s+)+")
 
 
 def stage_of(command: str) -> StageName:
-    """What a command that somebody gave checks, where its own words tell (`pnpm lint`, `uv run pytest -q`).
+    """The kind of check that a command of a person runs, where its words show it (`pnpm lint`, `uv run pytest -q`).
 
-    The last of several joined by `&&` tells, unless one before it is another check; other shell constructions say
-    nothing. Both are `custom`."""
+    Of several commands joined by `&&` the last one decides, unless an earlier one is another check; then, and for
+    other shell constructions, it is `custom`."""
     parts = [_SETTING.sub("", part.strip()) for part in command.strip().split("&&")]
     if any(sign in part for part in parts for sign in (*";|&`$(\n", " #")):
         return CUSTOM
-    *before, told = (_stage_by(" ".join(part.split())) for part in parts)
-    return told if {*before} <= {told, CUSTOM} else CUSTOM
+    *before, last = (_stage_by(" ".join(part.split())) for part in parts)
+    return last if {*before} <= {last, CUSTOM} else CUSTOM
 
 
 def _stage_by(text: str) -> StageName:
@@ -55,7 +54,7 @@ def _stage_by(text: str) -> StageName:
 
 
 def named_by(commands: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
-    """Those of the paths that a command names as a word of its own: they are part of the check."""
+    """The paths that a command names as a word of its own: they are part of the check."""
     words = {word.removeprefix("./") for command in commands for word in re.split(r"[\s'\"=;,&|()]+", command)}
     return tuple(path for path in paths if path in words)
 
@@ -73,15 +72,15 @@ def skipped_step(stage: PipelineStage, output: str, command: str = "") -> Valida
 def next_index(
     stages: Sequence[PipelineStage], steps: Sequence[ValidationStep], *, fail_fast: bool = True
 ) -> int | None:
-    """The stage to run now, or None when the validation is over: all ran, or one failed where it is to fail fast."""
+    """The stage to run now; None when the validation is over: all ran, or one failed and it fails fast."""
     if fail_fast and steps and not steps[-1].passed:
         return None
     return len(steps) if len(steps) < len(stages) else None
 
 
 def make_validation(steps: Sequence[ValidationStep], refused: bool = False) -> Validation:
-    """What the steps amount to: passed only if none failed; the first failure classifies the whole. `refused` where
-    the change is refused although its checks passed."""
+    """The validation of these steps: passed only if none failed; the first failure classifies it. `refused`: the
+    change is refused although its checks passed."""
     if refused:
         return Validation(passed=False, summary="refused: other tests ran", classification="test", steps=tuple(steps))
     failed = next((step for step in steps if not step.passed), None)

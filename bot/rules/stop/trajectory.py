@@ -215,10 +215,10 @@ def _stuck(states: Sequence[TrajectoryState], printed: Mapping[str, str]) -> Exp
         return None
     # only the outcomes that would have shown the error: none of an earlier stage, none without errors
     counting = [state for state in states if state.counts]
-    telling = [
+    conclusive = [
         state for state in counting if state.stage > now.stage or (state.stage == now.stage and state.names_errors)
     ]
-    run = telling[-SURVIVED - 1 :]
+    run = conclusive[-SURVIVED - 1 :]
     if len(run) <= SURVIVED or any(state.stage != now.stage for state in run):
         return None
     survivors = sorted(frozenset.intersection(*(state.fingerprints for state in run)))
