@@ -1,5 +1,5 @@
-"""Git over HTTP with a token of the App's: minted for the purpose, given up after a push, given a moment to be known.
-GitHub may refuse a token in its first seconds (threats.md 3, *Token expiry mid-job*), which must not end a run."""
+"""Git over HTTP with a token of the App's, made for each transfer and revoked after a push. GitHub may refuse a token
+in its first seconds (threats.md 3, *Token expiry mid-job*), so a refused transfer is tried again."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from bot.model import Repo
 from bot.workflows.context import Context
 from bot.workspace.mirror.remote import AccessDenied, Remote
 
-PATIENCE_S = (1.0, 4.0)
-"""Pauses after a refusal; refused once more, it is meant."""
+RETRY_WAITS_S = (1.0, 4.0)
+"""The waits after refusals; the next refusal is final."""
 
 log = get_logger()
 
 
 async def transfer(context: Context, repo: Repo, work: Callable[[Remote], Awaitable[None]], *, write: bool) -> None:
     """Do `work`, which may be repeated, with a token that may read or write; raises what it raises at last."""
-    for pause_s in PATIENCE_S:
+    for pause_s in RETRY_WAITS_S:
         try:
             await _once(context, repo, work, write)
             return

@@ -21,7 +21,7 @@ _TARGET = "policy"
 async def get_policy(context: Context, repo: Repo) -> tuple[Policy, str]:
     """The policy in force and the branch that runs start from.
 
-    Who asks while the answer is on its way gets the same one: a burst of labels costs two requests, not two each."""
+    Concurrent calls share one read: a burst of labels costs two requests in all."""
     asked, name = context.policy_reads, repo.full_name
     task = asked.get(name)
     if task is None:
@@ -48,7 +48,7 @@ async def _ask(context: Context, repo: Repo) -> tuple[Policy, str]:
 
 
 async def read_policy(client: RepositoryClient, ref: str) -> Policy | tuple[PolicyProblem, ...]:
-    """What the configuration at a commit or branch says, or what is wrong with it; without a file, the defaults."""
+    """The configuration at a commit or branch, or its problems; the defaults where there is no file."""
     try:
         return parse_policy_file(await client.read_file(POLICY_PATH, ref) or b"")
     except NoFile as error:

@@ -1,4 +1,4 @@
-"""Who works on a run in this process, and how that is interrupted."""
+"""Locks runs for one worker at a time in this process, and interrupts them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class _Stoppable(Protocol):
 
 
 class CancelSource(Protocol):
-    """Where it is written that somebody asked a run to stop."""
+    """The store that records requests to stop a run."""
 
     async def get(self, run_id: str, /) -> _Stoppable | None: ...
 
 
 class RunControl:
-    """One worker at a time on a run, and a way to interrupt it. Bound to the worker's event loop."""
+    """Lets one worker at a time work on a run, and interrupts it. Bound to the worker's event loop."""
 
     def __init__(self) -> None:
-        # weak, so that they last as long as somebody uses them: a server sees more runs than it should remember
+        # weak, so that they last only while they are used: a server has more runs than it should hold
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._signals: WeakValueDictionary[str, asyncio.Event] = WeakValueDictionary()
         self._effects: set[asyncio.Task[None]] = set()
@@ -36,7 +36,7 @@ class RunControl:
         """Files that runs which are just beginning are about to work on, by run; for `workflows.runs.begin` alone."""
 
     def lock(self, run_id: str) -> asyncio.Lock:
-        """Held by whoever works on the run; keep the result for as long as it matters."""
+        """The lock of whoever works on the run; hold the result as long as it is needed."""
         return self._locks.setdefault(run_id, asyncio.Lock())
 
     def signal(self, run_id: str) -> None:
@@ -48,7 +48,7 @@ class RunControl:
     async def interruptibly(self, run_id: str, effect: Coroutine[Any, Any, None], runs: CancelSource) -> bool:
         """Do an effect until it ends or the run is asked to stop; True if it ended. Its errors are raised here.
 
-        Once the process is leaving this never returns: what was cut short is done again after the next start."""
+        Once the process stops this never returns: an interrupted effect is done again after the next start."""
         task = asyncio.create_task(effect)
         self._effects.add(task)
         stopped = asyncio.create_task(self.cancelled(run_id, runs))
@@ -67,7 +67,7 @@ class RunControl:
         return ended
 
     async def halt(self) -> None:
-        """Cut short what is being done, with every process of it; for the end of this process."""
+        """Interrupt all effects with their processes, before this process ends."""
         self._halting = True
         effects = tuple(self._effects)
         for task in effects:
@@ -86,6 +86,6 @@ class RunControl:
                 try:
                     row = await runs.get(run_id)
                 except Transient:
-                    continue  # a database that is busy now asks nobody to stop; it is asked again in a second
+                    continue  # a busy database is read again in a second
                 if row is not None and row.cancel_because is not None:
                     return

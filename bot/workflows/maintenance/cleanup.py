@@ -1,5 +1,5 @@
-"""What a crash may leave behind is found at start and now and then: runs that nobody works on, worktrees of runs that
-have ended or that nobody knows. And what is old goes, once a day."""
+"""Cleans up after crashes at the start and once a minute: runs without a job, worktrees of ended or unknown runs. Once
+a day it deletes what is too old."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ RECONCILE_S = 60.0
 RETENTION_S = 24 * 3600.0
 _AT_ONCE = 4
 KEEP_JOB_RECORDS = timedelta(days=7)
-"""How long the engine's records of ended jobs are kept: longer than GitHub offers redelivery (threats.md 4)."""
+"""How long the engine's records of ended jobs stay: longer than GitHub offers redelivery (threats.md 4)."""
 
 log = get_logger()
 
 
 async def cleanup_loop(context: Context) -> None:
-    """Reconcile once a minute; sweep at the start and once a minute, beside it, as a worktree may resist for long; once
-    a day, from the first minute on, forget what is old. That may take long where much is old, and holds up nothing."""
+    """Reconcile once a minute. Concurrently sweep at the start and once a minute, since removing a worktree may take
+    long. Once a day, first after a minute, delete what is old; that may take long and delays nothing."""
 
     async def once() -> None:
         await asyncio.sleep(RECONCILE_S)
@@ -55,7 +55,7 @@ async def cleanup_loop(context: Context) -> None:
 
 
 async def _sweep_checks(context: Context) -> int:
-    """The same for the trees of checks, which hold nothing worth keeping."""
+    """Remove the trees of ended checks, which hold no changes; returns how many."""
     removed = 0
     for where in own_entries(context.settings.home, "pulls", "*/*/*"):
         owner, name, run_id = where.parts[-3:]
@@ -75,8 +75,8 @@ async def _sweep_checks(context: Context) -> int:
 
 
 async def sweep(context: Context) -> int:
-    """Saves and removes worktrees of ended runs, and removes their agents' kits; returns how many worktrees it removed.
-    What cannot be saved is lost, which the run's comment then says. Several at a time, as one may take long."""
+    """Remove worktrees whose run has ended, and their agents' kits; returns how many worktrees were removed.
+    Uncommitted changes are saved; the run's comment reports a loss. Several run at a time, as one may take long."""
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def one(path: Path) -> bool:

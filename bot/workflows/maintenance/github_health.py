@@ -1,4 +1,4 @@
-"""Whether GitHub answers and takes the App's key: asked now and then, and never because somebody asked us."""
+"""Asks GitHub at intervals whether it answers and accepts the App's key, never because of a request to this server."""
 
 from __future__ import annotations
 

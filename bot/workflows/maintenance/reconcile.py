@@ -1,7 +1,7 @@
-"""Every unfinished run has somebody who works on it: found again at start, and looked after from then on.
+"""Makes sure that every unfinished run has a job, at the start and once a minute.
 
-A crash between a run's row and its job, a queue that could not be written, a job that the engine gave up after too many
-crashes: each leaves a run that nothing would ever end, and issues that nobody could start again."""
+A crash between a run's row and its job, or a job that the engine gave up, would leave a run that never ends, and issues
+for which no other run can start."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""What a server forgets, and when: a bot that runs for years must neither fill its disk nor grow slow.
+"""Deletes what is too old, so that years of use neither fill the disk nor slow the server.
 
-Nothing goes that an open run, an open pull request or an unfinished command needs; the error history never goes."""
+It deletes nothing that an open run, an open pull request or an unfinished command needs, and never the error
+history."""
 
 from __future__ import annotations
 
@@ -29,27 +30,27 @@ DELIVERIES = timedelta(days=90)
 COMMANDS = timedelta(days=90)
 APPROVALS = timedelta(days=180)
 OUTCOMES = timedelta(days=180)
-"""What each check came to: what "failed 3 times since May" is counted from."""
+"""The result of each check, from which "failed 3 times since May" is counted."""
 LOGS = timedelta(days=90)
 """The full logs of a run, on disk, from the last of them on."""
 RUNS = timedelta(days=180)
 """A run that ended, with its events; no shorter than OUTCOMES, which name it."""
 LAST_RUNS = timedelta(days=365)
-"""The newest run of an issue or a pull request: `/mendbot retry` and `explain` go by it. That of a pull request that is
-open, as far as anybody told, is kept for ever."""
+"""The newest run of an issue or a pull request: `/mendbot retry` and `explain` use it. It is never deleted for a pull
+request that is known as open."""
 TIDY = timedelta(days=7)
 _LONG = timedelta(days=7)
-"""A run may go on for so long while its mirror is tidied: git drops what nothing names after 14 days."""
+"""A mirror is not tidied while one of its runs is older: git deletes unreferenced objects after 14 days."""
 _TIDIED = "mendbot-tidied"
-"""A file in a mirror, of the moment when it was tidied last."""
+"""A file in a mirror; its time is when the mirror was tidied last."""
 
 log = get_logger()
 
 
 async def forget_old(context: Context, now_ms: int) -> None:
-    """Let go of what is too old at that moment (epoch milliseconds), in small steps; cut short anywhere, the next call
-    goes on. Raises Transient where the database cannot be read or written; what resists in one place is left for the
-    next time."""
+    """Delete what is too old at that moment (epoch milliseconds), in small steps; after an interruption the next call
+    continues. Raises Transient where the database cannot be read or written. Files that cannot be deleted are left for
+    the next call."""
     rows, checks = context.stores.retention, context.stores.run_retention
     gone = {
         "payloads": await rows.payloads(_before(now_ms, PAYLOADS)),
@@ -76,7 +77,7 @@ async def tidy_mirrors(context: Context, now_ms: int) -> None:
         marker = mirror / _TIDIED
         try:
             long_since = not marker.exists() or marker.stat().st_mtime * 1000 < _before(now_ms, TIDY)
-            if long_since and not await _works_for_long(context, place, now_ms):
+            if long_since and not await _has_long_run(context, place, now_ms):
                 await tidy(mirror)
                 marker.touch()
         except (MendbotError, GitError, OSError) as error:
@@ -84,8 +85,8 @@ async def tidy_mirrors(context: Context, now_ms: int) -> None:
 
 
 async def tidy_dependencies(context: Context) -> None:
-    """Remove what a crash left half of kept dependencies, what nobody has used for long, and what is too much; the rest
-    is on the disk then, whatever becomes of this machine."""
+    """Remove cached dependencies that are incomplete, long unused or over the size limit, and flush the others to the
+    disk."""
     directory = context.settings.home / "dependencies"
     if not is_marked(directory):
         return
@@ -98,8 +99,8 @@ async def tidy_dependencies(context: Context) -> None:
 
 
 async def _of_place(context: Context, place: str, now_ms: int) -> dict[str, int]:
-    """The runs of a repository or a tree, and what is told of them. What they made in the mirror goes before their rows
-    do, or nobody would find it again."""
+    """Delete the runs of a repository or a tree and the records of their reports. Their refs in the mirror go before
+    their rows, by which the refs are found."""
     runs, mirror = context.stores.run_retention, _mirror(context, place)
     kept = await open_pulls(mirror) if mirror is not None else frozenset()
     before, last_before = _before(now_ms, RUNS), _before(now_ms, LAST_RUNS)
@@ -115,16 +116,16 @@ async def _of_place(context: Context, place: str, now_ms: int) -> dict[str, int]
         "runs": dropped,
         "checks": await runs.drop_checks(place, before, last_before, but=kept),
         "heads": await context.stores.retention.heads(place, before, but=kept),
-        "told": await runs.told(place),
+        "reports": await runs.told(place),
     }
 
 
-async def _works_for_long(context: Context, place: str, now_ms: int) -> bool:
+async def _has_long_run(context: Context, place: str, now_ms: int) -> bool:
     return any(row.created_at < _before(now_ms, _LONG) for row in await context.stores.runs.open_in(place))
 
 
 async def _logs(context: Context, now_ms: int) -> int:
-    """Remove the logs of runs that ended long ago, or of which nothing is known."""
+    """Remove the logs of runs that ended long ago or are unknown; returns how many runs."""
     removed = 0
     for where in await asyncio.to_thread(_untouched, context.settings.home, _before(now_ms, LOGS)):
         if await _is_open(context, where.name):
@@ -144,7 +145,7 @@ async def _is_open(context: Context, run_id: str) -> bool:
 
 
 def _untouched(home: Path, before: int) -> list[Path]:
-    """The runs in whose logs nothing was put since then."""
+    """The log directories that have not changed since then."""
     found = []
     for path in own_entries(home, "artifacts"):
         with suppress(FileNotFoundError):

@@ -1,1 +1,1 @@
-"""Pull requests at work: what is to be checked of them, the checks, whose failures they are, what GitHub is told."""
+"""Checks pull requests: which heads, the checks themselves, whose failures they show, and the reports."""

@@ -1,4 +1,4 @@
-"""A head whose author nobody vouched for: its checks say that they wait, and one comment says who may let them run."""
+"""Reports on a head that awaits approval: its check runs show that they wait, and one comment names who may approve."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from bot.workflows.reporting.publisher import CheckRunUpdate, publish_all, publi
 
 
 async def publish_awaiting(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
-    """Say at this head that nothing runs, and in the thread what would let it run; said before, it costs nothing."""
+    """Publish at this head that its checks wait, and in the thread how to approve them. A repeated call costs no
+    request."""
     view = waiting_view(context, repo, pull)
     language = context.language(policy)
     conclusion, output = awaiting_output(view, language)
@@ -31,20 +32,20 @@ async def publish_awaiting(context: Context, repo: Repo, pull: PullRequest, poli
 
 
 async def publish_approved(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
-    """The comment that asked for an approval says that there is one; where nobody was asked, nothing is said."""
+    """Update the comment that asked for an approval once there is one; without such a comment do nothing."""
     asked = await context.stores.reports.published(repo, f"comment:{pull.number}:checks")
     if asked is None or await context.stores.approvals.approved(repo, pull.number, pull.head_sha) is None:
         return
     body = done_reply("ok-to-test", {"sha": pull.head_sha}, context.language(policy))
 
-    async def comment() -> None:
+    async def update() -> None:
         await publish_comment(context, repo, pull.number, "checks", body)
 
-    await publish_all(f"#{pull.number}", [comment])
+    await publish_all(f"#{pull.number}", [update])
 
 
 def waiting_view(context: Context, repo: Repo, pull: PullRequest) -> PullCheckReport:
-    """The pull request as reports tell of it while its head waits; no run of checks is behind it."""
+    """The report on a pull request whose head waits; no run of checks belongs to it."""
     return PullCheckReport(
         run_id="",
         repo=repo.full_name,

@@ -28,17 +28,17 @@ from bot.workflows.reporting.publisher import report_digest
 from bot.workflows.runs.request import cancel_run
 
 _FIX = SlashCommand(verb="fix", text="Fix")
-"""What a refused button is told as."""
+"""The command that a refusal of the *Fix* button names."""
 
 
 async def handle_button(context: Context, pressed: ButtonPressed) -> Reason:
-    """Do what the button says; what came of it, in a sentence. A button of a head that is gone does nothing."""
+    """Carry out the button; returns the result. A button of a replaced head does nothing."""
     repo, sha = pressed.repo, pressed.head_sha
     if pressed.check == CONFIG:
         return await check_config_at(context, repo, sha)
     number = await _number(context, pressed)
     if number is None:
-        # the check run told that nothing is run: who may ask for it asks for all of it
+        # a check run that shows that nothing runs: a trusted person's re-run starts all checks
         again = pressed.trusted and pressed.identifier == RERUN
         return await sync_commit(context, repo, sha, again=again, because=pressed.because)
     if pressed.identifier == "cancel":
@@ -56,7 +56,7 @@ async def handle_button(context: Context, pressed: ButtonPressed) -> Reason:
 
 
 async def failed_checks(context: Context, repo: Repo, number: int, sha: str) -> tuple[str, ...]:
-    """The checks of a head that did not pass when they were run last, or were cut short."""
+    """The checks of a head that did not pass in their last run, or did not end in it."""
     row = await checks_at(context, repo, number, sha)
     if row is None:
         return ()
@@ -66,9 +66,9 @@ async def failed_checks(context: Context, repo: Repo, number: int, sha: str) -> 
 
 
 async def _number(context: Context, pressed: ButtonPressed) -> int | None:
-    """The pull request that the button belongs to, if the run that it names is of this repository and commit."""
+    """The pull request of the button; None unless the run that it names is of this repository and commit."""
     checks = await context.stores.pulls.get(pressed.run_id)
-    if checks is not None and _same(checks, pressed):
+    if checks is not None and _is_of_run(checks, pressed):
         return checks.spec.number
     run = await context.stores.runs.get(pressed.run_id)
     if run is None or run.spec.repo is None or run.spec.pull is None:
@@ -76,7 +76,7 @@ async def _number(context: Context, pressed: ButtonPressed) -> int | None:
     return run.spec.pull.number if run.spec.repo.full_name == pressed.repo.full_name else None
 
 
-def _same(row: PullCheckRow, pressed: ButtonPressed) -> bool:
+def _is_of_run(row: PullCheckRow, pressed: ButtonPressed) -> bool:
     return row.spec.repo.full_name == pressed.repo.full_name and row.spec.head_sha == pressed.head_sha
 
 
@@ -94,7 +94,7 @@ async def _cancel(context: Context, pressed: ButtonPressed) -> Reason:
 
 
 async def _fix(context: Context, pressed: ButtonPressed, number: int) -> Reason:
-    """*Fix* may be pressed by the author of the repository's own pull request as well as by who has write access."""
+    """Start a fix for a person with write access, or for the author of a pull request from the repository itself."""
     repo = pressed.repo
     pull = await context.github.repository(repo).pull(number)
     if not pressed.trusted:
@@ -105,13 +105,13 @@ async def _fix(context: Context, pressed: ButtonPressed, number: int) -> Reason:
         return make_reason("button.not_head", sha=pressed.head_sha[:12], number=number)
     answer = await start_fix(context, repo, number, by=pressed.by)
     if answer.why == "pull_taken":
-        return make_reason("button.fix_runs", number=number)  # pressed twice: its check run says so
+        return make_reason("button.fix_runs", number=number)  # clicked twice: the fix has a check run already
     if answer.run_id is None:
         policy, _ = await get_policy(context, repo)
         language = context.language(policy)
-        words = refused_reply(_FIX, answer.text(language), language)
-        # no event says when a button was pressed, so the same words about the same check run are said once
-        about = f"button-{pressed.check_run_id}-{report_digest(words)[:8]}"
-        await publish_reply(context, repo, number, Reply("reply", about, context.mask(words), beside=True))
+        text = refused_reply(_FIX, answer.text(language), language)
+        # no event has the time of a click, so the same text about the same check run is published once
+        about = f"button-{pressed.check_run_id}-{report_digest(text)[:8]}"
+        await publish_reply(context, repo, number, Reply("reply", about, context.mask(text), beside=True))
         return make_reason("button.no_fix", why=quoted(answer.text("en")))
     return make_reason("button.fix_started", by=pressed.by, number=number)

@@ -28,12 +28,12 @@ Which = Literal["head", "base"]
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A tree in which checks may run, and the snapshot that each of them finds there."""
+    """A tree in which checks may run, and the snapshot with which each of them begins."""
 
     tree: Tree
     snapshot: str
     setup: tuple[SetupDone, ...] = ()
-    """The steps of its setup, where this was done now."""
+    """The steps of its setup, where it ran in this call."""
 
 
 def trees_path(home: Path, row: PullCheckRow) -> Path:
@@ -63,7 +63,7 @@ async def ready_tree(context: Context, row: PullCheckRow, state: PullCheckState,
 
 
 def plan_of_tree(row: PullCheckRow, tree: Path, near: Sequence[str]) -> SetupPlan:
-    """How one of the trees is set up: by the base branch's configuration (T14), else by what its own files tell."""
+    """The setup plan of a tree: by the base branch's configuration (T14), else detected from the tree's files."""
     return plan_setup(tree, near, configured=row.spec.policy.setup)
 
 
@@ -77,12 +77,12 @@ async def remove_trees(context: Context, row: PullCheckRow) -> None:
 
 
 def grant_for_head(context: Context, row: PullCheckRow) -> SandboxGrant:
-    """What a command in the box may read beside its tree: the mirror that its `.git` file names."""
+    """A sandboxed command may read the mirror that the tree's `.git` file names, beside the tree."""
     return SandboxGrant(read_only=(context.mirror(row.spec.repo),))
 
 
 class SetupFailed(Refused):
-    """The setup of a tree failed; `done` has its steps and why."""
+    """The setup of a tree failed; `details` has the reason."""
 
     def __init__(self, done: SetupResult) -> None:
         assert done.failed is not None
@@ -95,7 +95,7 @@ class SetupFailed(Refused):
 async def _set_up(
     context: Context, row: PullCheckRow, state: PullCheckState, tree: Tree, which: Which
 ) -> tuple[str, tuple[SetupDone, ...]]:
-    """Set a tree up; the snapshot of what that left, and its steps. Files of the commit that it had changed are
+    """Set a tree up; returns a snapshot of the result, and the steps. Files of the commit that setup changed are
     restored."""
     spec, base = row.spec, which == "base"
     sha = state.base_sha if base else spec.head_sha

@@ -1,5 +1,5 @@
-"""A configuration that does not hold is said where it broke: at the commit of the default branch, or at the head of the
-pull request that would break it (spec K). The last good one stays in force meanwhile."""
+"""Reports an invalid configuration where it was introduced: at the commit of the default branch, or at the head of a
+pull request (spec K). The last valid one stays in force meanwhile."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ CHECK = "config"
 
 
 async def check_config_at(context: Context, repo: Repo, sha: str) -> Reason:
-    """Read the configuration at a commit of the default branch; one neutral check run there tells what is wrong with
-    it. A good one is taken over and not remarked on."""
-    policy, _ = await get_policy(context, repo)  # takes a good one over
+    """Read the configuration at a commit of the default branch. A neutral check run there lists its problems; a valid
+    one comes into force without a report."""
+    policy, _ = await get_policy(context, repo)  # puts a valid one into force
     found = await read_policy(context.github.repository(repo), sha)
     if isinstance(found, Policy):
         return make_reason("config.holds", path=POLICY_PATH)
@@ -27,8 +27,8 @@ async def check_config_at(context: Context, repo: Repo, sha: str) -> Reason:
 
 
 async def check_config_of_pull(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
-    """The same for the head of a pull request that changes the file; what is in force stays as it is (T14). One that
-    only has a broken file from its base did not break it, and is spared the remark."""
+    """Report the problems at the head of a pull request that changes the file; the configuration in force stays (T14).
+    A pull request that inherits an invalid file from its base gets no report."""
     client = context.github.repository(repo)
     found = await read_policy(client, pull.head_sha)
     if not isinstance(found, Policy) and POLICY_PATH in await client.pull_files(pull.number):
@@ -38,7 +38,7 @@ async def check_config_of_pull(context: Context, repo: Repo, pull: PullRequest, 
 async def _publish_problems(
     context: Context, repo: Repo, sha: str, policy: Policy, problems: tuple[PolicyProblem, ...]
 ) -> Reason:
-    # where no file was there before, "the last good one" would send people looking for it
+    # without an earlier file "the last good one" would make people look for it
     in_force = await last_good_policy(context, repo) not in (None, Policy())
     language = context.language(policy)
     conclusion, output = config_output(problems, POLICY_PATH, language, in_force=in_force)

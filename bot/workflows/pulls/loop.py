@@ -1,6 +1,6 @@
 """The kind of run that checks a pull request's head commit: what each of its actions does (`bot/workflows/kernel.py`).
 
-What is interrupted by a crash is done again from the same facts."""
+An action that a crash interrupts is done again from the same facts."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ log = get_logger()
 
 _STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "retargeted", "stale"})
 _MAX_RECORDED_PATHS = 50
-"""Of these, the ones that are recorded: by them the trees are set up, and of the first the history is asked."""
+"""Of these, the ones that are recorded: the setup of the trees uses them, and the look-up in the error history."""
 _MAX_PRINTED = 50
 _MAX_CHARS = 300
 _MAX_PATHS = 200
-"""Changed paths that choose the project within a repository of many; more say no more."""
+"""Changed paths by which the project is chosen in a repository of many projects."""
 
 
 async def _act(context: Context, row: PullCheckRow, state: PullCheckState, action: PullAction) -> None:
@@ -95,7 +95,7 @@ async def _act(context: Context, row: PullCheckRow, state: PullCheckState, actio
 
 
 async def _begin(context: Context, row: PullCheckRow) -> None:
-    """Bring the head into the mirror by its id, find what to compare it with, see which checks there are."""
+    """Fetch the head by its id, find the merge base, and choose the checks."""
     spec = row.spec
     mirror = context.mirror(spec.repo)
     await mirrors.ensure_mirror(mirror)
@@ -142,7 +142,7 @@ async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState,
     step, errors = ended.step, ended.parsed.errors
     first = shown(step.passed, errors)
     again: tuple[str, ...] | None = None
-    # a limit or a missing command is not a matter of luck
+    # an exceeded limit or a missing command is never flaky
     if not step.passed and not step.cut_short and step.exit_code is not None and step.could_not_run is None:
         ready = await ready_tree(context, row, state, "head")
         second = await _execute(context, row, stage.command, ready, stage.name)
@@ -164,9 +164,10 @@ async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState,
 
 
 async def _check_base(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:
-    """See what the same check shows on the base: asked of the cache first, for each base is checked once.
+    """Record the result of the same check on the base; a cached one is used, so that each base is checked once.
 
-    What could not be told is not kept: it is tried at the next need, where set-up failed not before the next run."""
+    An unknown result is not cached: it is tried again when needed next, after a failed setup not before the next
+    run."""
     stage, outcomes, repo = state.stages[index], context.stores.outcomes, row.spec.repo.full_name
     assert stage.command is not None
     text = f"{stage.command.directory}\n{stage.command.text}"
@@ -189,7 +190,7 @@ async def _check_base(context: Context, row: PullCheckRow, state: PullCheckState
 async def _base_result(
     context: Context, row: PullCheckRow, state: PullCheckState, name: str, command: ShellCommand
 ) -> BaseResult | str:
-    """What the check comes to there, or why that cannot be told, by its name in `reports.locale.en_pulls`."""
+    """The result of the check on the base; where it is unknown, the name of the reason (`pull_check.because.NAME`)."""
     try:
         ready = await ready_tree(context, row, state, "base")
     except Refused:
@@ -218,7 +219,7 @@ async def _execute(context: Context, row: PullCheckRow, command: ShellCommand, r
 
 
 def _printed(errors: Mapping[str, Printed]) -> dict[str, tuple[str, str]]:
-    """The errors in the tool's own words: as many as a report lists, and as much of each as it shows."""
+    """The tool's own text of the errors: as many as a report lists, and as much of each as it shows."""
     return {
         error: (text[:_MAX_CHARS], test[:_MAX_CHARS]) for error, (text, test) in islice(errors.items(), _MAX_PRINTED)
     }

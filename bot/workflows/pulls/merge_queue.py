@@ -1,5 +1,5 @@
-"""A merge queue's commits are checked as the heads of pull requests are, so that a required check never leaves the
-queue waiting. Their branch is the repository's own, and people with write access have put there what is in it."""
+"""Checks the commits of a merge queue as it checks heads of pull requests, so that the queue never waits for a required
+check. Their branch is the repository's own, and only people with write access add to it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from bot.workspace.mirror.pull_refs import drop_head
 
 
 async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> Reason:
-    """Check the commit, unless that was begun before; what came of it, in a sentence. Where the checks of pull requests
-    are off nothing is posted, as at pull requests."""
+    """Check the commit unless its checks were begun before; returns the result. Where checks of pull requests are off,
+    nothing is published."""
     repo, sha = wanted.repo, wanted.head_sha
     policy, _ = await get_policy(context, repo)
     if not policy.pull_requests.enabled:
@@ -40,7 +40,7 @@ async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> Reason
         base_sha=wanted.base_sha,
     )
     if context.sandbox.trusted_only:
-        # nobody can tell whose code the group holds, and the queue must not wait for what never comes
+        # the authors of the code in the group are unknown, and the queue must not wait for ever
         view = waiting_view(context, repo, pull)
         conclusion, output = awaiting_output(view, context.language(policy))
         for name in CHECK_ORDER:
@@ -57,7 +57,7 @@ async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> Reason
 
 
 async def drop_merge_group(context: Context, dropped: DropMergeGroup) -> Reason:
-    """Stop what is being checked of a commit that nobody will merge, or that is merged, and let go of it."""
+    """Stop the checks of a commit that was merged or left the queue, and drop its ref."""
     repo, sha = dropped.repo, dropped.head_sha
     for row in await context.stores.pulls.open_of(repo, MERGE_GROUP):
         if row.spec.head_sha == sha:
@@ -71,7 +71,7 @@ async def drop_merge_group(context: Context, dropped: DropMergeGroup) -> Reason:
 async def check_group_again(
     context: Context, repo: Repo, sha: str, because: Reason, only: Sequence[str] = ()
 ) -> Reason | None:
-    """Check a merge queue's commit once more, all of it or the checks named; None where it is none that was checked."""
+    """Re-run all checks of a merge queue's commit, or those in `only`; None where the commit was never checked."""
     row = await context.stores.pulls.latest_of(repo, MERGE_GROUP, sha)
     if row is None:
         return None

@@ -1,7 +1,7 @@
-"""What GitHub is told of a pull request's checks: one check run each at the head, from queued to its verdict.
+"""Publishes a pull request's checks: one check run each at the head, from queued to its verdict.
 
-Only the newest run of a head is told of, whichever pull request it is for; what an earlier one said is left as it is,
-and what it did not say is not said after the newer one has spoken."""
+Only the newest run of a head is published, whichever pull request it is for. Check runs of an earlier run stay as they
+are, and none are added for it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from bot.workflows.pulls.shared_heads import get_checks, newest_at
 from bot.workflows.pushes.push_limits import may_push_more
 from bot.workflows.reporting.publisher import CheckRunUpdate, Publication, publish_all, publish_check
 
-_ASKED = 20
-"""Changed files of which the history is asked."""
-_KNOWN = 5
-"""Past errors of the changed files that are told of."""
+_MAX_PATHS = 20
+"""Changed files that are looked up in the error history."""
+_MAX_ERRORS = 5
+"""Known errors of the changed files that a report shows."""
 
 
 async def publish_pull(context: Context, row: PullCheckRow) -> None:
@@ -32,7 +32,7 @@ async def publish_pull(context: Context, row: PullCheckRow) -> None:
     newest = await newest_at(context, spec.repo, spec.number, spec.head_sha)
     newer = newest if newest is not None and newest.id != row.id else None
     if newer is not None and row.status in ("queued", "running"):
-        return  # its settle job is on its way, and the newer run speaks
+        return  # its settle job is enqueued, and the newer run is published
     state = await context.stores.pulls.state(row.id)
     view = await pull_view(context, row, state)
     publications: list[Publication] = [
@@ -44,8 +44,8 @@ async def publish_pull(context: Context, row: PullCheckRow) -> None:
 
 
 async def _is_silent(context: Context, row: PullCheckRow, newer: PullCheckRow, name: str) -> bool:
-    """Whether a newer run of the head has that check run, and this one has none that would have to be completed: GitHub
-    shows the one that was made last."""
+    """Whether a newer run of the head has that check run and this one has none to complete. GitHub shows the check run
+    that was made last."""
     if not any(check.name == name and not check.kept_from for check in await get_checks(context, newer)):
         return False
     target = f"check:{row.spec.head_sha}:{name}:{row.id}"
@@ -78,12 +78,12 @@ def _new_tests(check: CheckStatus) -> frozenset[str]:
 
 
 async def _past(context: Context, row: PullCheckRow, state: PullCheckState) -> tuple[KnownError, ...]:
-    """What is known of the changed files, where something failed."""
+    """The known errors of the changed files, where a check failed."""
     found: dict[int, KnownError] = {}
-    for path in state.changed_paths[:_ASKED] if any(check.new for check in state.judged.values()) else ():
+    for path in state.changed_paths[:_MAX_PATHS] if any(check.new for check in state.judged.values()) else ():
         for known in await context.stores.history.by_file(path, repo=row.spec.repo.full_name):
             found[known.id] = known
-    return tuple(found.values())[:_KNOWN]
+    return tuple(found.values())[:_MAX_ERRORS]
 
 
 async def pull_view(context: Context, row: PullCheckRow, state: PullCheckState) -> PullCheckReport:

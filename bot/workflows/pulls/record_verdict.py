@@ -1,4 +1,4 @@
-"""Whose failure it is, with what the repository's past knows of it; and what a check that passes now teaches."""
+"""Records the verdict on each failure with the error history, and learns from a check that passes again."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_people import learn_from_push
 
-_KNOWN = 5
-"""Errors of one check of which the history is asked."""
+_MAX_ERRORS = 5
+"""Errors of one check that are looked up in the error history."""
 
 
 async def judge_check(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:
-    """Record the verdict on one executed check, remember it, and learn where it passes after it had failed."""
+    """Record the verdict on one executed check and its outcome, and learn where it passes after it had failed."""
     outcome = outcome_of(row, state, index)
     outcomes = context.stores.outcomes
     await outcomes.record(outcome)
     if outcome.outcome == "passed" and not row.spec.is_merge_group:
         await learn_from_push(context, row, state, index)
-    failures = await _remembered(context, row, failures_of(state, index))
+    failures = await _with_history(context, row, failures_of(state, index))
     check = CheckStatus(
         name=state.stages[index].name,
         status="completed",
@@ -35,7 +35,7 @@ async def judge_check(context: Context, row: PullCheckRow, state: PullCheckState
 
 
 def outcome_of(row: PullCheckRow, state: PullCheckState, index: int) -> CheckOutcome:
-    """What an executed check came to, with the errors that are new."""
+    """The outcome of an executed check, with its new errors."""
     step, failures = state.ran[index].step, failures_of(state, index)
     return CheckOutcome(
         repo=row.spec.repo.full_name,
@@ -49,19 +49,19 @@ def outcome_of(row: PullCheckRow, state: PullCheckState, index: int) -> CheckOut
     )
 
 
-async def _remembered(context: Context, row: PullCheckRow, failures: tuple[Failure, ...]) -> tuple[Failure, ...]:
-    """The failures with how often each was seen here and how it went away before. What stands in most failures says
-    nothing of any one of them, and is left as it is."""
+async def _with_history(context: Context, row: PullCheckRow, failures: tuple[Failure, ...]) -> tuple[Failure, ...]:
+    """The failures with how often each was seen here and how it was resolved before. An error that occurs in most
+    failures identifies none of them, and stays without."""
     repo, outcomes = row.spec.repo.full_name, context.stores.outcomes
     errors = [one.error for one in failures if one.error]
     generic = await outcomes.generic(repo, errors)
-    telling = [error for error in errors if error not in generic]
-    seen = await outcomes.seen(repo, telling)
-    found = await context.stores.history.by_errors(telling, repo=repo, most=_KNOWN) if telling else ()
+    specific = [error for error in errors if error not in generic]
+    seen = await outcomes.seen(repo, specific)
+    found = await context.stores.history.by_errors(specific, repo=repo, most=_MAX_ERRORS) if specific else ()
     known = {one.error: one for one in found if one.exact}
     return tuple(
         one.model_copy(update={"seen": seen.get(one.error), "known": known.get(one.error)})
-        if one.error in telling
+        if one.error in specific
         else one
         for one in failures
     )

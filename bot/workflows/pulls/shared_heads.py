@@ -1,5 +1,5 @@
-"""A commit may be the head of several pull requests, but GitHub shows its check runs at all of them: so one request
-speaks for the head, the one that was checked last, and another only when that is closed or moved on."""
+"""A commit may be the head of several pull requests, but GitHub shows its check runs at all of them. So one request
+owns the head: the one that was checked last, until it is closed or has another head."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _AUTOMATIC = frozenset({"superseded", "withdrawn", "closed", "retargeted"})
 
 
 def is_withdrawn(row: PullCheckRow) -> bool:
-    """Whether these checks were stopped, and not by somebody: they say nothing of the head."""
+    """Whether these checks were stopped, but not by a person: the head may need checks again."""
     return row.cancel_because is not None and row.cancel_because.reason in _AUTOMATIC
 
 
 async def owning_pull_request(context: Context, repo: Repo, number: int, sha: str) -> int:
-    """Which request speaks for a head that `number` has or had: the open one whose checks stand and are the newest,
-    else this one, else any other that is open. Where no other ever had that head, it costs no request."""
+    """The request that owns a head which `number` has or had: the open one with the newest valid checks, else this one,
+    else any other that is open. Where no other ever had that head, it costs no request."""
     others = [other for other in await context.stores.approvals.pulls_of(repo, sha) if other != number]
     if not others:
         return number
@@ -34,13 +34,13 @@ async def owning_pull_request(context: Context, repo: Repo, number: int, sha: st
 
 
 async def checks_at(context: Context, repo: Repo, number: int, sha: str) -> PullCheckRow | None:
-    """The newest checks of that head that stand, this request's or another's; where none do, this one's newest."""
-    standing = [row for row in await _rows(context, repo, number, sha) if not is_withdrawn(row)]
-    return standing[0] if standing else await context.stores.pulls.latest_of(repo, number, sha)
+    """The newest checks of that head that were not withdrawn, of any request; without any, this request's newest."""
+    valid = [row for row in await _rows(context, repo, number, sha) if not is_withdrawn(row)]
+    return valid[0] if valid else await context.stores.pulls.latest_of(repo, number, sha)
 
 
 async def newest_at(context: Context, repo: Repo, number: int, sha: str) -> PullCheckRow | None:
-    """The newest checks of that head, whatever came of them."""
+    """The newest checks of that head, whatever their result."""
     return next(iter(await _rows(context, repo, number, sha)), None)
 
 

@@ -1,5 +1,5 @@
-"""A head that changes nothing of what `pull_requests.paths` names: its checks say that they are skipped, for a branch
-whose rules require them would else wait for ever."""
+"""Reports on a head that changes no path of `pull_requests.paths`: its check runs show that they are skipped. A branch
+rule that requires them would otherwise wait for ever."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.workflows.reporting.publisher import CheckRunUpdate, publish_check
 
 
 async def publish_filtered(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> None:
-    """Say at this head that nothing is run, and why; said before, it costs nothing."""
+    """Publish at this head that nothing runs, and why. A repeated call costs no request."""
     view = waiting_view(context, repo, pull).model_copy(update={"stop": None})
     conclusion, output = filtered_output(view, context.language(policy))
     run_id = f"filtered-{pull.head_sha[:10]}"

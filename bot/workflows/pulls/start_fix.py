@@ -36,22 +36,22 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class StartResult:
-    """What came of asking for work: the id of the run that does it, or why there is none, by its name in
-    `reports.locale.refusals`."""
+    """The id of the run that was started, or the kind of the refusal (`refused.KIND` in the catalog) with its
+    values."""
 
     run_id: str | None = None
     why: str = ""
     values: tuple[tuple[str, str], ...] = ()
 
     def text(self, language: Language) -> str:
-        """Why there is no run."""
+        """The refusal as text."""
         return t(language, f"refused.{self.why}", **dict(self.values))
 
 
 async def start_fix(
     context: Context, repo: Repo, number: int, *, by: str, max_attempts: int | None = None
 ) -> StartResult:
-    """Start a run that fixes what the last checks of the pull request's head found new."""
+    """Start a run that fixes the new failures of the last checks of the pull request's head."""
     pull, policy, refused = await allowed(context, repo, number)
     if refused is not None:
         return refused
@@ -62,7 +62,7 @@ async def start_fix(
         return StartResult(why=why)
     goal = goal_of(pull.title, [check for check in checks if check.new])
     spec = run_spec(context, repo, pull, policy, goal=goal, checks=checks, max_attempts=max_attempts)
-    log.info("fix_asked", repo=repo.full_name, pull=number, by=by)
+    log.info("fix_requested", repo=repo.full_name, pull=number, by=by)
     return await start_run(context, spec)
 
 
@@ -105,7 +105,7 @@ def run_spec(
     checks: Sequence[CheckStatus] = (),
     max_attempts: int | None = None,
 ) -> RunSpec:
-    """The order of a run that works on the pull request's head."""
+    """The specification of a run that works on the pull request's head."""
     return RunSpec(
         repo=repo,
         goal=context.mask(goal),
@@ -135,7 +135,7 @@ def tolerated(checks: Sequence[CheckStatus]) -> Mapping[str, tuple[str, ...]]:
 
 
 def goal_of(title: str, failed: Sequence[CheckStatus]) -> str:
-    """What an agent is asked for: the failures that are new, with their places. All of it is untrusted."""
+    """The task for an agent: the new failures with their places. All of it is untrusted."""
     parts = [t("en", "task.fix_pull", title=title).strip()]
     for check in failed:
         step = check.step

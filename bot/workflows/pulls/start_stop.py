@@ -1,4 +1,4 @@
-"""Runs of checks are made and asked to stop here: each is a row, a job that works on it, and the reports of it."""
+"""Starts and stops runs of checks. A run is a row, a job that works on it, and its reports."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from bot.workflows.pulls.shared_heads import get_checks
 
 @dataclass(frozen=True, slots=True)
 class CheckRequest:
-    """Why a head is checked, whether somebody asked for it, and which checks: all, or those named while the others stay
-    as they came out before."""
+    """Why a head is checked, whether a person asked for it, and which checks run: all, or those in `only`. The results
+    in `kept` stay."""
 
     because: Reason
     only: Sequence[str] = ()
@@ -36,7 +36,7 @@ async def start_checks(
     policy: Policy,
     order: CheckRequest,
 ) -> str | None:
-    """Make a run of checks of the pull request's head and have it worked on; its id, None where one is open already."""
+    """Start a run of checks of the pull request's head; returns its id, or None where one is open already."""
     spec = PullCheckSpec(
         repo=repo,
         number=pull.number,
@@ -66,8 +66,8 @@ async def start_checks(
 async def stop_checks(
     context: Context, repo: Repo, number: int, because: ExplainedStop, *, but: str = "", asked: bool = True
 ) -> int:
-    """Stop what is being checked of a pull request, but for that head, and where not `asked`, but for what somebody
-    asked for; how many runs were asked to stop."""
+    """Stop the runs of checks of a pull request, except those of the head `but`; unless `asked`, except those that a
+    person asked for, too. Returns how many were asked to stop."""
     stopped = 0
     for row in await context.stores.pulls.open_of(repo, number):
         spared = row.spec.head_sha == but or (row.spec.asked and not asked)
@@ -77,7 +77,7 @@ async def stop_checks(
 
 
 async def get_kept_checks(context: Context, row: PullCheckRow, only: Sequence[str]) -> tuple[CheckStatus, ...]:
-    """What an earlier run of the same head came to in the other checks, as far as it was completed."""
+    """The completed results of an earlier run of the same head, for the checks that are not in `only`."""
     return tuple(
         check if check.kept_from else check.model_copy(update={"kept_from": row.id})
         for check in await get_checks(context, row)

@@ -1,5 +1,5 @@
-"""A look at a pull request as GitHub has it now, and what follows: its head is checked, waits for an approval, or is
-left alone; what runs for another head is stopped. Looking again changes nothing."""
+"""Brings Mendbot's work to the state of a pull request on GitHub: its head is checked, awaits approval or is skipped.
+Runs for another head are stopped. A repeated call changes nothing."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ log = get_logger()
 
 
 async def sync_pull(context: Context, repo: Repo, number: int) -> Reason:
-    """Bring the checks of a pull request to what it is now, and those of others that had the head which it left; says
-    what it found, in a sentence."""
+    """Bring the checks of a pull request to its present state, and those of others that have its previous head. Returns
+    the result for this pull request."""
     before = await context.stores.pulls.latest_of(repo, number)
-    said, pull = await _sync_one(context, repo, number)
+    result, pull = await _sync_one(context, repo, number)
     now = await context.stores.pulls.get(before.id) if before is not None else None
     if now is None or (
         pull is not None and pull.state == "open" and now.spec.head_sha == pull.head_sha and not is_withdrawn(now)
     ):
-        return said
+        return result
     for other in await context.stores.approvals.pulls_of(repo, now.spec.head_sha):
         if other != number:
             await _sync_one(context, repo, other)
-    return said
+    return result
 
 
 async def _sync_one(context: Context, repo: Repo, number: int) -> tuple[Reason, PullRequest | None]:
@@ -80,14 +80,14 @@ async def _apply_eligibility(context: Context, repo: Repo, pull: PullRequest) ->
             if await owning_pull_request(context, repo, pull.number, pull.head_sha) == pull.number:
                 await publish_awaiting(context, repo, pull, policy)
         case "wanted":
-            said = await _check_head(context, repo, pull, policy, found)
+            result = await _check_head(context, repo, pull, policy, found)
             await publish_approved(context, repo, pull, policy)
-            return said
+            return result
     return make_reason("checks.eligibility", number=pull.number, why=found.because)
 
 
 async def _stop_fix(context: Context, repo: Repo, pull: PullRequest, moved: Reason) -> None:
-    """Stop a fix that could not be pushed any more: the request is closed, or somebody else moved its branch."""
+    """Stop a fix that cannot be pushed any more: the request is closed, or somebody else pushed to its branch."""
     row = await context.stores.runs.open_run(repo, pull.number)
     target = row.spec.pull if row is not None else None
     if row is None or target is None:
@@ -101,17 +101,17 @@ async def _stop_fix(context: Context, repo: Repo, pull: PullRequest, moved: Reas
 
 
 async def _record_head(context: Context, repo: Repo, pull: PullRequest) -> None:
-    """What GitHub answers is the newest head, whatever its events told, and in whatever order."""
+    """Record the head in GitHub's answer as the newest, whatever its events reported, and in whatever order."""
     approvals = context.stores.approvals
     await approvals.saw_head(repo, pull.number, pull.head_sha, pull.updated_at)
     newest = await approvals.head_known(repo, pull.number)
     if newest is not None and newest[0] != pull.head_sha:
-        # heads of one second: since when this one is the head, nobody can tell
+        # two heads of one second: the time at which this one became the head is unknown
         await approvals.saw_head(repo, pull.number, pull.head_sha, None)
 
 
 async def get_eligibility(context: Context, repo: Repo, pull: PullRequest, policy: Policy) -> Eligibility:
-    """Where the head stands; asks GitHub for no more than it takes."""
+    """The eligibility of the head, with as few requests as possible."""
     threads, login = context.stores.threads, (await context.github.app_identity()).login
     facts = EligibilityFacts(
         app_login=login,
@@ -130,7 +130,7 @@ async def get_eligibility(context: Context, repo: Repo, pull: PullRequest, polic
 async def with_trust(
     context: Context, repo: Repo, pull: PullRequest, facts: EligibilityFacts, paths: Sequence[str] | None = None
 ) -> EligibilityFacts:
-    """The facts with what is known of the author and of approvals at this moment (T9: at time of use)."""
+    """The facts with the author's permission and the approvals at this moment (T9: at time of use)."""
     permission = await _permission(context, repo, pull.author) if pull.author else None
     return EligibilityFacts(
         app_login=facts.app_login,
@@ -145,11 +145,11 @@ async def with_trust(
 
 
 async def _permission(context: Context, repo: Repo, login: str) -> str | None:
-    """None where GitHub will not say, which is told as any other refusal is: the head waits."""
+    """None where GitHub refuses to answer: the head then awaits approval."""
     try:
         return await context.github.repository(repo).permission(login)
     except Unauthorized:
-        raise  # nothing can be told either: the delivery fails, and can be sent again
+        raise  # nothing can be published either: the delivery fails and can be sent again
     except UserError as error:
         log.warning("permission_unknown", repo=repo.full_name, login=login, because=str(error))
         return None
@@ -161,13 +161,13 @@ async def _is_checked(context: Context, repo: Repo, pull: PullRequest) -> bool:
 
 
 async def _check_head(context: Context, repo: Repo, pull: PullRequest, policy: Policy, found: Eligibility) -> Reason:
-    """Check the head, unless this or another open request has it checked. What passed for another one, or against
-    another base branch, has passed; what did not is looked at against this base."""
+    """Check the head, unless this or another open request has it checked. Checks that passed for another request or
+    base branch stay passed; the others run against this base."""
     number, sha = pull.number, pull.head_sha
     async with context.control.lock(f"head:{repo.full_name.lower()}@{sha}"):
-        speaks = await owning_pull_request(context, repo, number, sha)
-        if speaks != number:
-            return make_reason("checks.already_for", number=number, sha=sha[:12], owner=speaks)
+        owner = await owning_pull_request(context, repo, number, sha)
+        if owner != number:
+            return make_reason("checks.already_for", number=number, sha=sha[:12], owner=owner)
         row = await checks_at(context, repo, number, sha)
         order = CheckRequest(found.because)
         if row is not None and not is_withdrawn(row):
@@ -177,17 +177,17 @@ async def _check_head(context: Context, repo: Repo, pull: PullRequest, policy: P
             moved = make_reason("pull.retargeted", branch=pull.base_ref)
             await stop_run(context, PULL_CHECK, row, ExplainedStop.of("retargeted", moved))
             order = CheckRequest(found.because, only, await get_kept_checks(context, row, only))
-        # first, as another look finds that the checks have started and does no more
+        # before the checks start: a later sync finds them started and does nothing
         await check_config_of_pull(context, repo, pull, policy)
         await start_checks(context, repo, pull, policy, order)
     return make_reason("checks.start", number=number, sha=sha[:12], why=found.because)
 
 
 async def sync_commit(context: Context, repo: Repo, sha: str, *, again: bool, because: Reason) -> Reason:
-    """Look at every open pull request of that head; `again` checks heads that were checked once more, whole."""
-    # a push to a fork is not told in this way, so only for somebody who asks is it worth looking through them all
+    """Sync every open pull request of that head; `again` re-runs all checks of a head that was checked."""
+    # a push to a fork does not get here, so all pull requests are searched only for a person who asks
     named = await context.github.repository(repo).pulls_of(sha, forks=again)
-    # of a fork's commit GitHub names no pull request, so those that it told of before are asked about
+    # GitHub names no pull request for a fork's commit, so those that are known to have had it are added
     numbers = sorted({*named, *await context.stores.approvals.pulls_of(repo, sha)})
     results = [await sync_pull(context, repo, number) for number in numbers]
     if again:
@@ -200,8 +200,8 @@ async def sync_commit(context: Context, repo: Repo, sha: str, *, again: bool, be
 async def check_again(
     context: Context, repo: Repo, number: int, sha: str, because: Reason, only: Sequence[str] = ()
 ) -> Reason:
-    """Check a head once more, if it still is the head and its code may run: all of it, or the checks named, and then
-    what the others came to is kept."""
+    """Re-run all checks of a head, or those in `only`, if it is still the head and its code may run. The results of the
+    other checks stay."""
     number = await owning_pull_request(context, repo, number, sha)
     pull = await context.github.repository(repo).pull(number)
     policy, _ = await get_policy(context, repo)

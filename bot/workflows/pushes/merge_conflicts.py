@@ -1,6 +1,7 @@
 """Groups that are open at once: whether what one of them changed would merge with what another did.
 
-Asked of git (`merge-tree`) before the branch appears on GitHub, so that its pull request can say so from the start."""
+Asked of git (`merge-tree`) before the branch appears on GitHub, so that its pull request can list the conflicts from
+the start."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from bot.workflows.context import Context, Loop
 from bot.workspace.git.command import GitError
 from bot.workspace.mirror.merge_conflicts import conflicts
 
-_LOOKED_AT = 50
-"""The newest groups of the repository that are compared; a team that has more of them open has other worries."""
+_MAX_GROUPS = 50
+"""The newest groups of the repository that are compared."""
 
 log = get_logger()
 
@@ -38,11 +39,12 @@ async def note_conflicts(context: Context, row: RunRow, commit: str) -> tuple[Co
 async def _others(context: Context, row: RunRow) -> tuple[RunRow, ...]:
     runs = context.stores.runs
     packaging = [one for one in await runs.open_in(row.spec.place) if one.id != row.id]
-    return (*packaging, *await runs.ended_in(row.spec.place, Status.SUCCESS, most=_LOOKED_AT))
+    return (*packaging, *await runs.ended_in(row.spec.place, Status.SUCCESS, most=_MAX_GROUPS))
 
 
 async def _conflict(context: Context, row: RunRow, commit: str, other: RunRow) -> Conflict | None:
-    """A group that has not opened its pull request yet is told without it; one that may never do so is not."""
+    """The conflict with another group, without a pull request where it has not opened one yet. None without a conflict,
+    and where that group may never open one."""
     state = await context.stores.runs.state(other.id)
     pull, theirs = state.pull, state.packaged_commit
     if theirs is None or (pull is None and (other.status.final or other.cancel_because is not None)):
@@ -54,7 +56,7 @@ async def _conflict(context: Context, row: RunRow, commit: str, other: RunRow) -
         if pull is not None and not await _is_open(context, row, pull.number):
             return None
     except (MendbotError, GitError) as error:
-        log.info("overlap_unknown", run=row.id, other=other.id, because=str(error))
+        log.info("conflicts_unknown", run=row.id, other=other.id, because=str(error))
         return None
     return Conflict(issues=other.spec.threads, pull=pull.number if pull else None, paths=paths)
 

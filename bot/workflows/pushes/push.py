@@ -1,5 +1,5 @@
-"""The one way in which a commit of ours leaves this machine: to a branch of its own, or forward onto the branch of the
-pull request that it fixes. What is pushed is written down before, so that its echo starts nothing (T13)."""
+"""Pushes a run's commit to a branch of its own, or forward onto the branch of the pull request that it fixes. The push
+is recorded before, so that its own event starts nothing (T13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often Mendbot may push to one pull request: a fixer that answers its own pushes must come to an end (T13)."""
+"""Limits how often Mendbot pushes to one pull request, so that fixes of its own pushes come to an end (T13)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOUR_MS = 3_600_000
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit that stands in the way of a push. A refusal and a reason have its name."""
+    """A limit that prevents a push. A refusal and a reason have its name."""
 
     name: Literal["limit_pull", "limit_hour"]
     most: int
@@ -34,7 +34,7 @@ async def may_push_more(context: Context, repo: Repo, number: int) -> bool:
 
 
 async def push_limit_reached(context: Context, repo: Repo, number: int) -> Limit | None:
-    """Which limit stands in the way of a push to this pull request; None where there is none."""
+    """The limit that prevents a push to this pull request; None where there is none."""
     threads = context.stores.threads
     if await threads.pushes_since(repo, number, 0) >= MAX_PER_PULL:
         return Limit("limit_pull", MAX_PER_PULL)

@@ -1,4 +1,4 @@
-"""What nobody could be told where the App had no voice is told as soon as it has one."""
+"""Publishes the reports that were held while the App could not write, as soon as it can."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from bot.workflows.context import Context, Loop
 
 
 async def publish_held_reports(context: Context, decision: ReleaseReports) -> Reason:
-    """Have the silenced runs and checks told by the loops that tell of all others, which say nothing twice; how many
-    there are, in a sentence. Done again it finds none."""
+    """Release the held reports to the loops that publish all others, which publish nothing twice. Returns the result
+    with their number; a repeated call finds none."""
     reports = context.stores.reports
     released = await reports.release(decision.installation_id, decision.repositories, decision.number)
     if not released:

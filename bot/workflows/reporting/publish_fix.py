@@ -1,4 +1,4 @@
-"""What a pull request is told of a fix that is made for it: the check run `mendbot / fix` at its head, one comment."""
+"""Publishes a fix of a pull request: the check run `mendbot / fix` at its head, and one comment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.workflows.reporting.publisher import CheckRunUpdate, publish_all, publi
 
 
 async def publish_fix(context: Context, row: RunRow, state: RunState, view: RunView) -> None:
-    """Bring both to this version of the run. The thread's comment is the newest run's to write."""
+    """Bring both to this version of the run. Only the thread's newest run writes the comment."""
     pull, repo = row.spec.pull, row.spec.on_github
     assert pull is not None
     language = context.language(row.spec.policy)

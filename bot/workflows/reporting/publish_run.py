@@ -1,4 +1,4 @@
-"""What GitHub is told of a run: one comment per issue, the labels, the check runs on the pushed commit."""
+"""Publishes a run: one comment per issue, the labels, and the check runs on the pushed commit."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LABELS: Mapping[Status, str | None] = {
 async def publish(context: Context, row: RunRow) -> None:
     """Bring GitHub to this version of the run: check runs first, then comments, then labels.
 
-    A thread that has a newer run by now is that run's to tell of."""
+    A thread that has a newer run is left to that run."""
     state = await context.stores.runs.state(row.id)
     language = context.language(row.spec.policy)
     view = await with_seen_before(context, row, state, view_of(row, state))
@@ -61,7 +61,7 @@ async def _publish_check(context: Context, row: RunRow, view: RunView, check: st
 
 
 def _label(view: RunView) -> str | None:
-    """The status label; none for a change of which nothing shows that it is a fix."""
+    """The status label; none for a change that no check shows to be a fix."""
     return _LABELS[view.status] if view.status is not Status.SUCCESS or view.proof == "shown" else None
 
 

@@ -1,5 +1,5 @@
-"""A fix that is ready reaches the inbox of whoever asked for it: GitHub notifies of a request for review, and of no
-comment that is edited."""
+"""Requests a review of a fix from the people who asked for it: GitHub notifies them of that, but not of an edited
+comment."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
 from bot.workflows.reporting.publisher import report_digest
 
-_MOST = 15
-"""People of one group who are asked; GitHub takes 15 reviewers of a pull request."""
+_MAX_REVIEWERS = 15
+"""People of one group who are asked; GitHub allows 15 reviewers of a pull request."""
 
 log = get_logger()
 
 
 async def ask_review(context: Context, row: RunRow, view: RunView) -> None:
-    """Ask for the review of the run's pull request once, of everybody who put a label or gave the command. What GitHub
-    refuses (they opened it, are no collaborators any more, are bots) is no failure of the run."""
-    people = (await context.stores.runs.asked_by(row.id))[:_MOST]
+    """Request a review of the run's pull request once from everybody who added the label or gave the command. A refusal
+    (they opened it, are no collaborators any more, are bots) does not fail the run."""
+    people = (await context.stores.runs.asked_by(row.id))[:_MAX_REVIEWERS]
     if view.pull is None or not people:
         return
     repo, reports = row.spec.on_github, context.stores.reports
@@ -34,7 +34,7 @@ async def ask_review(context: Context, row: RunRow, view: RunView) -> None:
         try:
             await client.request_review(view.pull.number, login)
         except Unauthorized:
-            raise  # nothing can be said until the key is right
+            raise  # nothing can be published until the key is corrected
         except (Stale, UserError) as error:
             log.info("no_review", repo=repo.full_name, pull=view.pull.number, login=login, because=str(error))
         await reports.record(repo, target, Published(github_id=None, digest=now))

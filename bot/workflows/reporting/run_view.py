@@ -1,4 +1,4 @@
-"""What a report may tell of a run, gathered from its row and its folded events."""
+"""Builds the view of a run that reports show, from its row and its state."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.store.runs.runs import RunRow
 
 
 def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None) -> RunView:
-    """The run as its readers see it. An answer, which is given once, may tell how long it has waited by `now_ms`."""
+    """The view of a run. An answer, which is never updated, passes `now_ms` to show how long the run has waited."""
     spec, details = row.spec, english(state.stop.details) if state.stop else ""
     return RunView(
         run_id=row.id,
@@ -37,7 +37,7 @@ def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None) -> RunVi
         validations=state.validations,
         setup=state.setup,
         chosen=tuple((stage.command.text, stage.because) for stage in state.stages if stage.command),
-        left=tuple(said for left in state.left.values() for said in left.said),
+        left=tuple(text for left in state.left.values() for text in left.said),
         left_count=sum(len(left.errors) for left in state.left.values() if NOT_RUN not in left.errors),
         left_out=tuple(state.stages[at].name for at, left in state.left.items() if NOT_RUN in left.errors),
         changed_paths=state.changed_paths,
@@ -72,7 +72,7 @@ def _waited_ms(row: RunRow, state: RunState, now_ms: int | None) -> int:
 
 
 def _rejections(state: RunState) -> tuple[Reason, ...]:
-    """Why changes were not applied, but for what the stop reason says already."""
+    """Why changes were not applied, without the reasons that the stop reason holds."""
     given = _parts(state.stop.details) if state.stop else ()
     return tuple(one for one in state.rejections if not given or not set(_parts(one)) <= set(given))
 
@@ -84,14 +84,14 @@ def _parts(reason: Reason) -> tuple[Reason, ...]:
 
 
 def _duration_ms(state: RunState) -> int:
-    """What the run took, without the time for which somebody had paused it."""
+    """The duration of the run without its pauses."""
     if state.ended_at is None or state.started_at is None:
         return 0
     return max(0, int((state.ended_at - state.started_at).total_seconds() * 1000) - state.paused_ms)
 
 
 def _findings(state: RunState) -> tuple[Annotation, ...]:
-    """All that the last validation found at a place."""
+    """The annotations of the last validation."""
     steps = state.validations[-1].steps if state.validations else ()
     return tuple(finding for step in steps for finding in step.annotations)
 

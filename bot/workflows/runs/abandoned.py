@@ -1,5 +1,4 @@
-"""Sessions whose own process (`mendbot fix`) ended before they did. Whoever comes across one ends it, so that its tree
-is put back before anybody else works there."""
+"""Ends sessions whose process (`mendbot fix`) died. Their trees are restored before another session works there."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ log = get_logger()
 
 
 async def fail_abandoned(context: Context) -> None:
-    """End every session that its process left; one that resists is left for the next time."""
+    """End every session whose process died. One that cannot be ended is left for the next call."""
     for row in await context.stores.runs.unfinished():
         try:
             await end_if_abandoned(context, row)
@@ -27,8 +26,8 @@ async def fail_abandoned(context: Context) -> None:
 
 
 async def end_if_abandoned(context: Context, row: RunRow) -> bool:
-    """End a session whose process is gone: its tree is put back, and what it had tried is kept. False for one that is
-    worked on, by its process or by the server."""
+    """End a session whose process died: its tree is restored, and its change is saved. False for a session whose
+    process or server still works on it."""
     if not row.spec.attended:
         return False
     runs = context.stores.runs

@@ -1,4 +1,4 @@
-"""The start of a run: a fresh mirror, a branch, a worktree, the checks that will judge, and the project's set-up."""
+"""Starts a run: updates the mirror, makes a branch and a worktree, chooses the checks, and sets the project up."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ SLOT_POLL_S = 1.0
 _SLOT_POLLS = 600
 _GENERATIONS = 99
 _READY = "mendbot-ready"
-"""A file in the worktree's git directory: set-up has run there and it holds what the run had come to."""
+"""A file in the worktree's git directory: setup has run there, and the files are those of the run's last event."""
 
 
 class PathsTaken(Transient):
-    """Another open group changes a file that this one is about; `because` names both."""
+    """Another open group changes a file that this group is about; the reason names both."""
 
 
 async def begin_run(context: Context, row: RunRow) -> None:
@@ -52,7 +52,7 @@ async def begin_run(context: Context, row: RunRow) -> None:
     mirror = context.mirror(spec.on_github)
     await mirrors.ensure_mirror(mirror)
     tracking = f"refs/remotes/origin/{spec.base_branch}"
-    # whoever waits for another group asks every second, and not GitHub each time
+    # a run that waits for another group tries again every second, without a request to GitHub each time
     await _check_claims(context, row, await _focus(mirror, row, tracking), dict(context.control.claims))
     await transfer(context, spec.on_github, partial(mirrors.fetch, mirror), write=False)
     start = await _start(context, row, mirror, tracking)
@@ -94,11 +94,11 @@ async def _focus(mirror: Path, row: RunRow, rev: str) -> tuple[str, ...]:
 
 @asynccontextmanager
 async def _claim(context: Context, row: RunRow, focus: Sequence[str]) -> AsyncIterator[None]:
-    """Hold the files that the task names until the run has begun, from when on its events tell of them; raises
-    PathsTaken as `_check_claims`."""
+    """Claim the files that the task names until the run has begun and its events name them; raises PathsTaken as
+    `_check_claims` does."""
     claims = context.control.claims
-    # of two that begin at once the one that claims first goes first: who comes later sees its claim or, where that is
-    # let go already, its events, which are read only now
+    # of two that begin at once the one that claims first goes first: the other sees its claim or, where that has been
+    # released, its events, which are read only now
     earlier = dict(claims)
     claims[row.id] = frozenset(focus)
     try:
@@ -151,18 +151,18 @@ async def _worktree(context: Context, row: RunRow, branch: str, start: str) -> T
         except SlotsFull:
             await context.stores.runs.wait_for(row.id, slot_wait(context, row))
             context.wake[Loop.RUN_REPORTS].set()
-            await asyncio.sleep(SLOT_POLL_S)  # another process may free it, so there is nothing to be woken by
+            await asyncio.sleep(SLOT_POLL_S)  # another process may free a slot, so no event of this one announces it
     return await make()
 
 
 def slot_wait(context: Context, row: RunRow) -> Reason:
-    """What a run waits for that found no slot."""
+    """Why a run waits that found no free slot."""
     return make_reason("wait.slot", limit=context.max_worktrees(row.spec))
 
 
 async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
-    """The run's tree as its last event left it. Where it is gone it is made again, with set-up and all that the
-    attempts wrote; a crash on the way there leaves it unready, so that the next one who asks begins again."""
+    """The run's tree as its last event left it. A missing tree is made again, with setup and the changes of the
+    attempts. After a crash in between it is not marked as ready, so the next call makes it again."""
     if row.spec.workspace is not None:
         return open_local(context, row)
     assert state.base_sha is not None and state.branch is not None and state.snapshot is not None
@@ -178,16 +178,16 @@ async def open_tree(context: Context, row: RunRow, state: RunState) -> Tree:
 
 
 def grant_for_run(context: Context, row: RunRow) -> SandboxGrant:
-    """What every command in a run's box may read beside its tree: the mirror that its `.git` file names."""
+    """A sandboxed command of a run may read the mirror that the tree's `.git` file names, beside the tree."""
     return SandboxGrant(read_only=() if row.spec.repo is None else (context.mirror(row.spec.repo),))
 
 
 async def set_up(context: Context, row: RunRow, state: RunState) -> None:
-    """Carry out the setup plan; the checks that will judge are chosen after it, with what it installed."""
+    """Run the setup plan; the checks are chosen after it, with what it installed."""
     tree, plan = await open_tree(context, row, state), state.plan
     text, runs = plan_text(plan, context.mask), context.stores.runs
     await runs.append(row.id, [SetupStarted(command=text, steps=planned_steps(plan, context.mask))])
-    done = await _carried_out(context, row, state, tree)
+    done = await _run_plan(context, row, state, tree)
     ended = partial(
         SetupCompleted if done.failed is None else partial(SetupFailed, details=done.failed),
         command=text,
@@ -205,12 +205,12 @@ async def set_up(context: Context, row: RunRow, state: RunState) -> None:
 
 
 async def _set_up_again(context: Context, row: RunRow, state: RunState, tree: Tree) -> None:
-    done = await _carried_out(context, row, state, tree)
+    done = await _run_plan(context, row, state, tree)
     if done.failed is not None:
         raise refused("setup_failed", make_reason("worktree.again", why=done.failed))
 
 
-async def _carried_out(context: Context, row: RunRow, state: RunState, tree: Tree) -> SetupResult:
+async def _run_plan(context: Context, row: RunRow, state: RunState, tree: Tree) -> SetupResult:
     spec, base = row.spec, state.base_sha
     assert base is not None
     grant, plan = grant_for_run(context, row), state.plan

@@ -1,5 +1,5 @@
-"""The start of a session in somebody's own tree: its turn there, the tree as it stands for the base, and the checks
-that will judge."""
+"""Starts a session in a person's own tree: waits for its turn there, takes the present files as the base, and chooses
+the checks."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from bot.workspace.worktree.shadow_repo import open_shadow
 
 
 class Busy(Transient):
-    """Another session works in this tree; `because` names it."""
+    """Another session works in this tree; the reason names it."""
 
 
 async def begin_local(context: Context, row: RunRow) -> None:
-    """Take the tree as it stands for the base, and record the checks that will judge (REQ-RUN-002)."""
+    """Take the tree's present files as the base, and record the checks (REQ-RUN-002)."""
     tree_path, spec = context.tree_path(row), row.spec
     if not tree_path.is_dir():
         raise user_error(make_reason("session.tree_absent", path=str(tree_path)))
-    await _alone(context, row)
+    await _check_tree_is_free(context, row)
     tree = await open_shadow(tree_path, context.git_dir(row.id, spec), apart=context.settings.home)
     base, snapshot = await tree.head(), await tree.snapshot()
     files = await list_files(tree.git_dir, base)
@@ -47,7 +47,7 @@ async def begin_local(context: Context, row: RunRow) -> None:
     await context.stores.runs.append(row.id, [SessionStarted(task=context.mask(spec.task[:2000])), planning])
 
 
-async def _alone(context: Context, row: RunRow) -> None:
+async def _check_tree_is_free(context: Context, row: RunRow) -> None:
     """Raises Busy while an older session works in this tree, in one around it or in one below."""
     own = Path(row.spec.place)
     for other in await context.stores.runs.unfinished():
@@ -56,7 +56,7 @@ async def _alone(context: Context, row: RunRow) -> None:
         theirs = Path(other.spec.workspace)
         older = (other.created_at, other.id) < (row.created_at, row.id)
         shared = own.is_relative_to(theirs) or theirs.is_relative_to(own)
-        # one that is left behind still has its change in the tree, and putting that back later would undo this one's
+        # an abandoned session still has its change in the tree; restoring the tree later would undo this session's
         if older and shared and not await end_if_abandoned(context, other):
             because = make_reason("wait.session", id=other.id, path=str(theirs))
             raise Busy(english(because), because=because)

@@ -1,4 +1,4 @@
-"""The end of a run, however it came: nothing written is lost, the slot is free, the last word is said once."""
+"""Ends a run, for whatever reason: uncommitted changes are saved, the slot is freed, the end is recorded once."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ from bot.workspace.worktree.run_worktree import remove_worktree
 from bot.workspace.worktree.save_uncommitted import save_uncommitted
 
 _MAX_DIFF_CHARS = 200_000
-"""Characters of an unfinished change that are recorded: a comment shows fewer, and whole files of it."""
+"""The limit of an unfinished change that is recorded; a comment shows fewer characters, and whole files only."""
 
 log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class SavedWork:
-    """What is kept of work that did not become a commit: a ref in the mirror, or the name of a log."""
+class Salvage:
+    """The saved work that did not become a commit: a ref in the mirror, or the name of a log."""
 
     salvage_ref: str | None = None
     unfinished: str = ""
-    """What that ref holds beside the run's first commit, as a diff, masked; empty where it is too long to be told."""
+    """The difference of that ref to the run's first commit, masked; empty where it is over the limit."""
     diff: str | None = None
     loss: Loss | None = None
-    """What could not be kept."""
+    """The changes that could not be saved."""
 
 
 async def finish(context: Context, row: RunRow, state: RunState, status: Status, stop: ExplainedStop | None) -> None:
-    """Learn from the run, keep what it leaves, record the final status with the reason, and free its tree.
+    """Learn from the run, save its uncommitted changes, record the final status with the reason, and remove its tree.
 
-    The tree goes last, as a large one takes long: whoever waits for the result need not wait for that. A crash or a
-    fault in between leaves it to the cleanup."""
+    The tree is removed last, since a large one takes long and the result need not wait for it. After a crash or a fault
+    in between the cleanup removes it."""
     await learn_from_run(context, row, state)
     remove_bundle(kit_dir(context.settings, row.id))
-    await record_end(context, row, state, status, stop, await keep(context, row, state, status))
+    await record_end(context, row, state, status, stop, await save_work(context, row, state, status))
     context.wake[Loop.RUN_REPORTS].set()
     if row.spec.workspace is None:
         try:
@@ -95,46 +95,46 @@ def _metadata(context: Context, row: RunRow, state: RunState, status: Status, st
     )
 
 
-async def keep(context: Context, row: RunRow, state: RunState, status: Status) -> SavedWork:
-    """Keep what is not committed; says where, if there was anything. A local session's tree is closed with that."""
+async def save_work(context: Context, row: RunRow, state: RunState, status: Status) -> Salvage:
+    """Save the uncommitted changes; returns where, if there were any. A local session's tree is closed, too."""
     if row.spec.workspace is not None:
         return SavedWork(diff=await close_local(context, row, state, succeeded=status is Status.SUCCESS))
     mirror, ref = context.mirror(row.spec.on_github), f"refs/mendbot/salvage/{row.id}"
     loss = await _save_uncommitted(mirror, context.tree_path(row), ref)
-    # asked of git, because a crash may have come between saving it and recording that of it
-    kept = mirror.is_dir() and await mirrors.resolve(mirror, ref)
-    if not kept:
-        return SavedWork(loss=loss)
-    return SavedWork(salvage_ref=ref, unfinished=await _unfinished(context, mirror, state, ref), loss=loss)
+    # git is asked, because a crash may have come between saving and recording
+    saved = mirror.is_dir() and await mirrors.resolve(mirror, ref)
+    if not saved:
+        return Salvage(loss=loss)
+    return Salvage(salvage_ref=ref, unfinished=await _unfinished(context, mirror, state, ref), loss=loss)
 
 
 async def _unfinished(context: Context, mirror: Path, state: RunState, ref: str) -> str:
-    """The change that a ref of the mirror holds, for readers who cannot reach the mirror."""
+    """The change that a ref of the mirror holds, for readers without access to the mirror."""
     if state.base_sha is None:
         return ""
     try:
         text = await diff(mirror, state.base_sha, ref)
     except GitError as error:
-        log.warning("unfinished_change_not_told", ref=ref, because=error.text)
+        log.warning("unfinished_change_not_recorded", ref=ref, because=error.text)
         return ""
     return context.mask(text) if len(text) <= _MAX_DIFF_CHARS else ""
 
 
 async def save_and_remove_tree(mirror: Path, path: Path, ref: str) -> Loss | None:
-    """Keep at `ref` what a worktree holds beside its commits, and remove it with the run's own directory.
+    """Save the uncommitted changes of a worktree at `ref`, and remove it with the run's own directory.
 
-    Its slot is free then, whatever the tree held: what could not be kept is logged and returned. Raises Transient
-    where the machine lacks something, or where the directory resists deletion (its slot is free even then)."""
+    Its slot is then free in any case; changes that could not be saved are logged and returned. Raises Transient where
+    the machine lacks something, or where the directory cannot be deleted (its slot is free even then)."""
     loss = await _save_uncommitted(mirror, path, ref)
     await remove_tree(mirror, path)
     return loss
 
 
 async def remove_tree(mirror: Path, path: Path) -> None:
-    """Remove a worktree with the run's own directory. Transient where it resists deletion; its slot is free even
-    then."""
+    """Remove a worktree with the run's own directory. Raises Transient where it cannot be deleted; its slot is free
+    even then."""
     await remove_worktree(mirror, path)
-    with suppress(OSError):  # what else somebody put there keeps it
+    with suppress(OSError):  # other files in it keep it
         path.parent.rmdir()
 
 
@@ -148,7 +148,7 @@ async def _save_uncommitted(mirror: Path, path: Path, ref: str) -> Loss | None:
 async def finish_cancelled(context: Context, row: RunRow, state: RunState) -> None:
     """End a run that somebody asked to stop."""
     if state.pull is not None or (row.spec.workspace is not None and state.passed):
-        # asked too late: what was wanted is there, and that is what is reported
+        # the request came too late: the fix exists and is reported
         await finish(context, row, state, Status.SUCCESS, None)
         return
     because = row.cancel_because or make_reason("stop.asked")

@@ -1,6 +1,6 @@
-"""From candidates to runs: when a burst falls quiet, read the issues as they are now, group them, start the runs.
+"""Groups the waiting issues of a repository after its quiet period, as they are now, and starts a run for each group.
 
-Everything is asked of GitHub anew, since events are hints and come in any order (threats.md 3, *Out of order*)."""
+The issues are read from GitHub again, since events arrive in any order (threats.md 3, *Out of order*)."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from bot.workflows.runs.loop import FIX_RUN
 IDLE_MS = 30_000
 RETRY_S = 15.0
 REFUSED_S = 300.0
-"""Where GitHub said no, somebody has to fix something first."""
+"""The wait after a refusal by GitHub, which a person has to resolve first."""
 HELD_MS = 1000
 
 log = get_logger()
 
 
 async def grouping_loop(context: Context) -> None:
-    """Group each burst when it is due; wakes when a candidate comes, else when the next is due.
+    """Group each burst when it is due; wakes for a new candidate, else when the next burst is due.
 
-    The candidates' rows are the durable intent: they are there until the runs are, whatever happens in between."""
+    The candidates' rows are the durable intent: they stay until the runs exist."""
     await persistently("gather", partial(_gather_due, context, {}))
 
 
@@ -48,7 +48,7 @@ async def _gather_due(context: Context, under_way: dict[str, asyncio.Task[None]]
         wake.clear()
         bursts = [b for b in await context.stores.candidates.bursts() if b.repo.full_name not in under_way]
         for burst in bursts:
-            if burst.due_at <= now_ms():  # each on its own: a repository that GitHub is slow about delays no other
+            if burst.due_at <= now_ms():  # a task each: a repository whose requests are slow delays no other
                 task = under_way[burst.repo.full_name] = asyncio.create_task(_guarded(context, burst))
                 task.add_done_callback(partial(_ended, under_way, burst.repo.full_name, wake))
         waits = [burst.due_at - now_ms() for burst in bursts if burst.repo.full_name not in under_way]
@@ -63,7 +63,7 @@ def _ended(under_way: dict[str, asyncio.Task[None]], name: str, wake: asyncio.Ev
     del under_way[name]
     if task.cancelled() or (error := task.exception()) is None:
         wake.set()
-    else:  # not even a postponement could be written: the candidates are still there, and looked at when idle
+    else:  # the postponement could not be written: the candidates are still there, and read again when idle
         log.warning("grouping_failed", repo=name, because=str(error))
 
 
@@ -84,7 +84,7 @@ async def _guarded(context: Context, burst: Burst) -> None:
 
 
 async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None:
-    """Group the issues that are still wanted and make a run of each group; doing it again adds nothing."""
+    """Group the issues that are still to be fixed and start a run for each group; a repeated call adds nothing."""
     policy, base_branch = await get_policy(context, repo)
     issues = []
     for number in numbers:
@@ -96,7 +96,7 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
     if not issues:
         return
     pins = await context.stores.threads.pins(repo, [issue.number for issue in issues])
-    for issue in issues:  # whose run waits for `/mendbot resume`, and nobody else's does
+    for issue in issues:  # a paused issue gets a run of its own, so that no other issue waits for `/mendbot resume`
         if await context.stores.threads.paused(repo, issue.number) is not None:
             pins.setdefault(issue.number, f"paused-{issue.number}")
     for group in _groups(issues, policy, pins):
@@ -121,7 +121,7 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
 
 
 def _groups(issues: Sequence[Issue], policy: Policy, pins: Mapping[int, str]) -> tuple[ExplainedGroup, ...]:
-    """The groups that people chose (`/mendbot group`), then those of the others."""
+    """The groups that people chose (`/mendbot group`), then those of the other issues."""
     labels = (policy.trigger_label, policy.skip_label)
     free = [issue for issue in issues if issue.number not in pins]
     chosen = [
@@ -132,8 +132,8 @@ def _groups(issues: Sequence[Issue], policy: Policy, pins: Mapping[int, str]) ->
 
 
 async def _wanted(context: Context, repo: Repo, number: int, policy: Policy) -> Issue | None:
-    """The issue as it is now, without what must not be stored, sent to an agent or published; None if a run works on
-    it already, or if it is no longer for Mendbot."""
+    """The issue as it is now, with secrets masked; None if a run works on it already, or if it is no longer for
+    Mendbot."""
     if await context.stores.runs.open_run(repo, number) is not None:
         return None
     try:

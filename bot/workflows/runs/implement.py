@@ -1,6 +1,6 @@
-"""One attempt's change: ask the agents in order, take what the first one offers, all of it or nothing.
+"""Makes one attempt's change: asks the agents in order and takes the first acceptable change.
 
-The tree starts from the last recorded snapshot, so asking again after a crash starts from the same place."""
+The tree starts from the last recorded snapshot, so a repeat after a crash starts from the same files."""
 
 from __future__ import annotations
 
@@ -50,65 +50,65 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     if row.spec.workspace is not None:
         await save_edits(context, row, state, tree)
     task = await _task(context, row, state, tree, known_errors, attempt)
-    begin = await StartingTree.of(tree, state.snapshot, own=row.spec.workspace is None)
-    passed_over: list[SkippedAgent] = []
+    begin = await Beginning.of(tree, state.snapshot, own=row.spec.workspace is None)
+    skipped: list[SkippedAgent] = []
     for developer in _in_order(context.developers(row), state, attempt):
-        if passed_over and passed_over[-1].touched:
+        if skipped and skipped[-1].touched:
             await begin.restore()
-        await context.stores.runs.append(row.id, [_asks(attempt, developer.name, passed_over)])
+        await context.stores.runs.append(row.id, [_agent_started(attempt, developer.name, skipped)])
         answer = await ask(context, row, state, developer, task, tree)
         if isinstance(answer, AcceptedChange):
-            notes = (*answer.notes, *_left_out(await begin.delete_new(answer.snapshot)))
-            refusals = tuple(one.reason for one in passed_over if one.refused)
-            await _applied(context, row, state, tree, replace(answer, notes=notes, refusals=refusals), attempt)
+            notes = (*answer.notes, *_ignored_files_note(await begin.clear(answer.snapshot)))
+            refusals = tuple(one.reason for one in skipped if one.refused)
+            await _record_change(context, row, state, tree, replace(answer, notes=notes, refusals=refusals), attempt)
             return
-        passed_over.append(answer)
+        skipped.append(answer)
     await begin.restore()
-    await context.stores.runs.append(row.id, [_no_change(context, attempt, passed_over)])
+    await context.stores.runs.append(row.id, [_no_change(context, attempt, skipped)])
 
 
 def _in_order(developers: Sequence[Developer], state: RunState, turn: int) -> Sequence[Developer]:
-    """The agents of a turn. After a replay in the turn before, the history waits where a coding agent can be asked:
-    however many resolutions it knows, an attempt has one replay."""
+    """The agents of a turn. After a replay in the previous turn the history is left out where a coding agent can be
+    asked, so that an attempt has one replay."""
     replayed = bool(state.made) and state.made[-1].agent == HISTORY and state.made[-1].attempt == turn - 1
     if not replayed or all(one.name in FREE for one in developers):
         return developers
     return [one for one in developers if one.name != HISTORY]
 
 
-def _asks(attempt: int, name: str, passed_over: Sequence[SkippedAgent]) -> AgentStarted:
-    """The event that an agent is asked; of several with one name each has its own."""
-    return AgentStarted(iteration=attempt, agent=name, nth=1 + sum(one.agent == name for one in passed_over))
+def _agent_started(attempt: int, name: str, skipped: Sequence[SkippedAgent]) -> AgentStarted:
+    """The event that an agent is asked; agents of the same name are numbered."""
+    return AgentStarted(iteration=attempt, agent=name, nth=1 + sum(one.agent == name for one in skipped))
 
 
 async def _open(
     context: Context, row: RunRow, state: RunState, attempt: int, known_errors: Sequence[KnownError]
 ) -> None:
     phase = PhaseStarted(phase=Phase.IMPLEMENTATION, iteration=attempt)
-    number, guidance = _number(state, attempt), _brief(known_errors)
+    number, guidance = _number(state, attempt), _without_patches(known_errors)
     started = AttemptStarted(iteration=attempt, attempt=number, of=row.spec.attempt_limit, guidance=guidance)
     await context.stores.runs.append(row.id, [phase, started])
 
 
 def _number(state: RunState, turn: int) -> int:
-    """Which attempt that turn of the loop counts as."""
+    """The number of the attempt to which that turn of the loop belongs."""
     return replace(state, attempt=turn).counted
 
 
-def _brief(known_errors: Sequence[KnownError]) -> tuple[KnownError, ...]:
-    """Without their patches, which may be long and stand in the history."""
+def _without_patches(known_errors: Sequence[KnownError]) -> tuple[KnownError, ...]:
+    """The known errors without their patches, which may be long and are in the history."""
     no_patch = {"patch": None}
     return tuple(
         known.model_copy(update={"resolution": known.resolution.model_copy(update=no_patch)}) for known in known_errors
     )
 
 
-def _no_change(context: Context, attempt: int, passed_over: Sequence[SkippedAgent]) -> ImplementationFailed:
-    """The event of an attempt without a change. A refusal costs the attempt and is told in the next; without one, the
-    same agents would have nothing new the next time either, and the run ends."""
-    refused = [one for one in passed_over if one.refused]
-    repeated = [one for one in passed_over if one.repeated and one.agent not in FREE]
-    reasons = [one.reason for one in ([*refused, *repeated] if refused else passed_over)]
+def _no_change(context: Context, attempt: int, skipped: Sequence[SkippedAgent]) -> ImplementationFailed:
+    """The event of an attempt without a change. A refusal costs the attempt, and the next prompt names it. Without one
+    the run ends, since the same agents would offer nothing new."""
+    refused = [one for one in skipped if one.refused]
+    repeated = [one for one in skipped if one.repeated and one.agent not in FREE]
+    reasons = [one.reason for one in ([*refused, *repeated] if refused else skipped)]
     message = all_reasons(reasons) if reasons else make_reason("no_agent")
     failed = ImplementationFailed(
         iteration=attempt,
@@ -147,15 +147,15 @@ async def _task(
     )
 
 
-def _left_out(gone: Sequence[str]) -> tuple[Reason, ...]:
-    """What the agent made and no commit has; none where that was nothing."""
+def _ignored_files_note(gone: Sequence[str]) -> tuple[Reason, ...]:
+    """A note on files that the agent made and git ignores; none without such files."""
     if not gone:
         return ()
     named = ", ".join(gone[:_PATHS_SHOWN]) + (", …" if gone[_PATHS_SHOWN:] else "")
     return (make_reason("note.left_out", paths=named),)
 
 
-async def _applied(
+async def _record_change(
     context: Context, row: RunRow, state: RunState, tree: Tree, taken: AcceptedChange, attempt: int
 ) -> None:
     ref = f"refs/mendbot/runs/{row.id}/{attempt}"
@@ -196,7 +196,7 @@ async def _applied(
 
 
 async def _paths(tree: Tree, state: RunState, taken: AcceptedChange) -> Sequence[str]:
-    """What all attempts together have changed."""
+    """The paths that all attempts together have changed."""
     assert state.start is not None
     if state.snapshot == state.start:
         return taken.paths

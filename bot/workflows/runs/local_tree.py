@@ -1,5 +1,5 @@
-"""A session in somebody's own tree: it works in place, because what checks need (packages, builds) lies there, ignored.
-Where it does not succeed the tree is put back as it was, and what had been tried is kept as a diff."""
+"""The tree of a session in a person's own directory. The session works in place, because the packages and builds that
+checks need lie there, ignored by git. Where it fails the tree is restored, and its change is saved as a diff."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def _tree(context: Context, row: RunRow) -> Tree:
 
 
 async def save_edits(context: Context, row: RunRow, state: RunState, tree: Tree, *, after: str = "") -> None:
-    """Before the tree is restored: what is there beside what the session wrote (a person may edit meanwhile, checks
-    write files, a crash leaves half a change) is kept as a diff. `after` names the check that has just run, if any."""
+    """Save as a diff what the tree holds beside the session's change, before it is restored: a person's edits, files of
+    checks, half a change after a crash. `after` names the check that has just run, if any."""
     assert state.snapshot is not None
     found = await tree.snapshot()
     if found != state.snapshot:
@@ -55,11 +55,12 @@ async def save_edits(context: Context, row: RunRow, state: RunState, tree: Tree,
 
 
 async def close_local(context: Context, row: RunRow, state: RunState, *, succeeded: bool) -> str | None:
-    """End the session in its tree: a success stays, anything else is undone; the name of the diff that keeps it."""
+    """End the session in its tree: a successful change stays, any other is undone. Returns the name of the saved
+    diff."""
     where, left = session_dir(context.settings, row.id), None
     tree = _tree(context, row)
     if succeeded:
-        left = await _keep_change(context, row, state, tree)
+        left = await _save_change(context, row, state, tree)
     elif state.start is not None and tree.git_dir.is_dir() and tree.path.is_dir():
         now = await tree.snapshot()
         if now != state.start:
@@ -71,21 +72,21 @@ async def close_local(context: Context, row: RunRow, state: RunState, *, succeed
     return left
 
 
-async def _keep_change(context: Context, row: RunRow, state: RunState, tree: Tree) -> str | None:
-    """The change of a success as one diff; None where it left none, or one that is too large to be told."""
+async def _save_change(context: Context, row: RunRow, state: RunState, tree: Tree) -> str | None:
+    """Save a successful change as one diff; None where there is none, or where it is too large."""
     if state.start is None or state.snapshot in (None, state.start) or not tree.git_dir.is_dir():
         return None
     try:
         patch = await tree.diff(state.start, state.snapshot)
     except GitError as error:
-        log.warning("change_not_kept", session=row.id, because=error.text)
+        log.warning("change_not_saved", session=row.id, because=error.text)
         return None
     return write_log(context.settings.home, row.id, CHANGE, context.mask(patch).encode())
 
 
 @contextmanager
 def attending(home: Path, run_id: str) -> Iterator[None]:
-    """Hold a session's lock while this process works on it; the system lets go of it however the process ends."""
+    """Hold a session's lock while this process works on it; the system releases it however the process ends."""
     where = home / "sessions" / run_id
     where.mkdir(parents=True, mode=0o700)
     lock = os.open(_lock(home, run_id), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -99,8 +100,8 @@ def attending(home: Path, run_id: str) -> Iterator[None]:
 
 @contextmanager
 def take_over(home: Path, run_id: str) -> Iterator[bool]:
-    """Hold the lock of a session that another process was to work on, so that only one ends it; False where somebody
-    holds it: the process itself, or who is ending it already."""
+    """Hold the lock of a session of another process, so that only one process ends it. False where it is held: by its
+    own process, or by one that is ending it."""
     (home / "sessions").mkdir(exist_ok=True, mode=0o700)
     lock = os.open(_lock(home, run_id), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:

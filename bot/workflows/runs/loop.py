@@ -1,6 +1,6 @@
 """The kind of run that fixes issues or a pull request: what each of its actions does (`bot/workflows/kernel.py`).
 
-An effect that is interrupted by a crash is done again from the same facts; each finds what it did before."""
+An effect that a crash interrupts is done again from the same facts; each finds what it did before."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from bot.workspace.worktree.run_worktree import SlotsFull
 
 PAUSED_WAIT_S = (2.0, 60.0)
 TURN_WAIT_S = (1.0, 15.0)
-"""How long a run waits, at least and at most, before it asks again whether it may go on, and before it asks again for a
-slot, for files or for a tree that another run holds."""
+"""The shortest and longest wait of a paused run, and of a run that waits for a slot, files or a tree of another run."""
 _PART = 0.05
-"""It waits for that part of the time it has waited: each question is a row of the engine's, and it may ask for days."""
+"""Each wait is that part of the time the run has waited: a wait is a row of the engine's, and a run may wait for
+days."""
 
 
 def _wait_s(row: RunRow, state: RunState, bounds: tuple[float, float]) -> float:
-    least, most = bounds
+    shortest, longest = bounds
     since_ms = state.paused_at.timestamp() * 1000 if state.paused_at is not None else row.created_at
-    return min(max((now_ms() - since_ms) / 1000 * _PART, least), most)
+    return min(max((now_ms() - since_ms) / 1000 * _PART, shortest), longest)
 
 
 async def _may_go_on(context: Context, row: RunRow, state: RunState) -> None:
@@ -70,7 +70,7 @@ async def _may_go_on(context: Context, row: RunRow, state: RunState) -> None:
 
 
 async def _act(context: Context, row: RunRow, state: RunState, action: Action) -> None:
-    """Do the action; where another run holds what it needs, note that and wait."""
+    """Do the action; where another run holds what it needs, record that and wait."""
     try:
         await _effect(context, row, state, action)
     except (SlotsFull, PathsTaken, Busy) as error:

@@ -1,4 +1,4 @@
-"""From a green tree to a pull request: review by the rules, commit, push, open. Each step finds what it did before."""
+"""Makes a pull request of a tree that passes: review by the rules, commit, push, open. Each step can be repeated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ log = get_logger()
 
 
 async def review(context: Context, row: RunRow, state: RunState) -> None:
-    """Hold the whole change, base to green, against the policy once more; each attempt was held alone before."""
+    """Check the whole change against the policy; each attempt was checked alone before."""
     runs = context.stores.runs
     await runs.append(row.id, [PhaseStarted(phase=Phase.REVIEW)])
     tree = await open_tree(context, row, state)
@@ -47,7 +47,7 @@ async def review(context: Context, row: RunRow, state: RunState) -> None:
 
 
 async def _without_set_up(tree: Tree, state: RunState) -> str:
-    """The base with what the attempts changed: files that set-up left about are nobody's change."""
+    """A snapshot of the base with the changes of the attempts, without the files that setup made."""
     assert state.base_sha is not None and state.start is not None and state.snapshot is not None
     if not await tree.changed(state.base_sha, state.start):
         return state.snapshot
@@ -58,10 +58,10 @@ async def _without_set_up(tree: Tree, state: RunState) -> str:
 
 
 async def package(context: Context, row: RunRow, state: RunState) -> None:
-    """Commit, and bring the commit to where it is wanted: a pull request of its own, the branch of the one that it
-    fixes, or as a diff in the thread of a fork's. A push that GitHub refuses ends the run with GitHub's reason.
+    """Commit, and deliver the commit: as a pull request, on the branch of the pull request that it fixes, or for a fork
+    as a diff in the thread. A push that GitHub refuses ends the run with GitHub's reason.
 
-    On somebody's branch only a shown fix is pushed, or the diff that a person gave; another change is offered."""
+    On a person's branch only a shown fix is pushed, or the diff that a person gave; any other change is offered."""
     runs, spec, view = context.stores.runs, row.spec, view_of(row, state)
     await runs.append(row.id, [PhaseStarted(phase=Phase.PACKAGING)])
     commit = await _commit(context, row, state, context.mask(commit_message(view)))

@@ -17,8 +17,8 @@ from bot.workflows.context import Context
 from bot.workspace.mirror import mirror as mirrors
 
 _Phase = Literal[Phase.PLANNING, Phase.ARCHITECTURE, Phase.DESIGN]
-_READ_AT_MOST = 40
-_FILES_ASKED = 10
+_MAX_FILES_READ = 40
+_MAX_FILES_LOOKED_UP = 10
 
 
 async def prepare(context: Context, row: RunRow, state: RunState) -> None:
@@ -27,7 +27,9 @@ async def prepare(context: Context, row: RunRow, state: RunState) -> None:
     files = await mirrors.list_files(git_dir, base)
     focus = state.focus
     plan = planner.plan(row.spec.title, row.spec.task, files, focus)
-    wanted = sorted({*focus, *(path for name in focus for path in planner.covering_tests(name, files))})[:_READ_AT_MOST]
+    wanted = sorted({*focus, *(path for name in focus for path in planner.covering_tests(name, files))})[
+        :_MAX_FILES_READ
+    ]
     texts = await asyncio.gather(*(mirrors.read_file(git_dir, base, path) for path in wanted))
     contents = {path: text for path, text in zip(wanted, texts, strict=True) if text is not None}
     architecture = planner.architecture(plan, files, contents)
@@ -53,9 +55,9 @@ async def prepare(context: Context, row: RunRow, state: RunState) -> None:
 
 
 async def _past_errors(context: Context, row: RunRow, focus: Sequence[str]) -> list[dict[str, Any]]:
-    """What the history knows of the files that the task names, without the patches."""
+    """The known errors of the files that the task names, without the patches."""
     found: dict[int, dict[str, Any]] = {}
-    for path in focus[:_FILES_ASKED]:
+    for path in focus[:_MAX_FILES_LOOKED_UP]:
         for known in await context.stores.history.by_file(path, repo=row.spec.place):
             resolution = known.resolution.model_dump(
                 mode="json", by_alias=True, exclude_defaults=True, exclude={"patch"}

@@ -1,4 +1,4 @@
-"""Work on a thread is asked for and called off here: by labels, by comments, by buttons."""
+"""Requests work on a thread, and cancels it: for labels, comments and buttons."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bot.workflows.runs.loop import FIX_RUN
 
 
 async def make_candidate(context: Context, candidate: QueuedIssue) -> None:
-    """Let an issue wait for its quiet period and then be grouped."""
+    """Queue an issue, which is grouped after its quiet period."""
     await context.stores.candidates.add(candidate)
     context.wake[Loop.GROUPING].set()
 
 
 async def stop_work(context: Context, repo: Repo, number: int, because: Reason, policy: Policy) -> RunRow | None:
-    """Stop the run that holds a thread, and take it from those that wait; the group's other issues are still wanted and
-    wait for a run of their own. The run that was stopped, if there was one."""
+    """Stop the run that works for a thread, and remove it from the waiting issues. The group's other issues wait for a
+    run of their own. Returns the run that was stopped, if there was one."""
     await context.stores.candidates.drop(repo, number)
     row = await context.stores.runs.open_run(repo, number)
     if row is None:
@@ -34,7 +34,7 @@ async def stop_work(context: Context, repo: Repo, number: int, because: Reason, 
 
 
 def quiet_ms(context: Context, policy: Policy) -> int:
-    """How long more labels are waited for."""
+    """The quiet period: how long grouping waits for more labels."""
     quiet_s = policy.quiet_seconds if policy.quiet_seconds is not None else context.settings.quiet_seconds
     return int(quiet_s * 1000)
 

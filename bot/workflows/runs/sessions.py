@@ -1,5 +1,5 @@
-"""Sessions: runs that somebody asks for by a task instead of by labels (spec D). The same code serves HTTP, the command
-line and programs, so what one of them refuses all of them refuse."""
+"""Sessions: runs that are requested with a task instead of labels (spec D). HTTP, the command line and programs share
+this code, so that all refuse the same requests."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ from bot.workspace.sandbox.agent_program import program_problem
 
 
 def new_id() -> str:
-    """A session's id: nobody guesses it, and it can stand in a path, in a branch and in a URL."""
+    """A session's id: it cannot be guessed, and is valid in a path, in a branch and in a URL."""
     return f"session-{secrets.token_hex(6)}"
 
 
 async def get_spec(
     context: Context, request: SessionRequest, *, roots: Sequence[Path] | None, attended: bool = False
 ) -> RunSpec:
-    """The order that a request describes. A path must lie in one of `roots`, where they are given.
+    """The specification of the run for a request. A path must lie in one of `roots`, where they are given.
 
     Agents that the request of an `attended` session names are the operator's own, and must be able to start.
-    Raises Rejected for what only this machine or GitHub can tell, UserError for a broken `.github/mendbot.yml`."""
+    Raises InvalidRequest for problems that only this machine or GitHub can show, UserError for an invalid
+    `.github/mendbot.yml`."""
     try:
         check_specs(request.agents)
     except ConfigError as error:
@@ -66,7 +67,7 @@ async def _in_tree(context: Context, request: SessionRequest, tree: Path, attend
 
 
 async def _demand_programs(context: Context, agents: Sequence[str], tree: Path, by_operator: bool) -> None:
-    """Raises Rejected where an agent of the operator's own could not start, before anything is begun."""
+    """Raises InvalidRequest where an agent of the operator's own could not start."""
     problems = []
     for spec in dict.fromkeys(agents):
         argv = operators_argv(context.settings, spec, by_operator=by_operator)
@@ -130,9 +131,9 @@ async def _on_github(context: Context, request: SessionRequest) -> RunSpec:
 
 
 async def read_session(runs: Runs, row: RunRow) -> Session:
-    """The session that a run's row and its events tell of."""
+    """The session of a run, from its row and its events."""
     state = await runs.state(row.id)
-    # row and events are written in one commit but read in two, so the events, which were read last, have the say
+    # row and events are written in one transaction but read in two, so the events, which were read last, decide
     status = state.finished or (row.status if not row.status.final else Status.RUNNING)
     created_at = datetime.fromtimestamp(row.created_at / 1000, UTC)
     session = session_for(row.id, row.spec, status, state, created_at=created_at)

@@ -1,5 +1,5 @@
-"""The setup of a session in somebody's own tree: it is made in place, where there is no environment yet, and it stays.
-What is there already is never touched."""
+"""Sets up a person's own tree for a session, in place, where it has no environment yet. The new environment stays; an
+existing one is never changed."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _ENVIRONMENTS = (_VENV, "node_modules")
 
 
 def plan_in_place(tree: Path, near: tuple[str, ...], configured: str | tuple[str, ...] | None) -> SetupPlan:
-    """The plan for somebody's own tree: no steps where an environment is there already, as the repository's own
-    `setup` may begin by deleting it. Its products are those that are not there yet."""
+    """The plan for a person's own tree: no steps where it has an environment, as the repository's `setup` may begin by
+    deleting it. The products are those that do not exist yet."""
     detected = plan_setup(tree, near)
     products = (name for step in detected.steps for name in step.products)
-    # one that does not work, or is a link to elsewhere, is somebody's all the same: venv would empty it
+    # a broken environment or a link belongs to the person, too: venv would empty it
     if not detected.steps or any(PurePath(name).name == _VENV and os.path.lexists(tree / name) for name in products):
         return SetupPlan()
     plan = detected if configured is None else plan_setup(tree, near, configured=configured)
@@ -41,8 +41,8 @@ def plan_in_place(tree: Path, near: tuple[str, ...], configured: str | tuple[str
 
 
 async def set_up_in_place(context: Context, row: RunRow, state: RunState, tree: Tree, plan: SetupPlan) -> SetupResult:
-    """Set the tree up. A setup that does not come to its end leaves none of its products, which the next session would
-    take for an environment."""
+    """Set the tree up. A setup that fails leaves none of its products, as the next session would take them for an
+    environment."""
 
     async def keep_edits() -> None:
         await save_edits(context, row, state, tree, after="setup")
