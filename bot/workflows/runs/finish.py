@@ -37,7 +37,7 @@ log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Salvage:
+class SavedWork:
     """The saved work that did not become a commit: a ref in the mirror, or the name of a log."""
 
     salvage_ref: str | None = None
@@ -95,7 +95,7 @@ def _metadata(context: Context, row: RunRow, state: RunState, status: Status, st
     )
 
 
-async def save_work(context: Context, row: RunRow, state: RunState, status: Status) -> Salvage:
+async def save_work(context: Context, row: RunRow, state: RunState, status: Status) -> SavedWork:
     """Save the uncommitted changes; returns where, if there were any. A local session's tree is closed, too."""
     if row.spec.workspace is not None:
         return SavedWork(diff=await close_local(context, row, state, succeeded=status is Status.SUCCESS))
@@ -104,8 +104,8 @@ async def save_work(context: Context, row: RunRow, state: RunState, status: Stat
     # git is asked, because a crash may have come between saving and recording
     saved = mirror.is_dir() and await mirrors.resolve(mirror, ref)
     if not saved:
-        return Salvage(loss=loss)
-    return Salvage(salvage_ref=ref, unfinished=await _unfinished(context, mirror, state, ref), loss=loss)
+        return SavedWork(loss=loss)
+    return SavedWork(salvage_ref=ref, unfinished=await _unfinished(context, mirror, state, ref), loss=loss)
 
 
 async def _unfinished(context: Context, mirror: Path, state: RunState, ref: str) -> str:

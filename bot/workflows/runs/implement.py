@@ -50,7 +50,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     if row.spec.workspace is not None:
         await save_edits(context, row, state, tree)
     task = await _task(context, row, state, tree, known_errors, attempt)
-    begin = await Beginning.of(tree, state.snapshot, own=row.spec.workspace is None)
+    begin = await StartingTree.of(tree, state.snapshot, own=row.spec.workspace is None)
     skipped: list[SkippedAgent] = []
     for developer in _in_order(context.developers(row), state, attempt):
         if skipped and skipped[-1].touched:
@@ -58,7 +58,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
         await context.stores.runs.append(row.id, [_agent_started(attempt, developer.name, skipped)])
         answer = await ask(context, row, state, developer, task, tree)
         if isinstance(answer, AcceptedChange):
-            notes = (*answer.notes, *_ignored_files_note(await begin.clear(answer.snapshot)))
+            notes = (*answer.notes, *_ignored_files_note(await begin.delete_new(answer.snapshot)))
             refusals = tuple(one.reason for one in skipped if one.refused)
             await _record_change(context, row, state, tree, replace(answer, notes=notes, refusals=refusals), attempt)
             return
