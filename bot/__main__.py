@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and exit with its code; the hooks come before anything heavy is imported (REQ-RA-306)."""
+    """Run the command line and exit with its code. The hooks run before any slow import (REQ-RA-306)."""
     if sys.argv[1:3] == ["hook", "pre-tool"]:
         from bot.agent.hook import main as hook
 

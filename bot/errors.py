@@ -1,7 +1,6 @@
-"""The failure vocabulary: four kinds of error, and nothing else is expected to be caught.
+"""The four kinds of errors. Two places catch them, the job runner and the web server (and `cli`, for exit codes).
 
-They are caught in two places alone, the workflow runner and the web edge (and `cli`, for exit codes); anything
-that is none of these is a bug of ours, is recorded with its traceback and shown as such."""
+Any other exception is a bug of Mendbot: it is logged with its traceback, and reported as a fault of Mendbot."""
 
 from __future__ import annotations
 
@@ -31,15 +30,15 @@ class MendbotError(Exception):
 
 
 class UserError(MendbotError):
-    """Somebody asked for what can't be done; say it where they asked (HTTP 4xx, exit 2, a reply)."""
+    """A request that cannot be fulfilled; the requester gets the reason (HTTP 4xx, exit code 2, a reply)."""
 
 
 class ConfigError(UserError):
-    """The operator's or the repository's configuration is wrong; names the key and the fix."""
+    """A wrong setting or repository configuration; the message names the key and the remedy."""
 
 
 class Refused(UserError):
-    """A change, path or name that the policy does not allow; `reason` is a stable code such as `outside_tree`."""
+    """A change, path or name that is not allowed; `reason` is a stable code such as `outside_tree`."""
 
     def __init__(self, reason: str, message: str, *, because: Reason | None = None) -> None:
         super().__init__(message, because=because)
@@ -47,7 +46,7 @@ class Refused(UserError):
 
 
 class Transient(MendbotError):
-    """It may work later: network, 5xx, rate limits, a lock, a full queue. `retry_after_s` where the other side said."""
+    """May succeed later: network, 5xx, rate limits, a lock. `retry_after_s` is the wait that the server asks for."""
 
     def __init__(self, message: str = "", retry_after_s: float | None = None, *, because: Reason | None = None) -> None:
         super().__init__(message, because=because)
@@ -55,17 +54,17 @@ class Transient(MendbotError):
 
 
 class Shortage(Transient):
-    """This machine lacks something that people can give it: disk, memory, open files; the message names the remedy."""
+    """This machine lacks disk, memory, processes or open files; the message names the remedy."""
 
 
 class Stale(MendbotError):
-    """The world moved on: the issue was closed, the head is newer, the object is gone. Drop the work quietly."""
+    """The work is outdated: the issue was closed, there is a newer head commit, the object is gone. It is dropped."""
 
 
 def shortage(number: int | None) -> Reason | None:
-    """The reason for an errno(3) that means that this machine lacks something; None for any other number.
+    """The reason for an errno(3) that means a shortage; None for any other number.
 
-    EAGAIN means that only where a process or a thread was to be started."""
+    EAGAIN means a shortage only if a process or a thread was to be started."""
     return _SHORTAGES.get(number) if number is not None else None
 
 

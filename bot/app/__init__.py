@@ -1,3 +1,3 @@
-"""The only builder: settings become stores, doors, jobs and routes, once, and are passed down (architecture rule 6)."""
+"""Builds stores, clients, jobs and routes from the settings, once, and passes them down (architecture rule 6)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every process that works is built from: the context of the workflows, the kinds of jobs and their queues."""
+"""Builds the parts of every process that works on jobs: the context of the workflows, the jobs and their queues."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bot.workspace.sandbox.sandbox import open_sandbox
 
 @dataclass(frozen=True, slots=True)
 class Jobs:
-    """The engine as the workflows see it."""
+    """The functions of the engine that workflows use."""
 
     enqueue: Callable[[Job], Awaitable[None]]
     state: Callable[[str], Awaitable[JobState]]
@@ -35,12 +35,12 @@ class Jobs:
 async def build_context(
     settings: Settings, database: Database, changes: Changes, engine: Jobs, github: GitHub | None
 ) -> Context:
-    """All that workflows are given, in a process that works."""
+    """The context of the workflows, with everything that they use."""
     masker = Masker(settings)
     masker.github = github
     stores = Stores.of(database, changes)
     sandbox = await open_sandbox(settings.sandbox, settings.toolchains, Tools.of(settings), settings.check_memory_mb)
-    bench = AgentFactory(settings=settings, sandbox=sandbox, database=database, history=stores.history, mask=masker)
+    agents = AgentFactory(settings=settings, sandbox=sandbox, database=database, history=stores.history, mask=masker)
     return Context(
         settings=settings,
         stores=stores,
@@ -51,14 +51,14 @@ async def build_context(
         job_state=engine.state,
         forget_jobs=engine.forget,
         wake_job=engine.wake,
-        developers=bench.developers,
+        developers=agents.developers,
         mask=masker,
         holds_secret=masker.holds,
     )
 
 
 def engine_url(settings: Settings) -> str:
-    """The engine's own database: a file beside ours, or the same Postgres (dbos keeps to a schema of its own)."""
+    """The URL of the engine's database: a file beside `mendbot.db`, or a schema of the same Postgres."""
     return settings.database_url or f"sqlite:///{settings.home / 'engine.db'}"
 
 
@@ -71,7 +71,7 @@ def jobs(context: Context) -> Mapping[str, tuple[str, JobStep]]:
 
 
 def queues(settings: Settings) -> Sequence[Queue]:
-    """Short jobs have a queue of their own, so that they never wait behind long ones."""
+    """The queues of jobs. Short jobs have one of their own, so that they never wait for long ones."""
     return (
         Queue(name="fix", at_once=settings.workers, per_partition=min(settings.max_worktrees, settings.workers)),
         Queue(name="pulls", at_once=max(2, settings.workers // 2), per_partition=max(2, settings.workers // 2)),

@@ -97,7 +97,7 @@ async def _drive(context: Context, session_id: str, on_wait: Callable[[str], Non
         if on_wait and waits_for is not None and waits_for != shown:
             on_wait(waits_for)
         shown = waits_for
-        with suppress(TimeoutError):  # a pause that ends early when somebody wants the session to stop
+        with suppress(TimeoutError):  # a cancellation ends the pause early
             await asyncio.wait_for(context.control.cancelled(session_id, context.stores.runs), outcome.wait_s)
     await settle_if_cancelled(context, session_id)
 

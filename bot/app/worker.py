@@ -7,7 +7,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from datetime import timedelta
 from typing import Any, TypeVar
 
 import uvloop
@@ -19,7 +18,6 @@ from bot.errors import Transient
 from bot.github.client import GitHub
 from bot.http import open_client
 from bot.logs import get_logger
-from bot.model.jobs import Job, JobState
 from bot.reports.locale.reasons import english, user_error
 from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
@@ -120,24 +118,15 @@ class Worker:
             client=open_client(settings.github_api_url, allow_private=settings.allow_private_api),
             write_spacing_s=settings.write_spacing_s,
         )
-        holder: list[Engine] = []
-
-        async def enqueue(job: Job) -> None:
-            await holder[0].enqueue(job)
-
-        async def state(job_id: str) -> JobState:
-            return await holder[0].status(job_id)
-
-        async def forget(ended_before: timedelta) -> int:
-            return await holder[0].forget(ended_before)
-
-        async def wake(job_id: str) -> None:
-            await holder[0].wake(job_id)
-
-        job_queue = Jobs(enqueue=enqueue, state=state, forget=forget, wake=wake)
+        # the context needs the engine, whose jobs need the context: the engine is looked up at each call
+        job_queue = Jobs(
+            enqueue=lambda job: engine.enqueue(job),
+            state=lambda job_id: engine.status(job_id),
+            forget=lambda ended_before: engine.forget(ended_before),
+            wake=lambda job_id: engine.wake(job_id),
+        )
         context = await build_context(settings, self._database, self.changes, job_queue, github)
         engine = Engine(engine_url(settings), "mendbot-1", queues(settings), jobs(context))
-        holder.append(engine)
         return context, engine
 
     async def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""Prints results on stdout, and one line for each problem on stderr. A text may come from anybody, the terminal may
+"""Prints results on stdout, and one line for each problem on stderr. A text may be untrusted, the terminal may
 have any encoding, and the reader of a pipe may be gone."""
 
 from __future__ import annotations

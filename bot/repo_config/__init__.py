@@ -1,2 +1,2 @@
-"""A repository's own configuration (spec K): its keys, and how a text becomes a policy or the list of what is wrong.
-Nothing here touches a file or the network; `bot.config` offers what others use."""
+"""A repository's own configuration (spec K): its keys, and the parser from a text to a policy or a list of problems.
+The package reads no files and uses no network; other packages import from `bot.config`."""

@@ -1,5 +1,5 @@
 """Every key of `.github/mendbot.yml` with its default, its bounds and one line of help, which the JSON Schema and
-docs/configuration.md repeat. What a value may be stands here alone: messages are made from the schema of these."""
+docs/configuration.md repeat. The allowed values are defined here alone: messages are made from the schema of these."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ VERB_NAMES: tuple[VerbName, ...] = get_args(VerbName)
 
 _ALIAS = r"^/?[a-z][a-z-]*$"
 _DRIVE = re.compile(r"[A-Za-z]:")
-_NO_REF = re.compile(r"[\x00-\x20~^:?*\[\\\x7f]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$|^[-/.]|^@$")
-"""What git lets no branch be called (git-check-ref-format), and options."""
+_INVALID_BRANCH = re.compile(r"[\x00-\x20~^:?*\[\\\x7f]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$|^[-/.]|^@$")
+"""Names that git allows for no branch (git-check-ref-format), and names that look like options."""
 
 
 class InvalidValue(ValueError):
@@ -46,13 +46,13 @@ def _not_blank(value: str) -> str:
     return value
 
 
-def _program(words: tuple[str, ...]) -> tuple[str, ...]:
+def _starts_with_program(words: tuple[str, ...]) -> tuple[str, ...]:
     if not words[0].strip():
         raise InvalidValue(make_reason("config.no_program"))
     return words
 
 
-def _below_the_root(path: str) -> str:
+def _inside_repository(path: str) -> str:
     if path.startswith(("/", "\\")) or _DRIVE.match(path):
         raise InvalidValue(make_reason("config.absolute_path", value=in_quotes(path)))
     if ".." in re.split(r"[/\\]", path):
@@ -60,20 +60,20 @@ def _below_the_root(path: str) -> str:
     return path
 
 
-def _glob(pattern: str) -> str:
+def _valid_pattern(pattern: str) -> str:
     if not pattern.removeprefix("!").strip():
         raise InvalidValue(make_reason("config.empty_pattern", value=in_quotes(pattern)))
-    _below_the_root(pattern.removeprefix("!"))
+    _inside_repository(pattern.removeprefix("!"))
     return pattern
 
 
-def _agent(spec: str) -> str:
+def _known_agent(spec: str) -> str:
     if (problem := agent_problem(spec)) is not None:
         raise InvalidValue(problem)
     return spec
 
 
-def _alias(word: str) -> str:
+def _slash_command(word: str) -> str:
     if re.fullmatch(_ALIAS, word) is None or word.endswith("\n"):
         raise InvalidValue(make_reason("config.alias", value=in_quotes(word)))
     word = "/" + word.removeprefix("/")
@@ -82,7 +82,7 @@ def _alias(word: str) -> str:
     return word
 
 
-def _short_verb(word: str) -> str:
+def _verb_name(word: str) -> str:
     verb = word.removeprefix("/")
     if verb not in VERB_NAMES:
         raise InvalidValue(make_reason("config.verb", value=in_quotes(word)))
@@ -95,20 +95,20 @@ Seconds = Annotated[float, Strict()]
 Text = Annotated[str, Field(min_length=1), AfterValidator(_not_blank)]
 Label = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_not_blank)]
 """GitHub's own limit for the name of a label."""
-CommandLine = Text | Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_program)]
-InnerPath = Annotated[Text, AfterValidator(_below_the_root), Field(json_schema_extra={"pattern": r"^[^/\\]"})]
-Glob = Annotated[Text, AfterValidator(_glob), Field(json_schema_extra={"pattern": r"^(![^/\\]|[^!/\\])"})]
+CommandLine = Text | Annotated[tuple[str, ...], Field(min_length=1), AfterValidator(_starts_with_program)]
+InnerPath = Annotated[Text, AfterValidator(_inside_repository), Field(json_schema_extra={"pattern": r"^[^/\\]"})]
+Glob = Annotated[Text, AfterValidator(_valid_pattern), Field(json_schema_extra={"pattern": r"^(![^/\\]|[^!/\\])"})]
 AgentSpec = Annotated[
     str,
-    AfterValidator(_agent),
+    AfterValidator(_known_agent),
     Field(json_schema_extra={"pattern": r"^(fixers|history|command|command:\s*\S[\s\S]*)$"}),
 ]
 Aliases = Annotated[
-    dict[Annotated[str, AfterValidator(_alias)], VerbName],
+    dict[Annotated[str, AfterValidator(_slash_command)], VerbName],
     Field(json_schema_extra={"propertyNames": {"pattern": _ALIAS}}),
 ]
 ShortVerbs = tuple[
-    Annotated[str, AfterValidator(_short_verb), Field(json_schema_extra={"pattern": rf"^/?({'|'.join(VERB_NAMES)})$"})],
+    Annotated[str, AfterValidator(_verb_name), Field(json_schema_extra={"pattern": rf"^/?({'|'.join(VERB_NAMES)})$"})],
     ...,
 ]
 
@@ -222,14 +222,14 @@ class Policy(_Section):
 
     @field_validator("base_branch")
     @classmethod
-    def _plain_branch(cls, value: str | None) -> str | None:
-        if value is not None and (not value or _NO_REF.search(value)):
+    def _valid_branch(cls, value: str | None) -> str | None:
+        if value is not None and (not value or _INVALID_BRANCH.search(value)):
             raise InvalidValue(make_reason("config.branch", value=in_quotes(value)))
         return value
 
     @field_validator("skip_label")
     @classmethod
-    def _another_label(cls, value: str, info: ValidationInfo) -> str:
+    def _distinct_labels(cls, value: str, info: ValidationInfo) -> str:
         if value.casefold() == str(info.data.get("trigger_label", "")).casefold():
             raise InvalidValue(make_reason("config.same_labels"))
         return value
