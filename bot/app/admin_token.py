@@ -76,14 +76,14 @@ def _read(path: Path, *, require_private: bool = False) -> str:
     try:
         status = os.fstat(file)
         content = os.read(file, 2048) if stat.S_ISREG(status.st_mode) else b""
-        found = _TOKEN.fullmatch(content)
-        if found is None:
+        match = _TOKEN.fullmatch(content)
+        if match is None:
             raise _bad_file("empty", path)
         if require_private:
             _require_private(path, file, status)
     finally:
         os.close(file)
-    return found[1].decode("ascii")
+    return match[1].decode("ascii")
 
 
 def _require_private(path: Path, file: int, status: os.stat_result) -> None:

@@ -29,11 +29,11 @@ def claim_home(home: Path) -> None:
     is changed then."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        found = application_id(home / FILE)
-        if found not in (None, APPLICATION_ID):
+        identifier = application_id(home / FILE)
+        if identifier not in (None, APPLICATION_ID):
             raise user_error(make_reason("home.other_database", path=str(home / FILE)), ConfigError)
         others = sorted({path.name for path in home.iterdir()} - _SYSTEM_DIRECTORIES)
-        if others and found is None and not is_marked(home):
+        if others and identifier is None and not is_marked(home):
             reason = make_reason("home.not_ours", path=str(home), name=one_line(others[0], 80))
             raise user_error(reason, ConfigError)
         mark(home)

@@ -70,8 +70,8 @@ def _of_the_repository() -> Path:
 def _refuse_other_place(usual: Path) -> None:
     """Raises UserError if there is a configuration file, but in a place where Mendbot never reads it."""
     top = usual.parent.parent
-    if not usual.exists() and (found := [name for name in _ELSEWHERE if (top / name).is_file()]):
-        raise user_error(make_reason("cli.config_elsewhere", path=str(top / found[0]), usual=POLICY_PATH))
+    if not usual.exists() and (misplaced := [name for name in _ELSEWHERE if (top / name).is_file()]):
+        raise user_error(make_reason("cli.config_elsewhere", path=str(top / misplaced[0]), usual=POLICY_PATH))
 
 
 def _bytes(where: Path) -> bytes:

@@ -65,12 +65,12 @@ def look_up(file: str | None = None, /, *, error: Text | None = None, json: Flag
         raise user_error(make_reason("cli.history.directory"))
     text = None if error is None else _error_text(error)
     settings = load_settings()
-    found = asyncio.run(_look_up(settings, file, text))
+    errors = asyncio.run(_look_up(settings, file, text))
     if json:
-        print_json({"errors": as_json(found)})
+        print_json({"errors": as_json(errors)})
     else:
-        print(listing(found, settings.language, of_file=file is not None))
-    return PASSED if found else NOT_PASSED
+        print(listing(errors, settings.language, of_file=file is not None))
+    return PASSED if errors else NOT_PASSED
 
 
 @history.command
@@ -185,14 +185,14 @@ async def _look_up(settings: Settings, file: str | None, error: str | None) -> t
     from bot.store.database.open import database_url, reading
     from bot.store.history.history import History
 
-    found: tuple[KnownError, ...] = ()
+    errors: tuple[KnownError, ...] = ()
     async with reading(database_url(settings)) as database:
         if database is not None and file is not None:
-            found = await History(database).by_file(file, MAX_LISTED)
+            errors = await History(database).by_file(file, MAX_LISTED)
         elif database is not None and error is not None:
             known = await History(database).by_error(error)
-            found = () if known is None else (known,)
-    return found
+            errors = () if known is None else (known,)
+    return errors
 
 
 async def _record(settings: Settings, error: str, resolution: Resolution, files: tuple[str, ...]) -> int:

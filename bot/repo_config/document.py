@@ -67,7 +67,7 @@ class LineIndex:
 
     @classmethod
     def of(cls, text: str) -> LineIndex:
-        ends = [found.end() for found in _BREAK.finditer(text)]
+        ends = [match.end() for match in _BREAK.finditer(text)]
         return cls((0, *(end for end in ends if end < len(text))))
 
     def at(self, index: int) -> tuple[int, int]:
@@ -88,9 +88,9 @@ def parse_document(text: str) -> Document | PolicyProblem:
     A text without a value is an empty document. A repeated key is among the document's problems."""
     lines = LineIndex.of(text)
     try:
-        if (found := _FORBIDDEN.search(text)) is not None:
-            reason = make_reason("config.control_character", character=in_quotes(found[0]))
-            raise _UnreadableError(reason, found.start())
+        if (match := _FORBIDDEN.search(text)) is not None:
+            reason = make_reason("config.control_character", character=in_quotes(match[0]))
+            raise _UnreadableError(reason, match.start())
         loader = _Loader(text)
         root = loader.get_single_node()
         if root is None or is_null(root):
@@ -150,11 +150,11 @@ class _Builder:
     values_left: int = MAX_VALUES
 
     def mapping(self, node: MappingNode, path: Path) -> dict[str, object]:
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         for name, place in self._entries(node, path).items():
             self.places[(*path, name)] = place
-            found[name] = self._value(place.value, (*path, name))
-        return found
+            values[name] = self._value(place.value, (*path, name))
+        return values
 
     def _value(self, node: Node, path: Path) -> object:
         self._count(node, len(path))
@@ -173,8 +173,8 @@ class _Builder:
     def _scalar(self, node: ScalarNode) -> object:
         kind = node.tag.removeprefix(TAG)
         if kind == "str":
-            if (found := _FORBIDDEN_IN_VALUE.search(node.value)) is not None:
-                reason = make_reason("config.forbidden_character", character=in_quotes(found[0]))
+            if (match := _FORBIDDEN_IN_VALUE.search(node.value)) is not None:
+                reason = make_reason("config.forbidden_character", character=in_quotes(match[0]))
                 raise _UnreadableError(reason, node.start_mark.index)
             return node.value
         if kind not in ("null", "bool", "int", "float") or is_another_base(node):

@@ -61,19 +61,19 @@ def parse_policy(text: str) -> Policy | tuple[PolicyProblem, ...]:
     document = parse_document(text)
     if isinstance(document, PolicyProblem):
         return (document,)
-    found: list[PolicyProblem] = list(document.problems)
+    problems: list[PolicyProblem] = list(document.problems)
     try:
         policy = Policy.model_validate(document.values)
     except ValidationError as error:
-        found += _problems(document, error.errors(include_url=False, include_input=False))
+        problems += _problems(document, error.errors(include_url=False, include_input=False))
     else:
-        if not found:
+        if not problems:
             return policy
-    found.sort(key=lambda problem: (problem.line, problem.column))
-    if (more := len(found) - MAX_PROBLEMS) > 0:
-        last = PolicyProblem(key="", reason=make_reason("config.more", count=more), line=found[MAX_PROBLEMS].line)
-        return (*found[:MAX_PROBLEMS], last)
-    return tuple(found)
+    problems.sort(key=lambda problem: (problem.line, problem.column))
+    if (more := len(problems) - MAX_PROBLEMS) > 0:
+        last = PolicyProblem(key="", reason=make_reason("config.more", count=more), line=problems[MAX_PROBLEMS].line)
+        return (*problems[:MAX_PROBLEMS], last)
+    return tuple(problems)
 
 
 def _problems(document: Document, errors: Iterable[ErrorDetails]) -> list[PolicyProblem]:
@@ -180,13 +180,13 @@ def _under(sections: Iterable[tuple[str, ...]]) -> Reason:
     return make_reason("config.under", sections=any_of(names)) if names else make_reason("config.at_top")
 
 
-def _nearest(name: str, known: tuple[str, ...]) -> str | None:
-    """The known word that is most like the name, or the only one that begins with it, such as `lang`.
+def _nearest(name: str, words: tuple[str, ...]) -> str | None:
+    """The word that is most like the name, or the only one that begins with it, such as `lang`.
 
     How its words are joined does not count: `maxAttempts` and `max-attempts` are alike."""
-    plain = {key.replace("_", "").replace("-", ""): key for key in known}
+    plain = {key.replace("_", "").replace("-", ""): key for key in words}
     word = name.lower().replace("_", "").replace("-", "")
     nearest = difflib.get_close_matches(word, list(plain), n=1, cutoff=0.7)
     longer = [key for key in plain if key.startswith(word)] if len(word) >= _MIN_LETTERS else []
-    found = nearest or (longer if len(longer) == 1 else [])
-    return plain[found[0]] if found else None
+    matches = nearest or (longer if len(longer) == 1 else [])
+    return plain[matches[0]] if matches else None
