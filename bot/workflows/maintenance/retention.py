@@ -21,7 +21,7 @@ from bot.workspace.dependencies.disk_budget import remove_unfinished, trim
 from bot.workspace.files.home_directories import is_marked, own_entries
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.git.command import GitError
-from bot.workspace.mirror.mirror import drop_runs, open_pulls, tidy
+from bot.workspace.mirror.mirror import checked_pulls, collect_garbage, delete_run_refs
 
 PAYLOADS = timedelta(days=14)
 """A delivery's payload; GitHub itself keeps it 3 days, an Enterprise Server 7."""
@@ -78,7 +78,7 @@ async def tidy_mirrors(context: Context, now_ms: int) -> None:
         try:
             long_since = not marker.exists() or marker.stat().st_mtime * 1000 < _before(now_ms, TIDY)
             if long_since and not await _has_long_run(context, place, now_ms):
-                await tidy(mirror)
+                await collect_garbage(mirror)
                 marker.touch()
         except (MendbotError, GitError, OSError) as error:
             log.warning("mirror_left", path=str(mirror), because=str(error))
@@ -102,14 +102,14 @@ async def _of_place(context: Context, place: str, now_ms: int) -> dict[str, int]
     """Delete the runs of a repository or a tree and the records of their reports. Their refs in the mirror go before
     their rows, by which the refs are found."""
     runs, mirror = context.stores.run_retention, _mirror(context, place)
-    kept = await open_pulls(mirror) if mirror is not None else frozenset()
+    kept = await checked_pulls(mirror) if mirror is not None else frozenset()
     before, last_before = _before(now_ms, RUNS), _before(now_ms, LAST_RUNS)
     after, dropped = "", 0
     while old := await runs.old(place, before, last_before, after=after):
         after = old[-1].id
         over = [run for run in old if kept.isdisjoint(run.threads)]
         if mirror is not None:
-            await drop_runs(mirror, {run.id for run in over}, {run.branch for run in over if run.branch})
+            await delete_run_refs(mirror, {run.id for run in over}, {run.branch for run in over if run.branch})
         await runs.drop(over)
         dropped += len(over)
     return {

@@ -1,5 +1,5 @@
-"""Which directories of the home are Mendbot's own: it marks those that it makes, and clears up by itself in marked ones
-alone. A home that an operator names by mistake may hold anybody's `artifacts`."""
+"""Marks the directories of the home that Mendbot creates. Only in marked ones does it delete old files by itself:
+a home that an operator names by mistake may hold anybody's `artifacts`."""
 
 from __future__ import annotations
 

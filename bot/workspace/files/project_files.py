@@ -85,7 +85,7 @@ class Project:
     def tool(self, path: str) -> str | None:
         """How to call, from the directory, the program installed there at `path` or above it, the nearest one; or None.
 
-        The tree's own tools are on PATH (`box.tree_tools`) and go by their name. Programs are links, as a rule."""
+        The tree's own tools are on PATH (`bubblewrap.tree_tools`) by their name. Programs are usually links."""
         return next(filter(None, (self._tool_at(above.directory, path) for above in self.upwards())), None)
 
     def own_tool(self, path: str) -> str | None:

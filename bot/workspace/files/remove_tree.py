@@ -1,5 +1,5 @@
-"""Deleting a directory that hostile or unlucky code may have filled: thousands deep, unreadable, still written to.
-The name is free at once, since the directory is first renamed; the rest is work for child processes (T34)."""
+"""Deletes directories that untrusted code may have filled: thousands deep, unreadable, still written to.
+The directory is renamed first, so its name is free at once; child processes delete it (T34)."""
 
 from __future__ import annotations
 

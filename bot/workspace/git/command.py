@@ -1,5 +1,5 @@
-"""The one door to git: a scrubbed environment, settings that no repository can override, a time limit, no shell.
-A repository's own files must never make the bot run something (T18), nor may a lock left by a crash stop it."""
+"""The only module that runs git: a clean environment, settings that no repository can override, a time limit, no shell.
+A repository's files must never make the bot run anything (T18), and a lock left by a crash must not stop it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ MINIMUM_VERSION = (2, 39)
 
 _MAX_OUTPUT = 64 << 20
 _LOCK_TRIES = 4
-_LOOK_AGAIN_S = 0.05
-_LONG_S = 1.0
-"""After this time a command in a working tree is looked after: it may wait at a pipe for ever."""
+_RETRY_S = 0.05
+_WATCH_AFTER_S = 1.0
+"""After this time the working tree of a running command is searched for pipes at which git would wait for ever."""
 _MIN_CPU_S = 60.0
-_CPU_PART = 0.2
+_CPU_SHARE = 0.2
 """Of its time limit a command in a working tree may compute a fifth, a minute at least: large repositories need
 seconds, and a pattern of 26 wildcards years."""
 _MEMORY = 2 << 30
@@ -67,7 +67,7 @@ _NOT_WRITTEN = re.compile(r"(?:[Uu]nable|failed|could not) to (?:write|append|cr
 _MIN_FREE_BYTES = 1 << 16
 _UNREAD = b"could not open directory"
 _OF_THE_TREE = re.compile(r"(?:failed to encode|failed to decode|BOM is (?:required|prohibited) in) '[^\n]*")
-_COMING_OR_GOING = re.compile(
+_WORKTREE_RACE = re.compile(
     rb"(?:failed to read|Invalid path) '?/[^\n]*/worktrees/[^/\n]+(?:/[a-z]+)?'?: (?:Success|No such)"
 )
 """Of a worktree's record that is half written or just gone: git looks through all of them, and the next look finds
@@ -98,8 +98,8 @@ class GitError(Exception):
 
 
 def environment(git_dir: Path | None = None, work_tree: Path | None = None) -> dict[str, str]:
-    """All that a git process of ours may know. HOME leads nowhere, or curl would read ~/.netrc; the names make
-    reflogs possible on a machine without a git identity."""
+    """Returns the environment of every git process. HOME does not exist, or curl would read ~/.netrc; the names
+    make reflogs possible on a machine without a git identity."""
     env = {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": "/nonexistent",
@@ -151,10 +151,10 @@ async def git(
     for _ in range(_LOCK_TRIES):  # several stale locks, or an unlucky race, may follow each other
         if result.exit_code in ok:
             break
-        if (lock := _lock_named(result, git_dir)) is not None:
+        if (lock := _reported_lock(result, git_dir)) is not None:
             await wait_for_git_lock(lock, common_dir(git_dir or directory), deadline)
-        elif _COMING_OR_GOING.search(result.errors) is not None:
-            await asyncio.sleep(_LOOK_AGAIN_S)
+        elif _WORKTREE_RACE.search(result.errors) is not None:
+            await asyncio.sleep(_RETRY_S)
         else:
             break
         result = await _run(argv, directory, variables, stdin, deadline, work_tree)
@@ -187,16 +187,16 @@ async def _run(
     left = max(0.1, deadline - time.monotonic())
     bounds = proc.Bounds(with_parent=True)
     if work_tree is not None:
-        bounds = replace(bounds, cpu_s=max(_MIN_CPU_S, _CPU_PART * left), memory=_MEMORY)
+        bounds = replace(bounds, cpu_s=max(_MIN_CPU_S, _CPU_SHARE * left), memory=_MEMORY)
     running = proc.run(
         argv, cwd=cwd, env=env, timeout_s=left, stdin=stdin, limit=limit, merge_stderr=False, bounds=bounds
     )
-    result = await (running if work_tree is None else _looked_after(running, work_tree))
+    result = await (running if work_tree is None else _run_watched(running, work_tree))
     verb = _verb(argv)
     if result.spawn_error is not None:
-        _not_started(result, cwd)
+        _raise_not_started(result, cwd)
     if work_tree is not None and (result.timed_out or result.exit_code != 0):
-        await _blame(result, verb, work_tree)
+        await _raise_for_tree(result, verb, work_tree)
     if result.timed_out:
         raise user_error(make_reason("git.timed_out", verb=verb), Transient)
     if result.overflowed or result.dropped_bytes:
@@ -204,11 +204,11 @@ async def _run(
     return result
 
 
-async def _looked_after(running: Coroutine[Any, Any, proc.ProcResult], work_tree: Path) -> proc.ProcResult:
-    """The command's result; Refused as soon as it takes long and the tree is seen to hold what git hangs at."""
+async def _run_watched(running: Coroutine[Any, Any, proc.ProcResult], work_tree: Path) -> proc.ProcResult:
+    """Returns the command's result. Raises Refused if it takes long and the tree holds a file at which git hangs."""
     task = asyncio.ensure_future(running)
     try:
-        done, _ = await asyncio.wait({task}, timeout=_LONG_S)
+        done, _ = await asyncio.wait({task}, timeout=_WATCH_AFTER_S)
         if not done:
             await asyncio.to_thread(refuse_hazards, work_tree)
         return await task
@@ -218,7 +218,7 @@ async def _looked_after(running: Coroutine[Any, Any, proc.ProcResult], work_tree
             await asyncio.wait({task})  # until every process of it has ended
 
 
-def _not_started(result: proc.ProcResult, cwd: Path) -> NoReturn:
+def _raise_not_started(result: proc.ProcResult, cwd: Path) -> NoReturn:
     if (lacking := shortage(result.spawn_errno)) is not None:
         raise user_error(make_reason("command.not_started", program="git", lacking=lacking), Shortage)
     if not cwd.is_dir():
@@ -226,8 +226,8 @@ def _not_started(result: proc.ProcResult, cwd: Path) -> NoReturn:
     raise user_error(make_reason("git.missing", error=result.spawn_error or ""), ConfigError)
 
 
-async def _blame(result: proc.ProcResult, verb: str, work_tree: Path) -> None:
-    """Raises Refused where it was the tree's fault that git was stopped or ran out of memory."""
+async def _raise_for_tree(result: proc.ProcResult, verb: str, work_tree: Path) -> None:
+    """Raises Refused where the tree's files made git be stopped or run out of memory."""
     exhausted = result.exit_code == -signal.SIGXCPU
     crashed = result.exit_code is None or result.exit_code < 0  # as some versions do of a huge file
     if crashed or result.timed_out or _NO_MEMORY.search(result.errors):
@@ -240,7 +240,7 @@ async def _blame(result: proc.ProcResult, verb: str, work_tree: Path) -> None:
         raise refused("unreadable_tree", make_reason("git.exhausted.pattern", verb=verb, path=path, line=line))
 
 
-def _lock_named(result: proc.ProcResult, git_dir: Path | None) -> Path | None:
+def _reported_lock(result: proc.ProcResult, git_dir: Path | None) -> Path | None:
     found = _LOCKED.search(os.fsdecode(result.errors))
     if found is None or git_dir is None:
         return None

@@ -1,5 +1,5 @@
-"""What differs between two git tree objects, read by content alone: no attribute, driver or setting has an effect.
-Both the change policy and the records rest on it, so a repository must not be able to hide anything from it."""
+"""Compares two git tree objects by content alone: no attribute, driver or setting has an effect.
+The change policy and the records depend on it, so a repository must not be able to hide anything from it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What in a working tree can keep git busy, waiting or out of memory: files that git itself reads there.
-A check may have made them. Git opens them without asking whether they are a pipe, a device or gigabytes of zeros."""
+"""Finds files of a working tree that make git hang or run out of memory, among those that git itself reads.
+A check may have created them: git opens them even if they are a pipe, a device or gigabytes of zeros."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A private git index: what turns a work tree into a tree object and a tree object into a work tree.
+"""A private git index, which turns a work tree into a tree object and back.
 It is filled by `update-index`, not by `git add`, which would start git inside nested repositories that untrusted
 code left in the tree, under their configuration (T18)."""
 
@@ -41,18 +41,18 @@ class Index:
     path: Path
     git_dir: Path
     file: Path
-    apart: tuple[bytes, ...] = ()
+    ignored_directories: tuple[bytes, ...] = ()
     """Directories of the work tree that count as ignored (`setup_products`)."""
-    tolerant: bool = False
-    """Directories that are closed to us count as if nothing were in them."""
+    skip_unreadable: bool = False
+    """Directories that cannot be read count as empty."""
 
-    async def clean(self) -> bool:
-        """Whether the work tree is what the index holds already, but for what is ignored; one git process."""
+    async def is_clean(self) -> bool:
+        """Whether the work tree equals the index, except for ignored files; one git process."""
         return not await self._differing()
 
-    async def hold(self, tree: str) -> None:
-        """Make the index hold `tree`, whatever the work tree is; what is unchanged stays warm."""
-        await self._anew("read-tree", "--reset", tree)
+    async def load(self, tree: str) -> None:
+        """Makes the index hold `tree`, whatever the work tree is; cached stats of unchanged files stay."""
+        await self._read_tree("read-tree", "--reset", tree)
 
     async def untracked(self) -> tuple[bytes, ...]:
         """Names that the index does not have, but for what is ignored; of a directory that it has nothing of only the
@@ -71,14 +71,14 @@ class Index:
         # `git diff` and not `ls-files --modified`, which follows a link that took a directory's place
         return split_names(await self._git("diff", "--name-only", "-z", "--ignore-submodules=all", *_BY_CONTENT))
 
-    async def follow(self, tree: str) -> str:
+    async def update(self, tree: str) -> str:
         """As `fill`, for an index that `fill` made and that holds `tree`: only what differs is looked at."""
         names = await self._differing()
         if not names:
             return tree
         if any(name.rpartition(b"/")[2] == b".gitignore" for name in names):
             return await self.fill()  # other files may be ignored now, or no longer
-        return await self._take(names)
+        return await self._add_files(names)
 
     def checksum(self) -> str:
         """The hash of this index's content, with which git ends the file (index-format(5))."""
@@ -90,27 +90,27 @@ class Index:
         """Make the index hold the work tree without what is ignored, and return the id of its tree object.
 
         Files named in `also` are in it even if they are ignored."""
-        await self._begin()
-        return await self._take({**await self._differing(), **dict.fromkeys(also)})
+        await self._reset_to_head()
+        return await self._add_files({**await self._differing(), **dict.fromkeys(also)})
 
-    async def _take(self, names: Mapping[bytes, None]) -> str:
+    async def _add_files(self, names: Mapping[bytes, None]) -> str:
         """Put the files of these names into the index as they are; the id of its tree object."""
-        gone = self._gone(names) - await self._gitlinks(names)
+        gone = self._absent(names) - await self._gitlinks(names)
         if gone:
-            await self._git("update-index", "-z", "--force-remove", "--stdin", stdin=_lines(gone))
+            await self._git("update-index", "-z", "--force-remove", "--stdin", stdin=_nul_terminated(gone))
         if present := [name for name in names if name not in gone]:
             flags = ("-q", "--refresh", "--add", "--remove")
-            await self._git("update-index", *flags, "-z", "--stdin", stdin=_lines(present))
+            await self._git("update-index", *flags, "-z", "--stdin", stdin=_nul_terminated(present))
         return await self.tree()
 
     async def _differing(self) -> dict[bytes, None]:
         """The names whose files the index does not hold as they are, in git's order."""
-        apart = patterns(self.apart[:_MAX_PATTERNS])
+        excludes = patterns(self.ignored_directories[:_MAX_PATTERNS])
         kinds = ("--modified", "--deleted", "--others", "--exclude-standard")
-        listed = await self._git("ls-files", "-z", *kinds, *apart, unread=self._unread)
+        listed = await self._git("ls-files", "-z", *kinds, *excludes, unread=self._unread)
         # a name that ends with a slash is a nested repository
         names = (name for name in split_names(listed) if not name.endswith(b"/"))
-        return dict.fromkeys(name for name in names if not within(name, self.apart))
+        return dict.fromkeys(name for name in names if not within(name, self.ignored_directories))
 
     async def tree(self) -> str:
         """The id of the tree object that the index describes; it is written if it is new."""
@@ -120,7 +120,7 @@ class Index:
         """Make index and work tree what `tree` holds; what the index has besides is deleted from both."""
         await self._git(*checkout_settings(), "read-tree", "--reset", "-u", tree)
 
-    async def mixed(self, tree: str, names: Sequence[bytes]) -> str:
+    async def with_paths(self, tree: str, names: Sequence[bytes]) -> str:
         """The id of a tree like the index, but with `names` (files or directories) as `tree` has them or has not."""
         wanted = await git("ls-tree", "-r", "-z", tree, git_dir=self.git_dir)
         present = await self._git("ls-files", "-z")
@@ -128,19 +128,19 @@ class Index:
         null = b"0" * len(tree)
         lines = [b"0 " + null + b"\t" + name for name in present.split(b"\0") if _within(name, chosen)]
         lines += [entry for entry in wanted.split(b"\0") if _within(entry.partition(b"\t")[2], chosen)]
-        await self._git("update-index", "-z", "--index-info", stdin=_lines(lines))
+        await self._git("update-index", "-z", "--index-info", stdin=_nul_terminated(lines))
         return await self.tree()
 
-    async def _begin(self) -> None:
+    async def _reset_to_head(self) -> None:
         """HEAD's files, so that what the index held before decides nothing; what is unchanged stays warm."""
         try:
-            await self._anew("read-tree", "--reset", "HEAD^{tree}")
+            await self._read_tree("read-tree", "--reset", "HEAD^{tree}")
         except GitError as error:
             if "Not a valid object name" not in error.stderr:
                 raise
-            await self._anew("read-tree", "--empty")  # no commit yet
+            await self._read_tree("read-tree", "--empty")  # no commit yet
 
-    async def _anew(self, *args: str) -> None:
+    async def _read_tree(self, *args: str) -> None:
         """Run what fills the index from a tree; a damaged index, which is a cache, is deleted first."""
         try:
             await self._git(*args)
@@ -150,7 +150,7 @@ class Index:
             self.file.unlink(missing_ok=True)
             await self._git(*args)
 
-    def _gone(self, names: Iterable[bytes]) -> frozenset[bytes]:
+    def _absent(self, names: Iterable[bytes]) -> frozenset[bytes]:
         """Those whose place is taken by nothing, or by what git can't hold, or that lie beyond a symbolic link."""
         root = os.fsencode(self.path)
         real: dict[bytes, bool] = {b"/": True}
@@ -183,7 +183,7 @@ class Index:
         """git passes over a directory that it cannot open, and what lies there would count as deleted or never made."""
         if "Permission denied" not in stderr:  # git cuts a long warning's end, which has the reason, off
             raise refused("tree_too_deep", make_reason("git.too_deep"))
-        if not self.tolerant:
+        if not self.skip_unreadable:
             raise GitError(("git", *args), 0, stderr)
 
     async def _git(self, *args: str, stdin: bytes | None = None, unread: Unread | None = None) -> bytes:
@@ -211,5 +211,5 @@ def _within(name: bytes, chosen: frozenset[bytes]) -> bool:
     return bool(name) and any(b"/".join(parts[:length]) in chosen for length in range(1, len(parts) + 1))
 
 
-def _lines(items: Iterable[bytes]) -> bytes:
+def _nul_terminated(items: Iterable[bytes]) -> bytes:
     return b"".join(item + b"\0" for item in items)

@@ -36,7 +36,7 @@ def common_dir(git_dir: Path) -> Path:
 
 def mutex_path(common: Path, purpose: str) -> Path:
     """Where the lock for one `purpose` lies: in a checkout's `.git`, but beside a bare repository, because mirrors are
-    shown to checks in their box and whoever can read a file can hold its lock."""
+    shown to checks in their sandbox and whoever can read a file can hold its lock."""
     if common.name == ".git":
         return common / f"mendbot-{purpose}.mutex"
     return common.parent / f".{common.name}.{purpose}.mutex"

@@ -1,4 +1,4 @@
-"""A work tree and the git directory asked about it: snapshots, differences, going back, commits.
+"""A work tree with its git directory: snapshots, differences, restoring, commits.
 The tree belongs to untrusted code, so its `.git` is never read and its own index is never used (T18)."""
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from bot.workspace.git.diff import PathChange, changed, diff
 from bot.workspace.git.index import Index
 from bot.workspace.git.objects import decode, encode, ids
 
-_WARM = "mendbot-index"
-_NOTE = "mendbot-tree"
+_INDEX = "mendbot-index"
+_LOADED = "mendbot-tree"
 _PASSES = 3
-_LITTER_S = 3600.0
+_LEFTOVER_S = 3600.0
 _REF = re.compile(r"refs/mendbot/[A-Za-z0-9_][A-Za-z0-9._/-]*")
 _AUTHOR = re.compile(r"\s*([^<>\n\0]*?)\s*<([^<>\n\0]*)>\s*")
 
@@ -52,7 +52,7 @@ class Tree:
     async def snapshot(self) -> str:
         """The id of a git tree object of all that is not ignored. The tree's own index is neither used nor changed."""
         async with self._index() as index:
-            return await self._filled(index)
+            return await self._write_tree(index)
 
     async def keep(self, snapshot: str, ref: str) -> str:
         """Commit the snapshot on top of HEAD at `ref` (`refs/mendbot/…`), so that nothing drops it; the commit's id.
@@ -72,16 +72,16 @@ class Tree:
         return commit
 
     async def restore(self, snapshot: str, paths: Sequence[str] | None = None) -> None:
-        """Make the work tree what the snapshot holds: files it lacks are deleted, ignored ones stay.
+        """Makes the work tree equal to the snapshot: files it lacks are deleted, ignored ones stay.
 
         Given `paths` (files or directories), only these. Transient if something keeps the tree from becoming so."""
         async with self._index() as index:
-            present = await self._filled(index)
+            present = await self._write_tree(index)
             if paths is None and present == snapshot:
                 return
             wanted = await self._id(f"{snapshot}^{{tree}}")
             if paths is not None:
-                wanted = await self._mixed(index, wanted, paths)
+                wanted = await self._with_paths(index, wanted, paths)
             problem = make_reason("tree.changing")
             # more than once, because a tree's ignore rules change with it, and rights may have been taken away
             for again in range(_PASSES):
@@ -91,12 +91,12 @@ class Tree:
                     await make_writable(self.path)
                 try:
                     await index.check_out(wanted)
-                    if await index.clean():
-                        self._note(index, wanted)
+                    if await index.is_clean():
+                        self._record_loaded(index, wanted)
                         return
                 except GitError as error:
                     problem = error.reason
-                present = await self._filled(index)
+                present = await self._write_tree(index)
             if present != wanted:
                 fields = {"path": str(self.path), "tree": wanted[:12]}
                 raise user_error(make_reason("tree.not_restored", **fields, why=problem), Transient)
@@ -107,7 +107,7 @@ class Tree:
         Files that the snapshot does not have stay, but for what lies where one of its files belongs. Where nothing was
         altered this is one look. Transient if something keeps a file from being restored."""
         async with self._index() as index:
-            snapshot = await self._held(index, snapshot)
+            snapshot = await self._load(index, snapshot)
             altered = found = await self._altered(index)
             problem = make_reason("tree.changing")
             # more than once, because `.gitattributes` may have changed too, and rights may have been taken away
@@ -118,7 +118,7 @@ class Tree:
                     await make_writable(self.path)
                 try:
                     await index.check_out(snapshot)
-                    self._note(index, snapshot)
+                    self._record_loaded(index, snapshot)
                 except GitError as error:
                     problem = error.reason
                 found = await self._altered(index)
@@ -131,7 +131,7 @@ class Tree:
     async def altered(self, snapshot: str) -> tuple[str, ...]:
         """What `restore_altered` would restore; nothing is changed."""
         async with self._index() as index:
-            await self._held(index, snapshot)
+            await self._load(index, snapshot)
             return tuple(map(decode, await self._altered(index)))
 
     async def after_setup(self, base: str) -> tuple[str, tuple[str, ...]]:
@@ -146,9 +146,9 @@ class Tree:
         return await self.snapshot(), restored
 
     async def unversioned(self, snapshot: str) -> tuple[bytes, ...]:
-        """What lies in the work tree and not in the snapshot (see `beside.py`)."""
+        """Returns the paths of the work tree that are not in the snapshot (see `untracked_files.py`)."""
         async with self._index() as index:
-            await self._held(index, snapshot)
+            await self._load(index, snapshot)
             return await index.unversioned()
 
     async def changed(self, before: str, after: str) -> tuple[PathChange, ...]:
@@ -186,29 +186,29 @@ class Tree:
         await self._ask("symbolic-ref", "HEAD", f"refs/heads/{branch}")
         await self._ask("update-ref", "HEAD", await self._id(f"{commit}^{{commit}}"))
 
-    async def _filled(self, index: Index) -> str:
-        """The tree object of the work tree. Where nothing changed since the last one was made, that is one look."""
-        known = self._noted(index)
+    async def _write_tree(self, index: Index) -> str:
+        """Returns the tree object of the work tree, by one git process if nothing changed since the last one."""
+        known = self._loaded_tree(index)
         try:
-            tree = await (index.fill() if known is None else index.follow(known))
+            tree = await (index.fill() if known is None else index.update(known))
         except GitError as error:
             if "Permission denied" in error.stderr:
                 await make_writable(self.path)
-                index = replace(index, tolerant=True)  # what is closed still is somebody else's
+                index = replace(index, skip_unreadable=True)  # what is closed still is somebody else's
             elif known is None:
                 raise
             tree = await index.fill()
         if tree != known:
-            self._note(index, tree)
+            self._record_loaded(index, tree)
         return tree
 
-    async def _held(self, index: Index, snapshot: str) -> str:
-        """Make the index hold the snapshot; the id of its tree object."""
-        if self._noted(index) != snapshot:
+    async def _load(self, index: Index, snapshot: str) -> str:
+        """Makes the index hold the snapshot. Returns the id of its tree object."""
+        if self._loaded_tree(index) != snapshot:
             snapshot = await self._id(f"{snapshot}^{{tree}}")
-            if self._noted(index) != snapshot:
-                await index.hold(snapshot)
-                self._note(index, snapshot)
+            if self._loaded_tree(index) != snapshot:
+                await index.load(snapshot)
+                self._record_loaded(index, snapshot)
         return snapshot
 
     async def _altered(self, index: Index) -> tuple[bytes, ...]:
@@ -220,42 +220,42 @@ class Tree:
             await make_writable(self.path)
             return await index.altered()
 
-    def _noted(self, index: Index) -> str | None:
-        """The tree object that this very index is known to hold."""
+    def _loaded_tree(self, index: Index) -> str | None:
+        """Returns the tree object that this index is recorded to hold; None if there is no record."""
         try:
-            checksum, tree = (self.git_dir / _NOTE).read_text("ascii").split()
+            checksum, tree = (self.git_dir / _LOADED).read_text("ascii").split()
             return tree if checksum == index.checksum() else None
         except (OSError, ValueError):
             return None
 
-    def _note(self, index: Index, tree: str) -> None:
-        # named by the index's own hash, so a note that a crash or a neighbour left beside another index is void
-        atomic_write(self.git_dir / _NOTE, f"{index.checksum()} {tree}\n".encode("ascii"))
+    def _record_loaded(self, index: Index, tree: str) -> None:
+        # named by the index's own hash, so a record that a crash or another process left for another index is void
+        atomic_write(self.git_dir / _LOADED, f"{index.checksum()} {tree}\n".encode("ascii"))
 
-    async def _mixed(self, index: Index, wanted: str, paths: Iterable[str]) -> str:
+    async def _with_paths(self, index: Index, wanted: str, paths: Iterable[str]) -> str:
         """The index's tree with `paths` as `wanted` has them."""
         names = [encode(path) for path in paths]
-        return await index.mixed(wanted, names) if names else await index.tree()
+        return await index.with_paths(wanted, names) if names else await index.tree()
 
     @asynccontextmanager
     async def _index(self) -> AsyncIterator[Index]:
-        """A private index, warm from the last time. It is a copy, so that neither a crash nor a neighbour matters."""
+        """Yields a private copy of the last index, so that neither a crash nor another process matters."""
         if not self.path.is_dir():
             raise user_error(make_reason("tree.gone", path=str(self.path)), Transient)
-        for litter in self.git_dir.glob(f"{_WARM}.*"):
-            with suppress(FileNotFoundError):  # a neighbour's, which is done with it
-                if time.time() - litter.lstat().st_ctime > _LITTER_S:
-                    litter.unlink()
-        warm = self.git_dir / _WARM
-        scratch = self.git_dir / f"{_WARM}.{uuid.uuid4().hex}"
+        for leftover in self.git_dir.glob(f"{_INDEX}.*"):
+            with suppress(FileNotFoundError):  # another process's, which has finished
+                if time.time() - leftover.lstat().st_ctime > _LEFTOVER_S:
+                    leftover.unlink()
+        stored = self.git_dir / _INDEX
+        scratch = self.git_dir / f"{_INDEX}.{uuid.uuid4().hex}"
         try:
-            for source in (warm, self.git_dir / "index"):
+            for source in (stored, self.git_dir / "index"):
                 if source.is_file():
                     _copy(source, scratch)
                     break
             yield Index(self.path, self.git_dir, scratch, products(self.git_dir))
             if scratch.exists():
-                scratch.replace(warm)
+                scratch.replace(stored)
         finally:
             scratch.unlink(missing_ok=True)
 

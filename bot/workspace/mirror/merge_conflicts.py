@@ -1,5 +1,5 @@
-"""Which files two commits would quarrel over if they were merged, found without a work tree.
-Git merges them in its own store (git-merge-tree(1)): no hook, no filter and no driver of anybody's is run."""
+"""Finds the files that conflict if two commits are merged, without a work tree.
+Git merges them in its object store (git-merge-tree(1)): no hook, filter or merge driver runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONFLICTS = 1
 
 
 async def conflicts(mirror: Path, ours: str, theirs: str) -> tuple[str, ...]:
-    """The paths that conflict when `theirs` is merged into `ours`, sorted; empty where they merge by themselves.
+    """Returns the sorted paths that conflict when `theirs` is merged into `ours`; empty without a conflict.
 
     Each is a commit's id or a name of `mirror.resolve`. Both paths of a renamed file may be among them. Raises
     UserError for an unknown commit and for histories without a common commit, which git does not merge;

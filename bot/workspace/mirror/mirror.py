@@ -1,5 +1,5 @@
-"""The bare clone of a repository that its worktrees hang off: made, brought up to date, read, pushed from.
-Branches of the other side are `refs/remotes/origin/*` here, so that local ones (`refs/heads/*`) are ours alone."""
+"""Creates, fetches, reads and pushes from a mirror: the bare clone of a repository to which its worktrees belong.
+The remote's branches are `refs/remotes/origin/*` here, so that local ones (`refs/heads/*`) are the bot's alone."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _PROGRESS = re.compile(r"(?:Resolving|Counting|Compressing|Writing|Total|Process
 
 
 class PushRejected(UserError):
-    """The other side keeps the branch as it is; the message gives its own reason (a protected branch, a hook)."""
+    """The remote rejected a push; the message gives its own reason (a protected branch, a hook)."""
 
 
 async def ensure_mirror(path: Path) -> None:
-    """Make `path` a bare repository: a fresh one appears all at once, a half-made or damaged one is completed."""
+    """Makes `path` a bare repository: a new one in one step; a half-made or damaged one is completed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     async with exclusive(path, "mirror"):
-        if sound(path):
+        if is_complete(path):
             return
         if path.is_dir() and any(path.iterdir()):
             for name in ("HEAD", "config"):
@@ -50,7 +50,7 @@ async def ensure_mirror(path: Path) -> None:
 
 
 async def fetch(mirror: Path, remote: Remote) -> None:
-    """Bring every branch of `remote` to `refs/remotes/origin/*` and drop those that are gone; no tags.
+    """Fetches every branch of `remote` to `refs/remotes/origin/*` and deletes those that are gone; no tags.
 
     Raises Transient for network trouble, AccessDenied for 401, 403 and 404 (`remote.transfer`)."""
     flags = ("--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules")
@@ -59,8 +59,8 @@ async def fetch(mirror: Path, remote: Remote) -> None:
 
 
 async def resolve(mirror: Path, rev: str) -> str | None:
-    """The commit that `rev` names: a full ref, a branch (the other side's before ours), a commit's id, or `HEAD`."""
-    return next((commit for commit in await commits(mirror, meanings(rev)) if commit), None)
+    """Returns the commit of `rev`: a full ref, a branch (the remote's before ours), a commit's id, or `HEAD`."""
+    return next((commit for commit in await commits(mirror, possible_names(rev)) if commit), None)
 
 
 async def require_commit(mirror: Path, rev: str) -> str:
@@ -71,8 +71,8 @@ async def require_commit(mirror: Path, rev: str) -> str:
     return commit
 
 
-def meanings(rev: str) -> tuple[str, ...]:
-    """What `rev` may name in a mirror, the likeliest first, as git's full names; none for what can't be a name."""
+def possible_names(rev: str) -> tuple[str, ...]:
+    """Returns git's full names that `rev` may stand for, the likeliest first; none for an impossible name."""
     if _UNUSABLE.search(rev):
         return ()
     if is_id(rev) or rev == "HEAD" or rev.startswith("refs/"):
@@ -81,7 +81,7 @@ def meanings(rev: str) -> tuple[str, ...]:
 
 
 async def read_file(mirror: Path, rev: str, path: str) -> str | None:
-    """The text of a regular file at `rev`; None if there is no such commit or file. UserError past 4 MiB."""
+    """Returns the text of a regular file at `rev`, None without such a commit or file. UserError past 4 MiB."""
     commit = await resolve(mirror, rev)
     if commit is None or "\0" in path or not {"", ".", ".."}.isdisjoint(path.split("/")):
         return None
@@ -112,9 +112,9 @@ async def branches(mirror: Path) -> frozenset[str]:
 
 
 async def push(mirror: Path, sha: str, branch: str, remote: Remote) -> None:
-    """Create `branch` at the commit `sha` on the other side; that it is there already, at `sha`, is fine.
+    """Creates `branch` at the commit `sha` in the remote; it may exist already, at `sha`.
 
-    Never moves a branch (T23). Raises PushRejected with git's or the other side's reason, else as `fetch`."""
+    Never moves a branch (T23). Raises PushRejected with git's or the remote's reason, else as `fetch`."""
     if (problem := branch_problem(branch)) is not None:
         raise user_error(problem)
     require_id(sha)
@@ -129,27 +129,27 @@ async def push(mirror: Path, sha: str, branch: str, remote: Remote) -> None:
 
 
 async def push_ref(mirror: Path, sha: str, ref: str, expected: str, remote: Remote) -> None:
-    """Set the full ref on the other side, where it names `expected`. Raises GitError, else as `fetch`."""
+    """Sets the full ref in the remote if it names `expected` there. Raises GitError, else as `fetch`."""
     flags = ("--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
     lease = f"--force-with-lease={ref}:{expected}"
     await transfer(mirror, remote, "push", *flags, lease, "--end-of-options", remote.url, f"{sha}:{ref}")
 
 
 async def remote_sha(mirror: Path, ref: str, remote: Remote) -> str:
-    """The object that the full ref names on the other side now; empty where there is no such ref. Raises as `fetch`."""
+    """Returns the object that the full ref names in the remote, empty without such a ref. Raises as `fetch`."""
     out = decode(await transfer(mirror, remote, "ls-remote", "--end-of-options", remote.url, ref))
     # git goes by how names end, so a branch `x/refs/heads/y` is listed too where `refs/heads/y` is asked for
     return next((line.partition("\t")[0] for line in out.split("\n") if line.partition("\t")[2] == ref), "")
 
 
-async def tidy(mirror: Path) -> None:
-    """Pack what piled up and drop what nothing has named for two weeks; minutes on a large repository."""
+async def collect_garbage(mirror: Path) -> None:
+    """Packs objects and deletes those that nothing has named for two weeks; this may take minutes."""
     async with exclusive(mirror, "fetch"):
         await git("gc", "--quiet", "--prune=2.weeks.ago", git_dir=mirror, timeout_s=1800)
 
 
-def sound(path: Path) -> bool:
-    """Whether `path` is a mirror with all its parts, as far as a look at a few files shows."""
+def is_complete(path: Path) -> bool:
+    """Whether `path` is a mirror with all its parts, judged by a few files."""
     try:
         head, config = (path / "HEAD").read_text("utf-8"), (path / "config").read_text("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -181,17 +181,18 @@ _RUNS = ("refs/mendbot/runs/", "refs/mendbot/salvage/")
 _PULLS = "refs/mendbot/pulls/"
 
 
-async def open_pulls(mirror: Path) -> frozenset[int]:
-    """The pull requests that were checked and whose end is not known; none where there is no mirror."""
+async def checked_pulls(mirror: Path) -> frozenset[int]:
+    """Returns the pull requests that were checked and are not known to be closed; none without a mirror."""
     if not mirror.is_dir():
         return frozenset()
     names = (name.removeprefix(_PULLS) for name in await _refs(mirror, _PULLS))
     return frozenset(int(name) for name in names if name.isdecimal())
 
 
-async def drop_runs(mirror: Path, run_ids: Collection[str], branches: Collection[str]) -> int:
-    """Let go of what these runs made in the mirror, and of these branches of ours there; how many refs that were. The
-    other side's branches are not touched, and what is absent is fine."""
+async def delete_run_refs(mirror: Path, run_ids: Collection[str], branches: Collection[str]) -> int:
+    """Deletes these runs' refs and these local branches, and returns how many there were.
+
+    The remote's branches stay; refs may be absent."""
     if not mirror.is_dir():
         return 0
     own = [name for name in await _refs(mirror, *_RUNS) if name.split("/")[3] in run_ids]

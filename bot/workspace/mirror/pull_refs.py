@@ -1,5 +1,5 @@
-"""A pull request's commits in the mirror, and the one way back: moving its branch forward by what was made on top.
-Its branch name is a stranger's. It is never fetched by, and in argv it only ever stands after `refs/heads/` (T17)."""
+"""Fetches a pull request's commits into the mirror, and pushes commits on top of them to its branch.
+The branch name is untrusted: nothing is fetched by it, and in argv it only follows `refs/heads/` (T17)."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _ABSENT = re.compile(r"couldn't find remote ref|not our ref|unadvertised object|
 
 
 async def fetch_head(mirror: Path, number: int, sha: str, remote: Remote) -> None:
-    """Bring the commit `sha`, a head of pull request `number`, into the mirror, where it stays until `drop_head`. With
-    the number 0 it is a merge queue's commit, on a branch that `mirror.fetch` has brought unless it is gone again.
+    """Fetches the commit `sha`, a head of pull request `number`, into the mirror, where it stays until `drop_head`.
 
-    By `refs/pull/N/head`; where the request's author has replaced that, by the id itself, which GitHub gives as long
-    as it has the commit. Raises Stale where it has not, else as `mirror.fetch`. Done already, it asks nobody."""
+    The number 0 stands for a merge queue's commit, on a branch that `mirror.fetch` fetches. The ref is
+    `refs/pull/N/head`; if its author replaced that commit, the id itself. Raises Stale where GitHub no longer has the
+    commit, else as `mirror.fetch`. A commit that is there already needs no request."""
     require_id(sha)
     if number < 0:
         raise ValueError(f"{number} is no pull request's number")
@@ -51,18 +51,18 @@ async def fetch_head(mirror: Path, number: int, sha: str, remote: Remote) -> Non
 
 
 async def drop_head(mirror: Path, sha: str) -> None:
-    """Let go of a head that `fetch_head` keeps; absent is fine. Its objects go when nothing else names them."""
+    """Deletes the ref of a head that `fetch_head` fetched, if any. Its objects go when nothing else names them."""
     require_id(sha)
     await git("update-ref", "-d", f"{_HEADS}{sha}", git_dir=mirror)
 
 
 async def drop_pull(mirror: Path, number: int) -> None:
-    """Let go of the newest head known of pull request `number`, for one that is closed; absent is fine."""
+    """Deletes the ref of the newest known head of pull request `number`, which is closed; it may be absent."""
     await git("update-ref", "-d", f"{_PULLS}{int(number)}", git_dir=mirror)
 
 
 async def merge_base(mirror: Path, left: str, right: str) -> str | None:
-    """The best common ancestor of two commits (ids, or names of `mirror.resolve`); None if they share no history.
+    """Returns the best common ancestor of two commits (ids or names for `mirror.resolve`); None without one.
 
     UserError where one of them is not in the mirror."""
     ids = [await require_commit(mirror, name) for name in (left, right)]
@@ -73,12 +73,12 @@ async def merge_base(mirror: Path, left: str, right: str) -> str | None:
 async def push_onto(
     mirror: Path, sha: str, branch: str, expected: str, remote: Remote, *, forbidden: frozenset[str]
 ) -> None:
-    """Move the other side's `branch` from the commit `expected` forward to `sha`; that it is there already is fine.
+    """Moves the remote's `branch` forward from the commit `expected` to `sha`, where it may be already.
 
-    Never makes a branch, never moves one to what does not follow from `expected`, nor one of `forbidden` (the default
-    branch; upper and lower case are one). UserError for a name that git does not take, Refused (`protected_branch`,
-    `not_forward`) before anybody is asked. Raises Stale where the branch is no longer at `expected` (T23), PushRejected
-    with the other side's reason, else as `mirror.fetch`. No words of ours hold the branch's name, a stranger's."""
+    Never creates a branch, never moves one backwards, nor one of `forbidden` (the default branch; case is ignored).
+    Before any request it raises UserError for a name that git does not accept, and Refused (`protected_branch`,
+    `not_forward`). Raises Stale where the branch is no longer at `expected` (T23), PushRejected with the remote's
+    reason, else as `mirror.fetch`. No message holds the branch's name, which is untrusted."""
     require_id(sha)
     require_id(expected)
     await _check_branch(branch, forbidden)
@@ -98,7 +98,7 @@ async def push_onto(
 
 
 async def _fetch(mirror: Path, refspec: str, remote: Remote) -> None:
-    """Fetch it if the other side has it."""
+    """Fetches the refspec if the remote has it."""
     try:
         await transfer(mirror, remote, "fetch", *_FETCH_FLAGS, remote.url, refspec)
     except GitError as error:
@@ -116,7 +116,7 @@ async def _check_branch(branch: str, forbidden: frozenset[str]) -> None:
 
 
 async def _takes(branch: str) -> bool:
-    """Whether git takes the name for a branch; what can't even stand in argv is not put there."""
+    """Whether git accepts the name for a branch; a name that cannot be in argv is not passed to git."""
     if not 0 < len(branch) <= _MAX_BRANCH_LENGTH or _UNFIT.search(branch):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Talking to the repository on the other side: which addresses, with which token, and what its refusals mean.
+"""Runs git against a remote repository: its address, its token, and what its error messages mean.
 The token lives in the environment of the one git process that transfers, never in argv or on disk (T24)."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PASSAGE = (
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """Where a repository is (`http(s)://…`, or an absolute local path) and the token that opens it."""
+    """A repository's address (`http(s)://…`, or an absolute local path) and its token."""
 
     url: str
     token: SecretStr | None = None
@@ -39,7 +39,7 @@ class Remote:
         return text
 
     def environment(self) -> dict[str, str]:
-        """What a git process needs to reach it: the one scheme it may speak, the token, the operator's proxy."""
+        """Returns the variables with which git reaches it: the one allowed scheme, the token, the operator's proxy."""
         env = {"GIT_ALLOW_PROTOCOL": self.scheme}
         if self.scheme == "file":
             return env
@@ -74,7 +74,7 @@ class Remote:
 
 
 class AccessDenied(UserError):
-    """The other side does not let us in, or hides that the repository exists; a fresh token may fix it."""
+    """The remote denies access, or hides that the repository exists; a fresh token may help."""
 
 
 _FAILURES: tuple[tuple[re.Pattern[str], str, type[MendbotError]], ...] = tuple(

@@ -15,7 +15,7 @@ from bot.workspace.git.branch_names import branch_problem
 from bot.workspace.git.objects import commits
 from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.git.tree import Tree
-from bot.workspace.mirror.mirror import meanings
+from bot.workspace.mirror.mirror import possible_names
 from bot.workspace.worktree.registry import (
     Entry,
     canonical_path,
@@ -56,7 +56,7 @@ async def ensure_worktree(mirror: Path, path: Path, branch: str, start: str, lim
             raise user_error(make_reason("worktree.branch_taken", branch=branch, path=str(other.path)), Transient)
         if sum(1 for entry in held if entry.branch and not entry.missing) >= limit:
             raise user_error(make_reason("worktree.slots_full", limit=limit), SlotsFull)
-        known, *found = await commits(mirror, (f"refs/heads/{branch}", *meanings(start)))
+        known, *found = await commits(mirror, (f"refs/heads/{branch}", *possible_names(start)))
         commit = next(filter(None, found), None)
         if commit is None:
             raise user_error(make_reason("mirror.no_commit", name=repr(start)))

@@ -22,7 +22,7 @@ from bot.workspace.git.command import GitError, git
 from bot.workspace.git.hazards import printable
 from bot.workspace.git.objects import decode
 from bot.workspace.git.tree import Tree
-from bot.workspace.mirror.mirror import sound
+from bot.workspace.mirror.mirror import is_complete
 from bot.workspace.worktree.run_worktree import reopen_worktree
 
 _MAX_FILES = 500
@@ -60,7 +60,7 @@ async def save_uncommitted(mirror: Path, path: Path, ref: str) -> Loss | None:
     except (GitError, MendbotError, OSError) as error:
         if lacking := shortage_behind(error):
             raise user_error(make_reason("worktree.not_saved", path=str(path), lacking=lacking), Shortage) from error
-        if not sound(mirror):
+        if not is_complete(mirror):
             reason = make_reason("mirror.damaged", mirror=str(mirror), path=str(path), why=quoted(str(error)))
             raise user_error(reason, Transient) from error
         return Loss(because=str(error))

@@ -75,7 +75,7 @@ async def test_what_only_looks_dangerous_is_no_hindrance(tree: Tree) -> None:
 
 async def test_a_pattern_that_takes_years_is_stopped_and_named(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.workspace.git.command._MIN_CPU_S", 1.0)
-    monkeypatch.setattr("bot.workspace.git.command._CPU_PART", 0.0)
+    monkeypatch.setattr("bot.workspace.git.command._CPU_SHARE", 0.0)
     deep = tree.path / "/".join("a" * 100)
     deep.mkdir(parents=True)
     (deep / "file").write_text("x")

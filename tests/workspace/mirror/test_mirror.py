@@ -12,7 +12,16 @@ import pytest
 
 from bot.errors import UserError
 from bot.workspace.git.tree import Tree
-from bot.workspace.mirror.mirror import branches, ensure_mirror, fetch, list_files, push, read_file, resolve, tidy
+from bot.workspace.mirror.mirror import (
+    branches,
+    collect_garbage,
+    ensure_mirror,
+    fetch,
+    list_files,
+    push,
+    read_file,
+    resolve,
+)
 from bot.workspace.mirror.remote import Remote
 from tests.workspace.git_scene import (
     HOSTILE_NAMES,
@@ -188,7 +197,7 @@ async def test_tidying_keeps_what_is_named_and_the_trees_snapshots(scene: Scene,
     tree = Tree(tmp_path / "w", scene.mirror / "worktrees/w")
     (tree.path / "new").write_text("n")
     snapshot = await tree.snapshot()
-    await tidy(scene.mirror)
+    await collect_garbage(scene.mirror)
     (tree.path / "new").unlink()
     await tree.restore(snapshot)
     assert (tree.path / "new").read_text() == "n"

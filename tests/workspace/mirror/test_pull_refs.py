@@ -14,7 +14,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.errors import Refused, Stale, Transient, UserError
-from bot.workspace.mirror.mirror import PushRejected, fetch, push, remote_sha, resolve, tidy
+from bot.workspace.mirror.mirror import PushRejected, collect_garbage, fetch, push, remote_sha, resolve
 from bot.workspace.mirror.pull_refs import drop_head, drop_pull, fetch_head, merge_base, push_onto
 from bot.workspace.mirror.remote import AccessDenied, Remote
 from tests.workspace.git_scene import ENV, Scene, plain, server
@@ -151,7 +151,7 @@ async def test_a_head_is_fetched_and_kept_until_it_is_dropped(scene: Scene, pull
     pull.at(pull.commit("rewritten"))
     await fetch(scene.mirror, scene.remote)
     await pull.fetch(pull.head())
-    await tidy(scene.mirror)
+    await collect_garbage(scene.mirror)
     assert not unnamed(scene.mirror)
     assert await has(scene.mirror, pull.first) and await has(scene.mirror, pull.head())
     for sha in (pull.first, pull.first, pull.head(), "0" * 40):
