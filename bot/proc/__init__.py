@@ -1,6 +1,7 @@
-"""The only place a process starts: argv, an explicit environment and directory, a time limit, bounded output.
-It exists because asyncio's own subprocesses hang while a grandchild holds the pipe (cpython gh-119710);
-here every process of a command is dead when `run` returns, however it ended."""
+"""Starts processes, and nothing else does: argv, an explicit environment and directory, a time limit, bounded output.
+
+asyncio's own subprocesses hang while a grandchild holds the pipe (cpython gh-119710). Here every process of a command
+is dead when `run` returns, however it ended."""
 
 from __future__ import annotations
 
@@ -27,8 +28,9 @@ _UNBOUND = Bounds()
 
 @dataclass(frozen=True, slots=True)
 class ProcResult:
-    """How a command ended. `exit_code` is negative for a signal, None where it never started or can't be killed;
-    `output` and `errors` are head, a marker line and tail where `dropped_bytes` fell between them."""
+    """How a command ended. `exit_code` is negative for a signal, None if it never started or can't be killed.
+
+    `output` and `errors` are head, a marker line and tail if `dropped_bytes` between them were dropped."""
 
     exit_code: int | None
     output: bytes
@@ -37,11 +39,11 @@ class ProcResult:
     timed_out: bool = False
     overflowed: bool = False
     over_memory_mb: int = 0
-    """The limit that its processes together went past, for which they were killed; 0 where they did not."""
+    """The limit of memory for which its processes were killed; 0 if they stayed below it."""
     dropped_bytes: int = 0
     spawn_error: str | None = None
     spawn_errno: int | None = None
-    """Why the system could not start it (errno(3)), where it was the system."""
+    """The errno(3) with which the system could not start it, if there is one."""
 
     @property
     def ended_by_us(self) -> bool:
@@ -60,12 +62,12 @@ async def run(
     merge_stderr: bool = True,
     bounds: Bounds = _UNBOUND,
 ) -> ProcResult:
-    """Run `argv` (never a shell) with exactly `env` and the cookie; stderr joins `output` if `merge_stderr`.
+    """Runs `argv` (never a shell) with exactly `env` and the cookie; stderr joins `output` if `merge_stderr`.
 
-    Nothing it started lives when this returns or is cancelled: its process group and session, their descendants,
-    and whoever carries its cookie or holds its pipes are killed. Only a process that shed all of these escapes,
-    which takes a box to prevent. What can't be started is a `spawn_error`, a command past its time, output or memory a
-    flag; neither raises. It starts on the calling thread, because PR_SET_PDEATHSIG (bubblewrap's `--die-with-parent`)
+    When this returns or is cancelled, all processes that it started are dead: its process group and session, their
+    descendants, and those with its cookie or its pipes. A process without any of these escapes, which only a sandbox
+    prevents. A command that can't be started has a `spawn_error`; one that exceeds its time, output or memory has a
+    flag. Neither raises. It starts on the calling thread, because PR_SET_PDEATHSIG (bubblewrap's `--die-with-parent`)
     fires when the *thread* that started the process ends, prctl(2).
     """
     began = time.monotonic()
@@ -75,7 +77,7 @@ async def run(
         popen = _spawn(bound, cwd, {**env, COOKIE: cookie}, stdin is not None, merge_stderr)
     except (OSError, ValueError) as error:
         number = error.errno if isinstance(error, OSError) else None
-        return ProcResult(None, b"", b"", _ms_since(began), spawn_error=_sentence(error), spawn_errno=number)
+        return ProcResult(None, b"", b"", _ms_since(began), spawn_error=_message(error), spawn_errno=number)
     impose(popen.pid, bounds)
     child = Child(popen, cookie, limit)
     try:
@@ -101,14 +103,16 @@ async def run(
     )
 
 
-def _spawn(argv: Sequence[str], cwd: Path, env: dict[str, str], feed: bool, merge: bool) -> subprocess.Popen[bytes]:
+def _spawn(
+    argv: Sequence[str], cwd: Path, env: dict[str, str], has_stdin: bool, merge: bool
+) -> subprocess.Popen[bytes]:
     if not argv:
         raise ValueError("the command is empty")
     return subprocess.Popen(
         list(argv),
         cwd=cwd,
         env=env,
-        stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
+        stdin=subprocess.PIPE if has_stdin else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if merge else subprocess.PIPE,
         bufsize=0,
@@ -117,7 +121,7 @@ def _spawn(argv: Sequence[str], cwd: Path, env: dict[str, str], feed: bool, merg
     )
 
 
-def _sentence(error: OSError | ValueError) -> str:
+def _message(error: OSError | ValueError) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {os.fsdecode(error.filename)}" if error.filename else error.strerror
     return str(error)
@@ -128,5 +132,5 @@ def _ms_since(began: float) -> int:
 
 
 def base_python() -> Path:
-    """The Python below the bot's own virtual environment: the only one of the two that the sandbox shows."""
+    """The Python on which the bot's virtual environment is based; the sandbox shows this one only."""
     return Path(getattr(sys, "_base_executable", None) or sys.executable).resolve()

@@ -1,5 +1,6 @@
-"""What the kernel itself holds a command to: processor seconds, memory, and the life of who started it.
-The bot's own git reads trees that untrusted code wrote, which can keep it busy for ever or blow it up."""
+"""Limits that the kernel enforces on a command: processor time, memory, and its end with its parent.
+
+The bot's own git reads trees that untrusted code wrote, which can keep it busy forever or exhaust memory."""
 
 from __future__ import annotations
 
@@ -23,10 +24,10 @@ _AFTERWARDS_S = 5
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`cpu_s` seconds of processor time and `memory` bytes of data for each process; None is no limit of ours.
+    """`cpu_s` seconds of processor time and `memory` bytes of data for each process; None is no limit.
 
-    `total_memory_mb` is watched, for all processes together: past it they are killed. Where the machine itself runs
-    out of memory before, the kernel takes them first.
+    `total_memory_mb` limits all processes together, which are killed above it. If the machine itself runs out of memory
+    before, the kernel kills them before others.
     `with_parent`: the kernel kills the command when the thread that started it ends (Linux, PR_SET_PDEATHSIG)."""
 
     cpu_s: float | None = None
@@ -36,7 +37,7 @@ class Bounds:
 
 
 def started_as(argv: Sequence[str], env: Mapping[str, str], bounds: Bounds) -> list[str]:
-    """The argv that runs `argv` bound to its parent. FileNotFoundError where its program is missing, as from Popen."""
+    """The argv that ends with its parent, if `bounds` want it. Raises FileNotFoundError for a missing program."""
     if not bounds.with_parent or not argv or (setpriv := _setpriv()) is None:
         return list(argv)
     if shutil.which(argv[0], path=env.get("PATH", os.defpath)) is None:
@@ -46,25 +47,25 @@ def started_as(argv: Sequence[str], env: Mapping[str, str], bounds: Bounds) -> l
 
 
 def impose(pid: int, bounds: Bounds) -> None:
-    """Give a process that has just been started its limits; its children inherit them. Linux alone has prlimit(2)."""
+    """Sets the limits of a process that has just started; its children inherit them. Only Linux has prlimit(2)."""
     if bounds.total_memory_mb is not None:
-        memory.goes_first(pid)
-    wishes = [
+        memory.kill_first(pid)
+    limits = [
         (resource.RLIMIT_CPU, None if bounds.cpu_s is None else math.ceil(bounds.cpu_s), _AFTERWARDS_S),
         (resource.RLIMIT_DATA, bounds.memory, 0),
     ]
-    for kind, wish, more in wishes:
-        if wish is None or not hasattr(resource, "prlimit"):
+    for kind, limit, more in limits:
+        if limit is None or not hasattr(resource, "prlimit"):
             continue
-        ceiling = resource.getrlimit(kind)[1]  # nobody without privilege may go above it
-        hard = wish + more if ceiling == resource.RLIM_INFINITY else min(wish + more, ceiling)
+        ceiling = resource.getrlimit(kind)[1]  # an unprivileged process can't go above it
+        hard = limit + more if ceiling == resource.RLIM_INFINITY else min(limit + more, ceiling)
         with contextlib.suppress(ProcessLookupError):  # it has ended already
-            resource.prlimit(pid, kind, (min(wish, hard), hard))
+            resource.prlimit(pid, kind, (min(limit, hard), hard))
 
 
 @functools.cache
 def _setpriv() -> str | None:
-    """The program, where it is one that knows the option: util-linux 2.33 and later, not busybox."""
+    """The path of setpriv if it has the option: util-linux 2.33 and later, not busybox."""
     found = shutil.which("setpriv", path=_SYSTEM)
     if found is None:
         return None

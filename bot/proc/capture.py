@@ -1,5 +1,6 @@
-"""What is kept of a command's output: the first and the last bytes of a stream of any length.
-A check may print gigabytes (T32); the bot must neither keep them nor lose the error at the end."""
+"""Captures a command's output: the first and the last bytes of a stream of any length.
+
+A check may print gigabytes (T32); the bot must neither store them nor lose the error at the end."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ _SLACK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class OutputLimit:
-    """How much of a stream is kept, and after how much in all the command is killed; bytes."""
+    """The bytes of a stream that are stored, and the total after which the command is killed."""
 
     head: int = 1 << 20
     tail: int = 1 << 20
@@ -18,7 +19,7 @@ class OutputLimit:
 
 
 class Capture:
-    """Takes chunks in constant memory; `total` counts all of them, `dropped` what fell between head and tail."""
+    """Stores chunks in constant memory; `total` counts all bytes, `dropped` those between head and tail."""
 
     def __init__(self, limit: OutputLimit) -> None:
         self._limit = limit
@@ -28,9 +29,9 @@ class Capture:
 
     def feed(self, chunk: bytes) -> None:
         self.total += len(chunk)
-        room = self._limit.head - len(self._head)
-        self._head += chunk[:room]
-        self._tail += chunk[room:]
+        space = self._limit.head - len(self._head)
+        self._head += chunk[:space]
+        self._tail += chunk[space:]
         if len(self._tail) > self._limit.tail + _SLACK:
             del self._tail[: len(self._tail) - self._limit.tail]
 
@@ -39,7 +40,7 @@ class Capture:
         return max(0, self.total - len(self._head) - self._limit.tail)
 
     def content(self) -> bytes:
-        """Everything, or head and tail with a line between them on how much is missing."""
+        """The whole stream, or head and tail with a line between them that counts the dropped bytes."""
         if not self.dropped:
             return bytes(self._head + self._tail)
         end = self._tail[len(self._tail) - self._limit.tail :]

@@ -1,5 +1,6 @@
-"""A started process on the running event loop: its pipes are read and fed, its end is noticed, its family killed.
-It works on any loop with `add_reader` and in any thread; it needs no child watcher and no signal handler."""
+"""A started process on the running event loop: reads and feeds its pipes, waits for its end, kills its process tree.
+
+It works on any loop with `add_reader` and in any thread, without a child watcher or a signal handler."""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ from bot.proc.process_tree import ProcessTree
 
 _CHUNK = 1 << 16
 _DRAIN_S = 2.0
-_LOOK_S = 0.25
-_LOOK_AGAIN_S = 0.05
-_LOOKING_MOST = 0.1
-"""Of the time, at most, for looks that take long."""
+_MEMORY_POLL_S = 0.25
+_MEMORY_RECHECK_S = 0.05
+_MAX_POLL_SHARE = 0.1
+"""The largest share of the time that measuring memory may take."""
 
 Cause = Literal["exited", "timed_out", "overflowed", "over_memory"]
 
@@ -37,12 +38,12 @@ class Child:
         self._streams = [stream for stream in (popen.stdout, popen.stderr) if stream is not None]
         self._pidfd: int | None = None
         self._gone = False
-        self._family = ProcessTree(popen, cookie, frozenset(os.fstat(s.fileno()).st_ino for s in self._streams))
-        self._offered: frozenset[int] = frozenset()
+        self._tree = ProcessTree(popen, cookie, frozenset(os.fstat(s.fileno()).st_ino for s in self._streams))
+        self._oom_marked: frozenset[int] = frozenset()
         self.output, self.errors = Capture(limit), Capture(limit)
 
     def serve(self, stdin: bytes | None) -> None:
-        """Begin to read, to feed `stdin`, and to wait for the end."""
+        """Begins to read, to feed `stdin`, and to wait for the end."""
         for stream, capture in ((self._popen.stdout, self.output), (self._popen.stderr, self.errors)):
             if stream is not None:
                 os.set_blocking(stream.fileno(), False)
@@ -58,7 +59,9 @@ class Child:
             self._loop.add_reader(self._pidfd, self._exited, self._pidfd)
 
     async def ended(self, timeout_s: float, memory_mb: int | None = None) -> Cause:
-        """Why it is over; the process itself may still live. Of `memory_mb` the whole family may use no more."""
+        """Waits for the end or a limit and returns the cause; the process itself may still live.
+
+        `memory_mb` limits the memory of its whole process tree."""
         timer = self._loop.call_later(timeout_s, self._end, "timed_out")
         watch = None if memory_mb is None else self._loop.create_task(self._watch_memory(memory_mb))
         try:
@@ -69,54 +72,54 @@ class Child:
                 watch.cancel()
 
     async def _watch_memory(self, megabytes: int) -> None:
-        """Look now and then, never on the event loop, until it is too much. What is over in a moment costs nothing.
+        """Measures the memory repeatedly, never on the event loop, until it is above the limit.
 
-        Too much must be seen twice: a child between vfork and exec shows all of its parent's memory as its own."""
-        pause, seen = _LOOK_S, False
+        Two measurements must be above it: a child between vfork and exec shows its parent's memory as its own."""
+        pause, was_over = _MEMORY_POLL_S, False
         while True:
             await asyncio.sleep(pause)
             began = self._loop.time()
             over = False
-            with contextlib.suppress(OSError, RuntimeError):  # no descriptor or thread is left now: look later
+            with contextlib.suppress(OSError, RuntimeError):  # no free descriptor or thread: measure later
                 over = await self._exceeds(megabytes)
-            if over and seen:
+            if over and was_over:
                 self._end("over_memory")
                 return
             took = self._loop.time() - began
-            pause, seen = _LOOK_AGAIN_S if over else min(1.0, max(_LOOK_S, took / _LOOKING_MOST)), over
+            pause, was_over = _MEMORY_RECHECK_S if over else min(1.0, max(_MEMORY_POLL_S, took / _MAX_POLL_SHARE)), over
 
     async def _exceeds(self, megabytes: int) -> bool:
         found: list[bool] = []
 
         def look() -> None:
-            pids = self._family.living()
-            for pid in frozenset(pids) - self._offered:
-                memory.goes_first(pid)  # it may have been born before its parent was offered
-            self._offered = frozenset(pids)
-            found.append(memory.exceed(pids, megabytes))
+            pids = self._tree.living()
+            for pid in frozenset(pids) - self._oom_marked:
+                memory.kill_first(pid)  # it may have started before its parent was marked
+            self._oom_marked = frozenset(pids)
+            found.append(memory.exceeds(pids, megabytes))
 
         await _in_thread(self._loop, look)
         return found[0]
 
     async def kill(self) -> None:
-        """Kill the whole family and collect the exit code; a cancellation takes effect only when that is done."""
+        """Kills the whole process tree and collects the exit code; a cancellation takes effect after that."""
         cancelled = False
-        if not self._gone and self._family.strike():
-            # the first blow has fallen; waiting for deaths and looking again must not hold up the loop
-            slain = _in_thread(self._loop, self._family.exterminate)
-            while not slain.done():
+        if not self._gone and self._tree.kill_living():
+            # all known processes are killed; waiting for their end and looking again must not block the loop
+            killed = _in_thread(self._loop, self._tree.kill_until_gone)
+            while not killed.done():
                 try:
-                    await asyncio.shield(slain)
+                    await asyncio.shield(killed)
                 except asyncio.CancelledError:
                     cancelled = True
-            slain.result()
+            killed.result()
         self._gone = True
         self._popen.poll()
         if cancelled:
             raise asyncio.CancelledError
 
     async def drain(self) -> None:
-        """Read what is left in the pipes; bounded, as somebody out of reach may hold them."""
+        """Reads the rest of the pipes, for a limited time, as an escaped process may hold them open."""
         await asyncio.wait({self._eof}, timeout=_DRAIN_S)
 
     def close(self) -> None:
@@ -157,9 +160,9 @@ class Child:
         try:
             rest = rest[os.write(stream.fileno(), rest[:_CHUNK]) :] if rest else rest
         except BlockingIOError:
-            pass  # the pipe is full: again when there is room
+            pass  # the pipe is full: again when there is space
         except BrokenPipeError:
-            rest = rest[:0]  # it does not want the rest, which is its right
+            rest = rest[:0]  # the process has closed its stdin
         if rest:
             self._loop.add_writer(stream.fileno(), self._feed, stream, rest)
         else:
@@ -181,7 +184,7 @@ class Child:
 
 
 def _in_thread(loop: asyncio.AbstractEventLoop, work: Callable[[], object]) -> asyncio.Future[None]:
-    """Run it in a thread of its own, as the loop's shared ones may all be busy."""
+    """Runs `work` in a thread of its own, as the loop's shared threads may all be busy."""
     done: asyncio.Future[None] = loop.create_future()
 
     def settle(error: BaseException | None) -> None:

@@ -1,5 +1,6 @@
-"""How much memory processes use together, and who is to go first where the machine has none left (T28).
-A limit per process bounds no sum, and it hinders programs that reserve far more than they ever use."""
+"""The memory that processes use together, and which of them the kernel kills first when it runs out (T28).
+
+A limit per process does not limit the sum, and hinders programs that reserve more than they use."""
 
 from __future__ import annotations
 
@@ -15,37 +16,37 @@ _SHARE = re.compile(rb"^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+) kB", re.MULTILIN
 
 
 def is_counted() -> bool:
-    """Whether this system reports what a process uses; elsewhere no sum can be held to a limit."""
+    """Whether this system reports the memory of a process; elsewhere the sum cannot be limited."""
     return Path("/proc/self/status").exists()
 
 
-def exceed(pids: Iterable[int], megabytes: int) -> bool:
-    """Whether the processes hold more than that together.
+def exceeds(pids: Iterable[int], megabytes: int) -> bool:
+    """Whether the processes together use more than that.
 
-    Pages of files do not count, since the kernel can drop them; what is reserved and never touched does not either.
-    A page that several processes share, as after a fork, counts once."""
+    Pages of files do not count, since the kernel can drop them, nor does reserved memory that was never touched. A page
+    that several processes share, as after a fork, counts once."""
     limit = megabytes << 10
-    held = {pid: _held(pid) for pid in pids}
-    if sum(held.values()) <= limit:
+    used = {pid: _used(pid) for pid in pids}
+    if sum(used.values()) <= limit:
         return False
-    # the kernel walks all pages to divide them among those who share them: some 6 ms for each GiB
-    return sum(min(full, _share(pid, full)) for pid, full in held.items()) > limit
+    # the kernel reads all pages to divide the shared ones: about 6 ms for each GiB
+    return sum(min(full, _share(pid, full)) for pid, full in used.items()) > limit
 
 
-def goes_first(pid: int) -> None:
-    """Let the kernel kill the process, and those that it will start, before any other where memory runs out."""
+def kill_first(pid: int) -> None:
+    """Makes the kernel kill the process and its children before any other when memory runs out."""
     with contextlib.suppress(OSError):  # it has ended, or is another user's
         Path(f"/proc/{pid}/oom_score_adj").write_bytes(b"1000")
 
 
-def _held(pid: int) -> int:
-    """Kilobytes, with shared ones in full."""
+def _used(pid: int) -> int:
+    """The process's kilobytes, with shared pages in full."""
     status = read(f"/proc/{pid}/status")
     return _sum(_OWN.findall(status) or _ALL.findall(status))
 
 
 def _share(pid: int, otherwise: int) -> int:
-    """Kilobytes, each shared page divided by the number of its sharers; `otherwise` where that is not known."""
+    """The process's kilobytes, each shared page divided by its users; `otherwise` if that is not known."""
     found = _SHARE.findall(read(f"/proc/{pid}/smaps_rollup"))
     return _sum(found) if found else otherwise
 
@@ -55,7 +56,7 @@ def _sum(numbers: Iterable[bytes]) -> int:
 
 
 def read(path: str) -> bytes:
-    """A file of /proc, or nothing where its process is gone or another user's."""
+    """The content of a file of /proc; b"" if its process is gone or another user's."""
     try:
         fd = os.open(path, os.O_RDONLY)
     except OSError:

@@ -1,5 +1,6 @@
-"""Finding and killing every process that a command started, also those that tried to get away.
-Killing the process group alone leaves what forked twice and called setsid (T26), so /proc is read as well."""
+"""Finds and kills every process that a command started, also those that left its process group.
+
+A process that forked twice and called setsid survives the end of the group (T26), so /proc is read as well."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ from pathlib import Path
 from bot.proc.memory import read
 
 COOKIE = "MENDBOT_PROC"
-"""The variable by which a command's processes are known after they left its group, session and parent."""
+"""The variable that identifies a command's processes after they left its group, session and parent."""
 
 _PROC = Path("/proc")
-_PATIENCE_S = 2.0
+_KILL_TIMEOUT_S = 2.0
 _PASS_S = 0.1
 
 
@@ -34,63 +35,66 @@ class _Stat:
 
 
 class ProcessTree:
-    """A started process, its group and session, who carries its cookie or holds its pipes, and all their children.
+    """A started process, its group and session, the processes with its cookie or its pipes, and all their children.
 
-    The first process must not be reaped by others: while it is a zombie its pid, and so its group's, is not reused."""
+    Nothing else may reap the first process: while it is a zombie, its pid and its group's are not reused."""
 
     def __init__(self, root: subprocess.Popen[bytes], cookie: str, pipes: frozenset[int]) -> None:
         self._root = root
         self._cookie = f"{COOKIE}={cookie}".encode()
         self._pipes = frozenset(f"pipe:[{inode}]" for inode in pipes)
         self._known: set[tuple[int, int]] = set()
-        self._struck: list[int] = []
-        self._strangers: frozenset[tuple[int, int]] = frozenset()
+        self._killed: list[int] = []
+        self._foreign: frozenset[tuple[int, int]] = frozenset()
 
-    def strike(self) -> bool:
-        """Kill, once and without waiting, all that live now; whether there was any."""
+    def kill_living(self) -> bool:
+        """Kills all living processes, once and without waiting; returns whether there was any."""
         if not _PROC.is_dir():  # not Linux: the group is all we can know
-            return self._strike_group()
-        self._struck = self._living()
-        for pid in self._struck:
+            return self._kill_group()
+        self._killed = self._living()
+        for pid in self._killed:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        return bool(self._struck)
+        return bool(self._killed)
 
-    def _strike_group(self) -> bool:
+    def _kill_group(self) -> bool:
         if self._root.poll() is not None:
             return False
         os.killpg(self._root.pid, signal.SIGKILL)
         return True
 
-    def exterminate(self) -> None:
-        """After a first strike, go on until none is left; about two seconds at most, as one in the kernel's hands can
-        take longer than anybody should wait."""
-        deadline = time.monotonic() + _PATIENCE_S
-        while self._struck and time.monotonic() < deadline:
-            _await_deaths(self._struck, time.monotonic() + _PASS_S)
-            self.strike()
+    def kill_until_gone(self) -> None:
+        """Kills again, after a first `kill_living`, until none is left; for two seconds at most.
+
+        A process in an uninterruptible system call can take longer."""
+        deadline = time.monotonic() + _KILL_TIMEOUT_S
+        while self._killed and time.monotonic() < deadline:
+            _wait_for_end(self._killed, time.monotonic() + _PASS_S)
+            self.kill_living()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._root.wait(max(0.0, deadline - time.monotonic()))
 
     def living(self) -> list[int]:
-        """Who lives now, for whoever looks often: a stranger is asked only once who it is. Any thread may ask."""
+        """The pids of the living processes; fast when called often, as a foreign process is examined once.
+
+        Any thread may call it."""
         table = _processes(self._root.pid)
-        mine = self._members(table, self._strangers)
-        self._strangers = frozenset((pid, stat.born) for pid, stat in table.items() if pid not in mine)
-        return [pid for pid in mine if not table[pid].dead]
+        members = self._members(table, self._foreign)
+        self._foreign = frozenset((pid, stat.born) for pid, stat in table.items() if pid not in members)
+        return [pid for pid in members if not table[pid].dead]
 
     def _living(self) -> list[int]:
         table = _processes(self._root.pid)
-        mine = self._members(table)
-        self._known |= {(pid, table[pid].born) for pid in mine}
-        for pid in mine:
-            # as pid 1 of a container, or a subreaper, we inherit the orphans and must collect them
+        members = self._members(table)
+        self._known |= {(pid, table[pid].born) for pid in members}
+        for pid in members:
+            # as pid 1 of a container, or a subreaper, we inherit the orphans and must reap them
             if table[pid].dead and table[pid].parent == os.getpid() and pid != self._root.pid:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, os.WNOHANG)
-        return [pid for pid in mine if not table[pid].dead]
+        return [pid for pid in members if not table[pid].dead]
 
-    def _members(self, table: dict[int, _Stat], strangers: frozenset[tuple[int, int]] = frozenset()) -> set[int]:
+    def _members(self, table: dict[int, _Stat], foreign: frozenset[tuple[int, int]] = frozenset()) -> set[int]:
         root = self._root.pid
         since = table[root].born if root in table else 0
         direct = {
@@ -98,17 +102,17 @@ class ProcessTree:
             for pid, stat in table.items()
             if pid == root or root in (stat.group, stat.session) or (pid, stat.born) in self._known
         }
-        mine = _with_children(table, direct)
-        away = {
+        members = _with_children(table, direct)
+        escaped = {
             pid
             for pid, stat in table.items()
-            if pid not in mine
-            and (pid, stat.born) not in strangers
+            if pid not in members
+            and (pid, stat.born) not in foreign
             and stat.born >= since
             and not stat.dead
             and (self._marked(pid) or self._holds_pipe(pid, stat))
         }
-        return _with_children(table, mine | away) - {os.getpid()}
+        return _with_children(table, members | escaped) - {os.getpid()}
 
     def _marked(self, pid: int) -> bool:
         return self._cookie in read(f"/proc/{pid}/environ").split(b"\0")
@@ -123,7 +127,7 @@ class ProcessTree:
 
 
 def _with_children(table: dict[int, _Stat], pids: set[int]) -> set[int]:
-    """These and all that descend from them."""
+    """These processes and all their descendants."""
     found = fresh = pids
     while fresh:
         fresh = {pid for pid, stat in table.items() if stat.parent in fresh and pid not in found}
@@ -132,12 +136,13 @@ def _with_children(table: dict[int, _Stat], pids: set[int]) -> set[int]:
 
 
 _births: dict[tuple[int, int], int] = {}
-"""When each process of the last look was born, by pid and the inode of its directory, which no later process has."""
+"""When each process of the last reading started, by pid and the inode of its directory, which is unique."""
 
 
 def _processes(root: int) -> dict[int, _Stat]:
-    """What runs on this machine, without what is known to be older than `root` and so cannot be its family: each look
-    reads but what is new since the one before."""
+    """The processes of this machine, without those older than `root`, which it cannot have started.
+
+    Each reading examines only the processes that are new since the last one."""
     global _births
     table: dict[int, _Stat] = {}
     if not _PROC.is_dir():
@@ -162,13 +167,13 @@ def _stat(pid: int) -> _Stat | None:
     if not data:
         return None
     state, parent, group, session, *rest = data[data.rindex(b")") + 2 :].split()
-    # a leader whose thread ended while others run shows Z too, and is very much alive
+    # a leader whose thread ended while others run shows Z too, and is alive
     dead = state in (b"Z", b"X") and int(rest[13]) <= 1
     return _Stat(dead, int(parent), int(group), int(session), int(rest[15]))
 
 
-def _await_deaths(pids: list[int], deadline: float) -> None:
-    """Return when all have ended, or at the deadline (monotonic seconds)."""
+def _wait_for_end(pids: list[int], deadline: float) -> None:
+    """Returns when all have ended, or at the deadline (monotonic seconds)."""
     watch = select.poll()
     waiting = 0
     with contextlib.ExitStack() as opened:
@@ -178,7 +183,7 @@ def _await_deaths(pids: list[int], deadline: float) -> None:
                 opened.callback(os.close, pidfd)
                 watch.register(pidfd, select.POLLIN)
                 waiting += 1
-        while waiting > 0 and (left := deadline - time.monotonic()) > 0:
-            for pidfd, _ in watch.poll(left * 1000):
+        while waiting > 0 and (remaining := deadline - time.monotonic()) > 0:
+            for pidfd, _ in watch.poll(remaining * 1000):
                 watch.unregister(pidfd)
                 waiting -= 1
