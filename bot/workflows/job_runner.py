@@ -38,7 +38,7 @@ def guarded(kind: str, advance: Advance, fail: Fail) -> JobStep:
     A job never ends unrecorded: where `fail` raises, it is called once more without clearing up. Where that raises too,
     the job is tried again later."""
     log = get_logger().bind(job=kind)
-    messages("en")  # read now: a machine without a free descriptor could not read the words for that
+    messages("en")  # read now: a machine without a free descriptor could not read the message of that error
 
     async def step(args: JobArgs, faults: int) -> StepResult:
         try:

@@ -27,7 +27,7 @@ log = get_logger()
 
 
 class NotYet(Exception):
-    """The run cannot go on now; it is asked again after `wait_s`."""
+    """The run cannot continue now; it is tried again after `wait_s`."""
 
     def __init__(self, wait_s: float) -> None:
         super().__init__(wait_s)
@@ -35,7 +35,7 @@ class NotYet(Exception):
 
 
 async def _always(*_: object) -> None:
-    """For kinds whose runs never have to wait."""
+    """Raises nothing: for kinds whose runs are never paused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class RunKind(Generic[RowT, StateT, ActionT]):
     settle: Callable[[Context, RowT, StateT], Awaitable[None]]
     """Records the end of a run that was asked to stop."""
     publish: Callable[[Context, RowT], Awaitable[None]]
-    """Brings GitHub to this version of the run."""
+    """Publishes this version of the run on GitHub."""
     may_go_on: Callable[[Context, RowT, StateT], Awaitable[None]] = _always
     """Raises NotYet where somebody paused the run."""
 
@@ -106,7 +106,7 @@ async def fail_run(context: Context, kind: AnyKind, run_id: str, stop: Explained
 
 
 async def settle_run(context: Context, kind: AnyKind, run_id: str) -> None:
-    """End a run that somebody asked to stop; waits until whoever works on it has let go."""
+    """End a run that somebody asked to stop; waits until its worker has released it."""
     await _end(context, kind, run_id, lambda row, state: kind.settle(context, row, state))
 
 
@@ -121,7 +121,7 @@ async def _end(context: Context, kind: AnyKind, run_id: str, end: Callable[[Any,
 
 
 async def enqueue_run(context: Context, kind: AnyKind, run_id: str, place: str) -> None:
-    """Have a run that is stored worked on, and published."""
+    """Enqueue the job of a stored run, and publish the run."""
     await context.enqueue(kind.job(run_id, place))
     context.wake[kind.publisher].set()
 

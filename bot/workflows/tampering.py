@@ -34,8 +34,8 @@ async def check_weakened_tests(
 
 
 async def weakened_tests_reason(git_dir: Path, before: str, after: str) -> Reason | None:
-    """Why what changed between two commits teaches nothing, whoever made it: tests or checks lost their force, and a
-    check may pass for that alone. None where it may have resolved what failed."""
+    """Why nothing is learned from a change between two commits: it weakens tests or checks, and a check may pass for
+    that alone. None for any other change."""
     paths = [change.path for change in await changed_paths(git_dir, before, after) if not change.binary]
     return weakened_refusal(await asyncio.to_thread(weakened, await file_texts(git_dir, before, after, paths)))
 

@@ -15,34 +15,34 @@ from bot.workflows.job_runner import MAX_FAULTS, MAX_WAIT_S, backoff_s, guarded,
 from tests.machine import PATIENCE_S
 
 
-class Grave:
-    """Where jobs are buried; `trouble` is raised by the next burials, in turn."""
+class FailRecorder:
+    """Records how a job is failed; its next calls raise `errors`, in turn."""
 
-    def __init__(self, *trouble: Exception) -> None:
-        self._trouble = list(trouble)
+    def __init__(self, *errors: Exception) -> None:
+        self._errors = list(errors)
         self.tried: list[bool] = []
         self.stop: ExplainedStop | None = None
 
     async def __call__(self, args: JobArgs, stop: ExplainedStop, tidy: bool) -> None:
         self.tried.append(tidy)
-        if self._trouble:
-            raise self._trouble.pop(0)
+        if self._errors:
+            raise self._errors.pop(0)
         self.stop = stop
 
 
-async def step(error: Exception | None, grave: Grave, faults: int = 0) -> StepResult:
+async def step(error: Exception | None, failed: FailRecorder, faults: int = 0) -> StepResult:
     async def advance(args: JobArgs) -> StepResult:
         if error is not None:
             raise error
         return StepResult(done=False)
 
-    return await guarded("fix", advance, grave)({"run_id": "run-1"}, faults)
+    return await guarded("fix", advance, failed)({"run_id": "run-1"}, faults)
 
 
 async def test_what_goes_well_is_passed_on() -> None:
-    grave = Grave()
-    assert await step(None, grave) == StepResult(done=False)
-    assert grave.tried == []
+    failed = FailRecorder()
+    assert await step(None, failed) == StepResult(done=False)
+    assert failed.tried == []
 
 
 @pytest.mark.parametrize(
@@ -56,27 +56,27 @@ async def test_what_goes_well_is_passed_on() -> None:
     ],
 )
 async def test_what_cannot_pass_ends_the_job_with_its_reason(error: Exception, reason: str, said: str) -> None:
-    grave = Grave()
-    assert await step(error, grave) == StepResult(done=True)
-    assert grave.stop is not None and grave.stop.reason == reason
-    assert said in english(grave.stop.details)
+    failed = FailRecorder()
+    assert await step(error, failed) == StepResult(done=True)
+    assert failed.stop is not None and failed.stop.reason == reason
+    assert said in english(failed.stop.details)
 
 
 async def test_a_bug_of_ours_does_not_publish_its_words() -> None:
-    grave = Grave()
-    await step(RuntimeError("token ghs_something"), grave)
-    assert "ghs_" not in str(grave.stop)
+    failed = FailRecorder()
+    await step(RuntimeError("token ghs_something"), failed)
+    assert "ghs_" not in str(failed.stop)
 
 
 async def test_a_passing_fault_is_waited_out_and_counts() -> None:
-    grave = Grave()
-    assert await step(Transient("GitHub is down"), grave, faults=2) == StepResult(done=False, fault=True, wait_s=8)
-    assert grave.tried == []
+    failed = FailRecorder()
+    assert await step(Transient("GitHub is down"), failed, faults=2) == StepResult(done=False, fault=True, wait_s=8)
+    assert failed.tried == []
 
 
 async def test_the_other_side_may_ask_for_a_longer_wait() -> None:
-    assert (await step(Transient("rate limit", retry_after_s=1800), Grave())).wait_s == 1800
-    assert (await step(Transient("rate limit", retry_after_s=0.1), Grave())).wait_s == 2
+    assert (await step(Transient("rate limit", retry_after_s=1800), FailRecorder())).wait_s == 1800
+    assert (await step(Transient("rate limit", retry_after_s=0.1), FailRecorder())).wait_s == 2
 
 
 def test_waits_double_up_to_two_minutes_however_many_there_were() -> None:
@@ -85,40 +85,40 @@ def test_waits_double_up_to_two_minutes_however_many_there_were() -> None:
 
 async def test_ten_minutes_of_github_being_down_end_no_job() -> None:
     waited, faults = 0.0, 0
-    while not (outcome := await step(Transient("503"), Grave(), faults)).done:
+    while not (outcome := await step(Transient("503"), FailRecorder(), faults)).done:
         waited, faults = waited + outcome.wait_s, faults + 1
     assert faults == MAX_FAULTS - 1
     assert waited > 3600
 
 
 async def test_what_never_passes_is_given_up_in_the_end() -> None:
-    grave = Grave()
-    assert (await step(Transient("503"), grave, faults=MAX_FAULTS - 1)).done
-    assert grave.stop is not None and grave.stop.reason == "gave_up"
+    failed = FailRecorder()
+    assert (await step(Transient("503"), failed, faults=MAX_FAULTS - 1)).done
+    assert failed.stop is not None and failed.stop.reason == "gave_up"
 
 
 async def test_a_job_that_cannot_be_cleared_up_is_buried_all_the_same() -> None:
-    grave = Grave(OSError("the worktree resists"))
-    assert await step(UserError("no"), grave) == StepResult(done=True)
-    assert grave.tried == [True, False]
-    assert grave.stop is not None and grave.stop.reason == "refused"
+    failed = FailRecorder(OSError("the worktree resists"))
+    assert await step(UserError("no"), failed) == StepResult(done=True)
+    assert failed.tried == [True, False]
+    assert failed.stop is not None and failed.stop.reason == "refused"
 
 
 async def test_a_job_that_cannot_be_buried_at_all_is_taken_up_again_later() -> None:
-    grave = Grave(Transient("the disk is full"), Transient("the disk is full"))
-    outcome = await step(UserError("no"), grave, faults=1)
+    failed = FailRecorder(Transient("the disk is full"), Transient("the disk is full"))
+    outcome = await step(UserError("no"), failed, faults=1)
     assert (outcome.done, outcome.fault, outcome.wait_s) == (False, True, 4)
 
 
 async def test_a_cancelled_job_is_not_buried() -> None:
-    grave = Grave()
+    failed = FailRecorder()
 
     async def advance(args: JobArgs) -> StepResult:
         raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
-        await guarded("fix", advance, grave)({}, 0)
-    assert grave.tried == []
+        await guarded("fix", advance, failed)({}, 0)
+    assert failed.tried == []
 
 
 async def test_a_loop_survives_passing_faults_and_bugs(monkeypatch: pytest.MonkeyPatch) -> None:

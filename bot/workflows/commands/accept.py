@@ -17,7 +17,7 @@ from bot.workflows.commands.types import CommandRequest, command_id
 from bot.workflows.context import Context
 
 MAX_PER_HOUR = 60
-"""Commands of one person in one repository; nobody who works by hand reaches that."""
+"""Commands of one person in one repository; work by hand does not reach that."""
 
 log = get_logger()
 

@@ -1,5 +1,5 @@
-"""`/mendbot group`: who is in an issue's group and why, and changing it. A run whose group changes is stopped, and its
-issues begin anew in the groups that people chose."""
+"""`/mendbot group`: shows an issue's group with the reasons, and changes it. A run whose group changes is stopped, and
+its issues are grouped again as people chose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bot.workflows.runs.request import cancel_run, make_candidate
 
 MAX_TOGETHER = 50
 _SETTLING_MS = 1_000
-"""How long issues that change their group wait: all of them wait before the first is grouped."""
+"""The quiet period of issues that change their group, so that all are queued before the first is grouped."""
 
 
 class _Group(Model):
@@ -44,11 +44,11 @@ async def group(context: Context, call: CommandCall) -> CommandResult:
         case "show":
             return await _show(context, call, row)
         case "split":
-            return await _apart(context, call, row, (call.number,))
+            return await _separate(context, call, row, (call.number,))
         case "remove":
-            return await _apart(context, call, row, call.command.issues or (call.number,))
+            return await _separate(context, call, row, call.command.issues or (call.number,))
         case _:
-            return await _together(context, call, row)
+            return await _join(context, call, row)
 
 
 async def _show(context: Context, call: CommandCall, row: RunRow | None) -> CommandResult:
@@ -80,8 +80,8 @@ async def _waiting(context: Context, call: CommandCall) -> tuple[Issue, ...]:
     return tuple(issue.model_copy(update={"title": context.mask(issue.title)}) for issue in found)
 
 
-async def _apart(context: Context, call: CommandCall, row: RunRow | None, numbers: Sequence[int]) -> CommandResult:
-    """Each of these gets a run of its own."""
+async def _separate(context: Context, call: CommandCall, row: RunRow | None, numbers: Sequence[int]) -> CommandResult:
+    """Give each of these issues a run of its own."""
     known = row.spec.issues if row is not None else await _waiting(context, call)
     now = _Group(run=row.id if row else "", known=tuple(issue.number for issue in known))
     first = await begin_once(context, call, now)
@@ -93,15 +93,15 @@ async def _apart(context: Context, call: CommandCall, row: RunRow | None, number
     for number in numbers:
         await context.stores.threads.pin(call.repo, [number], f"alone-{number}")
     if row is not None and len(row.spec.issues) > 1:
-        await _again(context, call, row)
+        await _regroup(context, call, row)
     context.wake[Loop.GROUPING].set()
     verb = call.command.args[0]
     others = [number for number in first.known if number != call.number] if verb == "split" else numbers
     return CommandResult(True, done_reply(f"group {verb}", _facts(others), call.language))
 
 
-async def _together(context: Context, call: CommandCall, row: RunRow | None) -> CommandResult:
-    """These issues join this one's group, their runs being stopped where they have one."""
+async def _join(context: Context, call: CommandCall, row: RunRow | None) -> CommandResult:
+    """Let these issues join this one's group; their own runs are stopped."""
     own, stopped = await _to_join(context, call, row)
     more = [number for number in call.command.issues if number not in own]
     members = [*own, *more]
@@ -118,11 +118,11 @@ async def _together(context: Context, call: CommandCall, row: RunRow | None) -> 
     for number in {*more, call.number}:
         await client.add_labels(number, [call.policy.trigger_label])
     for other in stopped:
-        await _again(context, call, other)
+        await _regroup(context, call, other)
     held = {issue.number for other in stopped for issue in other.spec.issues}
     for number in (one for one in members if one not in held):
         if await context.stores.runs.open_run(call.repo, number) is not None:
-            continue  # begun again: it was grouped meanwhile
+            continue  # after a crash: it was grouped meanwhile
         await make_candidate(context, queued_issue(call, number, quiet_ms=_SETTLING_MS))
     context.wake[Loop.GROUPING].set()
     return CommandResult(True, done_reply("group add", _facts(sorted(members)), call.language))
@@ -130,7 +130,7 @@ async def _together(context: Context, call: CommandCall, row: RunRow | None) -> 
 
 async def _to_join(context: Context, call: CommandCall, row: RunRow | None) -> tuple[list[int], list[RunRow]]:
     """The group as it is before more issues join it, and the runs that are to be stopped for that."""
-    own = [issue.number for issue in row.spec.issues] if row is not None else await _mates(context, call)
+    own = [issue.number for issue in row.spec.issues] if row is not None else await _waiting_group(context, call)
     runs = [row.id] if row is not None else []
     for number in call.command.issues:
         found = await context.stores.runs.open_run(call.repo, number)
@@ -141,7 +141,8 @@ async def _to_join(context: Context, call: CommandCall, row: RunRow | None) -> t
 
 
 async def _number_refusal(context: Context, call: CommandCall, number: int) -> CommandResult | None:
-    """To GitHub a pull request is an issue, too: whether a number is one only its own route tells."""
+    """The refusal of an issue or of a pull request. GitHub lists a pull request as an issue, too, so its own route is
+    asked."""
     refusal = await issue_refusal(context, call, number)
     if refusal is not None or number == call.number:
         return refusal
@@ -152,16 +153,16 @@ async def _number_refusal(context: Context, call: CommandCall, number: int) -> C
     return refused(call, "not_an_issue", number=number)
 
 
-async def _mates(context: Context, call: CommandCall) -> list[int]:
-    """This issue, with those that wait beside it because people put them together."""
+async def _waiting_group(context: Context, call: CommandCall) -> list[int]:
+    """This issue, and the waiting issues that people grouped with it."""
     waiting = [issue.number for issue in await _waiting(context, call)]
     pins = await context.stores.threads.pins(call.repo, [*waiting, call.number])
     own = pins.get(call.number)
     return sorted({call.number, *(number for number in waiting if own is not None and pins.get(number) == own)})
 
 
-async def _again(context: Context, call: CommandCall, row: RunRow) -> None:
-    """Stop the run; all its issues wait to be grouped anew."""
+async def _regroup(context: Context, call: CommandCall, row: RunRow) -> None:
+    """Stop the run; all its issues wait to be grouped again."""
     numbers = [issue.number for issue in row.spec.issues]
     await cancel_run(context, row, make_reason("stop.regrouped", by=call.by), released=numbers, quiet_ms=_SETTLING_MS)
 

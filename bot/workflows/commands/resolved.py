@@ -1,4 +1,4 @@
-"""`/mendbot resolved`: records in a person's words how the thread's failures were fixed (REQ-RA-311)."""
+"""`/mendbot resolved`: records a person's text on how the thread's failures were fixed (REQ-RA-311)."""
 
 from __future__ import annotations
 

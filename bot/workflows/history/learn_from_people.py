@@ -136,7 +136,7 @@ async def _learn_from_closed_issues(
 
 def unfixed(state: RunState) -> Mapping[str, tuple[str, ...]]:
     """What a failed run leaves in the repository, by stage: what its base showed, and what its last attempt showed in a
-    stage to which the base never came. What only the attempts brought is nobody else's to resolve."""
+    stage to which the base never came. Errors that only the attempts made are left out."""
     left: dict[str, tuple[str, ...]] = {}
     on_base = {step.stage for step in state.baseline.steps} if state.baseline else set()
     if state.baseline and not state.baseline.passed and state.states:
