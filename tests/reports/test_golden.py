@@ -82,7 +82,7 @@ def test_comment(name: str, language: Language, view: Callable[..., RunView]) ->
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", PULLS)
 def test_pull_request(name: str, language: Language, view: Callable[..., RunView]) -> None:
-    title, body = pull_title(view(name)), pull_body(view(name), language)
+    title, body = pull_title(view(name), language), pull_body(view(name), language)
     compare(f"pull-{name}.{language}.md", f"{title}\n\n{body}\n")
 
 

@@ -180,6 +180,7 @@ def test_a_session_has_a_title_of_its_own_and_closes_no_issue(view: Callable[[st
     assert commit_message(brief).startswith("Count from 1\n\nMade by")
     empty = told.model_copy(update={"task": " \n---\n", "key": ""})
     assert pull_title(empty) == "Change by Mendbot (fix-7f3a9c)"
+    assert pull_title(empty, "ko") == "Mendbot의 변경 (fix-7f3a9c)"
 
 
 def test_details_that_begin_with_a_path_keep_its_case(view: Callable[[str], RunView]) -> None:

@@ -59,7 +59,7 @@ def status_answer(
     paused = t(language, "status.paused", by=inline_code(paused_by, 60)) if paused_by is not None else ""
     if not any(parts):
         parts = [t(language, "nothing.paused") if paused else _nothing(label, language)]
-    return page([paused, *parts])
+    return page([paused, *parts], language)
 
 
 def _nothing(label: str, language: Language) -> str:
@@ -101,7 +101,7 @@ def explain_answer(
     failing checks. Logs in both must be redacted already."""
     parts = _explained(run, language) if run is not None else []
     parts += [pull_failures(pull, language)] if pull is not None else []
-    return page(parts) if any(parts) else _nothing(label, language)
+    return page(parts, language) if any(parts) else _nothing(label, language)
 
 
 def _explained(run: RunView, language: Language) -> list[str]:
@@ -144,7 +144,7 @@ def history_answer(path: str, found: Sequence[KnownError], language: Language = 
     if not found:
         return t(language, "history.nothing", path=name)
     items = within((known_item(known, repo, language, matches=False) for known in found[:_KNOWN]), _ROOM)
-    return page([t(language, "history", path=name), bullets(items, len(found), language)])
+    return page([t(language, "history", path=name), bullets(items, len(found), language)], language)
 
 
 def group_answer(
@@ -167,7 +167,7 @@ def group_answer(
         parts = [t(language, "group.waiting"), told, t(language, "group.how")]
     else:
         parts = [t(language, "group.none", label=inline_code(label, 60))]
-    return page([*parts, _pins(apart, together, language)])
+    return page([*parts, _pins(apart, together, language)], language)
 
 
 def _group_of(run: RunView, language: Language) -> list[str]:

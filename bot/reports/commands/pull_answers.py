@@ -8,8 +8,8 @@ from bot.model.reasons import listed
 from bot.reports.format.markdown import escape, table, within
 from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.locale.catalog import duration, t
-from bot.reports.locale.reasons import named_reason, reason_text
-from bot.reports.pulls.failures import VERDICTS, commit_link, failures_list
+from bot.reports.locale.reasons import reason_text
+from bot.reports.pulls.failures import VERDICTS, commit_link, failures_list, named_reason
 from bot.reports.pulls.unchecked_heads import ending
 from bot.reports.runs.validation import EVIDENCE_LINES, how_it_ended
 
@@ -95,11 +95,15 @@ def _failing(one: CheckStatus, view: PullCheckReport, language: Language) -> str
         facts += [inline_code(one.step.command, 200), how_it_ended(one.step, language)]
     elif one.kept_from:
         facts.append(t(language, "checks.kept", run=inline_code(one.kept_from, 80)))
-    shown = _evidence(one) if one.new or not one.failures else ""
+    shown = _evidence(one, language) if one.new or not one.failures else ""
     return "\n\n".join(part for part in (" · ".join(facts), failures_list(view, one, language), shown) if part)
 
 
-def _evidence(one: CheckStatus) -> str:
+def _evidence(one: CheckStatus, language: Language) -> str:
     """What the check printed, at most 40 lines, cut in the middle."""
     text = strip_control(one.step.output).strip("\n") if one.step else ""
-    return fence(cut_middle(cut_lines(text, EVIDENCE_LINES), _EVIDENCE_CHARS), "text") if text.strip() else ""
+    return (
+        fence(cut_middle(cut_lines(text, EVIDENCE_LINES, language=language), _EVIDENCE_CHARS, language), "text")
+        if text.strip()
+        else ""
+    )

@@ -58,7 +58,7 @@ def error_reply(commands: Sequence[SlashCommand], language: Language, *, author:
         why = mistake_text(spare[0], language)
         parts.append(t(language, "reply.error.too_many", count=len(spare), line=spare[0].line, why=why))
     parts.append(t(language, "reply.error.help", help=inline_code(f"{_PREFIX} help")))
-    return page(parts)
+    return page(parts, language)
 
 
 def _mistake(command: SlashCommand, language: Language) -> str:
@@ -138,7 +138,7 @@ def help_reply(
         t(language, "reply.help.author", verbs=joined(language, authors)) if authors and where != "issue" else "",
         t(language, "reply.help.aliases", aliases=", ".join(short[:_ISSUES])) if short else "",
     ]
-    return page(parts)
+    return page(parts, language)
 
 
 def done_reply(verb: str, facts: Mapping[str, str], language: Language) -> str:

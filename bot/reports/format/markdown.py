@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from bot.reports.format.truncate import COMMENT_CHARS, cut_chars, inline_code, one_line
+from bot.model import Language
+from bot.reports.format.truncate import COMMENT_CHARS, cut_chars, cut_mark, inline_code, one_line
 
 _TRIGGER = r"@|#(?=\d)|(?i:(?<![A-Za-z0-9])GH-(?=\d))|:(?=//)|(?i:(?<![A-Za-z0-9])www(?=\.))"
 """What GitHub would turn into a mention, a reference or a link (GFM 6.9; docs, autolinked references)."""
@@ -81,7 +82,7 @@ def within(items: Iterable[str], room: int) -> list[str]:
     return kept
 
 
-def page(parts: Iterable[str], limit: int = COMMENT_CHARS, *, keep: str = "") -> str:
+def page(parts: Iterable[str], language: Language, limit: int = COMMENT_CHARS, *, keep: str = "") -> str:
     """The parts that say something, a paragraph or more each, in at most `limit` characters; `keep` is one more fold.
 
     What is folded is left out first, as a fold that is cut would never close: the last of it before the rest, and
@@ -91,5 +92,5 @@ def page(parts: Iterable[str], limit: int = COMMENT_CHARS, *, keep: str = "") ->
     for at in [*folds[1:], *folds[:1]] if keep else folds:
         if len("\n\n".join(kept)) <= limit:
             break
-        kept[at] = f"[… {len(kept[at])} characters cut …]"
-    return cut_chars("\n\n".join(kept), limit, whole_lines=True)
+        kept[at] = cut_mark("characters", len(kept[at]), language)
+    return cut_chars("\n\n".join(kept), limit, language, whole_lines=True)

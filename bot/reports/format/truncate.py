@@ -5,6 +5,9 @@ GitHub counts comments in characters and check output in bytes (threats.md 4), s
 from __future__ import annotations
 
 import re
+from typing import Literal
+
+from bot.model import Language
 
 COMMENT_CHARS = 65_000
 """GitHub answers 422 above 65,536 characters; the rest is room for the marker (threats.md 4)."""
@@ -45,15 +48,15 @@ def one_line(text: str, limit: int = 200) -> str:
     return line if len(line) <= limit else line[: max(limit - 1, 0)].rstrip() + "…"[:limit]
 
 
-def cut_middle(text: str, limit: int = 5000) -> str:
+def cut_middle(text: str, limit: int = 5000, language: Language = "en") -> str:
     """At most `limit` characters: head and tail kept, the cut marked with the number of characters dropped."""
     if len(text) <= limit:
         return text
-    room = limit - len(_dropped(len(text)))
-    if room < 0:
+    space = limit - len(_dropped(len(text), language))
+    if space < 0:
         return text[:limit]
-    head, tail = (room + 1) // 2, room // 2
-    return text[:head] + _dropped(len(text) - room) + text[len(text) - tail :]
+    head, tail = (space + 1) // 2, space // 2
+    return text[:head] + _dropped(len(text) - space, language) + text[len(text) - tail :]
 
 
 def cut_around(text: str, inner: str, limit: int = 5000) -> str:
@@ -74,32 +77,40 @@ def cut_around(text: str, inner: str, limit: int = 5000) -> str:
     return "".join(parts)[:limit]
 
 
-def _dropped(count: int) -> str:
-    return f"\n[… {count} characters cut …]\n"
+def _dropped(count: int, language: Language = "en") -> str:
+    return f"\n{cut_mark('characters', count, language)}\n"
 
 
-def cut_lines(text: str, limit: int = 40, width: int = 400) -> str:
+def cut_mark(unit: Literal["characters", "lines", "bytes"], count: int, language: Language) -> str:
+    """What stands in place of so many characters, lines or bytes that were cut."""
+    # imported here, as the command line uses this module and cuts nothing
+    from bot.reports.locale.catalog import t
+
+    return f"[… {t(language, f'cut.{unit}', count=count)} …]"
+
+
+def cut_lines(text: str, limit: int = 40, width: int = 400, language: Language = "en") -> str:
     """At most `limit` lines of at most `width` characters, cut in the middle, the cut marked like a line of its own."""
     lines = [line if len(line) <= width else line[: width - 1] + "…" for line in text.split("\n")]
     if len(lines) <= limit:
         return "\n".join(lines)
     head, tail = limit // 2, limit - limit // 2 - 1
-    middle = f"[… {len(lines) - head - tail} lines cut …]"
+    middle = cut_mark("lines", len(lines) - head - tail, language)
     return "\n".join([*lines[:head], middle, *lines[len(lines) - tail :]])
 
 
-def cut_bytes(text: str, limit: int = CHECK_BYTES) -> str:
+def cut_bytes(text: str, limit: int = CHECK_BYTES, language: Language = "en") -> str:
     """At most `limit` bytes of UTF-8, cut between code points; an open fence is closed and the cut is told (T39)."""
-    return _cut(text, limit, in_bytes=True)
+    return _cut(text, limit, language, in_bytes=True)
 
 
-def cut_chars(text: str, limit: int = COMMENT_CHARS, *, whole_lines: bool = False) -> str:
+def cut_chars(text: str, limit: int = COMMENT_CHARS, language: Language = "en", *, whole_lines: bool = False) -> str:
     """As `cut_bytes`, in characters: for comments and pull request bodies. `whole_lines` cuts between two lines where
     they are not too long for it, so that no link is cut in two."""
-    return _cut(text, limit, in_bytes=False, whole_lines=whole_lines)
+    return _cut(text, limit, language, in_bytes=False, whole_lines=whole_lines)
 
 
-def _cut(text: str, limit: int, *, in_bytes: bool, whole_lines: bool = False) -> str:
+def _cut(text: str, limit: int, language: Language, *, in_bytes: bool, whole_lines: bool = False) -> str:
     data = text.encode("utf-8", "replace")
     size = len(data) if in_bytes else len(text)
     if size <= limit:
@@ -112,7 +123,7 @@ def _cut(text: str, limit: int, *, in_bytes: bool, whole_lines: bool = False) ->
         kept = len(head.encode("utf-8")) if in_bytes else len(head)
         fence_end = _open_fence(head)
         tail = f"\n{fence_end}" if fence_end else ""
-        tail += f"\n\n[… {size - kept} {'bytes' if in_bytes else 'characters'} cut …]"
+        tail += f"\n\n{cut_mark('bytes' if in_bytes else 'characters', size - kept, language)}"
         over = kept + (len(tail.encode("utf-8")) if in_bytes else len(tail)) - limit
         if over <= 0:
             return head + tail

@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 from bot.errors import MendbotError, Refused, UserError
 from bot.model import Language
 from bot.model.reasons import Reason, Value
-from bot.reports.format.markdown import escape
-from bot.reports.locale.catalog import has_message, t
+from bot.reports.locale.catalog import t
 
-__all__ = ["english", "english_json", "error_text", "named_reason", "reason_text", "refused", "user_error"]
+__all__ = ["english", "english_json", "error_text", "reason_text", "refused", "user_error"]
 
 _Error = TypeVar("_Error", bound=MendbotError)
 
@@ -60,9 +59,3 @@ def user_error(because: Reason, kind: type[_Error] | None = None) -> _Error:
 def refused(reason: str, because: Reason) -> Refused:
     """What the policy does not allow, with its stable code."""
     return Refused(reason, english(because), because=because)
-
-
-def named_reason(because: str, language: Language) -> str:
-    """A reason as Markdown: one that has a name (`paths`, `setup`, …) in the language's words, any other escaped."""
-    key = f"pull_check.because.{because}"
-    return t(language, key) if has_message(key) else escape(because)

@@ -11,8 +11,16 @@ from bot.model.reasons import listed
 from bot.reports.format.markdown import details, escape, plain
 from bot.reports.format.truncate import CHECK_BYTES, cut_bytes, inline_code
 from bot.reports.locale.catalog import duration, joined, t
-from bot.reports.locale.reasons import named_reason, reason_text
-from bot.reports.pulls.failures import VERDICTS, commit_link, failures_list, finding_of, grouped_failures, past_errors
+from bot.reports.locale.reasons import reason_text
+from bot.reports.pulls.failures import (
+    VERDICTS,
+    commit_link,
+    failures_list,
+    finding_of,
+    grouped_failures,
+    named_reason,
+    past_errors,
+)
 from bot.reports.pulls.unchecked_heads import (
     AWAITING,
     awaiting_output,
@@ -150,7 +158,7 @@ def _ran(
     log = "" if block == bounded.text else bounded.text
     return CheckOutput(
         title=_title(view, check, step, language),
-        summary=_summary(parts, block, footer(view, language)),
+        summary=_summary(parts, block, footer(view, language), language),
         text=details(t(language, "pull_check.log"), log) if log else "",
         annotations=bounded.annotations,
     )
@@ -266,8 +274,8 @@ def _names(names: list[str], language: Language) -> str:
     return joined(language, names[:_NAMES] + ([t(language, "pull_check.more", count=left)] if left > 0 else []))
 
 
-def _summary(parts: list[str], block: str, last: str) -> str:
+def _summary(parts: list[str], block: str, last: str, language: Language) -> str:
     """The parts, the error block in what room they leave, the footer: only a fence, which is closed again, is cut."""
     head = "\n\n".join(part for part in parts if part)
     room = CHECK_BYTES - len(f"{head}\n\n\n\n{last}".encode("utf-8", "replace"))
-    return "\n\n".join(part for part in (head, cut_bytes(block, room), last) if part)
+    return "\n\n".join(part for part in (head, cut_bytes(block, room, language), last) if part)

@@ -38,7 +38,7 @@ def pull_comment(view: PullCheckReport, language: Language = "en") -> str | None
     if view.stop is None or view.stop.reason != AWAITING or unboxed(view):
         return None
     return _framed(
-        [t(language, "pull_check.awaiting.comment"), *awaiting_words(view, language)], footer(view, language)
+        [t(language, "pull_check.awaiting.comment"), *awaiting_words(view, language)], footer(view, language), language
     )
 
 
@@ -56,11 +56,11 @@ def fix_comment(
         parts = _cancelled(run, language)
     else:
         parts = _going_on(run, language)
-    return _framed(parts, small_print(run.run_id, run.sandbox, language))
+    return _framed(parts, small_print(run.run_id, run.sandbox, language), language)
 
 
-def _framed(parts: list[str], last: str) -> str:
-    return f"{page(parts, COMMENT_CHARS - len(last) - 2)}\n\n{last}"
+def _framed(parts: list[str], last: str, language: Language) -> str:
+    return f"{page(parts, language, COMMENT_CHARS - len(last) - 2)}\n\n{last}"
 
 
 def _going_on(run: RunView, language: Language) -> list[str]:

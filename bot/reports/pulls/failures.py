@@ -15,8 +15,7 @@ from bot.reports.format.markdown import details, escape, link, within
 from bot.reports.format.truncate import inline_code
 from bot.reports.history.guidance import resolution_links
 from bot.reports.history.known_errors import known_item, month
-from bot.reports.locale.catalog import t
-from bot.reports.locale.reasons import named_reason
+from bot.reports.locale.catalog import has_message, t
 
 VERDICTS: tuple[Verdict, ...] = ("new", "also_on_base", "flaky")
 """The gravest first."""
@@ -215,3 +214,9 @@ def _linked(view: PullCheckReport, place: str) -> str:
     if place.startswith("#"):
         return link(place, f"{view.github_url}/{view.repo}/pull/{place[1:]}")
     return commit_link(view, place)
+
+
+def named_reason(because: str, language: Language) -> str:
+    """A reason as Markdown: one that has a name (`paths`, `setup`, …) in the language's words, any other escaped."""
+    key = f"pull_check.because.{because}"
+    return t(language, key) if has_message(key) else escape(because)

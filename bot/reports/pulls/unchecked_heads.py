@@ -110,8 +110,8 @@ def config_output(
     parts = [t(language, "pull_check.config.in_force" if in_force else "pull_check.config.default"), "\n".join(lines)]
     title = t(language, "pull_check.config", count=len(problems), path=plain(path, _PATH_CHARS))
     return "neutral", CheckOutput(
-        title=cut_bytes(title, _TITLE_BYTES),
-        summary=cut_bytes("\n\n".join(part for part in parts if part), CHECK_BYTES),
+        title=cut_bytes(title, _TITLE_BYTES, language),
+        summary=cut_bytes("\n\n".join(part for part in parts if part), CHECK_BYTES, language),
         annotations=tuple(_annotation(problem, path, language) for problem in problems[:MAX_ANNOTATIONS]),
     )
 
@@ -129,8 +129,8 @@ def _annotation(problem: PolicyProblem, path: str, language: Language) -> Annota
         start_line=line,
         end_line=line,
         level="warning",
-        message=cut_middle(strip_control(reason_text(problem.reason, language)), _MESSAGE_CHARS) or "–",
-        title=cut_bytes(one_line(problem.key), _TITLE_BYTES),
+        message=cut_middle(strip_control(reason_text(problem.reason, language)), _MESSAGE_CHARS, language) or "–",
+        title=cut_bytes(one_line(problem.key), _TITLE_BYTES, language),
     )
 
 
@@ -151,4 +151,6 @@ def footer(view: PullCheckReport, language: Language) -> str:
 def short_output(view: PullCheckReport, title: str, parts: Sequence[str], language: Language) -> CheckOutput:
     """An output without a log: the parts that say something and the footer."""
     summary = "\n\n".join(part for part in (*parts, footer(view, language)) if part)
-    return CheckOutput(title=cut_bytes(title, _TITLE_BYTES), summary=cut_bytes(summary, CHECK_BYTES))
+    return CheckOutput(
+        title=cut_bytes(title, _TITLE_BYTES, language), summary=cut_bytes(summary, CHECK_BYTES, language)
+    )

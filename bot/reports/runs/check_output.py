@@ -127,7 +127,11 @@ def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, 
     failures_text = (
         "" if needed is not None else strip_control(failures_told(step.failures, step.failure_count, language))
     )
-    blocks = [failures_text, cut_middle(log, _LOG_CHARS)] if len(log) > len(failures_text) else [failures_text or log]
+    blocks = (
+        [failures_text, cut_middle(log, _LOG_CHARS, language)]
+        if len(log) > len(failures_text)
+        else [failures_text or log]
+    )
     text = "\n\n".join(fence(block, "text") for block in blocks if block.strip())
     # nothing was checked, so a required status check must not pass
     if unable or not step.passed:
@@ -166,8 +170,8 @@ def _output(
     last = footer(view.run_id, view.sandbox, language)
     return CheckOutput(
         title=cut_bytes(title, _TITLE_BYTES),
-        summary=cut_bytes("\n\n".join(part for part in (*parts, last) if part), CHECK_BYTES),
-        text=cut_bytes(text, CHECK_BYTES),
+        summary=cut_bytes("\n\n".join(part for part in (*parts, last) if part), CHECK_BYTES, language),
+        text=cut_bytes(text, CHECK_BYTES, language),
         annotations=annotations,
     )
 

@@ -48,7 +48,8 @@ def issue_comment(view: RunView, language: Language = "en") -> str:
         Status.CANCELLED: _cancelled,
     }
     last = footer(view.run_id, view.sandbox, language)
-    text = page(states[view.status](view, language), COMMENT_CHARS - len(last) - 2, keep=_metadata(view, language))
+    limit = COMMENT_CHARS - len(last) - 2
+    text = page(states[view.status](view, language), language, limit, keep=_metadata(view, language))
     return f"{text}\n\n{last}"
 
 

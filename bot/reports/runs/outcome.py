@@ -58,7 +58,7 @@ def _is_long(text: str) -> bool:
 def long_details(view: RunView, language: Language) -> str:
     """The details that are too long for a sentence, as a block of at most 40 lines."""
     text = reason_text(view.stop.details, language) if view.stop else ""
-    return fence(cut_lines(strip_control(text).strip("\n")), "text") if _is_long(text) else ""
+    return fence(cut_lines(strip_control(text).strip("\n"), language=language), "text") if _is_long(text) else ""
 
 
 def pushed(view: RunView, language: Language) -> str:

@@ -46,32 +46,29 @@ _PREFIX = re.compile(
 """How issues call themselves: `[bug]`, `Fix:`, `fix(cart)!:`, `Fix the total`, also several times."""
 
 
-_UNSHOWN, _NO_DRAFT = "Proposed: ", "Draft: "
-
-
-def pull_title(view: RunView, *, drafts: bool = True) -> str:
+def pull_title(view: RunView, language: Language = "en", *, drafts: bool = True) -> str:
     """`Fix: TITLE`, for a group with the number of further issues; a session's task in its own words, which may be no
     fix at all. One line, nobody mentioned. A change that nothing has shown to be a fix is `Proposed: TITLE`, or where
     the repository has no drafts `Draft: TITLE`."""
-    if view.proof == "shown" or drafts:
-        return _headline(view, _TITLE)
-    return _NO_DRAFT + _headline(view, _TITLE - len(_NO_DRAFT)).removeprefix(_UNSHOWN)
+    return _headline(view, _TITLE, language, is_draft=view.proof != "shown" and not drafts)
 
 
-def _headline(view: RunView, limit: int) -> str:
+def _headline(view: RunView, limit: int, language: Language, *, is_draft: bool = False) -> str:
+    key = "title.draft" if is_draft else "title.fix" if view.proof == "shown" else "title.proposed"
     if not view.issues:
-        return plain(_task_line(view), limit)
+        task = _task_line(view, language)
+        return plain(t(language, key, title=task) if is_draft else task, limit)
     first = view.issues[0]
-    title = plain(_PREFIX.sub("", first.title), limit) or f"issue {first.number}"
+    title = plain(_PREFIX.sub("", first.title), limit) or t(language, "title.issue", number=first.number)
     others = len(view.issues) - 1
-    tail = "" if not others else " (and 1 more issue)" if others == 1 else f" (and {others} more issues)"
-    return plain(f"{'Fix: ' if view.proof == 'shown' else _UNSHOWN}{title}", limit - len(tail)) + tail
+    tail = f" {t(language, 'title.others', count=others)}" if others else ""
+    return plain(t(language, key, title=title), limit - len(tail)) + tail
 
 
-def _task_line(view: RunView) -> str:
+def _task_line(view: RunView, language: Language) -> str:
     """The first line of a session's task that says something."""
     lines = (_DECORATION.sub("", line) for line in (*strip_control(view.task).split("\n"), view.key))
-    return next((line for line in lines if re.search(r"\w", line)), f"Change by Mendbot ({view.run_id})")
+    return next((line for line in lines if re.search(r"\w", line)), t(language, "title.run", run=view.run_id))
 
 
 def pull_body(view: RunView, language: Language = "en") -> str:
@@ -93,15 +90,15 @@ def pull_body(view: RunView, language: Language = "en") -> str:
         details(t(language, "attempts"), changes_table(view, language)) if len(view.validations) > 1 else "",
         f"**{t(language, 'pull.provenance')}**\n\n{_provenance(view, language)}",
     ]
-    return page(parts)
+    return page(parts, language)
 
 
 def _task(view: RunView, language: Language) -> str:
     """A session's task as it was given, unless the title says it all."""
     task = strip_control(view.task).strip()
-    if view.issues or not task or (task == _task_line(view) and len(task) <= _TITLE):
+    if view.issues or not task or (task == _task_line(view, language) and len(task) <= _TITLE):
         return ""
-    shown = cut_middle(cut_lines(task, _TASK_LINES), _TASK_CHARS)
+    shown = cut_middle(cut_lines(task, _TASK_LINES, language=language), _TASK_CHARS, language)
     return f"**{t(language, 'pull.task')}**\n\n{fence(shown, 'text')}"
 
 
@@ -147,11 +144,11 @@ def commit_message(view: RunView) -> str:
         if validation
         else []
     )
-    headline, body = _headline(view, _SUBJECT), []
+    headline, body = _headline(view, _SUBJECT, "en"), []
     if view.proof != "shown":
         body.append(textwrap.fill(unshown(view, "en"), _COMMIT_WIDTH))
     if not view.issues and headline.endswith("…"):
-        body.append(textwrap.fill(plain(_task_line(view), _TASK_IN_COMMIT), _COMMIT_WIDTH))
+        body.append(textwrap.fill(plain(_task_line(view, "en"), _TASK_IN_COMMIT), _COMMIT_WIDTH))
     if view.agents:
         agent = plain(view.agents[-1], 60)
         key = "success.given" if agent == "given" else "success.by"

@@ -182,4 +182,4 @@ def evidence(view: RunView, step: ValidationStep, language: Language) -> str:
     text = strip_control(view.evidence or step.output).strip("\n")
     if not text.strip():
         return t(language, "failure.silent")
-    return fence(cut_middle(cut_lines(text, EVIDENCE_LINES), _EVIDENCE_CHARS), "text")
+    return fence(cut_middle(cut_lines(text, EVIDENCE_LINES, language=language), _EVIDENCE_CHARS, language), "text")

@@ -96,10 +96,10 @@ async def _open_pull(context: Context, row: RunRow, state: RunState, view: RunVi
     )
     if view.proof != "shown":
         try:
-            return await ensure(title=context.mask(pull_title(view)), draft=True)
+            return await ensure(title=context.mask(pull_title(view, language)), draft=True)
         except NoDrafts as error:
             log.info("no_drafts", run=row.id, because=str(error))
-    return await ensure(title=context.mask(pull_title(view, drafts=False)))
+    return await ensure(title=context.mask(pull_title(view, language, drafts=False)))
 
 
 async def _commit(context: Context, row: RunRow, state: RunState, message: str) -> str:

@@ -129,23 +129,23 @@ def test_a_title_keeps_no_workflow_from_running(words: str) -> None:
 @given(st.lists(st.text(alphabet="a<\n`", max_size=60)), st.integers(60, 200))
 def test_a_page_keeps_its_limit_and_leaves_no_fold_open(texts: list[str], limit: int) -> None:
     parts = [details("more", escape(text)) if at % 2 else escape(text) for at, text in enumerate(texts)]
-    told = page(parts, limit)
+    told = page(parts, "en", limit)
     assert len(told) <= limit
     assert told.count("<details>") == told.count("</details>")
 
 
 def test_of_two_folds_the_last_is_left_out_first() -> None:
     first, last = details("a", "a" * 40), details("b", "b" * 40)
-    assert page(["x", first, "", last], 170) == f"x\n\n{first}\n\n[… {len(last)} characters cut …]"
+    assert page(["x", first, "", last], "en", 170) == f"x\n\n{first}\n\n[… {len(last)} characters cut …]"
 
 
 def test_the_fold_to_keep_is_left_out_after_all_others() -> None:
     first, last, kept = details("a", "a" * 40), details("b", "b" * 40), details("c", "c" * 40)
     cut = f"[… {len(kept)} characters cut …]"
-    assert page(["x", first, last], 250, keep=kept) == f"x\n\n{first}\n\n{cut}\n\n{kept}"
-    assert page(["x", first, last], 190, keep=kept) == f"x\n\n{cut}\n\n{cut}\n\n{kept}"
-    assert page(["x", first, last], 105, keep=kept) == f"x\n\n{cut}\n\n{cut}\n\n{cut}"
-    assert page(["x"], 190, keep=kept) == f"x\n\n{kept}"
+    assert page(["x", first, last], "en", 250, keep=kept) == f"x\n\n{first}\n\n{cut}\n\n{kept}"
+    assert page(["x", first, last], "en", 190, keep=kept) == f"x\n\n{cut}\n\n{cut}\n\n{kept}"
+    assert page(["x", first, last], "en", 105, keep=kept) == f"x\n\n{cut}\n\n{cut}\n\n{cut}"
+    assert page(["x"], "en", 190, keep=kept) == f"x\n\n{kept}"
 
 
 def test_as_many_items_as_there_is_room_for_and_always_one() -> None:

@@ -121,3 +121,11 @@ def test_a_cut_between_lines_leaves_no_half_of_a_link_and_a_single_line_is_cut_a
     assert len(told) <= 1_000 and "characters cut" in told
     assert set(told.split("\n")[:-2]) == {line}
     assert len(cut_chars("x" * 2_000, 1_000, whole_lines=True)) > 900
+
+
+def test_a_cut_is_marked_in_the_readers_language() -> None:
+    text = "줄\n" * 500
+    assert "줄 생략 …]" in cut_lines(text, language="ko") and "lines" not in cut_lines(text, language="ko")
+    assert re.search(r"\[… \d+자 생략 …\]", cut_middle(text, 200, "ko"))
+    assert re.search(r"\[… \d+자 생략 …\]\Z", cut_chars(text, 200, "ko"))
+    assert re.search(r"\[… \d+바이트 생략 …\]\Z", cut_bytes(text, 200, "ko"))
