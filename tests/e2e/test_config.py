@@ -4,6 +4,7 @@ the repository's language, and a broken one said where it broke while the last g
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from demo.standin.server import StandIn
 from tests.e2e.conftest import REPO, RIGHT, WRONG, agent, label, wait_for_label
 from tests.e2e.pull_world import checks, mend_main, open_pull, wait, wait_for_checks, wait_for_comment
 from tests.e2e.server import Server
+from tests.e2e.session_faces import run_command
+from tests.machine import PATIENCE_S
 
 Serve = Callable[..., Server]
 
@@ -29,9 +32,14 @@ def policy(command: str, **more: str) -> str:
     return "\n".join([*lines, "checks:", f"  test: {{ command: {json.dumps(command)}, timeout: 20 }}", ""])
 
 
-def mendbot(where: Path, *args: str) -> subprocess.CompletedProcess[str]:
+def installed(where: Path, *args: str) -> subprocess.CompletedProcess[str]:
     """The installed command, in a directory."""
-    return subprocess.run([MENDBOT, "config", *args], cwd=where, capture_output=True, text=True, timeout=60)
+    return subprocess.run([MENDBOT, "config", *args], cwd=where, capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+def mendbot(where: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """The same command, forked."""
+    return run_command("config", *args, env=os.environ, cwd=where)
 
 
 @pytest.fixture
@@ -67,11 +75,11 @@ def test_the_command_line_judges_a_file_before_it_is_pushed(fresh: Path) -> None
 
 def test_the_schema_that_is_printed_knows_every_key_that_is_accepted(fresh: Path) -> None:
     """K-1."""
-    printed = mendbot(fresh, "schema")
+    printed = installed(fresh, "schema")
     keys = json.loads(printed.stdout)["properties"]
     assert printed.returncode == 0
     assert {"trigger_label", "group_by", "checks", "fixers", "agents", "stop", "language", "pull_requests"} <= set(keys)
-    assert mendbot(fresh, "schema", "--jsonx").returncode == 2
+    assert installed(fresh, "schema", "--jsonx").returncode == 2
 
 
 def test_a_repository_that_speaks_korean_is_told_everything_in_korean(github: StandIn, serve: Serve) -> None:
