@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from bot.workspace.sandbox.check_tools import prepared, tools_digest
+from bot.workspace.sandbox.check_tools import prepared_directory, tools_digest
 from tests.demo.demo_process import ROOT, Demo, addresses
 from tests.machine import PATIENCE_S
 
@@ -61,8 +61,8 @@ def environment_of_nobody(python: str, place: Path) -> Path:
 
 WHERE = """
 from bot.proc import base_python
-from bot.workspace.sandbox.check_tools import prepared, tools_digest
-print(prepared() / "tools" / tools_digest(), base_python(), sep="\\n")
+from bot.workspace.sandbox.check_tools import prepared_directory, tools_digest
+print(prepared_directory() / "tools" / tools_digest(), base_python(), sep="\\n")
 """
 
 
@@ -72,7 +72,7 @@ def copy_tools(python: Path, cwd: Path) -> None:
         [python, "-c", WHERE], cwd=cwd, check=True, capture_output=True, text=True, timeout=PATIENCE_S
     )
     tools, base = map(Path, asked.stdout.splitlines())
-    shutil.copytree(prepared() / "tools" / tools_digest(), tools, symlinks=True)
+    shutil.copytree(prepared_directory() / "tools" / tools_digest(), tools, symlinks=True)
     (tools / "bin" / f"python{VERSION}").unlink()
     (tools / "bin" / f"python{VERSION}").symlink_to(base)
     (tools / "pyvenv.cfg").write_text(f"home = {base.parent}\nversion = {VERSION}\n")
