@@ -4,7 +4,8 @@ the runner itself gives. Real projects, real runners, and agents that lie."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from bot.model.events.runs import ImplementationFailed, ValidationFailed
 from bot.reports.locale.reasons import english
 from bot.reports.runs.issue_comment import issue_comment
 from bot.reports.runs.pull_request import pull_body
+from bot.rules.runs.fold import run_state
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
 from bot.workflows.reporting.run_view import view_of
@@ -125,17 +127,23 @@ def adds(path: str, text: str) -> Edit:
     return edit
 
 
-async def lied(at: Harness, files: dict[str, str], policy: dict[str, Any], lie: Edit) -> tuple[RunState, str]:
-    """A run in which the agent lies first and then does what was asked for, and what it was told the second time."""
+async def lied(
+    at: Harness, files: dict[str, str], policy: dict[str, Any], lies: Sequence[Edit]
+) -> tuple[RunState, list[str], list[str]]:
+    """A run in which the agent tells these lies and then does what was asked for: what each was refused for, and what
+    the agent was told after each."""
     at.github.world.push_commit(NAME, "main", files, "ada")
-    doer = Doer([lie, fixes])
+    doer = Doer([*lies, fixes])
     at.hands = [doer]
     state = await go(at, "run-1", policy=policy)
-    failed = await told(at, "run-1", "phase_failed")
-    assert {event.data().get("reason") for event in failed} == {WEAKENED_TESTS}
-    summaries = {event.summary for event in failed if isinstance(event, ValidationFailed)}
+    events = await at.runs.events("run-1")
+    failed = [number for number, event in enumerate(events, 1) if event.type == "phase_failed"]
+    assert {events[number - 1].data().get("reason") for number in failed} == {WEAKENED_TESTS}
+    summaries = {event.summary for event in events if isinstance(event, ValidationFailed)}
     assert summaries <= {f"refused: {english(one)}" for one in state.rejections}
-    return state, build_prompt(doer.told[1])
+    counts = [len(run_state(events[:number]).rejections) for number in (0, *failed)]
+    refusals = [english(state.rejections[before]) for before, after in pairwise(counts) if before < after]
+    return state, refusals, [build_prompt(each) for each in doer.told[1:]]
 
 
 TESTS, NODE_TESTS = "tests/test_calc.py", "test/calc.test.mjs"
@@ -184,22 +192,31 @@ NODE_LIES: dict[str, tuple[Edit, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", LIES)
-def test_a_pytest_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, name: str) -> None:
+def pairs(lies: dict[str, tuple[Edit, str]]) -> list[list[str]]:
+    """The names of two lies for each run: a third attempt that leaves the error would end it."""
+    names = list(lies)
+    return [names[at : at + 2] for at in range(0, len(names), 2)]
+
+
+@pytest.mark.parametrize("names", pairs(LIES), ids="; ".join)
+def test_a_pytest_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, names: list[str]) -> None:
     """REQ-STOP-006, REQ-PROOF-002: the tests that failed before must have run and passed; the names are told."""
-    lie, said = LIES[name]
-    state, prompt = at_desk(lambda at: lied(at, PYTEST, POLICY, lie))
-    assert said in english(state.rejections[0]) and said in prompt
-    assert (state.finished, state.attempt) == (Status.SUCCESS, 2)
+    _each_is_refused(at_desk, (PYTEST, POLICY), [LIES[name] for name in names])
 
 
-@pytest.mark.parametrize("name", NODE_LIES)
-def test_a_node_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, name: str) -> None:
+@pytest.mark.parametrize("names", pairs(NODE_LIES), ids="; ".join)
+def test_a_node_project_in_which_other_tests_ran_is_refused(at_desk: AtDesk, names: list[str]) -> None:
     """REQ-PROOF-002."""
-    lie, said = NODE_LIES[name]
-    state, prompt = at_desk(lambda at: lied(at, NODE, NODE_POLICY, lie))
-    assert said in english(state.rejections[0]) and said in prompt
-    assert (state.finished, state.attempt) == (Status.SUCCESS, 2)
+    _each_is_refused(at_desk, (NODE, NODE_POLICY), [NODE_LIES[name] for name in names])
+
+
+def _each_is_refused(
+    at_desk: AtDesk, project: tuple[dict[str, str], dict[str, Any]], lies: Sequence[tuple[Edit, str]]
+) -> None:
+    state, refusals, prompts = at_desk(lambda at: lied(at, *project, [lie for lie, _ in lies]))
+    for (_, said), refusal, prompt in zip(lies, refusals, prompts, strict=True):
+        assert said in refusal and said in prompt
+    assert (state.finished, state.attempt) == (Status.SUCCESS, len(lies) + 1)
 
 
 RENAMED = "def test_sum_of_equals():\n    found = add(4, 4)\n    assert found == 8\n"

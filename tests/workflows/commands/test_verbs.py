@@ -55,7 +55,7 @@ def test_fix_mends_what_is_new_on_a_pull_request(at_desk: AtDesk) -> None:
     on(at_desk, work)
 
 
-def test_fix_on_a_pull_request_without_a_failure_says_that(at_desk: AtDesk) -> None:
+def test_fix_and_retest_on_a_pull_request_without_a_failure_say_that(at_desk: AtDesk) -> None:
     async def work(thread: CommandScenario) -> None:
         thread.judge()
         number, _ = thread.pull(answer="42\n")
@@ -64,6 +64,9 @@ def test_fix_on_a_pull_request_without_a_failure_says_that(at_desk: AtDesk) -> N
         assert thread.reactions(number, comment) == NOT_DONE
         assert "the checks of the head commit show no new failure" in thread.told(number, "reply")
         assert thread.at.jobs == []
+        comment = await thread.say(number, "/mendbot retest")
+        assert thread.reactions(number, comment) == NOT_DONE
+        assert "/mendbot retest all" in thread.told(number, "reply")
 
     on(at_desk, work)
 
@@ -97,18 +100,6 @@ def test_retest_runs_what_failed_or_all(at_desk: AtDesk) -> None:
             assert thread.reactions(number, comment) == DONE
             assert [row.spec.only for row in await thread.checks(number)] == [only]
             await thread.all()
-
-    on(at_desk, work)
-
-
-def test_retest_without_a_failure_says_what_to_say_instead(at_desk: AtDesk) -> None:
-    async def work(thread: CommandScenario) -> None:
-        thread.judge()
-        number, _ = thread.pull(answer="42\n")
-        await thread.all()
-        comment = await thread.say(number, "/mendbot retest")
-        assert thread.reactions(number, comment) == NOT_DONE
-        assert "/mendbot retest all" in thread.told(number, "reply")
 
     on(at_desk, work)
 

@@ -241,13 +241,16 @@ def test_at_most_three_pushes_go_to_one_pull_request(do: WithBot) -> None:
         bot.furnish()
         mends(bot)
         number, head = await _failing(bot)
-        for _ in range(3):
-            press(bot, head, "ada")
-            await bot.quiet()
-            assert bot.head(number) != head
-            head = bot.push({"wrong.txt": "again\n"})
-            await bot.quiet()
-            assert bot.conclusions(head)["test"] == "failure"
+        for at in range(2):
+            await bot.at.context.stores.threads.pushed(
+                bot.at.repo, f"{at:040x}", run_id=f"run-{at}", number=number, at_ms=now_ms()
+            )
+        press(bot, head, "ada")
+        await bot.quiet()
+        assert bot.head(number) != head
+        head = bot.push({"wrong.txt": "again\n"})
+        await bot.quiet()
+        assert bot.conclusions(head)["test"] == "failure"
         assert "fix" not in {action["identifier"] for action in bot.checks(head)["test"].actions}
         bot.world.comment(NAME, number, "/mendbot fix", "ada")
         await bot.quiet()
