@@ -15,6 +15,7 @@ from bot.model import RunChecksResult
 from bot.workspace.checks.run_checks import run_checks
 from bot.workspace.sandbox.sandbox import open_sandbox
 from tests.machine import PATIENCE_S
+from tests.workspace.real_projects import pnpm_home
 
 ROOT = Path(__file__).parents[3]
 TYPES = "def add(a: int, b: int) -> int:\n    return str(a + b)\n"
@@ -73,7 +74,8 @@ async def test_nothing_above_a_directory_without_a_repository_is_looked_at(repo:
 
 
 def test_the_command_line_chooses_the_checks_that_the_directory_has(repo: Path) -> None:
-    env = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    env = {"PATH": path, "PYTHONPATH": str(ROOT), "MENDBOT_TOOLCHAINS": str(pnpm_home())}
     command = [sys.executable, "-m", "bot", "check", "packages/web/src", "--json", "--max-attempts", "1"]
     done = subprocess.run(
         [*command, "--no-fail-fast"], capture_output=True, text=True, env=env, cwd=repo, timeout=PATIENCE_S, check=False
