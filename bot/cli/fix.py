@@ -84,10 +84,10 @@ def _around(files: Sequence[str]) -> tuple[Path, Sequence[str]]:
     """The working tree around the working directory (outside of a repository: that directory), and the files.
 
     A file that lies in the working directory is named relative to it, as on any command line."""
-    from bot.workspace.detect.monorepo import situated
+    from bot.workspace.detect.monorepo import top_and_focus
 
     here = Path.cwd()
-    top, _ = situated(here)
+    top, _ = top_and_focus(here)
     return top, [str((here / name).relative_to(top)) if _is_below(here, name) else name for name in files]
 
 

@@ -43,11 +43,11 @@ async def plan_of(tree: Path, wanted: tuple[CheckName, ...]) -> Plan:
     """The plan for the directory `tree` (absolute), by its files alone."""
     from bot.workflows.checks.checks_to_run import default_stages
     from bot.workspace.detect.local_policy import local_policy
-    from bot.workspace.detect.monorepo import situated
+    from bot.workspace.detect.monorepo import top_and_focus
     from bot.workspace.setup.plan import plan_setup
 
     policy = await local_policy(tree)
-    top, near = situated(tree)
+    top, near = top_and_focus(tree)
     names = tuple(name for name in CHECK_ORDER if not wanted or name in wanted)
     steps = plan_setup(top, near, configured=policy.setup).steps
     return Plan(

@@ -33,7 +33,7 @@ from bot.rules.reasons import make_reason
 from bot.workspace.checks.restore_files import Restored, SavedFiles, save_files
 from bot.workspace.checks.step import OUTPUT_LIMIT, run_step
 from bot.workspace.detect.detect import NoCommand, detect
-from bot.workspace.detect.monorepo import situated
+from bot.workspace.detect.monorepo import top_and_focus
 from bot.workspace.files.tree_digest import tree_digest
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.check_tools import Tools
@@ -75,7 +75,7 @@ async def run_checks(
     problem = _problem_with(worktree_path, checks, max_attempts)
     if problem is not None:
         return RunChecksResult(passed=False, error=problem)
-    tree, focus = situated(Path(worktree_path))
+    tree, focus = top_and_focus(Path(worktree_path))
     call = _CheckRun(
         tree=tree,
         focus=focus,

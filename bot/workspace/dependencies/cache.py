@@ -34,46 +34,48 @@ from bot.workspace.git.repo_lock import exclusive
 
 MANIFEST = "manifest.json"
 FLUSHED = "flushed"
-"""A file in an entry that is on the disk for certain, whatever becomes of this machine."""
+"""A file in an entry that has been flushed to the disk."""
 _DEFAULT = "default"
 _HEAD = "head-"
 _LOCK = "keep"
 _MAX_PRODUCTS = 1_000
 _MAX_NAMES = 200_000
 _WAIT_S = 3_600.0
-"""How long a tree waits for another one that installs the same."""
+"""Seconds that a worktree waits for another one that installs the same."""
 
 Listing = Mapping[str, tuple[int, ...]]
-Room = Callable[[int], Awaitable[bool]]
+HasSpace = Callable[[int], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
 class DependencyCache:
-    """Where the products of `repo`'s trees are cached. `head` is "" for a tree of the default branch, whose products
-    all trees get; else the commit of a pull request's head, and what is made there serves that head alone (T31)."""
+    """The cache of `repo`'s setup products.
+
+    `head` is "" for a worktree of the default branch, whose products all worktrees get. Otherwise it is the head commit
+    of a pull request, and its products serve that head only (T31)."""
 
     directory: Path
     repo: str
     head: str = ""
 
     def directories(self) -> tuple[Path, ...]:
-        """The directories of entries that a tree may be given of, its own last."""
+        """The directories whose entries a worktree may use, its own last."""
         place = self.directory / f"@{quote(self.repo, safe='')}"
         own = (place / f"{_HEAD}{quote(self.head, safe='')}",) if self.head else ()
         return (place / _DEFAULT, *own)
 
 
 class Product(Model):
-    """What a step made at `name`, a path relative to the tree."""
+    """A directory or file that a step made at `name`, a path relative to the tree."""
 
     name: str
     moved: Moved
 
 
 class Manifest(Model):
-    """What an entry holds: `products`, each under its number, as made in the tree at `tree`; `size` in bytes.
+    """The content of an entry: `products`, each under its number, as made in the tree at `tree`; `size` in bytes.
 
-    `boot` names the start of this machine since which it is there: a later one may find less, unless it is flushed."""
+    `boot` identifies the boot in which it was written. After a reboot it may be incomplete, unless it was flushed."""
 
     boot: str
     tree: str
@@ -82,7 +84,7 @@ class Manifest(Model):
 
 
 def prepare_directory(cache: DependencyCache) -> bool:
-    """Make the cache's directory if it is missing; False where it is somebody else's or cannot be used."""
+    """Creates the cache's directory if it is missing; False if it is not Mendbot's or cannot be used."""
     try:
         if not is_marked(cache.directory):
             cache.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -97,15 +99,15 @@ def prepare_directory(cache: DependencyCache) -> bool:
 
 @asynccontextmanager
 async def entry_lock(space: Path, key: str, timeout_s: float = _WAIT_S) -> AsyncIterator[Path]:
-    """Hold the lock of the key's entry in `space`, and have its path; who comes second waits for the first.
+    """Holds the lock of the key's entry in `space`; yields the entry's path.
 
-    Keys that begin alike share a lock, so that locks do not grow in number. Raises Transient after `timeout_s`."""
+    Keys with the same beginning share a lock, to bound the number of locks. Raises Transient after `timeout_s`."""
     async with exclusive(space / key[:2], _LOCK, timeout_s):
         yield space / key
 
 
 def read_manifest(entry: Path) -> Manifest | None:
-    """What the entry holds, or None where there is none."""
+    """The entry's manifest, or None if there is no entry."""
     try:
         return Manifest.model_validate_json((entry / MANIFEST).read_bytes())
     except (OSError, ValidationError):
@@ -113,10 +115,10 @@ def read_manifest(entry: Path) -> Manifest | None:
 
 
 def listing(tree: Path) -> Listing | None:
-    """Every file and directory of the tree but `.git`, with what shows whether it was written to; directories that
-    tools fill are named and not looked into. None where there are too many. Raises OSError.
+    """Every file and directory of the tree but `.git`, with values that change when it is written to.
 
-    Rights do not count, as npm makes the programs of a workspace executable."""
+    Directories that tools fill are listed without their content. None if there are too many names. Raises OSError.
+    Permissions do not count, as npm makes the programs of a workspace executable."""
     found: dict[str, tuple[int, ...]] = {}
     for name, entry in walk(tree, enters=lambda name: name.rpartition("/")[2] not in MADE_BY_TOOLS):
         if name == ".git":
@@ -130,8 +132,7 @@ def listing(tree: Path) -> Listing | None:
 
 
 def made_since(before: Listing, after: Listing) -> tuple[str, ...]:
-    """What is new, each directory as a whole. Raises Unmovable where something that was there was changed or removed:
-    then what is new is not all that the step did."""
+    """The new names, each directory as a whole. Raises Unmovable if anything else was changed or removed."""
     for name, state in before.items():
         if after.get(name) != state:
             raise user_error(make_reason("cache.changed", name=name), Unmovable)
@@ -143,8 +144,10 @@ def made_since(before: Listing, after: Listing) -> tuple[str, ...]:
 
 
 async def give_entry(entry: Path, tree: Path) -> tuple[str, ...] | None:
-    """Give the tree copies of what the entry holds, in place of what stands there, and return their names; None where
-    there is no entry. Each comes in one step. Raises OSError, Transient or Refused; then the tree has none of them."""
+    """Puts copies of the entry's products into the tree and returns their names; None if there is no entry.
+
+    Each product replaces anything in its place atomically. Raises OSError, Transient or Refused; then the tree has none
+    of them."""
     manifest = read_manifest(entry)
     if manifest is None or not (manifest.boot == boot() or (entry / FLUSHED).is_file()):
         return None
@@ -168,16 +171,18 @@ async def give_entry(entry: Path, tree: Path) -> tuple[str, ...] | None:
     return names
 
 
-async def store_entry(entry: Path, tree: Path, names: tuple[str, ...], places: tuple[str, ...], room: Room) -> Manifest:
-    """Store what lies at `names` in the tree as the entry, in one step and in place of a damaged one. `places` are
-    those of programs that links may lead to; `room` is asked whether so many bytes may come.
+async def store_entry(
+    entry: Path, tree: Path, names: tuple[str, ...], places: tuple[str, ...], has_space: HasSpace
+) -> Manifest:
+    """Stores the products at `names` in the tree as the entry, atomically; replaces a damaged entry.
 
-    Raises Unmovable where it may not or cannot serve another tree; OSError, Transient, Refused."""
+    Links may lead to programs below `places`. `has_space` tells whether the cache may take so many bytes. Raises
+    Unmovable if it may not, or if a product cannot serve another tree; OSError, Transient, Refused."""
     size = 0
     for name in names:
         with open_parent(tree, name):  # no part of it is a link
             size += await asyncio.to_thread(survey, tree / name, name, tree, places)
-    if not await room(size):
+    if not await has_space(size):
         raise user_error(make_reason("cache.no_space", size=f"{size:,}"), Unmovable)
     fresh = entry.with_name(f".{entry.name}.new-{uuid.uuid4().hex}")
     fresh.mkdir(mode=0o700)
@@ -197,9 +202,9 @@ async def store_entry(entry: Path, tree: Path, names: tuple[str, ...], places: t
 
 
 async def flush_entries(directory: Path) -> None:
-    """Have all entries on the disk, so that they are there after a power failure, too. Raises OSError, Transient.
+    """Flushes all entries to the disk, so that they survive a power failure. Raises OSError, Transient.
 
-    It is not done where an entry is stored: on a busy disk it takes minutes, for which a run would wait."""
+    It is not done when an entry is stored: on a busy disk it takes minutes, and a run would wait."""
     fresh = [path.parent for path in own_entries(directory.parent, directory.name, f"*/*/*/{MANIFEST}")]
     if fresh := [entry for entry in fresh if not (entry / FLUSHED).exists()]:
         await flush(directory)
@@ -210,7 +215,7 @@ async def flush_entries(directory: Path) -> None:
 
 @functools.cache
 def boot() -> str:
-    """The start of this machine that it runs since (random(4)), or a name that no other process has."""
+    """The id of this machine's boot (random(4)), or an id that no other process has."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
@@ -225,7 +230,7 @@ def _as_json(manifest: Manifest) -> str:
 
 
 async def drop_head_entries(cache: DependencyCache) -> None:
-    """Let go of what a pull request's head made. Raises OSError, Transient."""
+    """Removes the entries of a pull request's head. Raises OSError, Transient."""
     if cache.head and is_marked(cache.directory):
         await remove_directory(cache.directories()[-1])
 

@@ -29,7 +29,7 @@ from bot.workspace.files.walk import walk
 from bot.workspace.sandbox.sandbox import Sandbox
 
 _SCHEMA = "2"
-"""Another number makes every cached product unknown: for another layout of the cache, or another way to install."""
+"""Changed when the layout of the cache or the way to install changes, which makes all entries invalid."""
 _MAX_NAMES = 100_000
 _MAX_BYTES = 500_000_000
 _GLOB = re.compile(r"[*?\[]")
@@ -90,8 +90,8 @@ def _system() -> str:
 
 
 def _programs(run: str, sandbox: Sandbox) -> Iterator[str]:
-    """The programs of this machine that the command names, each as the very file that it is now."""
-    # each of a name, as the project decides which Node.js its commands get
+    """The programs of this machine that the command names, each with its file's size and time."""
+    # all programs of a name, as the project decides which Node.js its commands get
     for word, place in product(sorted({*_ALWAYS, *_WORD.findall(run)}), dict.fromkeys(sandbox.search_path())):
         found = shutil.which(word, path=place)
         if found is not None:
@@ -124,7 +124,7 @@ def _all_files(tree: Path) -> Iterator[str]:
 
 
 def _below(tree: Path, name: str) -> Iterator[str]:
-    """The name itself, and all files below it where it is a directory."""
+    """The name itself, and all files below it if it is a directory."""
     yield name
     if (tree / name).is_symlink() or not (tree / name).is_dir():
         return
@@ -136,7 +136,7 @@ def _below(tree: Path, name: str) -> Iterator[str]:
 
 
 def _add_file(digest: hashlib._Hash, tree: Path, name: str) -> None:
-    """Add a file's place and content; of a link that leads to another file of the tree, that file's."""
+    """Adds a file's path and content; for a link to another file of the tree, that file's."""
     _add(digest, os.fsencode(name))
     top = Path(os.path.realpath(tree))
     real = Path(os.path.realpath(top / name))

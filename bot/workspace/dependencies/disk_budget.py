@@ -1,5 +1,6 @@
-"""How much the cached dependencies may take of the disk. What was used least recently goes first, nothing in use goes,
-and what a crash left half made is swept. Only a directory with Mendbot's mark is touched."""
+"""The disk budget of the cached dependencies: removes the least recently used entries, but none in use.
+
+It also removes entries that a crash left incomplete. Only a directory with Mendbot's mark is touched."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ from bot.workspace.files.home_directories import own_entries
 from bot.workspace.files.remove_tree import remove_directory
 
 BUDGET_BYTES = 10_000_000_000
-"""What all repositories' cached dependencies may take together."""
+"""The limit for the cached dependencies of all repositories together."""
 FREE_BYTES = 2_000_000_000
-"""What they leave free on the disk in any case."""
+"""The free space that must remain on the disk."""
 UNUSED_S = 30 * 24 * 3600.0
-"""After this time without use an entry goes, however much room there is."""
+"""Seconds without use after which an entry is removed, even if there is space."""
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _HALF = re.compile(r"\.([0-9a-f]{64})\.(?:new|given|trash)-[0-9a-f]+.*|\.\.([0-9a-f]{64})\..*")
@@ -32,7 +33,7 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A cached entry: `used` is when it was last given, in seconds since the epoch; `size` is in bytes."""
+    """A cached entry: `used` is its last use in seconds since the epoch; `size` is in bytes."""
 
     path: Path
     used: float
@@ -42,8 +43,9 @@ class _Entry:
 async def trim(
     directory: Path, *, need: int = 0, budget: int = BUDGET_BYTES, free: int = FREE_BYTES, unused_s: float = UNUSED_S
 ) -> bool:
-    """Remove entries until `need` bytes more fit the budget and leave `free` bytes of the disk; whether they
-    do. Entries that were not used for `unused_s` seconds go in any case. Raises OSError."""
+    """Removes entries until `need` more bytes fit the budget and leave `free` bytes of the disk; whether they fit.
+
+    Entries that were not used for `unused_s` seconds are always removed. Raises OSError."""
     entries = sorted(_entries(directory), key=lambda entry: entry.used)
     total = sum(entry.size for entry in entries)
     for entry in entries:
@@ -56,9 +58,9 @@ async def trim(
 
 
 async def remove_unfinished(directory: Path) -> int:
-    """Remove what a crash left half made or half removed; how much of it went. What somebody works on stays.
+    """Removes entries that a crash left half made or half removed, but none in use; returns their number.
 
-    Raises Transient for what resists."""
+    Raises Transient if one cannot be removed."""
     gone = 0
     for path in own_entries(directory.parent, directory.name, "*/*/.*"):
         if half := _HALF.fullmatch(path.name):
@@ -82,7 +84,7 @@ def _entries(directory: Path) -> list[_Entry]:
 
 
 async def _removed(path: Path, key: str) -> bool:
-    """Whether the entry could be removed: not while somebody makes it or is given of it."""
+    """Whether the entry could be removed: not while it is created or copied."""
     try:
         async with entry_lock(path.parent, key, timeout_s=0):
             await remove_directory(path)

@@ -11,7 +11,7 @@ from bot.model.reasons import Reason
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 from bot.workspace.detect.detect import NoCommand, detect
-from bot.workspace.detect.monorepo import situated
+from bot.workspace.detect.monorepo import top_and_focus
 from bot.workspace.git.command import GitError, git
 
 _REVISIONS = ("refs/remotes/origin/HEAD", "HEAD")
@@ -44,7 +44,7 @@ def checks_with_a_command(tree: Path, policy: ChecksPolicy, finds: Callable[[str
     """The checks that can run here; all of them if none can, so that the result names what was looked for.
 
     `finds` tells which programs are installed beside the tree's own."""
-    top, focus = situated(tree)
+    top, focus = top_and_focus(tree)
     found = tuple(
         name for name in CHECK_ORDER if not isinstance(detect(top, name, policy, focus, unasked=finds), NoCommand)
     )

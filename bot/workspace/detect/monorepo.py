@@ -38,22 +38,22 @@ def repository_top(path: Path) -> Path:
     return path
 
 
-def situated(path: Path) -> tuple[Path, tuple[str, ...]]:
-    """For work in the directory `path` (absolute): its repository's top, and what `detect` wants as `focus`."""
+def top_and_focus(path: Path) -> tuple[Path, tuple[str, ...]]:
+    """The top of the repository of the directory `path` (absolute), and the `focus` for `detect`."""
     path = path.resolve()
     top = repository_top(path)
     return top, () if top == path else (path.relative_to(top).as_posix(),)
 
 
 def projects_above(tree: Path, focus: str) -> tuple[str, ...]:
-    """The directories to look for a command in for the sake of `focus`, a path relative to `tree`: the nearest first.
+    """The directories in which a command for `focus`, a path relative to `tree`, is looked for: the nearest first.
 
-    Those with a project file, then `focus` itself if it is a directory, then the tree, which is "". What is not there,
-    is reached through a link or is no path of the tree leads to what lies above it."""
-    there = list(_directories(tree, focus))
-    found = [place for place in (*reversed(there), "") if is_project(tree / place)]
-    given = focus.strip("/")
-    return tuple(dict.fromkeys((*found, *([given] if given in there else []), "")))
+    They are those with a project file, then `focus` itself if it is a directory, then the tree, which is "". A missing
+    path, a link, or a path outside the tree counts as its nearest real directory above."""
+    existing = list(_directories(tree, focus))
+    projects = [place for place in (*reversed(existing), "") if is_project(tree / place)]
+    directory = focus.strip("/")
+    return tuple(dict.fromkeys((*projects, *([directory] if directory in existing else []), "")))
 
 
 def _directories(tree: Path, focus: str) -> Iterator[str]:
@@ -77,9 +77,9 @@ def _is(kind: Callable[[int], bool], path: Path) -> bool:
 
 
 def projects_below(tree: Path) -> tuple[str, ...]:
-    """The projects up to three directories below the tree, sorted; what lies within one of them belongs to it.
+    """The projects up to three directories below the tree, sorted; directories inside a project belong to it.
 
-    Hidden and installed directories and links are left out, and of a very large tree only a part is looked at."""
+    Hidden and installed directories and links are left out; only a part of a very large tree is searched."""
     found: list[str] = []
     level, left = [""], _ENTRIES
     for _ in range(_DEPTH):
@@ -94,7 +94,7 @@ def projects_below(tree: Path) -> tuple[str, ...]:
 
 
 def is_project(directory: Path) -> bool:
-    """Whether one of PROJECT_FILES stands in the directory, as a file and no link."""
+    """Whether the directory has one of PROJECT_FILES as a regular file."""
     return any(_is(stat.S_ISREG, directory / name) for name in PROJECT_FILES)
 
 

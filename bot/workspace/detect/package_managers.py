@@ -1,5 +1,6 @@
-"""Which package manager a Node project uses and in which version, and which programs a detected command calls.
-Reads files with care (`Project`) and runs nothing."""
+"""Finds the package manager of a Node project with its version, and the programs that a detected command calls.
+
+Reads untrusted files (`Project`) and runs nothing."""
 
 from __future__ import annotations
 
@@ -15,12 +16,13 @@ from bot.workspace.files.nofollow import read_or_none
 from bot.workspace.files.project_files import Project
 
 _LOCK_HEAD = 2_000
-"""Bytes of a lock file, which may be large, in which it has its version."""
+"""Bytes at the beginning of a lock file, which contain its version."""
 
 
 def package_manager(project: Project) -> str:
-    """The nearest `packageManager` field or lock file, upwards, else npm. The field decides (Corepack's documentation);
-    of a lock file, which may be large, and bun's is binary, that it exists is all there is to know."""
+    """The manager of the nearest `packageManager` field or lock file upwards, else npm.
+
+    The field decides (Corepack's documentation). A lock file counts by its existence: it may be large or binary."""
     return _manager_at(project)[0]
 
 
@@ -29,7 +31,7 @@ def node_program(project: Project, manager: str = "") -> WantedProgram:
     named, home = _manager_at(project)
     manager = manager or named
     lock = next(filter(home.has_file, LOCKS[manager]), "")
-    # where it cannot be read, whoever installs from it reports what is wrong with it
+    # if it cannot be read, the installation reports what is wrong with it
     content = read_or_none(home.tree, home.within(lock)) if manager in ("pnpm", "yarn") and lock else None
     head = (content or b"")[:_LOCK_HEAD].decode("utf-8", "replace")
     release = str(_yarn_settings(home).get("yarnPath", "")) if manager == "yarn" else ""
@@ -41,7 +43,7 @@ def node_program(project: Project, manager: str = "") -> WantedProgram:
 
 
 def programs_of(project: Project, argv: Sequence[str]) -> tuple[WantedProgram, ...]:
-    """The programs that a command which was detected in the project calls and that a machine may lack."""
+    """The programs that a command detected in the project calls and that a machine may lack."""
     name = program(argv)
     if name in NODE_MANAGERS:
         return (node_program(project),) if name in KNOWN else ()
@@ -54,7 +56,7 @@ def programs_of(project: Project, argv: Sequence[str]) -> tuple[WantedProgram, .
 
 
 def programs_called(project: Project, run: str | tuple[str, ...]) -> tuple[WantedProgram, ...]:
-    """The same for a command that somebody wrote, as text for a shell or as words."""
+    """The same for a configured command, as text for a shell or as words."""
     if isinstance(run, tuple):
         return programs_of(project, run) if run else ()
     return tuple(_named(project, each) for each in called_in(run))

@@ -66,7 +66,7 @@ def _cargo(tree: Path, directories: Iterable[str]) -> Iterator[SetupStep]:
 
 
 def _cargo_home(project: Project) -> Project | None:
-    """The package or workspace with the lock file, where it needs packages from elsewhere; else None."""
+    """The package or workspace with the lock file, if it needs packages from elsewhere; else None."""
     manifests = [here for here in project.upwards() if here.has("Cargo.toml")]
     if not manifests or any(map(_is_vendored, manifests)):
         return None
@@ -80,7 +80,7 @@ def _cargo_home(project: Project) -> Project | None:
 
 
 def _is_vendored(project: Project) -> bool:
-    """Whether the settings have it that packages come from a directory of the tree (`cargo vendor`)."""
+    """Whether the settings take packages from a directory of the tree (`cargo vendor`)."""
     settings = project.text(".cargo/config.toml") or project.text(".cargo/config") or ""
     return re.search(r"^\s*(?:replace-with|directory)\s*=", settings, re.MULTILINE) is not None
 

@@ -1,4 +1,4 @@
-"""Carries out a setup plan in a tree: what was cached is given, the rest is run, and what may be shared is cached."""
+"""Runs a setup plan in a tree: cached products are copied, other steps are run, and their products may be cached."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.sandbox import Sandbox
 
 SETUP_TIMEOUT_S = 1800.0
-"""How long one step may take."""
+"""The time limit of one step in seconds."""
 
 _GUARD = Path(__file__).with_name("node_guard.cjs")
-"""What Node.js loads first in a detected step that has the network: it decides which programs may be started."""
+"""Loaded first by Node.js in a detected step with network: it decides which programs may be started."""
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")
 
@@ -49,7 +49,7 @@ log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class StepDone:
-    """A step that has ended; without a result its products had been cached, and it was not run."""
+    """A step that has ended; without a result, its products came from the cache and it was not run."""
 
     step: SetupStep
     result: ProcResult | None
@@ -61,7 +61,7 @@ class StepDone:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A setup that has ended, with its steps up to the one that failed."""
+    """A setup that has ended, with its steps up to a failed one."""
 
     steps: tuple[StepDone, ...] = ()
 
@@ -79,14 +79,14 @@ async def install(
     cache: DependencyCache | None,
     mask: Callable[[str], str],
 ) -> Installed:
-    """Carry out the plan in `tree` (absolute), step by step, up to the first that fails and is not optional.
+    """Runs the plan in `tree` (absolute), step by step, up to the first failed step that is not optional.
 
-    What trouble the cached products make is logged, and the step is run as if there were none. Raises what running a
-    command in the sandbox raises."""
+    Problems with the cache are logged, and the step is run without it. Raises what running a command in the sandbox
+    raises."""
     work = _Work(plan, tree, sandbox, grant, cache if cache is not None and prepare_directory(cache) else None, mask)
     done: list[StepDone] = []
     for step in plan.steps:
-        done.append(await work.carry_out(step))
+        done.append(await work.run_step(step))
         if not done[-1].passed and not step.optional:
             break
     return Installed(tuple(done))
@@ -94,7 +94,7 @@ async def install(
 
 @dataclass(slots=True)
 class _Work:
-    """One setup. `own` are the products in the tree that were cached or may be, each with its step's key."""
+    """One setup. `own` are the products in the tree that are cached or may be, each with its step's key."""
 
     plan: SetupPlan
     tree: Path
@@ -104,7 +104,7 @@ class _Work:
     mask: Callable[[str], str]
     own: dict[str, str] = field(default_factory=dict)
 
-    async def carry_out(self, step: SetupStep) -> StepDone:
+    async def run_step(self, step: SetupStep) -> StepDone:
         key = await self._key(step)
         if key is None or self.cache is None:
             self.own.clear()  # it may have written to anything
@@ -112,10 +112,10 @@ class _Work:
         *others, own = self.cache.directories()
         for space in filter(Path.is_dir, others):
             async with self._entry(space, key) as entry:
-                if await self._is_given(entry, step):
+                if await self._is_copied(entry, step):
                     return StepDone(step, None)
         async with self._entry(own, key) as entry:
-            if await self._is_given(entry, step):
+            if await self._is_copied(entry, step):
                 return StepDone(step, None)
             before = await self._listing()
             result = await self._run(step)
@@ -135,13 +135,13 @@ class _Work:
         return await self.sandbox.run(command, self.tree, grant=granted)
 
     async def _key(self, step: SetupStep) -> str | None:
-        """The key of what the step will make; None where it must run, whatever is cached."""
+        """The cache key of the step; None if it must run in any case."""
         if self.cache is None or not (step.shared or self.plan.configured) or not is_plain(self.tree):
             return None
         earlier = sorted({self.own[name] for name in step.products if name in self.own})
         try:
             if any(name not in self.own and os.path.lexists(self.tree / name) for name in step.products):
-                return None  # of whom that is, and what a step makes of it, nobody knows
+                return None  # it is unknown who made that, and what the step does with it
             commit = await self._commit() if self.plan.configured else ""
             return await asyncio.to_thread(
                 key_of, step, self.tree, self.sandbox, self.grant.env, earlier=earlier, commit=commit
@@ -161,7 +161,7 @@ class _Work:
 
     @asynccontextmanager
     async def _entry(self, space: Path, key: str) -> AsyncIterator[Path | None]:
-        """The key's entry with its lock held; None where the lock can't be had, and nothing is given or cached."""
+        """The key's entry with its lock held; None without the lock, and then the cache is not used."""
         async with AsyncExitStack() as held:
             try:
                 entry = await held.enter_async_context(entry_lock(space, key))
@@ -170,7 +170,7 @@ class _Work:
                 entry = None
             yield entry
 
-    async def _is_given(self, entry: Path | None, step: SetupStep) -> bool:
+    async def _is_copied(self, entry: Path | None, step: SetupStep) -> bool:
         try:
             names = None if entry is None else await give_entry(entry, self.tree)
         except (OSError, MendbotError) as error:
@@ -182,7 +182,7 @@ class _Work:
         return True
 
     async def _listing(self) -> Listing | None:
-        """What lies in the tree, but for what earlier steps made that this one may write to."""
+        """The files of the tree, without the products of earlier steps, which this one may write to."""
         try:
             found = await asyncio.to_thread(listing, self.tree)
         except OSError:
@@ -209,7 +209,7 @@ class _Work:
         self.own |= dict.fromkeys(names, entry.name)
 
     def _places(self) -> tuple[str, ...]:
-        """Where programs lie that are there for every tree."""
+        """The directories of programs that every tree can use."""
         assert self.cache is not None
         home = self.cache.directory.parent
         found = {*_SYSTEM, sys.base_prefix, str(home / "tools"), str(home / "programs")}

@@ -1,5 +1,6 @@
-"""Whether a project must be set up before a detected check can judge anything, and by which command. Reads and runs
-nothing: a project that declares dependencies is never tested with an interpreter that does not have them."""
+"""Finds out whether a project must be set up before a detected check can run, and by which command. It runs nothing.
+
+A project that declares dependencies is never tested with an interpreter that lacks them."""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ from bot.workspace.setup.python_plan import python_remedy
 
 
 def needed_setup(tree: Path, command: ShellCommand, provided: Callable[[str], bool]) -> NeededSetup | None:
-    """What has to be set up before `command`, which was detected in `tree` (absolute), can run; None where nothing is.
+    """The setup that `command`, detected in `tree` (absolute), needs before it can run; None if it needs none.
 
-    `provided` knows whether a tool is in one of the operator's toolchains: who brings a tool along answers for what it
-    finds. Files of the tree are read with care, and a broken one declares nothing."""
+    `provided` tells whether a tool is in one of the operator's toolchains, for whose packages the operator is
+    responsible. A broken file of the tree declares nothing."""
     if command.needs == "node":
         return node_remedy(Project(tree, command.directory))
     if not command.needs or provided(command.needs):

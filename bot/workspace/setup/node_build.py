@@ -1,5 +1,4 @@
-"""Which `build` scripts make what a Node project's tests load, so that they must be run before them.
-Reads files with care and runs nothing."""
+"""Finds the `build` scripts that a Node project's tests need to be run before. Reads files and runs nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from bot.workspace.files.project_files import Project
 
 _SOURCES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 _ASIDE = re.compile(r"(?:^|/)(?:bench|benchmarks?|docs?|examples?|playgrounds?|website|templates?|fixtures?)(?:/|$)")
-"""What uses the package as its users do, and is no part of its tests."""
+"""Directories with code that uses the package as its users do, and is not part of its tests."""
 _BUILDS = re.compile(r"\bbuild\b")
 _MAX_FILES = 500
 _MAX_DEPTH = 8
@@ -23,8 +22,8 @@ def directories_to_build(
 ) -> tuple[str, ...]:
     """The directories whose `build` script must be run, in this order, before the tests of the projects at `tested`.
 
-    It is run where tests, or packages of the workspace that they use, load entry points that are not in the tree. Not
-    where the tests of `home`, or one of its `scripts_run`, build by themselves."""
+    A build is needed if the tests, or packages of the workspace that they use, load entry points that are missing. It
+    is not needed if the tests of `home`, or one of its `scripts_run`, build by themselves."""
     if "prepare" in scripts_run:
         return ()
     at_home = home.directory in tested
@@ -45,7 +44,7 @@ def directories_to_build(
 
 
 def _used_by(roots: Sequence[Project], workspace: Mapping[str, Project]) -> list[Project]:
-    """The packages of the workspace that these use, each after those that it uses itself."""
+    """The packages of the workspace that these use, each after its own dependencies."""
     used: list[Project] = []
     entered: set[str] = set()
 
@@ -67,7 +66,7 @@ def _has_build(project: Project) -> bool:
 
 
 def _builds_itself(project: Project, scripts_run: Sequence[str]) -> bool:
-    """Whether its tests, or scripts that ran before them, build what they load."""
+    """Whether its tests, or scripts that ran before them, build the package."""
     scripts = project.package().scripts
     return any(_BUILDS.search(scripts.get(name, "")) for name in ("pretest", "test", *scripts_run))
 

@@ -41,13 +41,15 @@ _READ = frozenset(
     )
 )
 _READ_ENDS = (".patch", ".tgz", ".tar.gz")
-"""What a package manager reads: manifests, locks, settings, patches and packages in files, wherever they lie."""
+"""The files that a package manager reads: manifests, locks, settings, patches and packages, in any directory."""
 _GENERATED = re.compile(r"[@\"']exec:")
 
 
 def node_steps(tree: Path, commands: Mapping[CheckName, ShellCommand], untested: str | None) -> tuple[SetupStep, ...]:
-    """The steps for the Node projects of `tree` (absolute) that its checks' `commands` need; none for one whose
-    packages are there already, or that declares none. `untested` is the project in which no test command was found."""
+    """The setup steps for the Node projects of `tree` (absolute) that its checks' `commands` need.
+
+    A project whose packages are installed, or that declares none, has no steps. `untested` is the project in which no
+    test command was found."""
     places = [
         (check, command.directory)
         for check, command in commands.items()
@@ -64,7 +66,7 @@ def node_steps(tree: Path, commands: Mapping[CheckName, ShellCommand], untested:
 
 
 def node_remedy(project: Project) -> NeededSetup | None:
-    """What the project must have installed before its checks can run, and the command that a person would use."""
+    """The setup that the project needs before its checks can run, with the command that a person would use."""
     home = _home(project)
     if home is None:
         return None
@@ -158,7 +160,7 @@ def _steps(home: _Home, tested: Sequence[str]) -> Iterator[SetupStep]:
 
 
 def _is_generated(home: _Home, lock: str) -> bool:
-    """Whether Yarn would run a file of the project to get a package, by the protocol `exec:`."""
+    """Whether Yarn would run a file of the project to create a package (protocol `exec:`)."""
     texts = (lock, *(each.text("package.json") or "" for each in home.all))
     return any(_GENERATED.search(text) for text in texts)
 
@@ -185,7 +187,7 @@ def _script(project: Project, name: str, *, builds: bool = False) -> SetupStep:
 
 
 def _installer(project: Project) -> str:
-    """The manager that installs: the project's, unless it has no lock file of that and one of another."""
+    """The manager that installs: the project's, unless only another one has a lock file."""
     manager = package_manager(project)
     names = _locks_of(project)
     if names and not locked(manager, names):
@@ -209,7 +211,7 @@ def _patterns(project: Project) -> tuple[str, ...]:
 
 
 def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a directory is one of a workspace's, by its patterns; `!` takes some away."""
+    """A test whether a directory belongs to a workspace, by its patterns; `!` excludes directories."""
     wanted = [_glob(pattern) for pattern in patterns if not pattern.startswith("!")]
     unwanted = [_glob(pattern[1:]) for pattern in patterns if pattern.startswith("!")]
 

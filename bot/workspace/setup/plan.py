@@ -1,4 +1,4 @@
-"""How a tree is set up: by the repository's own `setup`, else by its files. Reads files and runs nothing."""
+"""Plans the setup of a tree: by the repository's own `setup`, else by its files. Reads files and runs nothing."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from bot.workspace.setup.python_plan import python_steps
 
 
 def plan_setup(tree: Path, focus: Sequence[str] = (), *, configured: ShellOrArgv | None = None) -> SetupPlan:
-    """The plan for `tree` (absolute). `focus` names files that the work is about, which choose the project within a
-    repository of many (`workspace.detect.detect`). A broken or unreadable file asks for nothing."""
+    """The plan for `tree` (absolute). In a repository with many projects, the files in `focus` choose the project.
+
+    See `workspace.detect.detect`. A broken or unreadable file adds no step."""
     if configured is not None:
         programs = programs_called(Project(tree), configured)
         step = SetupStep(run=configured, because=POLICY_PATH, network=True, programs=programs)

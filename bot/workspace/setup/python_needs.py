@@ -1,4 +1,4 @@
-"""Whether a Python project needs an environment of its own before its checks can judge anything. Runs nothing."""
+"""Finds out whether a Python project needs an environment of its own before its checks can run. It runs nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MODULES = {
     "typing-extensions": ("typing_extensions",),
     "ast-serialize": ("ast_serialize",),
 }
-"""What the tools' packages are imported as, where it is not their name."""
+"""The modules of the tools' packages, if they differ from the package's name."""
 _ASKS_METADATA = re.compile(r"\b(?:importlib\.metadata|importlib_metadata|pkg_resources|_version|__version__ import)\b")
 _MAX_PACKAGES = 20
 _NO_PACKAGE = re.compile(
@@ -77,12 +77,12 @@ def _declaring(project: Project) -> Iterator[str]:
 
 
 def _beyond_tools(entries: Iterable[str]) -> bool:
-    """Whether the entries ask for more than Mendbot's own tools, of which every version from some one on will do."""
+    """Whether the entries need more than Mendbot's own tools in any version from a minimum on."""
     return any(name_of(entry) not in TOOLS or re.search(r"<|==|~=|!=|;|\[", entry) for entry in entries)
 
 
 def namesake(project: Project) -> str | None:
-    """The package of Mendbot's tools that the project is, or provides a module of."""
+    """The package of Mendbot's tools that is the project itself, or of which it provides a module; else None."""
     pins = re.finditer(r"^([\w.-]+)==", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
     packages = frozenset(pin[1] for pin in pins)
     setup_cfg = project.ini("setup.cfg") if project.has("setup.cfg") else {}

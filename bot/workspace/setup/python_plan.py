@@ -21,7 +21,14 @@ from bot.rules.setup.setup_command import PythonSetup, python_setup
 from bot.workspace.detect.python_finders import ENVIRONMENTS, pytest_settings, python_tools
 from bot.workspace.files.project_files import Project, quoted_directory
 from bot.workspace.setup.python_needs import declaring, is_flat_mixture, needs_environment
-from bot.workspace.setup.python_project import FOR_DEVELOPMENT, FOR_TESTS, FOR_TYPES, MANIFESTS, PythonProject, look
+from bot.workspace.setup.python_project import (
+    FOR_DEVELOPMENT,
+    FOR_TESTS,
+    FOR_TYPES,
+    MANIFESTS,
+    PythonProject,
+    read_python_project,
+)
 
 _UNKNOWN_VERSION = "1.0.0"
 _CHANGES = ("CHANGES", "CHANGELOG", "HISTORY", "NEWS", "RELEASES", "docs/changelog", "docs/changes")
@@ -38,12 +45,14 @@ def python_steps(tree: Path, commands: Mapping[CheckName, ShellCommand]) -> tupl
         home = _home(project)
         if home is not None:
             homes.setdefault(home, set()).update(python_tools(project))
-    return tuple(step for home, tools in homes.items() for step in _steps(look(Project(tree, home)), tools))
+    return tuple(
+        step for home, tools in homes.items() for step in _steps(read_python_project(Project(tree, home)), tools)
+    )
 
 
 def python_remedy(project: Project, tools: Collection[str]) -> str:
     """The command by which a person sets the project up, with the tools that its checks need."""
-    return _remedy(look(project), tools)
+    return _remedy(read_python_project(project), tools)
 
 
 def _home(project: Project) -> str | None:

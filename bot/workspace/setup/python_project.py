@@ -1,4 +1,4 @@
-"""What the files of one Python project ask to be installed. They are read with care and never run."""
+"""Reads the files of one Python project for what must be installed. The files are untrusted and never run."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ _WORKFLOWS = ".github/workflows"
 
 @dataclass(frozen=True, slots=True)
 class PythonProject:
-    """`plain` is what its requirements files list for running, `tests`, `development` and `types` for these; `ways` is
-    what its ways to run tests install (tox, nox, recipes, workflows). `pins` are a lock file's versions, `hooks` the
-    versions of tools that pre-commit uses, `members` the places of a workspace's other projects, with what they
-    declare. `files` are the files that were read."""
+    """The requirements of a Python project.
+
+    `plain` are those of its requirements files for running, `tests`, `development` and `types` those for these uses.
+    `ways` are those that its ways to run tests install (tox, nox, recipes, workflows). `pins` are a lock file's
+    versions, `hooks` the versions of tools that pre-commit uses, `members` the directories of a workspace's other
+    projects, with their declarations. `files` are the files that were read."""
 
     project: Project
     declared: Declared
@@ -59,8 +61,8 @@ class PythonProject:
         return self.project.has_file("uv.lock")
 
 
-def look(project: Project) -> PythonProject:
-    """What the files of the project ask for."""
+def read_python_project(project: Project) -> PythonProject:
+    """The requirements in the files of the project."""
     files = _Files(project)
     listed = {kind: files.requirements(kind) for kind in ("plain", "tests", "development", "types")}
     own = _declared(project)
@@ -98,7 +100,7 @@ def _declared(project: Project) -> Declared:
 
 
 class _Files:
-    """The requirements files of a project by what they are for, with those that they name."""
+    """The requirements files of a project by their use, with the files that they include."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -107,8 +109,9 @@ class _Files:
         self._names = tuple(islice(self._candidates(), _MAX_FILES))
 
     def requirements(self, kind: str) -> Asked:
-        """What the files of the kind list, with the files that they name; its `files` are the first
-        of them, and what they constrain is kept apart."""
+        """The requirements in the files of the kind and in those that they include; `files` are the files of the kind.
+
+        Constraints are in `constraints`."""
         pipfile = self.project.toml("Pipfile") if self.project.has_file("Pipfile") else {}
         key = {"plain": "packages", "development": "dev-packages"}.get(kind, "")
         listed = section(pipfile, key) or {} if key else {}
@@ -154,7 +157,7 @@ class _Files:
 
 
 def _kind(name: str) -> str:
-    """What a requirements file is for, by the words of its name."""
+    """The use of a requirements file, by the words of its name."""
     words = set(re.split(r"[-_./]", name.lower())) - {"requirements", "ci"}
     for kind, known in (("tests", FOR_TESTS), ("development", FOR_DEVELOPMENT), ("types", FOR_TYPES)):
         if words.intersection(known):
@@ -195,8 +198,7 @@ def _workflows(project: Project) -> list[str]:
 
 
 def _pins(project: Project) -> tuple[str, ...]:
-    """The versions of a lock file. A package that has several stands in none of them: which one holds is for the lock's
-    own program to decide."""
+    """The versions of a lock file, without packages that have several: only the lock's own program can choose one."""
     found: dict[str, set[str]] = {}
     for name in _LOCKS:
         data = project.toml(name) if project.has_file(name) else {}
@@ -222,7 +224,7 @@ def _is_elsewhere(package: Mapping[str, object]) -> bool:
 
 
 def _members(project: Project, own: Declared) -> Iterator[tuple[str, Declared]]:
-    """The other projects that are installed with this one: members of its workspace, and those it takes from a path."""
+    """The other projects that are installed with this one: members of its workspace, and dependencies by path."""
     tree = project.place
     workspace = project.pyproject().uv.workspace or {}
     patterns = list(filter(_is_inside, strings(workspace.get("members"))))

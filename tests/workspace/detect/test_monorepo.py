@@ -13,7 +13,7 @@ from bot.config import CheckPolicy, ChecksPolicy
 from bot.model import CheckName
 from bot.reports.locale.reasons import english
 from bot.workspace.detect.detect import NoCommand, detect
-from bot.workspace.detect.monorepo import projects_above, projects_below, repository_top, situated
+from bot.workspace.detect.monorepo import projects_above, projects_below, repository_top, top_and_focus
 from bot.workspace.sandbox.sandbox import open_sandbox
 
 NO_POLICY = ChecksPolicy()
@@ -177,8 +177,8 @@ def test_the_top_is_the_nearest_directory_with_a_git_file_and_never_the_home(
     monkeypatch.setenv("HOME", str(home))
     assert repository_top(home / "repo/c/d") == repository_top(home / "repo") == home / "repo"
     assert repository_top(home / "code/a/b") == home / "code/a/b"
-    assert situated(home / "repo/c/d") == (home / "repo", ("c/d",))
-    assert situated(home / "code/a") == (home / "code/a", ())
+    assert top_and_focus(home / "repo/c/d") == (home / "repo", ("c/d",))
+    assert top_and_focus(home / "code/a") == (home / "code/a", ())
 
 
 @pytest.mark.parametrize("mode", ["none", "auto"])
