@@ -20,7 +20,7 @@ from bot.rules.runs.state import RunState
 from bot.workflows.history.learn_from_runs import change_hash, learn_from_run
 from bot.workflows.kernel import settle_run
 from bot.workflows.runs.begin_local import begin_local
-from bot.workflows.runs.finish import finish, keep
+from bot.workflows.runs.finish import finish, save_work
 from bot.workflows.runs.loop import FIX_RUN
 from bot.workflows.tampering import weakened_tests_reason
 from tests.workflows.conftest import Harness
@@ -267,7 +267,7 @@ def test_a_session_whose_end_was_cut_short_comes_to_it_all_the_same(at_desk: AtD
         row = await at.run("run-1", repo=None, workspace=str(tree), goal="mend it")
         await begin_local(at.context, row)
         state = await at.state("run-1")
-        await keep(at.context, row, state, Status.FAILED)
+        await save_work(at.context, row, state, Status.FAILED)
         learned = replace(state, learned=(ProvenResolution("test", "c", (ERROR,), "HEAD", "HEAD", 1),))
         await finish(at.context, row, learned, Status.FAILED, None)
         await settle_run(at.context, FIX_RUN, "run-1")

@@ -17,7 +17,7 @@ from bot.workflows.context import Loop
 from bot.workflows.kernel import fail_run, settle_run, step_run
 from bot.workflows.maintenance.cleanup import sweep
 from bot.workflows.runs.begin import begin_run
-from bot.workflows.runs.finish import finish, keep, remove_tree
+from bot.workflows.runs.finish import finish, remove_tree, save_work
 from bot.workflows.runs.loop import FIX_RUN
 from bot.workflows.runs.package import package, review
 from bot.workspace.git.command import git
@@ -34,7 +34,7 @@ def test_what_an_interrupted_end_had_salvaged_is_still_named(at_desk: AtDesk) ->
     async def work(at: Harness) -> tuple[str | None, bool, list[str]]:
         row = await at.run("run-1", 1)
         tree = await attempted(at, "run-1")
-        await keep(at.context, row, await at.state("run-1"), Status.FAILED)
+        await save_work(at.context, row, await at.state("run-1"), Status.FAILED)
         await remove_tree(at.context.mirror(row.spec.on_github), at.context.tree_path(row))  # and then the process died
         await settle_run(at.context, FIX_RUN, "run-1")
         state = await at.state("run-1")
