@@ -14,7 +14,7 @@ from bot.rules.history.known_errors import base_name, file_names, is_spent
 from bot.store.database.database import Database
 from bot.store.database.sql import insert, iso_now, repo_key, sound
 from bot.store.database.tables import dead_ends, error_files, error_kb, events
-from bot.store.history.resolutions import MOST_RAW, entry, file_under, move, put, read_resolution
+from bot.store.history.resolutions import MOST_RAW, file_under, move, put, read_resolution, resolved_error
 from bot.store.history.visibility import COUNTS_HERE, HERE, follow, still_counts, visible_errors
 
 MOST_LOOKED_UP = 1_000
@@ -80,9 +80,9 @@ class History:
 
         Another repository's earlier one stays beside it. The same attempt of the same run is one use, however often
         it is recorded. Gives its id. An error without text raises ValueError."""
-        values = entry(error, resolution, iso_now(), raw)
-        names = file_names(values["error_normalized"], paths)
-        return await self._database.write(lambda connection: put(connection, values, names))
+        resolved = resolved_error(error, resolution, iso_now(), raw)
+        names = file_names(resolved.text, paths)
+        return await self._database.write(lambda connection: put(connection, resolved, names))
 
     async def by_file(self, path: str, most: int = 2, *, repo: str | None = None) -> tuple[KnownError, ...]:
         """The most recently used resolutions that involve a file of that base name, the whole of it (REQ-RA-301)."""

@@ -23,7 +23,7 @@ from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.store.database.database import Database
 from bot.store.database.sql import MOST_NAME, insert, iso, sound
 from bot.store.database.tables import dead_ends, error_elsewhere, error_files, error_kb
-from bot.store.history.resolutions import FIGURES, entry, masked, merge, read_resolution
+from bot.store.history.resolutions import FIGURES, ResolvedError, masked, merge, read_resolution, resolved_error
 
 MOST_LINE = 1_000_000
 """Characters of a line, its end not counted."""
@@ -152,14 +152,14 @@ def read_line(text: str, redactor: Redactor | None = None) -> Record | Reason:
     line = _masked(line, redactor or Redactor())
     if isinstance(line, ResolvedLine):
         try:
-            _entry(line)
+            _resolved_error(line)
         except ValueError:
             return make_reason("import.no_error")
     return line
 
 
-def _entry(line: ResolvedLine) -> dict[str, Any]:
-    return entry(line.error, line.resolution, iso(min(line.last_used, datetime.now(UTC))))
+def _resolved_error(line: ResolvedLine) -> ResolvedError:
+    return resolved_error(line.error, line.resolution, iso(min(line.last_used, datetime.now(UTC))))
 
 
 def _masked(line: Record, redactor: Redactor) -> Record:
@@ -232,9 +232,9 @@ def _when(text: str | None) -> datetime | None:
 def _take(connection: sa.Connection, lines: Sequence[Record]) -> None:
     for line in lines:
         if isinstance(line, ResolvedLine):
-            values_of_it = _entry(line)
+            error = _resolved_error(line)
             figures = {name: getattr(line, name) for name in FIGURES}
-            merge(connection, values_of_it, file_names(values_of_it["error_normalized"], line.files), figures)
+            merge(connection, error, file_names(error.text, line.files), figures)
             continue
         values = {**line.model_dump(), "ts": iso(datetime.now(UTC))}
         most = sa.case((dead_ends.c.tries > line.tries, dead_ends.c.tries), else_=line.tries)

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import ValidationError
 
-from bot.model import Resolution
+from bot.model import Model, Resolution
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import strip_control
 from bot.rules.failures.normalize import loose_key, normalize_error
@@ -43,63 +43,84 @@ def masked(resolution: Resolution, redactor: Redactor) -> Resolution:
     return Resolution(**changed, patch=patch if patch is None or redactor.mask(patch) == patch else None)
 
 
-def entry(error: str, resolution: Resolution, used: str, raw: str = "") -> dict[str, Any]:
-    """The row of a resolved error, `raw` being how it was printed if not so; raises ValueError where the error has no
+class ResolvedError(Model):
+    """A resolved error within the limits of its row: the normalised text, the text as it was printed, and when it was
+    used last."""
+
+    text: str
+    raw: str
+    resolution: Resolution
+    last_used: str
+
+    @property
+    def repo(self) -> str | None:
+        return repo_key(self.resolution.repo)
+
+    def row(self) -> dict[str, Any]:
+        """The error as a row of `error_kb`."""
+        return {
+            "ts": self.last_used,
+            "error_normalized": self.text,
+            "error_raw": self.raw,
+            "resolution": self.stored_resolution(),
+            "resolved_by": self.resolution.resolved_by or None,
+            "tool_sequence": list(self.resolution.tool_sequence),
+            "last_used": self.last_used,
+            "loose_key": loose_key(self.text),
+            "repo": self.repo,
+        }
+
+    def stored_resolution(self) -> object:
+        return self.resolution.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+def resolved_error(error: str, resolution: Resolution, last_used: str, raw: str = "") -> ResolvedError:
+    """The resolved error; `raw` is how it was printed where `error` is not that. Raises ValueError for an error without
     text."""
     text = sound(normalize_error(error))
     if not text:
         raise ValueError("the error has no text: give the message that the check or the tool printed")
-    resolution = _within_limits(resolution)
-    return {
-        "ts": used,
-        "error_normalized": text,
-        "error_raw": sound((raw or error)[:MOST_RAW]),
-        "resolution": resolution.model_dump(mode="json", by_alias=True, exclude_defaults=True),
-        "resolved_by": resolution.resolved_by or None,
-        "tool_sequence": list(resolution.tool_sequence),
-        "last_used": used,
-        "loose_key": loose_key(text),
-        "repo": repo_key(resolution.repo),
-    }
+    shown = sound((raw or error)[:MOST_RAW])
+    return ResolvedError(text=text, raw=shown, resolution=_within_limits(resolution), last_used=last_used)
 
 
-def put(connection: sa.Connection, values: dict[str, Any], names: Iterable[str]) -> int:
-    """Insert a row of `entry`, or let it take the place of the same error's, and index it; gives its id.
+def put(connection: sa.Connection, error: ResolvedError, names: Iterable[str]) -> int:
+    """Insert the error's row, or replace the row of the same error, and index it; returns its id.
 
-    What the same attempt of the same run says again counts once, since a crash repeats the effect."""
-    kb_id, stored = _claim(connection, values)
+    A repeat of the same attempt of the same run counts once, since a crash repeats the effect."""
+    kb_id, stored = _claim(connection, error, {})
     if stored is None:
-        file_under(connection, kb_id, names, values["last_used"])
+        file_under(connection, kb_id, names, error.last_used)
         return kb_id
-    own = _own(connection, stored, values["repo"])
-    if own is not None and _is_repeat(own, values):
+    own = _own(connection, stored, error.repo)
+    if own is not None and _is_repeat(own, error.resolution):
         return kb_id
     again = {"use_count": own.use_count + 1 if own is not None else 1, "shown": 0, "passed": 0}
-    _replace(connection, stored, values, again)
-    file_under(connection, kb_id, names, values["last_used"])
+    _replace(connection, stored, error, again)
+    file_under(connection, kb_id, names, error.last_used)
     return kb_id
 
 
-def merge(connection: sa.Connection, values: dict[str, Any], names: Iterable[str], figures: Mapping[str, int]) -> None:
-    """Take a row of `entry` with its figures (`use_count`, `shown`, `passed`) from another history: of two resolutions
-    in one repository the later stands, and so it does in the error's row; the repository's higher count stands."""
-    kb_id, stored = _claim(connection, {**values, **figures})
+def merge(connection: sa.Connection, error: ResolvedError, names: Iterable[str], figures: Mapping[str, int]) -> None:
+    """Take an error with its figures (`use_count`, `shown`, `passed`) from another history. Of two resolutions in one
+    repository the later stands, also in the error's row; the repository's higher count stands."""
+    kb_id, stored = _claim(connection, error, figures)
     if stored is None:
-        file_under(connection, kb_id, names, values["last_used"])
+        file_under(connection, kb_id, names, error.last_used)
         return
-    own = _own(connection, stored, values["repo"])
+    own = _own(connection, stored, error.repo)
     most = max(figures["use_count"], own.use_count if own is not None else 1)
-    if own is not None and own.resolution is not None and (own.last_used or "") >= values["last_used"]:
-        table, same = place_of(kb_id, stored.repo, values["repo"])
+    if own is not None and own.resolution is not None and (own.last_used or "") >= error.last_used:
+        table, same = place_of(kb_id, stored.repo, error.repo)
         connection.execute(sa.update(table).where(*same).values(use_count=most))
         return
     figures = {**figures, "use_count": most}
-    if stored.resolution is None or (stored.last_used or "") < values["last_used"]:
-        _replace(connection, stored, values, figures)
-        file_under(connection, kb_id, names, values["last_used"])
+    if stored.resolution is None or (stored.last_used or "") < error.last_used:
+        _replace(connection, stored, error, figures)
+        file_under(connection, kb_id, names, error.last_used)
     else:
-        _put_beside(connection, kb_id, values, figures)
-        _add_names(connection, kb_id, names, stored.last_used or values["last_used"])
+        _put_beside(connection, kb_id, error, figures)
+        _add_names(connection, kb_id, names, stored.last_used or error.last_used)
 
 
 def place_of(kb_id: int, whose: str | None, key: str | None) -> tuple[sa.Table, tuple[sa.ColumnElement[bool], ...]]:
@@ -167,15 +188,16 @@ def _within_limits(resolution: Resolution) -> Resolution:
     return found.model_copy(update=cut)
 
 
-def _claim(connection: sa.Connection, values: dict[str, Any]) -> tuple[int, Any]:
+def _claim(connection: sa.Connection, error: ResolvedError, figures: Mapping[str, int]) -> tuple[int, Any]:
     """The error's id and its row as it was, held until the transaction ends; None where it has just been inserted."""
+    values = {**error.row(), **figures}
     query = insert(connection, error_kb).values(values).on_conflict_do_nothing(index_elements=["error_normalized"])
     made = connection.execute(query.returning(error_kb.c.id)).scalar_one_or_none()
     if made is not None:
         return int(made), None
     text = sa.cast(error_kb.c.resolution, sa.Text).label("resolution")
     columns = (error_kb.c.id, text, error_kb.c.repo, error_kb.c.last_used, error_kb.c.use_count)
-    same = error_kb.c.error_normalized == values["error_normalized"]
+    same = error_kb.c.error_normalized == error.text
     stored = connection.execute(sa.select(*columns).where(same).with_for_update()).one()
     return int(stored.id), stored
 
@@ -190,36 +212,35 @@ def _own(connection: sa.Connection, stored: Any, key: str | None) -> Any:
     return connection.execute(sa.select(text, table.c.last_used, table.c.use_count).where(*same)).one_or_none()
 
 
-def _is_repeat(own: Any, values: dict[str, Any]) -> bool:
-    new = values["resolution"]
-    if "runId" not in new or own.resolution is None:
+def _is_repeat(own: Any, new: Resolution) -> bool:
+    if new.run_id is None or own.resolution is None:
         return False
     old = read_resolution(own.resolution)
-    return (old.run_id, old.attempt) == (new["runId"], new.get("attempt"))
+    return (old.run_id, old.attempt) == (new.run_id, new.attempt)
 
 
-def _replace(connection: sa.Connection, stored: Any, values: dict[str, Any], more: dict[str, Any]) -> None:
-    """Let the values take the row; what another repository had there goes beside it with its figures."""
-    if stored.repo != values["repo"]:
-        mine = (error_elsewhere.c.kb_id == stored.id, error_elsewhere.c.repo == (values["repo"] or ""))
+def _replace(connection: sa.Connection, stored: Any, error: ResolvedError, figures: Mapping[str, int]) -> None:
+    """Store the error in that row; the resolution of another repository moves beside it with its figures."""
+    if stored.repo != error.repo:
+        mine = (error_elsewhere.c.kb_id == stored.id, error_elsewhere.c.repo == (error.repo or ""))
         connection.execute(sa.delete(error_elsewhere).where(*mine))
         used = sa.func.coalesce(error_kb.c.last_used, error_kb.c.ts)
-        whose, figures = sa.func.coalesce(error_kb.c.repo, ""), [error_kb.c[name] for name in FIGURES]
-        row = sa.select(error_kb.c.id, whose, error_kb.c.resolution, used, *figures)
+        whose, counts = sa.func.coalesce(error_kb.c.repo, ""), [error_kb.c[name] for name in FIGURES]
+        row = sa.select(error_kb.c.id, whose, error_kb.c.resolution, used, *counts)
         row = row.where(error_kb.c.id == stored.id, error_kb.c.resolution.is_not(sa.null()))
         names = ["kb_id", "repo", "resolution", "last_used", *FIGURES]
         connection.execute(sa.insert(error_elsewhere).from_select(names, row))
     kept = {"ts", "error_normalized"}
-    if stored.repo == values["repo"] and values["error_raw"] == values["error_normalized"]:
+    if stored.repo == error.repo and error.raw == error.text:
         kept.add("error_raw")  # the key says less than what was printed; another repository's text is not this one's
-    changed = {name: value for name, value in values.items() if name not in kept}
-    connection.execute(sa.update(error_kb).where(error_kb.c.id == stored.id).values({**changed, **more}))
+    changed = {name: value for name, value in error.row().items() if name not in kept}
+    connection.execute(sa.update(error_kb).where(error_kb.c.id == stored.id).values({**changed, **figures}))
 
 
-def _put_beside(connection: sa.Connection, kb_id: int, values: dict[str, Any], figures: Mapping[str, int]) -> None:
-    """Put the values beside the row, for what that repository had there."""
-    row = {name: values[name] for name in ("resolution", "last_used")} | dict(figures)
-    query = insert(connection, error_elsewhere).values(kb_id=kb_id, repo=values["repo"] or "", **row)
+def _put_beside(connection: sa.Connection, kb_id: int, error: ResolvedError, figures: Mapping[str, int]) -> None:
+    """Store the resolution beside the row, in place of an earlier one of that repository."""
+    row = {"resolution": error.stored_resolution(), "last_used": error.last_used, **figures}
+    query = insert(connection, error_elsewhere).values(kb_id=kb_id, repo=error.repo or "", **row)
     connection.execute(query.on_conflict_do_update(index_elements=["kb_id", "repo"], set_=row))
 
 
