@@ -24,7 +24,7 @@ _FIXES = re.compile(r"\b(?:fix\w*|bug|correct\w*|handle|regress\w*|prevent|avoid
 _LOG = ("log", "--no-merges", "-n", "800", "--format=%x00%H%x09%s", "--name-only")
 _CONDITION = re.compile(r"\s*(?:(?:el)?if|while|\}? ?else if)\b.*(?::|\{|\))\s*$|\s*return\b.*[;\w)\]]\s*$")
 """A line of code and not of prose, in most languages."""
-_MOST_SOURCES = 3
+_MAX_SOURCES = 3
 PLANTED = "planted"
 """In place of a commit: a planted bug, also where the clone has fixes."""
 _OPPOSITES = (
@@ -90,7 +90,7 @@ def _is_fix(subject: str, files: list[str]) -> bool:
     sources = [path for path in files if _is_source(path)]
     tests = [path for path in files if _TEST.search(path) and _SOURCE.search(path)]
     asks_setup = any(_SETUP.search(path) for path in files)
-    return bool(_FIXES.search(subject) and tests and not asks_setup and 0 < len(sources) <= _MOST_SOURCES)
+    return bool(_FIXES.search(subject) and tests and not asks_setup and 0 < len(sources) <= _MAX_SOURCES)
 
 
 def _is_source(path: str) -> bool:

@@ -26,7 +26,7 @@ from bot.store.runs.runs import Runs
 from demo.standin.server import StandIn
 
 AGENT = Path(__file__).with_name("project_agent.py")
-_MOST_CASES = 6
+_MAX_CASES = 6
 """Commits of one clone that are tried until one's tests fail before its fix."""
 
 
@@ -69,7 +69,7 @@ def _tried(named: str, keep: Path | None) -> Iterator[Project]:
     """The project without configuration and, where that isn't green, with the one beside it."""
     place, _, commit = named.partition("@")
     clone, policy = Path(place).resolve(), Path(f"{Path(place).resolve()}.mendbot.yml")
-    for case in islice(cases(clone, commit), _MOST_CASES):
+    for case in islice(cases(clone, commit), _MAX_CASES):
         project = _run(case, "", keep)
         if project.outcomes[0].ended == "green base":
             sys.stderr.write(f"  {case.subject[:60]}: its tests pass without the fix\n")

@@ -10,7 +10,7 @@ from collections import Counter, deque
 from bot.errors import Transient
 from bot.logs import get_logger
 from bot.store.inbox.deliveries import DeliveryRow
-from bot.store.inbox.refused_deliveries import MAX_REASON, MOST, RefusedDeliveries
+from bot.store.inbox.refused_deliveries import MAX_REASON, MAX_ROWS, RefusedDeliveries
 
 LOG_S = 60.0
 WRITE_S = 5.0
@@ -24,7 +24,7 @@ class Rejections:
     def __init__(self, store: RefusedDeliveries, log_s: float = LOG_S, write_s: float = WRITE_S) -> None:
         self._store = store
         self._log_s, self._write_s = log_s, write_s
-        self._pending: deque[DeliveryRow] = deque(maxlen=MOST)
+        self._pending: deque[DeliveryRow] = deque(maxlen=MAX_ROWS)
         self._writing: asyncio.Task[None] | None = None
         self._unlogged: Counter[int] = Counter()
 
@@ -47,7 +47,7 @@ class Rejections:
         pending = tuple(reversed(self._pending))
         both = Counter(await self._store.list())
         stored = (both - Counter(pending)).elements()
-        rows = sorted((*pending, *stored), key=lambda row: row.received_at, reverse=True)[:MOST]
+        rows = sorted((*pending, *stored), key=lambda row: row.received_at, reverse=True)[:MAX_ROWS]
         return tuple(rows[offset : offset + limit])
 
     def _log(self, status: int, count: int, because: str) -> None:

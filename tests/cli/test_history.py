@@ -17,7 +17,7 @@ import pytest
 from bot.cli import main
 from bot.store.database.database import Database
 from bot.store.history.history import History
-from bot.store.history.import_export import MOST_LINE
+from bot.store.history.import_export import MAX_LINE
 
 ROOT = Path(__file__).parents[2]
 SECRET = "operator-secret-0123456789-abcdef"
@@ -255,7 +255,7 @@ def test_an_import_says_what_it_took(mendbot: Mendbot) -> None:
     ):
         lines.write_text(text)
         assert mendbot("import", str(lines)) == (code, out, "")
-    lines.write_bytes(b"x" * (5 * MOST_LINE) + b"\n\xff\xfe\n" + b"{\n" * 200)
+    lines.write_bytes(b"x" * (5 * MAX_LINE) + b"\n\xff\xfe\n" + b"{\n" * 200)
     code, out, err = mendbot("import", str(lines))
     assert (code, "give JSON lines" in err, err.count("\n")) == (2, True, 1)
     told = out.splitlines()

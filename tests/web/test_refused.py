@@ -11,7 +11,7 @@ import pytest
 
 from bot.logs import captured_logs
 from bot.store.database.database import Database
-from bot.store.inbox.refused_deliveries import MOST, RefusedDeliveries
+from bot.store.inbox.refused_deliveries import MAX_ROWS, RefusedDeliveries
 from bot.web.rejected_requests import Rejections
 from tests.machine import PATIENCE_S
 from tests.web.conftest import Door, headers_for
@@ -79,7 +79,7 @@ def test_the_list_takes_the_token_and_pages_and_refuses_other_words(door: Door) 
 async def test_the_newest_are_kept_and_no_more_than_that(database: Database) -> None:
     async def work() -> list[str]:
         rejections = Rejections(RefusedDeliveries(database), write_s=0.0)
-        for number in range(2 * MOST):
+        for number in range(2 * MAX_ROWS):
             rejections.add(401, f"guid-{number}", "issues", "x" * 10_000)
             if number % 50 == 0:
                 await asyncio.sleep(0)
@@ -89,7 +89,7 @@ async def test_the_newest_are_kept_and_no_more_than_that(database: Database) -> 
         return [row.delivery for row in await RefusedDeliveries(database).list()]
 
     kept = await work()
-    assert kept == [f"guid-{number}" for number in reversed(range(MOST, 2 * MOST))]
+    assert kept == [f"guid-{number}" for number in reversed(range(MAX_ROWS, 2 * MAX_ROWS))]
 
 
 async def test_a_flood_is_one_line_with_its_count_and_one_write(database: Database) -> None:
@@ -100,12 +100,12 @@ async def test_a_flood_is_one_line_with_its_count_and_one_write(database: Databa
         async with asyncio.timeout(PATIENCE_S):
             while len(said) < 2:  # noqa: ASYNC110  # a line of the log rings no bell
                 await asyncio.sleep(0.01)
-        assert len(await rejections.list(1000, 0)) == MOST
+        assert len(await rejections.list(1000, 0)) == MAX_ROWS
         return len(await RefusedDeliveries(database).list())
 
     with captured_logs() as said:
         written = await work()
-    assert written <= MOST
+    assert written <= MAX_ROWS
     lines = [line for line in said if line["event"] == "deliveries_refused"]
     assert [line["count"] for line in lines] == [1, 999]
     assert all("WEBHOOK_SECRET" in line["because"] for line in lines)

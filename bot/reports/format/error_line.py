@@ -7,7 +7,7 @@ import re
 
 from bot.reports.format.truncate import one_line
 
-_MOST = 2_000
+_MAX_SHOWN = 2_000
 _MASK = "(?:PATH|TIME|ID|ADDR|PORT|TMP|POS|STR|N)"
 _UNMASKED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), shown)
@@ -25,11 +25,11 @@ _UNMASKED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 def readable(error: str, raw: str = "") -> str:
     """The first line of `raw`, the error as it was printed; else the normalised `error` with its masks taken out, `…`
     where it is nothing else. What was recorded by its key alone has that for `raw`, too."""
-    key = one_line(error, _MOST)
-    first = next((line for line in (one_line(line, _MOST) for line in raw.splitlines()) if line), "")
-    if first and one_line(raw, _MOST) != key:
-        return one_line(re.sub(r"^E\s+", "", first), _MOST)
+    key = one_line(error, _MAX_SHOWN)
+    first = next((line for line in (one_line(line, _MAX_SHOWN) for line in raw.splitlines()) if line), "")
+    if first and one_line(raw, _MAX_SHOWN) != key:
+        return one_line(re.sub(r"^E\s+", "", first), _MAX_SHOWN)
     shown = key
     for pattern, instead in _UNMASKED:
         shown = pattern.sub(instead, shown)
-    return one_line(shown, _MOST) or ("…" if key else "")
+    return one_line(shown, _MAX_SHOWN) or ("…" if key else "")

@@ -12,7 +12,7 @@ from bot.reports.format.truncate import inline_code
 from bot.reports.history.guidance import guidance_text, how_resolved, resolution_links
 from bot.reports.locale.catalog import t
 
-_MOST = 5
+_MAX_SHOWN = 5
 _LINE_CHARS = 400
 _ROOM = 12_000
 """Characters of the whole part, Markdown included: signs that must be escaped take up to nine each."""
@@ -27,7 +27,7 @@ _LINE = 500
 def known_errors(view: RunView, language: Language) -> str:
     """The guidance of the latest attempt, but for errors that are fixed by now; empty where there is none."""
     gone = set(view.error_delta.fixed) if view.error_delta else set()
-    items = [_item(known, view, language) for known in view.guidance[:_MOST] if known.error not in gone]
+    items = [_item(known, view, language) for known in view.guidance[:_MAX_SHOWN] if known.error not in gone]
     return details(t(language, "known"), "\n".join(within(items, _ROOM))) if items else ""
 
 

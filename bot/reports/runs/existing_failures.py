@@ -8,14 +8,14 @@ from bot.reports.format.truncate import inline_code
 from bot.reports.locale.catalog import bullets, t
 
 _ERROR_CHARS = 160
-_MOST = 10
+_MAX_SHOWN = 10
 
 
 def left_alone(view: RunView, language: Language) -> str:
     """The errors of the base that stay, folded, and the checks that were left out; empty where there are none."""
     parts = [t(language, "left.not_run", stage=inline_code(stage, 40)) for stage in view.left_out]
     if view.left_count:
-        lines = [f"- {inline_code(error, _ERROR_CHARS)}" for error in view.left[:_MOST]]
+        lines = [f"- {inline_code(error, _ERROR_CHARS)}" for error in view.left[:_MAX_SHOWN]]
         listed = bullets(lines, view.left_count, language) if lines else ""
         title = f"{t(language, 'left')} ({view.left_count})"
         parts.append(details(title, listed) if listed else f"{title}.")

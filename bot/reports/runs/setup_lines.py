@@ -10,7 +10,7 @@ from bot.reports.locale.catalog import joined, t
 
 _COMMAND_CHARS = 200
 _FILE_CHARS = 100
-_MOST = 6
+_MAX_SHOWN = 6
 
 
 def set_up_by(steps: Sequence[SetupDone], language: Language) -> str:
@@ -19,7 +19,7 @@ def set_up_by(steps: Sequence[SetupDone], language: Language) -> str:
     worked = [_step(step, language) for step in steps if step.passed]
     failed = [step for step in steps if step.optional and not step.passed]
     lines = [t(language, "setup.by", steps=joined(language, _most(worked, language)))] if worked else []
-    lines += [t(language, "setup.optional", command=_command(step)) for step in failed[:_MOST]]
+    lines += [t(language, "setup.optional", command=_command(step)) for step in failed[:_MAX_SHOWN]]
     return "\n\n".join(lines)
 
 
@@ -43,5 +43,5 @@ def _command(step: SetupDone) -> str:
 
 
 def _most(lines: list[str], language: Language) -> list[str]:
-    left = len(lines) - _MOST
-    return [*lines[:_MOST], t(language, "more", count=left)] if left > 0 else lines
+    left = len(lines) - _MAX_SHOWN
+    return [*lines[:_MAX_SHOWN], t(language, "more", count=left)] if left > 0 else lines

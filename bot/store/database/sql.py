@@ -14,7 +14,7 @@ from bot.model import Repo
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
-MOST_NAME = 200
+MAX_NAME = 200
 """Characters of a login, a tool, a repository: of whatever is no prose."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -35,7 +35,7 @@ def sound(text: str) -> str:
 
 def repo_key(repo: str | None) -> str | None:
     """What distinguishes repositories: OWNER/NAME in lower case, as GitHub ignores case; None for none."""
-    return sound(repo)[:MOST_NAME].lower() if repo else None
+    return sound(repo)[:MAX_NAME].lower() if repo else None
 
 
 def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:

@@ -14,14 +14,14 @@ from bot.rules.history.known_errors import base_name, file_names, is_spent
 from bot.store.database.database import Database
 from bot.store.database.sql import insert, iso_now, repo_key, sound
 from bot.store.database.tables import dead_ends, error_files, error_kb, events
-from bot.store.history.resolutions import MOST_RAW, file_under, move, put, read_resolution, resolved_error
+from bot.store.history.resolutions import MAX_RAW, file_under, move, put, read_resolution, resolved_error
 from bot.store.history.visibility import COUNTS_HERE, HERE, follow, still_counts, visible_errors
 
-MOST_LOOKED_UP = 1_000
+MAX_LOOKED_UP = 1_000
 """Fingerprints of one failing check that are looked up; nobody reads more than the first few answers."""
 _BATCH = 500
 _LONGEST_NAME = 255
-_MOST_FOREIGN = 100
+_MAX_FOREIGN = 100
 
 _SHOWN = (
     error_kb.c.id,
@@ -93,7 +93,7 @@ class History:
         key = repo_key(repo)
         values = {"name": name, "pattern": pattern, "most": most, "foreign": most}
         if key is not None:  # whose another program's row is, only its text says
-            values |= {"repo": key, "foreign": max(most, _MOST_FOREIGN)}
+            values |= {"repo": key, "foreign": max(most, _MAX_FOREIGN)}
         queries = _BY_FILE if key is None else _BY_FILE_HERE
 
         def work(connection: sa.Connection) -> list[KnownError]:
@@ -124,10 +124,10 @@ class History:
         """What resolved the errors of a failing check, in one read: first those of the very same text, then, for
         errors without one, what the loose key finds; each in the order of the fingerprints and no record twice.
 
-        Looks at the first MOST_LOOKED_UP fingerprints, raw or normalised; resolutions come with their patches."""
+        Looks at the first MAX_LOOKED_UP fingerprints, raw or normalised; resolutions come with their patches."""
 
         def work(connection: sa.Connection) -> list[KnownError]:
-            texts = list(dict.fromkeys(sound(normalize_error(one)) for one in fingerprints[:MOST_LOOKED_UP]))
+            texts = list(dict.fromkeys(sound(normalize_error(one)) for one in fingerprints[:MAX_LOOKED_UP]))
             exact: dict[str, KnownError] = {}
             for at in range(0, len(texts), _BATCH):
                 rows = connection.execute(_ALL_EXACT, {"texts": texts[at : at + _BATCH]}).all()
@@ -179,7 +179,7 @@ class History:
         """Append the event that the hook looks for before `Bash` (REQ-RA-302): normalised text, the raw one beside it.
 
         `session_id` is the agent's own, never a run's: a run's events have another shape."""
-        data = {"tool": tool, "error": sound(normalize_error(error)), "errorRaw": sound(error[:MOST_RAW])}
+        data = {"tool": tool, "error": sound(normalize_error(error)), "errorRaw": sound(error[:MAX_RAW])}
         values = {"type": "tool_error", "ts": iso_now(), "session_id": session_id, "project": project, "data": data}
         await self._database.change(sa.insert(events).values(values))
 

@@ -21,17 +21,17 @@ from bot.reports.locale.reasons import user_error
 from bot.rules.history.known_errors import MAX_FILES, file_names
 from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.store.database.database import Database
-from bot.store.database.sql import MOST_NAME, insert, iso, sound
+from bot.store.database.sql import MAX_NAME, insert, iso, sound
 from bot.store.database.tables import dead_ends, error_elsewhere, error_files, error_kb
 from bot.store.history.resolutions import FIGURES, ResolvedError, masked, merge, read_resolution, resolved_error
 
-MOST_LINE = 1_000_000
+MAX_LINE = 1_000_000
 """Characters of a line, its end not counted."""
-MOST_NAMED = 100
+MAX_NAMED = 100
 """Bad lines that an import names one by one; the others are counted."""
 _BATCH = 100
 _BATCH_CHARS = 4_000_000
-_MOST_COUNT = 1_000_000_000
+_MAX_COUNT = 1_000_000_000
 
 
 class ResolvedLine(CamelModel):
@@ -41,9 +41,9 @@ class ResolvedLine(CamelModel):
     error: str = Field(min_length=1)
     resolution: Resolution
     files: tuple[str, ...] = Field((), max_length=MAX_FILES)
-    use_count: int = Field(1, ge=1, le=_MOST_COUNT)
-    shown: int = Field(0, ge=0, le=_MOST_COUNT)
-    passed: int = Field(0, ge=0, le=_MOST_COUNT)
+    use_count: int = Field(1, ge=1, le=_MAX_COUNT)
+    shown: int = Field(0, ge=0, le=_MAX_COUNT)
+    passed: int = Field(0, ge=0, le=_MAX_COUNT)
     last_used: AwareDatetime
 
 
@@ -52,12 +52,12 @@ class DeadEndLine(CamelModel):
 
     fingerprint: str = Field(min_length=1, max_length=200)
     patch_hash: str = Field(min_length=1, max_length=200)
-    tries: int = Field(1, ge=1, le=_MOST_COUNT)
+    tries: int = Field(1, ge=1, le=_MAX_COUNT)
 
 
 class Imported(CamelModel):
     """The result of an import. `refused` has the numbers of the first bad lines (from 1) and what is wrong with each;
-    `more_refused` counts those beyond MOST_NAMED."""
+    `more_refused` counts those beyond MAX_NAMED."""
 
     taken: int = 0
     refused: tuple[Reason, ...] = ()
@@ -80,14 +80,14 @@ async def export_lines(database: Database) -> AsyncIterator[str]:
     while rows := await database.read(partial(_dead_ends, after=after)):
         for row in rows:
             after = (row.fingerprint, row.patch_hash)
-            line_of_it = {"fingerprint": row.fingerprint[:MOST_NAME], "patch_hash": row.patch_hash[:MOST_NAME]}
+            line_of_it = {"fingerprint": row.fingerprint[:MAX_NAME], "patch_hash": row.patch_hash[:MAX_NAME]}
             yield DeadEndLine(**line_of_it, tries=_count(row.tries)).model_dump_json(by_alias=True)
 
 
 def lines_of(file: BinaryIO) -> Iterator[str]:
     """The lines of a file in UTF-8, however long it or they are: a line that is too long for a record comes as its
     beginning alone, still too long, and what is no UTF-8 comes with lone surrogates, so that both are refused."""
-    most = 4 * MOST_LINE + 4  # bytes of so many characters at worst, and a little more
+    most = 4 * MAX_LINE + 4  # bytes of so many characters at worst, and a little more
     is_first = True
     while data := file.readline(most):
         rest = data
@@ -115,7 +115,7 @@ async def import_lines(database: Database, lines: Iterable[str], redactor: Redac
         line = read_line(text, redactor)
         if isinstance(line, Reason):
             refused += 1
-            named += [make_reason("import.line", number=number, why=line)] if refused <= MOST_NAMED else []
+            named += [make_reason("import.line", number=number, why=line)] if refused <= MAX_NAMED else []
             continue
         batch.append(line)
         size += len(text)
@@ -138,8 +138,8 @@ async def _taken(database: Database, batch: Sequence[Record], before: int) -> in
 
 def read_line(text: str, redactor: Redactor | None = None) -> Record | Reason:
     """The record on a line, masked, or the reason why there is none; never raises."""
-    if len(text) > MOST_LINE:
-        return make_reason("import.too_long", limit=f"{MOST_LINE:,}")
+    if len(text) > MAX_LINE:
+        return make_reason("import.too_long", limit=f"{MAX_LINE:,}")
     if sound(text) != text:
         return make_reason("import.not_text")
     kind = DeadEndLine if '"patchHash"' in text and '"resolution"' not in text else ResolvedLine
@@ -217,7 +217,7 @@ def _resolved(connection: sa.Connection, after: int) -> list[tuple[int, Resolved
 
 
 def _count(stored: int, least: int = 1) -> int:
-    return min(max(stored, least), _MOST_COUNT)
+    return min(max(stored, least), _MAX_COUNT)
 
 
 def _when(text: str | None) -> datetime | None:

@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from bot.model import Model
 from bot.model.pulls import FailureHistory, FlakyRate
 from bot.store.database.database import Database, now_ms
-from bot.store.database.sql import MOST_NAME, insert, iso, sound, upsert
+from bot.store.database.sql import MAX_NAME, insert, iso, sound, upsert
 from bot.store.database.tables import base_results, outcome_errors
 from bot.store.database.tables import outcomes as table
 
-MOST_ERRORS = 1_000
+MAX_ERRORS = 1_000
 """Errors of one outcome that are kept; a check shows far fewer."""
 GENERIC_OUTCOMES = 8
 """An error that says nothing stands in at least so many failing outcomes of one stage: fewer could be chance."""
@@ -87,7 +87,7 @@ class Outcomes:
 
     async def record(self, outcome: CheckOutcome) -> None:
         """Remember an outcome, once for each stage of a run: told again, the first stands."""
-        errors = tuple(dict.fromkeys(outcome.errors))[:MOST_ERRORS]
+        errors = tuple(dict.fromkeys(outcome.errors))[:MAX_ERRORS]
         # what passed after all, by luck or otherwise, is not seen to fail
         shown = sorted({_key(error) for error in errors}) if outcome.outcome == "failed" else []
         values = outcome.model_dump(exclude={"errors", "at_ms"})
@@ -159,7 +159,7 @@ class Outcomes:
 
 def _key(error: str) -> str:
     """How an error stands in its table; a fingerprint is no longer than this."""
-    return sound(error)[:MOST_NAME]
+    return sound(error)[:MAX_NAME]
 
 
 def _batches(errors: Sequence[str]) -> Iterator[list[str]]:

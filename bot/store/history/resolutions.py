@@ -15,16 +15,16 @@ from bot.model import Model, Resolution
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import strip_control
 from bot.rules.failures.normalize import loose_key, normalize_error
-from bot.store.database.sql import MOST_NAME, insert, repo_key, sound
+from bot.store.database.sql import MAX_NAME, insert, repo_key, sound
 from bot.store.database.tables import error_elsewhere, error_files, error_kb
 
-MOST_PATCH = 200_000
+MAX_PATCH = 200_000
 """Characters of a patch that are kept; a longer one is remembered by its hash alone."""
 FIGURES = ("use_count", "shown", "passed")
 """What is counted of a resolution, for each repository that has one."""
-MOST_RAW = 4_000
-MOST_HOW = 4_000
-_MOST_STEPS = 100
+MAX_RAW = 4_000
+MAX_HOW = 4_000
+_MAX_STEPS = 100
 
 _FIELDS = {field.alias or name: name for name, field in Resolution.model_fields.items()}
 
@@ -80,7 +80,7 @@ def resolved_error(error: str, resolution: Resolution, last_used: str, raw: str 
     text = sound(normalize_error(error))
     if not text:
         raise ValueError("the error has no text: give the message that the check or the tool printed")
-    shown = sound((raw or error)[:MOST_RAW])
+    shown = sound((raw or error)[:MAX_RAW])
     return ResolvedError(text=text, raw=shown, resolution=_within_limits(resolution), last_used=last_used)
 
 
@@ -181,10 +181,10 @@ def _sound(resolution: Resolution) -> Resolution:
 def _within_limits(resolution: Resolution) -> Resolution:
     """Whatever its author wrote, a row stays small but for its patch; a patch is kept whole or not at all."""
     found = _sound(resolution)
-    cut: dict[str, Any] = {name: value[:MOST_NAME] for name, value in found if isinstance(value, str)}
-    cut["how"] = found.how[:MOST_HOW]
-    cut["patch"] = found.patch if found.patch is None or len(found.patch) <= MOST_PATCH else None
-    cut["tool_sequence"] = tuple(step[:MOST_NAME] for step in found.tool_sequence[:_MOST_STEPS])
+    cut: dict[str, Any] = {name: value[:MAX_NAME] for name, value in found if isinstance(value, str)}
+    cut["how"] = found.how[:MAX_HOW]
+    cut["patch"] = found.patch if found.patch is None or len(found.patch) <= MAX_PATCH else None
+    cut["tool_sequence"] = tuple(step[:MAX_NAME] for step in found.tool_sequence[:_MAX_STEPS])
     return found.model_copy(update=cut)
 
 

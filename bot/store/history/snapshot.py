@@ -17,14 +17,14 @@ from bot.rules.history.known_errors import file_names, is_spent
 from bot.store.database.database import Database
 from bot.store.database.sql import repo_key
 from bot.store.database.tables import error_elsewhere, error_files, error_kb, events
-from bot.store.history.resolutions import MOST_HOW
+from bot.store.history.resolutions import MAX_HOW
 from bot.store.history.visibility import HERE, visible_errors
 
-MOST_ERRORS = 20_000
+MAX_ERRORS = 20_000
 """The most recently used ones are copied."""
-MOST_BYTES = 32 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024
 """Of resolutions, past which no more are copied."""
-_MOST_EVENTS = 200
+_MAX_EVENTS = 200
 _BATCH = 500
 
 # as in the seed (spec E), and the side table as `agent.hook` reads it
@@ -50,7 +50,7 @@ _ERRORS = (
     )
     .where(error_kb.c.resolution.is_not(sa.null()), HERE)
     .order_by(error_kb.c.last_used.desc())
-    .limit(MOST_ERRORS)
+    .limit(MAX_ERRORS)
 )
 _FILES = sa.select(error_files.c.file_name, error_files.c.kb_id)
 
@@ -106,7 +106,7 @@ def _copy_errors(connection: sa.Connection, snapshot: sqlite3.Connection, repo: 
         _put_files(snapshot, ((name, kb_id) for kb_id in filed for name in _own_names(known[kb_id])))
         count += len(copied)
         size += sum(len(row["resolution"]) for row in copied)
-        if size > MOST_BYTES:
+        if size > MAX_BYTES:
             break
     rows.close()
     _copy_files(connection, snapshot, apart)
@@ -129,7 +129,7 @@ def _own_names(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _row(known: KnownError) -> dict[str, Any]:
     """Its row in the seed's columns; the hook does not show a patch, which would be most of it."""
-    resolution = known.resolution.model_copy(update={"patch": None, "how": known.resolution.how[:MOST_HOW]})
+    resolution = known.resolution.model_copy(update={"patch": None, "how": known.resolution.how[:MAX_HOW]})
     return {
         "id": known.id,
         "error": known.error,
@@ -159,7 +159,7 @@ def _copy_events(connection: sa.Connection, snapshot: sqlite3.Connection, run_id
         sa.select(events.c.ts, events.c.session_id, sa.cast(events.c.data, sa.Text).label("data"))
         .where(events.c.type == "tool_error", _begins(connection, prefix))
         .order_by(events.c.ts.desc())
-        .limit(_MOST_EVENTS)
+        .limit(_MAX_EVENTS)
     )
     rows = [(row.ts, row.session_id.removeprefix(prefix), row.data) for row in connection.execute(query)]
     snapshot.executemany("INSERT INTO events (type, ts, session_id, data) VALUES ('tool_error', ?, ?, ?)", rows)

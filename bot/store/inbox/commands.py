@@ -14,7 +14,7 @@ from bot.store.database.tables import commands as table
 Taken = Literal["new", "known", "over", "over_again"]
 
 HOUR_MS = 3_600_000
-_MOST_OUTCOME = 8_000
+_MAX_OUTCOME = 8_000
 _BEGUN = "begun "
 
 
@@ -80,7 +80,7 @@ class Commands:
 
     async def finish(self, id: str, outcome: str) -> None:  # noqa: A002  # as the column
         """Note what became of a command, for whoever looks into it; of one that is not there, nothing."""
-        query = sa.update(table).where(table.c.id == id).values(outcome=sound(outcome)[:_MOST_OUTCOME])
+        query = sa.update(table).where(table.c.id == id).values(outcome=sound(outcome)[:_MAX_OUTCOME])
         await self._database.change(query)
 
 

@@ -10,11 +10,11 @@ from bot.store.database.database import Database
 from bot.store.database.tables import refused_deliveries as table
 from bot.store.inbox.deliveries import DeliveryRow
 
-MOST = 200
+MAX_ROWS = 200
 MAX_REASON = 500
 """Characters of a reason that are kept."""
 
-_NEWEST = sa.select(table.c.id).order_by(table.c.id.desc()).limit(MOST)
+_NEWEST = sa.select(table.c.id).order_by(table.c.id.desc()).limit(MAX_ROWS)
 
 
 class RefusedDeliveries:
@@ -22,7 +22,7 @@ class RefusedDeliveries:
         self._database = database
 
     async def add(self, rows: Sequence[DeliveryRow]) -> None:
-        """Keep these, oldest first, and of all the newest `MOST`."""
+        """Keep these, oldest first, and of all the newest `MAX_ROWS`."""
         values = [row.model_dump(exclude={"status"}) for row in rows]
 
         def work(connection: sa.Connection) -> None:

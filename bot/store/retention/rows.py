@@ -26,9 +26,9 @@ from bot.store.database.tables import (
     pull_heads,
 )
 
-MOST_ROWS = 200
+MAX_ROWS = 200
 """Rows that go in one commit; what must go together goes together, even if it is more."""
-MOST_BYTES = 512 * 1024
+MAX_BYTES = 512 * 1024
 """Of payloads that go in one commit, but for a single one that is larger: GitHub may make it 25 MB."""
 PAUSE_S = 0.05
 """Between two commits, in which the writer is everybody else's."""
@@ -68,7 +68,7 @@ class Drops:
     ) -> int:
         """Delete the rows of which that is true and, while they go, still is; how many there were."""
         keys = list(table.primary_key.columns)
-        query = sa.select(*keys).where(old).order_by(order).limit(MOST_ROWS)
+        query = sa.select(*keys).where(old).order_by(order).limit(MAX_ROWS)
         gone = 0
         while rows := await self.read(query):
             among = keys[0].in_([row[0] for row in rows]) if len(keys) == 1 else sa.tuple_(*keys).in_(map(tuple, rows))
@@ -90,8 +90,8 @@ class Retention:
         query = sa.select(deliveries.c.id, at, size.label("size")).where(old, size > 0).order_by(at)
         gone, since = 0, 0
         # each look begins where the last one ended: what is empty already is passed over once, not once a batch
-        while rows := await self._drops.read(query.where(at >= since).limit(MOST_ROWS // 2)):
-            some = next(packed(rows, lambda row: row.size, MOST_BYTES))
+        while rows := await self._drops.read(query.where(at >= since).limit(MAX_ROWS // 2)):
+            some = next(packed(rows, lambda row: row.size, MAX_BYTES))
             among = sa.and_(deliveries.c.id.in_([row.id for row in some]), old)
             await self._drops.work(partial(_empty, among))
             gone, since = gone + len(some), some[-1].received_at
@@ -117,10 +117,10 @@ class Retention:
         An outcome goes with its errors in one commit, so that all that is told stays true of the time since: how often
         an error was seen is counted from a day that moves along, and a rate is of the runs that are left."""
         query = sa.select(outcomes.c.at, outcomes.c.shown).where(outcomes.c.at < before)
-        query = query.order_by(outcomes.c.at).limit(MOST_ROWS)
+        query = query.order_by(outcomes.c.at).limit(MAX_ROWS)
         gone = 0
         while rows := await self._drops.read(query):
-            some = next(packed(rows, lambda row: row.shown + 1, MOST_ROWS))
+            some = next(packed(rows, lambda row: row.shown + 1, MAX_ROWS))
             moment = some[-1].at
             await self._drops.write(*(sa.delete(one).where(one.c.at <= moment) for one in (outcome_errors, outcomes)))
             gone += len(some)

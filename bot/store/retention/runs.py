@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from bot.model import Model
 from bot.store.database.database import Database
 from bot.store.database.tables import artifacts, events, pull_heads, pull_runs, reports, run_issues, runs
-from bot.store.retention.rows import MOST_ROWS, Drops, packed
+from bot.store.retention.rows import MAX_ROWS, Drops, packed
 from bot.store.runs.rows import OPEN
 
 _NUMBERS = 500
@@ -62,7 +62,7 @@ class RunRetention:
             *(runs.c.repo == place, runs.c.id > after, runs.c.status.not_in(OPEN), runs.c.reported >= runs.c.version),
             *(ended < before, sa.or_(ended < last_before, ~newest)),
         )
-        rows = await self._drops.read(query.order_by(runs.c.id).limit(MOST_ROWS))
+        rows = await self._drops.read(query.order_by(runs.c.id).limit(MAX_ROWS))
         of = sa.select(run_issues.c.run_id, run_issues.c.issue).where(run_issues.c.run_id.in_([row.id for row in rows]))
         threads: dict[str, list[int]] = {}
         for row in await self._drops.read(of):
@@ -73,7 +73,7 @@ class RunRetention:
 
     async def drop(self, old: Sequence[OldRun]) -> None:
         """Drop these runs with their events and artifacts."""
-        for some in packed(old, lambda run: run.rows, MOST_ROWS):
+        for some in packed(old, lambda run: run.rows, MAX_ROWS):
             ids = [run.id for run in some]
             threads = sa.delete(run_issues).where(run_issues.c.run_id.in_(ids))
             await self._drops.write(*_facts(ids), threads, sa.delete(runs).where(runs.c.id.in_(ids)))
@@ -87,7 +87,7 @@ class RunRetention:
         highest, gone = (await self._drops.read(span))[0][0] or 0, 0
         for first in range(0, highest + 1, _NUMBERS):
             query = _old_checks(repo, first, before, last_before, but)
-            for some in packed(_by_head(await self._drops.read(query)), lambda checks: checks.rows, MOST_ROWS):
+            for some in packed(_by_head(await self._drops.read(query)), lambda checks: checks.rows, MAX_ROWS):
                 ids = [run_id for checks in some for run_id in checks.runs]
                 await self._drops.write(*_facts(ids), sa.delete(pull_runs).where(pull_runs.c.id.in_(ids)))
                 gone += len(ids)
@@ -97,7 +97,7 @@ class RunRetention:
         """Forget what was told of check runs whose run, or head, is gone; how many rows. What was told in threads
         stays, a row a thread and purpose: anybody may write there again at any time."""
         query = sa.select(reports.c.target).where(reports.c.repo == repo, reports.c.target.startswith(_CHECK))
-        query = query.order_by(reports.c.target).limit(MOST_ROWS)
+        query = query.order_by(reports.c.target).limit(MAX_ROWS)
         gone, after = 0, ""
         while rows := await self._drops.read(query.where(reports.c.target > after)):
             after = rows[-1].target

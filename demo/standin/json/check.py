@@ -11,7 +11,7 @@ from demo.standin.json.account import maybe_stamp, node_id, stamp
 from demo.standin.json.thread import Threads
 from demo.standin.records import CheckRun, CheckSuite, Json, Pull, Repository, User
 
-MOST_SHOWN = 1_048_576
+MAX_SHOWN = 1_048_576
 """Bytes of a file beyond which its content is left out of the JSON."""
 
 _WORST = ("failure", "timed_out", "cancelled", "action_required", "stale", "success", "neutral", "skipped")
@@ -203,7 +203,7 @@ class Checks:
         described = self.entry(repo, ref, entry)
         if described["type"] == "symlink":
             return described | {"target": data.decode(errors="replace")}
-        if len(data) > MOST_SHOWN:  # the page of the route: "the `content` field will be an empty string"
+        if len(data) > MAX_SHOWN:  # the page of the route: "the `content` field will be an empty string"
             return described | {"encoding": "none", "content": ""}
         return described | {"encoding": "base64", "content": base64.encodebytes(data).decode()}
 

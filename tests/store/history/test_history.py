@@ -15,7 +15,7 @@ import pytest
 from bot.model import Resolution
 from bot.store.database.database import Database
 from bot.store.history.history import History
-from bot.store.history.resolutions import MOST_PATCH, read_resolution
+from bot.store.history.resolutions import MAX_PATCH, read_resolution
 
 T = TypeVar("T")
 BY_ADA = Resolution(resolved_by="ada", tool="Edit", tool_sequence=("Read", "Edit"), commit="abc", patch="--- a\n")
@@ -154,7 +154,7 @@ async def test_what_did_not_help_is_remembered_by_error(tmp_path: Path) -> None:
 
 async def test_a_patch_without_end_is_not_kept_and_an_error_without_text_is_refused(tmp_path: Path) -> None:
     async def work(history: History) -> None:
-        await history.record("boom", BY_ADA.model_copy(update={"patch": "x" * (MOST_PATCH + 1), "diff_hash": "h"}))
+        await history.record("boom", BY_ADA.model_copy(update={"patch": "x" * (MAX_PATCH + 1), "diff_hash": "h"}))
         found = await history.by_error("boom")
         assert found is not None and (found.resolution.patch, found.resolution.diff_hash) == (None, "h")
         with pytest.raises(ValueError, match="no text"):

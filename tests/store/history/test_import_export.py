@@ -25,15 +25,15 @@ from bot.store.database.open import writing
 from bot.store.database.sql import iso_now
 from bot.store.history.history import History
 from bot.store.history.import_export import (
-    MOST_LINE,
-    MOST_NAMED,
+    MAX_LINE,
+    MAX_NAMED,
     Imported,
     export_lines,
     import_lines,
     lines_of,
     read_line,
 )
-from bot.store.history.resolutions import MOST_HOW, MOST_PATCH
+from bot.store.history.resolutions import MAX_HOW, MAX_PATCH
 
 BY_ADA = Resolution(resolved_by="ada", tool="Edit", tool_sequence=("Read", "Edit"), commit="abc", patch="--- a\n")
 BY_BOB = Resolution(resolved_by="bob")
@@ -206,7 +206,7 @@ async def test_what_is_taken_is_masked_and_cut_to_what_a_row_may_hold(tmp_path: 
     assert secret not in masked and token not in masked
     row = json.loads(masked)["resolution"]
     assert (row["resolvedBy"], row["tool"], row["diffHash"], "patch" in row) == ("***", "t", "h", False)
-    assert len(row["how"]) == MOST_HOW
+    assert len(row["how"]) == MAX_HOW
     assert len(masked) < 40_000
     assert json.loads(kept)["resolution"]["patch"] == "+a\r\n"
 
@@ -214,10 +214,10 @@ async def test_what_is_taken_is_masked_and_cut_to_what_a_row_may_hold(tmp_path: 
 async def test_bad_lines_without_end_are_counted_and_the_first_of_them_named(tmp_path: Path) -> None:
     async def work() -> Imported:
         async with opened(tmp_path) as database:
-            return await import_lines(database, ["{"] * (MOST_NAMED + 7) + [GOOD])
+            return await import_lines(database, ["{"] * (MAX_NAMED + 7) + [GOOD])
 
     done = await work()
-    assert (done.taken, len(done.refused), done.more_refused) == (1, MOST_NAMED, 7)
+    assert (done.taken, len(done.refused), done.more_refused) == (1, MAX_NAMED, 7)
 
 
 async def test_a_database_that_fails_midway_says_how_much_was_taken(
@@ -260,7 +260,7 @@ class Endless(io.RawIOBase):
 def test_a_line_without_end_is_never_held_whole() -> None:
     file: Any = Endless(200_000_000)
     (line,) = lines_of(file)
-    assert MOST_LINE < len(line) <= file.widest < 5_000_000
+    assert MAX_LINE < len(line) <= file.widest < 5_000_000
 
 
 def test_lines_are_read_as_programs_on_any_system_write_them() -> None:
@@ -274,8 +274,8 @@ def test_lines_are_read_as_programs_on_any_system_write_them() -> None:
 async def test_a_patch_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
     async def work() -> list[str]:
         async with opened(tmp_path) as database:
-            await import_lines(database, [resolved("a", patch="x" * MOST_PATCH), resolved("b", patch="x" * 500_000)])
+            await import_lines(database, [resolved("a", patch="x" * MAX_PATCH), resolved("b", patch="x" * 500_000)])
             return await exported(database)
 
     kept, dropped = await work()
-    assert len(kept) > MOST_PATCH and "patch" not in dropped
+    assert len(kept) > MAX_PATCH and "patch" not in dropped

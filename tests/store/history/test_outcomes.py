@@ -17,7 +17,7 @@ from bot.store.database.database import Database
 from bot.store.history.outcomes import (
     GENERIC_OUTCOMES,
     GENERIC_THREADS,
-    MOST_ERRORS,
+    MAX_ERRORS,
     BaseResult,
     CheckOutcome,
     Outcomes,
@@ -124,11 +124,11 @@ async def test_an_error_is_seen_once_in_each_run_that_it_made_fail(tmp_path: Pat
 
 
 async def test_however_many_errors_are_asked_about_each_is_found(tmp_path: Path) -> None:
-    many = [f"error {number}" for number in range(MOST_ERRORS + 200)]
+    many = [f"error {number}" for number in range(MAX_ERRORS + 200)]
 
     async def work(outcomes: Outcomes) -> None:
         await outcomes.record(outcome("run-1", "failed", *many))
-        assert list(await outcomes.seen(REPO, many)) == many[:MOST_ERRORS]
+        assert list(await outcomes.seen(REPO, many)) == many[:MAX_ERRORS]
         assert await outcomes.generic(REPO, many) == frozenset()
 
     await run(tmp_path, work)

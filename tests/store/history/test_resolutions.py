@@ -16,7 +16,7 @@ from bot.model import Resolution
 from bot.reports.format.redact import Redactor
 from bot.store.database.database import Database
 from bot.store.database.open import writing
-from bot.store.history.history import MOST_LOOKED_UP, History
+from bot.store.history.history import MAX_LOOKED_UP, History
 from bot.store.history.resolutions import masked, read_resolution
 
 T = TypeVar("T")
@@ -146,7 +146,7 @@ async def test_many_errors_are_looked_up_at_once_the_exact_ones_first(tmp_path: 
         assert [(known.resolution.how, known.exact) for known in found] == [("how 1", True), ("how 3", False)]
         assert hows(await history.by_errors(asked, most=1)) == ["how 3"]
         assert await history.by_errors([]) == await history.by_errors(asked, most=0) == ()
-        many = [*(f"other {number}" for number in range(MOST_LOOKED_UP - 1)), "boom 2 of 'x'", "boom 1 of 'x'"]
+        many = [*(f"other {number}" for number in range(MAX_LOOKED_UP - 1)), "boom 2 of 'x'", "boom 1 of 'x'"]
         assert hows(await history.by_errors(many)) == ["how 2"]
 
     await run(tmp_path, work)

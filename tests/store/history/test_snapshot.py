@@ -149,20 +149,20 @@ async def test_it_holds_the_most_recently_used_up_to_its_bounds(
         query = (
             "INSERT INTO error_kb (ts, error_normalized, resolution, last_used, loose_key) VALUES ('t', ?, ?, ?, 'k')"
         )
-        many = [(f"e{number}", '{"how": "x"}', f"2026-{number:06}") for number in range(snapshot.MOST_ERRORS + 50)]
+        many = [(f"e{number}", '{"how": "x"}', f"2026-{number:06}") for number in range(snapshot.MAX_ERRORS + 50)]
         connection.exec_driver_sql(query, many)
 
     await database.write(work)
     found = errors(await written(database, tmp_path))
-    assert len(found) == snapshot.MOST_ERRORS
+    assert len(found) == snapshot.MAX_ERRORS
     assert "e49" not in found and "e50" in found
     theirs = "UPDATE error_kb SET repo = 'eve/secrets' WHERE error_normalized <> 'e7'"
     await database.write(lambda connection: connection.exec_driver_sql(theirs) and None)
     assert errors(await written(database, tmp_path)) == {"e7"}, "others' took its place"
     nobodys = "UPDATE error_kb SET repo = NULL"
     await database.write(lambda connection: connection.exec_driver_sql(nobodys) and None)
-    monkeypatch.setattr(snapshot, "MOST_BYTES", 1_000)
-    assert 0 < len(errors(await written(database, tmp_path))) < snapshot.MOST_ERRORS
+    monkeypatch.setattr(snapshot, "MAX_BYTES", 1_000)
+    assert 0 < len(errors(await written(database, tmp_path))) < snapshot.MAX_ERRORS
 
 
 async def test_a_new_one_takes_the_place_of_the_old_and_of_a_half_made_one(database: Database, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from bot.store.database import database as databases
 from bot.store.database.database import Database
 from bot.store.inbox.deliveries import Deliveries, Delivery, Inbox
 from bot.store.retention import rows as retention
-from bot.store.retention.rows import MOST_BYTES, MOST_ROWS, Retention
+from bot.store.retention.rows import MAX_BYTES, MAX_ROWS, Retention
 from tests.store.databases import run
 from tests.store.old_rows import NOW, REPO, ago, commits, ids, iso, put
 
@@ -46,7 +46,7 @@ async def test_a_year_of_deliveries_becomes_their_ids_and_then_nothing(tmp_path:
     with commits() as sizes:
         assert await run(tmp_path, work) == (351 * 12, 275 * 12, [False, False, False, True])
     sizes.remove(len(year))
-    assert max(sizes) == MOST_ROWS
+    assert max(sizes) == MAX_ROWS
     open_ones = ids(tmp_path, "SELECT id FROM deliveries WHERE status IN ('accepted', 'processing') AND payload <> ''")
     assert len(open_ones) == 365 * 8 + 1
     empty = ids(tmp_path, "SELECT id FROM deliveries WHERE payload = x''")
@@ -85,7 +85,7 @@ async def test_a_delivery_that_comes_again_meanwhile_stays_as_it_came(
 
 
 async def test_payloads_go_by_their_size(tmp_path: Path) -> None:
-    sizes = [MOST_BYTES // 2, MOST_BYTES // 2, 1, MOST_BYTES * 2, 1, 1]
+    sizes = [MAX_BYTES // 2, MAX_BYTES // 2, 1, MAX_BYTES * 2, 1, 1]
     rows = [{"id": f"d{n}", "status": "done", "received_at": n, "payload": bytes(size)} for n, size in enumerate(sizes)]
 
     async def work(database: Database) -> list[int]:
@@ -171,7 +171,7 @@ async def test_an_outcome_goes_with_its_errors_and_a_crowd_of_them_in_parts(tmp_
         with commits() as sizes:
             await database.write(lambda _: None)  # from here on it is counted
             gone = await Retention(database).outcomes(ago(180))
-        assert max(sizes[1:]) <= MOST_ROWS
+        assert max(sizes[1:]) <= MAX_ROWS
         return gone
 
     assert await run(tmp_path, work) == 103

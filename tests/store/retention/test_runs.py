@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from bot.store.database.database import Database
 from bot.store.retention import rows as retention
-from bot.store.retention.rows import MOST_ROWS
+from bot.store.retention.rows import MAX_ROWS
 from bot.store.retention.runs import RunRetention
 from tests.store.databases import run
 from tests.store.old_rows import NOW, REPO, ago, commits, ids, left_by, on_threads, put, whole_run
@@ -46,7 +46,7 @@ async def test_a_run_goes_whole_and_leaves_the_error_history_its_events(tmp_path
         await put(database, error_kb=[{"error_normalized": "boom"}])
         with commits() as sizes:
             gone = await drop_runs(RunRetention(database))
-        assert max(sizes[1:]) <= MOST_ROWS + 10 and len(sizes) > 30  # artifacts and threads are few and not counted
+        assert max(sizes[1:]) <= MAX_ROWS + 10 and len(sizes) > 30  # artifacts and threads are few and not counted
         return gone
 
     assert await run(tmp_path, work) == names
