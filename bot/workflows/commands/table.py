@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from bot.workflows.commands.apply import apply
-from bot.workflows.commands.approve import ok_to_test
-from bot.workflows.commands.cancel import cancel
-from bot.workflows.commands.check import check
-from bot.workflows.commands.explain import explain
-from bot.workflows.commands.fix import fix
-from bot.workflows.commands.group import group
-from bot.workflows.commands.help import show_help
-from bot.workflows.commands.history import history
-from bot.workflows.commands.pause import pause
-from bot.workflows.commands.resolved import resolved
-from bot.workflows.commands.resume import resume
-from bot.workflows.commands.retest import retest
-from bot.workflows.commands.retry import retry
-from bot.workflows.commands.status import status
 from bot.workflows.commands.types import CommandCall, CommandResult
+from bot.workflows.commands.verbs.apply import apply
+from bot.workflows.commands.verbs.approve import ok_to_test
+from bot.workflows.commands.verbs.cancel import cancel
+from bot.workflows.commands.verbs.check import check
+from bot.workflows.commands.verbs.explain import explain
+from bot.workflows.commands.verbs.fix import fix
+from bot.workflows.commands.verbs.group import group
+from bot.workflows.commands.verbs.help import show_help
+from bot.workflows.commands.verbs.history import history
+from bot.workflows.commands.verbs.pause import pause
+from bot.workflows.commands.verbs.resolved import resolved
+from bot.workflows.commands.verbs.resume import resume
+from bot.workflows.commands.verbs.retest import retest
+from bot.workflows.commands.verbs.retry import retry
+from bot.workflows.commands.verbs.status import status
 from bot.workflows.context import Context
 
 Command = Callable[[Context, CommandCall], Awaitable[CommandResult]]

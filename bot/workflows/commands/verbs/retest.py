@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.workflows.commands.check import check_head
 from bot.workflows.commands.idempotency import has_new_checks
 from bot.workflows.commands.types import CommandCall, CommandResult, refused
+from bot.workflows.commands.verbs.check import check_head
 from bot.workflows.context import Context
 from bot.workflows.pulls.buttons import failed_checks
 

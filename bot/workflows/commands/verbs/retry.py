@@ -6,9 +6,9 @@ from bot.model import Status
 from bot.rules.triage.decisions import carries
 from bot.store.runs.runs import RunRow
 from bot.workflows.commands.eligibility import issue_refusal
-from bot.workflows.commands.fix import fix
 from bot.workflows.commands.idempotency import PreviousRun, begin_once
 from bot.workflows.commands.types import CommandCall, CommandResult, queued_issue, refused
+from bot.workflows.commands.verbs.fix import fix
 from bot.workflows.context import Context
 from bot.workflows.runs.request import make_candidate
 

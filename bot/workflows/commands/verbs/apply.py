@@ -11,10 +11,10 @@ from bot.reports.locale.reasons import reason_text
 from bot.rules.patches.change_policy import check_proposed
 from bot.rules.reasons import error_reason
 from bot.workflows.commands.eligibility import issue_refusal
-from bot.workflows.commands.fix import issue_spec, start_answer
 from bot.workflows.commands.idempotency import has_new_run
-from bot.workflows.commands.resolved import open_errors
 from bot.workflows.commands.types import CommandCall, CommandResult, refused
+from bot.workflows.commands.verbs.fix import issue_spec, start_answer
+from bot.workflows.commands.verbs.resolved import open_errors
 from bot.workflows.context import Context
 from bot.workflows.pulls.shared_heads import checks_at, get_checks
 from bot.workflows.pulls.start_fix import allowed, run_spec, start_run

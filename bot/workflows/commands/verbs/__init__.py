@@ -1,0 +1,1 @@
+"""The commands of comments, one verb per file."""
