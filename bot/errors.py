@@ -19,14 +19,17 @@ _SHORTAGES = {
 
 
 class MendbotError(Exception):
-    """The base of the four. `because` is why it was raised, for a message in the reader's language.
-
-    `str(error)` is the same in English. An error that is raised below the catalog has the reason's kind there; the
-    catalog's `error_text` words it."""
+    """The base of the four. `because` is why it was raised, for a message in the reader's language; `str(error)` is the
+    message in English."""
 
     def __init__(self, message: str = "", *, because: Reason | None = None) -> None:
-        super().__init__(message or (because.kind if because else ""))
+        super().__init__(message)
         self.because = because
+
+    def __str__(self) -> str:
+        from bot.reports.locale.reasons import english  # the catalog, which lies above, reads errors
+
+        return super().__str__() or english(self.because)
 
 
 class UserError(MendbotError):
