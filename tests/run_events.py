@@ -15,7 +15,14 @@ NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 _STEP = {"command": "c", "stage": "test", "passed": True}
 _SETUP = {"command": "", "steps": (), "exitCode": 0, "durationMs": 0, "log": "", "snapshot": "s1", "stages": ()}
 _CHECK = {"index": 0, "stage": "test", "iteration": 1}
-_BEGUN = {"baseSha": "b" * 40, "branch": "", "sandbox": "none", "snapshot": "s0", "stages": (), "setup": {}}
+_BEGUN = {
+    "baseSha": "b" * 40,
+    "branch": "",
+    "sandbox": {"kind": "sandbox.none"},
+    "snapshot": "s0",
+    "stages": (),
+    "setup": {},
+}
 _CHANGE = {"agent": "command", "paths": (), "allPaths": (), "snapshot": "t1", "ref": "", "patchHash": "h"}
 _LEAST: Mapping[str, Mapping[str, Any]] = {
     "session_started": {"task": ""},
@@ -42,7 +49,7 @@ _LEAST: Mapping[str, Mapping[str, Any]] = {
     "tests_failed": {"iteration": 1, "summary": ""},
     "conflicts_seen": {"commit": "c" * 40},
     "session_finished": {"status": "success"},
-    "pull_started": {"baseSha": "b" * 40, "sandbox": "none", "stages": (), "toSetUp": False},
+    "pull_started": {"baseSha": "b" * 40, "sandbox": {"kind": "sandbox.none"}, "stages": (), "toSetUp": False},
     "pull_setup_completed": {"stages": ()},
     "pull_check_ran": {"index": 0, "stage": "test", "step": _STEP},
 }

@@ -121,7 +121,7 @@ class PullCheckReport(Model):
     """Known errors in the files that the pull request changes, from the error history."""
     setup: tuple[SetupDone, ...] = ()
     """The steps of the setup of the head commit, once it has ended."""
-    sandbox: str = ""
+    sandbox: Reason | None = None
     duration_ms: int = 0
     fixable: bool = False
     """Whether the *Fix* button is shown: there is a new failure, and the limit of pushes is not reached."""

@@ -152,7 +152,7 @@ class RunView(Model):
     unfinished: str = ""
     """The unfinished change as git's diff, masked; empty where there is none or it is too long."""
     loss: Loss | None = None
-    sandbox: str = ""
+    sandbox: Reason | None = None
     trigger_label: str = "auto-fix"
     duration_ms: int = 0
     task: str = ""

@@ -61,7 +61,7 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
         changed_paths=tuple(f"{EVIL}{number}" for number in range(8 * bulk)),
         stop=ExplainedStop(reason=EVIL[:20], details=quoted(EVIL * bulk)),
         salvage_ref=EVIL,
-        sandbox=EVIL,
+        sandbox=quoted(EVIL),
         trigger_label=EVIL,
         evidence="",
         task=f"{EVIL}\n" * bulk,

@@ -34,7 +34,7 @@ VIEW = PullCheckReport(
     head_sha=HEAD,
     base_sha=BASE,
     status="done",
-    sandbox="bubblewrap 0.11 (no network, own processes)",
+    sandbox=make_reason("sandbox.bubblewrap", version="bubblewrap 0.11"),
     fixable=True,
 )
 FINDING = TEST_FAILED.annotations[0].model_copy(

@@ -76,7 +76,7 @@ PULL = "https://github.com/acme/shop/pull/34"
 
 
 def _view(base: RunView, **changes: Any) -> RunView:
-    return base.model_copy(update={"sandbox": "bubblewrap 0.11 (no network, own processes)", **changes})
+    return base.model_copy(update={"sandbox": make_reason("sandbox.bubblewrap", version="bubblewrap 0.11"), **changes})
 
 
 def _success(base: RunView, **changes: Any) -> RunView:

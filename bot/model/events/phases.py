@@ -36,7 +36,7 @@ class PlanningStarted(PhaseEvent):
     phase: Literal[Phase.PLANNING] = Phase.PLANNING
     base_sha: str
     branch: str
-    sandbox: str
+    sandbox: Reason
     snapshot: str
     stages: tuple[PipelineStage, ...]
     focus: tuple[str, ...] = ()

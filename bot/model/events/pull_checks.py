@@ -19,7 +19,7 @@ class PullStarted(Event):
 
     type: Literal["pull_started"] = "pull_started"
     base_sha: str
-    sandbox: str
+    sandbox: Reason
     changed_paths: tuple[str, ...] = ()
     stages: tuple[PipelineStage, ...]
     to_set_up: bool

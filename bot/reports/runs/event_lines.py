@@ -63,7 +63,7 @@ def _run_text(event: RunEvent, language: Language) -> str | None:
     match event:
         case PlanningStarted():
             key = "event.worktree" if event.branch else "event.worktree.none"
-            return t(language, key, branch=event.branch, sandbox=event.sandbox)
+            return t(language, key, branch=event.branch, sandbox=reason_text(event.sandbox, language))
         case SetupStarted():
             return t(language, "event.setup", command=event.command)
         case SetupCompleted():

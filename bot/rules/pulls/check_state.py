@@ -24,7 +24,7 @@ from bot.model.events.pull_checks import (
 )
 from bot.model.pipeline import PipelineStage
 from bot.model.pulls import CheckStatus, Failure, PullStatus
-from bot.model.reasons import ExplainedStop
+from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.failures import failure_origin as verdict
 from bot.rules.failures.errors import Printed
 from bot.rules.pulls.check_spec import PullCheckSpec
@@ -47,7 +47,7 @@ class PullCheckState:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     base_sha: str = ""
-    sandbox: str = ""
+    sandbox: Reason | None = None
     stages: tuple[PipelineStage, ...] = ()
     changed_paths: tuple[str, ...] = ()
     """The first of the paths that the pull request changes."""

@@ -37,7 +37,7 @@ class RunState:
     started_at: datetime | None = None
     base_sha: str | None = None
     branch: str | None = None
-    sandbox: str = ""
+    sandbox: Reason | None = None
     stages: tuple[PipelineStage, ...] = ()
     plan: SetupPlan = field(default_factory=SetupPlan)
     """The setup of the tree."""

@@ -110,7 +110,7 @@ async def _begin(context: Context, row: PullCheckRow) -> None:
     plan = await asyncio.to_thread(plan_of_tree, row, tree.path, near[:_MAX_RECORDED_PATHS])
     started = PullStarted(
         base_sha=base,
-        sandbox=context.sandbox.describe(),
+        sandbox=context.sandbox.description,
         changed_paths=near[:_MAX_RECORDED_PATHS],
         stages=stages,
         to_set_up=bool(plan.steps),

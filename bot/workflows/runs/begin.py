@@ -64,7 +64,7 @@ async def begin_run(context: Context, row: RunRow) -> None:
         planning = PlanningStarted(
             base_sha=await tree.head(),
             branch=branch,
-            sandbox=context.sandbox.describe(),
+            sandbox=context.sandbox.description,
             snapshot=await tree.snapshot(),
             stages=get_stages(spec, tree.path, focus),
             focus=focus,

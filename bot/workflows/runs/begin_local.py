@@ -38,7 +38,7 @@ async def begin_local(context: Context, row: RunRow) -> None:
     planning = PlanningStarted(
         base_sha=base,
         branch="",
-        sandbox=context.sandbox.describe(),
+        sandbox=context.sandbox.description,
         snapshot=snapshot,
         stages=get_stages(spec, tree_path, focus),
         focus=focus,

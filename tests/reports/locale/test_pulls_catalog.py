@@ -51,7 +51,9 @@ def evil_check(text: str, many: int, **fields: Any) -> CheckStatus:
 @pytest.mark.parametrize("text", [EVIL, EVIL + "😀" * 16_384, "😀" * 16_384 + EVIL, "`" * 3_000 + EVIL])
 def test_no_stranger_speaks_and_no_limit_is_passed(text: str, many: int, language: Language) -> None:
     stop = ExplainedStop(reason=text[:20], details=quoted(text))
-    view = VIEW.model_copy(update={"sandbox": text, "author": text, "run_id": text[:30], "title": text, "stop": stop})
+    view = VIEW.model_copy(
+        update={"sandbox": quoted(text), "author": text, "run_id": text[:30], "title": text, "stop": stop}
+    )
     kept = tuple(done(text, FLAKY, kept_from=text, because=text) for _ in range(30))
     check = evil_check(text, many, because=text, rate=FlakyRate(flaky=1, runs=2))
     view = view.model_copy(update={"checks": (check, *kept)})

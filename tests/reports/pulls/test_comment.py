@@ -12,7 +12,7 @@ from bot.model import Language, Status
 from bot.model.reasons import ExplainedStop
 from bot.reports.pulls.comment import fix_comment, pull_comment
 from bot.reports.pulls.unchecked_heads import AWAITING, NO_SANDBOX
-from bot.rules.reasons import make_reason
+from bot.rules.reasons import make_reason, quoted
 from tests.reports.golden import LANGUAGES, compare
 from tests.reports.hostile_texts import EVIL, assert_harmless, evil_view
 from tests.reports.locale.harmless_links import assert_harmless as assert_only_our_links
@@ -124,7 +124,9 @@ def test_no_stranger_speaks_in_a_comment_of_any_size(status: Status, bulk: int, 
             told = fix_comment(run, number=41, from_fork=fork, patch=patch, language=language)
             assert len(told) <= 65_000 and told.endswith("</sub>")
             assert_harmless(told)
-    waiting = WAITING.model_copy(update={"author": EVIL * bulk, "sandbox": "😀" * 16_384 + EVIL, "run_id": EVIL})
+    waiting = WAITING.model_copy(
+        update={"author": EVIL * bulk, "sandbox": quoted("😀" * 16_384 + EVIL), "run_id": EVIL}
+    )
     asked = pull_comment(waiting, language)
     assert asked is not None and len(asked) <= 65_000
     assert_only_our_links(asked)

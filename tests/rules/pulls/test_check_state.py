@@ -88,7 +88,7 @@ def done(
                     at,
                     "pull_started",
                     baseSha="b" * 40,
-                    sandbox="none",
+                    sandbox=make_reason("sandbox.none"),
                     stages=stages(world.commands),
                     toSetUp=_to_set_up(world, asked),
                 )
@@ -244,7 +244,9 @@ def test_before_the_start_all_that_there_may_be_is_queued() -> None:
 
 @pytest.mark.parametrize(("begun", "shown"), [((), "queued"), ((2,), "in_progress")])
 def test_what_was_cut_short_by_a_cancel_stays_as_it_stood(begun: tuple[int, ...], shown: str) -> None:
-    started = event(1, "pull_started", baseSha="b" * 40, sandbox="", stages=stages(frozenset({"test"})))
+    started = event(
+        1, "pull_started", baseSha="b" * 40, sandbox=make_reason("sandbox.none"), stages=stages(frozenset({"test"}))
+    )
     running = [event(2 + at, "pull_check_started", index=index, stage="test") for at, index in enumerate(begun)]
     stop = ExplainedStop.of("cancelled", make_reason("stop.said", by="ada"))
     state = pull_check_state([started, *running, event(9, "pull_finished", status="cancelled", stop=stop.model_dump())])

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from bot.model import Issue, Phase, Repo, RunEvent, ShellCommand, Status, ValidationStep
 from bot.model.pipeline import PipelineStage
-from bot.rules.reasons import quoted
+from bot.rules.reasons import make_reason, quoted
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.next_action import (
     Action,
@@ -98,7 +98,12 @@ def effect(
     """What the workflow of that action records; `setup` is whether the tree has anything to be set up."""
     match action:
         case Begin():
-            data = {"baseSha": "b" * 40, "branch": "fix/issue-7-9", "sandbox": "box", "snapshot": "s0"}
+            data = {
+                "baseSha": "b" * 40,
+                "branch": "fix/issue-7-9",
+                "sandbox": make_reason("sandbox.none"),
+                "snapshot": "s0",
+            }
             listed = [stage.model_dump(mode="json") for stage in stages]
             plan = {"steps": [{"run": "make deps", "because": "Makefile"}] if setup else []}
             planning = event("planning", "phase_started", Phase.PLANNING, **data, stages=listed, setup=plan)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.model import Phase, Status
 from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import english
-from bot.rules.reasons import quoted
+from bot.rules.reasons import make_reason, quoted
 from bot.rules.runs.run_metadata import attempts, run_metadata
 from bot.rules.runs.state import RunState
 from tests.rules.runs.metadata_checker import faults
@@ -118,7 +118,13 @@ def test_where_the_base_was_not_checked_nothing_is_compared_with() -> None:
     story = Story()
     story.write([event("session_started", "session_started")])
     listed = [stage.model_dump(mode="json") for stage in begun("E1").state.stages]
-    begin = {"baseSha": "b" * 40, "branch": "fix", "sandbox": "none", "snapshot": "s0", "stages": listed}
+    begin = {
+        "baseSha": "b" * 40,
+        "branch": "fix",
+        "sandbox": make_reason("sandbox.none"),
+        "snapshot": "s0",
+        "stages": listed,
+    }
     story.write([event("planning", "phase_started", Phase.PLANNING, **begin)])
     changed(story, 1, "t1")
     checked(story, 1, "E1")

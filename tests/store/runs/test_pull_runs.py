@@ -27,7 +27,7 @@ from tests.store.databases import plans, together
 
 T = TypeVar("T")
 REPO = Repo(owner="Octo", name="pocket", installation_id=7)
-STARTED = PullStarted(base_sha="b" * 40, sandbox="none", stages=(), to_set_up=False)
+STARTED = PullStarted(base_sha="b" * 40, sandbox=make_reason("sandbox.none"), stages=(), to_set_up=False)
 
 SUPERSEDED = ExplainedStop.of("superseded", make_reason("stop.superseded", sha="b" * 12))
 CLOSED = ExplainedStop.of("closed", make_reason("pull.closed"))

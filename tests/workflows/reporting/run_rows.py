@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.model import RunEvent, Status
+from bot.rules.reasons import make_reason
 from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import RunRow
 from tests.run_events import run_event
@@ -36,7 +37,7 @@ def begun() -> list[RunEvent]:
     planned: dict[str, Any] = {
         "baseSha": "b" * 40,
         "branch": "",
-        "sandbox": "none",
+        "sandbox": make_reason("sandbox.none"),
         "stages": [STAGE],
         "snapshot": "t0",
     }

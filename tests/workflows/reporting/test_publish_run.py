@@ -168,7 +168,12 @@ def test_the_report_of_a_huge_run_is_taken_by_github_whole_and_found_again(at_de
         issues = [Issue(number=at.issue(noise[:250]), title=noise) for _ in range(2)]
         spec = at.spec(issues=tuple(issues), reasons=(quoted(noise),) * 60, max_attempts=10, suggested_branch="fix/x")
         await at.runs.create("run-1", spec)
-        plan = {"baseSha": "b" * 40, "branch": "fix/x", "sandbox": noise[:500], "snapshot": "t0"}
+        plan = {
+            "baseSha": "b" * 40,
+            "branch": "fix/x",
+            "sandbox": {"kind": "quoted", "values": {"text": noise[:500]}},
+            "snapshot": "t0",
+        }
         stages = [{"name": "test", "command": {"run": "x", "timeout_s": 20}}]
         begun = run_event("phase_started", "planning", **plan, stages=stages)
         await at.runs.append("run-1", [started(), begun])

@@ -254,7 +254,7 @@ async def test_where_no_box_works_it_says_so(box: Sandbox, tree: Path, mode: str
     )
     if mode == "auto":
         assert (level, trusted_only, said) == ("none", True, "ran\n")
-        assert line.startswith("none: the box does not work here (bwrap: ")
+        assert line.startswith("none: the sandbox does not work here (bwrap: ")
     else:
         assert (level, trusted_only) == ("refused", False)
         assert "bwrap: " in line and "MENDBOT_SANDBOX=none" in said
