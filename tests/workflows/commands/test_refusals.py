@@ -13,7 +13,7 @@ REFUSALS = {key.removeprefix("refused.") for key in messages("en") if key.starts
 
 
 def test_no_reason_is_unknown_or_left_over() -> None:
-    paths = [path for package in (commands, pulls, pushes) for path in Path(package.__path__[0]).glob("*.py")]
+    paths = [path for package in (commands, pulls, pushes) for path in Path(package.__path__[0]).rglob("*.py")]
     texts = [path.read_text() for path in (*paths, Path(issues.__file__))]
     named = {name for text in texts for name in re.findall(r'"([a-z]+(?:_[a-z]+)*)"', text)}
     assert named >= REFUSALS
