@@ -17,8 +17,8 @@ from statistics import median
 from benchmarks.result import Result, Row, ratio_row
 from bot.workspace.mirror.mirror import ensure_mirror, fetch
 from bot.workspace.mirror.remote import Remote
-from bot.workspace.worktree.manage import manage_worktree
 from bot.workspace.worktree.run_worktree import ensure_worktree, remove_worktree
+from bot.workspace.worktree.worktree_command import manage_worktree
 
 _BRANCH = "main"
 _MANY = 10_000

@@ -15,9 +15,7 @@ from pydantic_core import ErrorDetails
 from bot.errors import ConfigError
 from bot.model import Language, SandboxMode, ToolsMode
 from bot.model.reasons import Reason, make_reason, quoted
-from bot.repo_config.json_schema import policy_schema
-from bot.repo_config.parse import parse_policy, parse_policy_file
-from bot.repo_config.policy import (
+from bot.repo_config.configuration_keys import (
     CHECK_TIMEOUTS_S,
     POLICY_PATH,
     VERB_NAMES,
@@ -29,6 +27,8 @@ from bot.repo_config.policy import (
     PullRequestsPolicy,
     StopPolicy,
 )
+from bot.repo_config.json_schema import policy_schema
+from bot.repo_config.parse import parse_policy, parse_policy_file
 
 __all__ = [
     "CHECK_MEMORY_MB",

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.agent.developer import Runner, build_prompt
 from bot.agent.hook_bundle import HookBundle, ToolError
+from bot.agent.protocol import Runner, build_prompt
 from bot.model import AgentTask, Change, Proposal, ShellCommand
 from bot.model.reasons import Reason
 from bot.proc import ProcResult

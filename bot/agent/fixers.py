@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.agent.developer import Runner
+from bot.agent.protocol import Runner
 from bot.model import AgentTask, Proposal, ShellCommand, StyleFindings
 from bot.model.reasons import Reason
 from bot.proc import ProcResult

@@ -18,7 +18,7 @@ from bot.reports.locale.catalog import t
 
 
 def _worktree(action: str, issues: Sequence[int], options: dict[str, Any], as_json: bool) -> int:
-    from bot.workspace.worktree.manage import manage_worktree
+    from bot.workspace.worktree.worktree_command import manage_worktree
 
     language = terminal_language()
     result = asyncio.run(manage_worktree(action, list(issues) or None, **options))

@@ -15,8 +15,8 @@ import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from bot.model.reasons import Reason, make_reason, quoted
+from bot.repo_config.configuration_keys import PolicyProblem
 from bot.repo_config.describe import TAG, brief, describe_node, in_quotes, is_another_base, is_null, yaml_mistake
-from bot.repo_config.policy import PolicyProblem
 
 MAX_DEPTH = 12
 MAX_ALIASES = 20

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from bot.model.reasons import Reason, listed, make_reason, quoted
-from bot.repo_config.policy import POLICY_PATH, Policy
+from bot.repo_config.configuration_keys import POLICY_PATH, Policy
 
 Schema = Mapping[str, Any]
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"

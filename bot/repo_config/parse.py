@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 from yaml.nodes import Node
 
 from bot.model.reasons import Reason, make_reason, quoted
+from bot.repo_config.configuration_keys import MAX_PROBLEMS, InvalidValue, Policy, PolicyProblem
 from bot.repo_config.describe import (
     MAX_SHOWN,
     describe_node,
@@ -32,7 +33,6 @@ from bot.repo_config.json_schema import (
     schema_of,
     sections,
 )
-from bot.repo_config.policy import MAX_PROBLEMS, InvalidValue, Policy, PolicyProblem
 
 MAX_FILE_BYTES = 64 * 1024
 _MIN_LETTERS = 3

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
-from bot.agent.developer import Developer
+from bot.agent.protocol import Agent
 from bot.config import Policy, Settings
 from bot.github.client import GitHub
 from bot.model import Language, Repo
@@ -126,7 +126,7 @@ class Context:
     forget_jobs: Callable[[timedelta], Awaitable[int]]
     wake_job: Callable[[str], Awaitable[None]]
     """Lets a job that waits continue at once, by its id; any other stays as it is."""
-    developers: Callable[[RunRow], Sequence[Developer]]
+    developers: Callable[[RunRow], Sequence[Agent]]
     mask: Callable[[str], str]
     holds_secret: Callable[[str], bool]
     wake: Mapping[Loop, asyncio.Event] = field(default_factory=lambda: {loop: asyncio.Event() for loop in Loop})

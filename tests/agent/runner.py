@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bot.agent.developer import NO_VARIABLES
+from bot.agent.protocol import NO_VARIABLES
 from bot.model import ShellCommand
 from bot.proc import ProcResult
 from bot.workspace.sandbox.bubblewrap import SandboxGrant

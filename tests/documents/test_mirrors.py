@@ -212,7 +212,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "workspace/setup/test_missing_setup.py": ("workspace/setup/python_needs",),
     "workspace/setup/test_node_plan.py": (
         "rules/setup/node_commands",
-        "rules/setup/setup_command",
+        "rules/setup/setup_remedy",
         "workspace/setup/install",
         "workspace/setup/node_build",
         "workspace/setup/plan",

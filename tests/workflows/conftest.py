@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from bot.agent.developer import Developer
+from bot.agent.protocol import Agent
 from bot.config import Policy, Settings
 from bot.github.client import GitHub
 from bot.http import open_client
@@ -79,7 +79,7 @@ class Harness:
     jobs: list[Job] = field(default_factory=list)
     states: dict[str, JobState] = field(default_factory=dict)
     woken: list[str] = field(default_factory=list)
-    hands: list[Developer] = field(default_factory=list)
+    hands: list[Agent] = field(default_factory=list)
 
     @property
     def runs(self) -> Runs:
@@ -161,7 +161,7 @@ async def desk(github: StandIn, home: Path, **settings: Any) -> AsyncIterator[Ha
 
     bench = AgentFactory(settings=known, sandbox=sandbox, database=database, history=History(database), mask=masker)
 
-    def developers(row: RunRow) -> Sequence[Developer]:
+    def developers(row: RunRow) -> Sequence[Agent]:
         return made[0].hands or bench.developers(row)
 
     async def enqueue(job: Job) -> None:

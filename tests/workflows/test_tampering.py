@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.developer import build_prompt
+from bot.agent.protocol import build_prompt
 from bot.model import Issue, Status
 from bot.model.events.runs import ImplementationFailed
 from bot.reports.locale.reasons import english

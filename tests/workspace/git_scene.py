@@ -18,8 +18,8 @@ from bot.workspace.git.command import git
 from bot.workspace.git.tree import Tree
 from bot.workspace.mirror.mirror import ensure_mirror, fetch
 from bot.workspace.mirror.remote import Remote
-from bot.workspace.worktree.manage import manage_worktree
 from bot.workspace.worktree.run_worktree import ensure_worktree
+from bot.workspace.worktree.worktree_command import manage_worktree
 
 ROOT = Path(__file__).parents[2]
 
@@ -90,7 +90,7 @@ def executable(path: Path, canary: Path) -> Path:
 
 CREATE = """
 import asyncio, sys
-from bot.workspace.worktree.manage import manage_worktree
+from bot.workspace.worktree.worktree_command import manage_worktree
 result = asyncio.run(manage_worktree("create", [int(sys.argv[2])], repo=sys.argv[1]))
 print(result.model_dump_json())
 """

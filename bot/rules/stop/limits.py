@@ -10,7 +10,7 @@ from typing import Any
 
 from bot.errors import ConfigError
 from bot.model.reasons import ExplainedStop
-from bot.repo_config.policy import StopPolicy
+from bot.repo_config.configuration_keys import StopPolicy
 from bot.rules.reasons import make_reason
 
 _MINUTE_MS = 60_000

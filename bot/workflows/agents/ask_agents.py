@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.agent.developer import Developer
+from bot.agent.protocol import Agent
 from bot.errors import Refused, UserError
 from bot.model import AgentTask, Proposal
 from bot.model.reasons import Reason
@@ -65,7 +65,7 @@ class SkippedAgent:
 
 
 async def ask(
-    context: Context, row: RunRow, state: RunState, developer: Developer, task: AgentTask, tree: Tree
+    context: Context, row: RunRow, state: RunState, developer: Agent, task: AgentTask, tree: Tree
 ) -> AcceptedChange | SkippedAgent:
     """The change that the agent made in the tree, or why the next agent is asked."""
     try:
@@ -88,7 +88,7 @@ class _RawChange:
 
 
 async def _propose(
-    context: Context, row: RunRow, state: RunState, developer: Developer, task: AgentTask, tree: Tree
+    context: Context, row: RunRow, state: RunState, developer: Agent, task: AgentTask, tree: Tree
 ) -> AcceptedChange | SkippedAgent:
     """As `ask`; raises UserError where the offer is refused or damaged."""
     before, base, name = state.snapshot, state.base_sha, developer.name

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from bot.agent.apply_comment import CommentPatchAgent
 from bot.agent.command import CommandAgent
-from bot.agent.developer import Developer, Runner
 from bot.agent.fixers import FixersAgent
 from bot.agent.hook_bundle import HookBundle, ToolError, make_bundle
+from bot.agent.protocol import Agent, Runner
 from bot.agent.replay import HistoryAgent
 from bot.config import Settings
 from bot.errors import ConfigError, UserError
@@ -72,7 +72,7 @@ class AgentFactory:
     history: History
     mask: Callable[[str], str]
 
-    def developers(self, row: RunRow) -> Sequence[Developer]:
+    def developers(self, row: RunRow) -> Sequence[Agent]:
         """A run's agents, in the order in which they are asked."""
         repo = row.spec.repo
         runner = runner_in(self.sandbox, () if repo is None else (mirror_path(self.settings, repo),))
@@ -80,7 +80,7 @@ class AgentFactory:
             return [CommentPatchAgent(row.spec.given)]
         return [self._developer(name, row, runner) for name in row.spec.agents]
 
-    def _developer(self, spec: str, row: RunRow, runner: Runner) -> Developer:
+    def _developer(self, spec: str, row: RunRow, runner: Runner) -> Agent:
         policy, settings = row.spec.policy, self.settings
         if spec == "fixers":
             lines = policy.fixers

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from bot.agent.developer import Developer
+from bot.agent.protocol import Agent
 from bot.model import AgentTask, Artifact, KnownError, Phase, RunEvent
 from bot.model.events.phases import ImplementationCompleted, ImplementationFailed, PhaseStarted
 from bot.model.events.runs import AgentStarted, ArtifactCreated, AttemptStarted, ChangesApplied, PatchFallbackApplied
@@ -67,7 +67,7 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     await context.stores.runs.append(row.id, [_no_change(context, attempt, skipped)])
 
 
-def _in_order(developers: Sequence[Developer], state: RunState, turn: int) -> Sequence[Developer]:
+def _in_order(developers: Sequence[Agent], state: RunState, turn: int) -> Sequence[Agent]:
     """The agents of a turn. After a replay in the previous turn the history is left out where a coding agent can be
     asked, so that an attempt has one replay."""
     replayed = bool(state.made) and state.made[-1].agent == HISTORY and state.made[-1].attempt == turn - 1

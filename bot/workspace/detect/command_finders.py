@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from bot.model import CheckName, ShellCommand
-from bot.repo_config.policy import POLICY_PATH
+from bot.repo_config.configuration_keys import POLICY_PATH
 from bot.workspace.detect.package_managers import package_manager
 from bot.workspace.detect.python_finders import python_checks
 from bot.workspace.detect.target_finders import JUSTFILES, MAKEFILES, SCRIPTS, TARGETS, Argv, Finder

@@ -23,7 +23,7 @@ from bot.rules.setup.node_commands import (
     own_scripts,
     rebuild_command,
 )
-from bot.rules.setup.setup_command import node_setup
+from bot.rules.setup.setup_remedy import node_setup
 from bot.workspace.detect.package_managers import node_program, package_manager, yarn_prefix
 from bot.workspace.files.nofollow import read_or_none
 from bot.workspace.files.project_files import Project

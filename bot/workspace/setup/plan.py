@@ -8,7 +8,7 @@ from pathlib import Path
 from bot.config import ChecksPolicy
 from bot.model import CHECK_ORDER, ShellOrArgv
 from bot.model.setups import SetupPlan, SetupStep
-from bot.repo_config.policy import POLICY_PATH
+from bot.repo_config.configuration_keys import POLICY_PATH
 from bot.workspace.detect.detect import NoCommand, detect
 from bot.workspace.detect.monorepo import projects_above
 from bot.workspace.detect.package_managers import programs_called

@@ -17,7 +17,7 @@ from bot.rules.setup.manifests import Pyproject
 from bot.rules.setup.python_commands import Wheels, editable, needed_python, uv_wheels, version_settings, wheels
 from bot.rules.setup.python_test_installs import needed_plugins
 from bot.rules.setup.requirement_files import Asked, is_requirement, name_of, normal
-from bot.rules.setup.setup_command import PythonSetup, python_setup
+from bot.rules.setup.setup_remedy import PythonSetup, python_setup
 from bot.workspace.detect.python_finders import ENVIRONMENTS, pytest_settings, python_tools
 from bot.workspace.files.project_files import Project, quoted_directory
 from bot.workspace.setup.python_needs import declaring, is_flat_mixture, needs_environment

@@ -1,5 +1,5 @@
 """Worktrees and detached checkouts, and how they are made, kept and removed."""
 
-from bot.workspace.worktree.manage import manage_worktree
+from bot.workspace.worktree.worktree_command import manage_worktree
 
 __all__ = ["manage_worktree"]

@@ -25,7 +25,7 @@ _WORDS = "a list of words"
 _YAML = "a message of PyYAML, which is looked for"
 
 ALLOWED: dict[str, dict[str, str]] = {
-    "bot/agent/developer.py": {
+    "bot/agent/protocol.py": {
         "You are fixing": _PROMPT,
         "Files it is about": _PROMPT,
         "What failed": _PROMPT,
@@ -53,7 +53,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "bot/rules/failures/opposite_values.py": {"\ntrue false": _WORDS},
     "bot/rules/grouping/references.py": {"astro bash": _WORDS},
     "bot/rules/setup/node_commands.py": {"": _SHELL},
-    "bot/rules/setup/setup_command.py": {"": _SHELL},
+    "bot/rules/setup/setup_remedy.py": {"": _SHELL},
     "bot/rules/tampering/check_config.py": {"\npytest mypy": _WORDS, "jest vitest": _WORDS},
     "bot/rules/test_runners/javascript.py": {"Test suite failed to run": "what Jest prints"},
     "bot/workspace/sandbox/package_registry.py": {"No module named pip": "what Python prints"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.agent.developer import build_prompt
+from bot.agent.protocol import build_prompt
 from bot.model import AgentTask, ShownFailure, Validation, ValidationStep
 from bot.reports.format.truncate import cut_around
 from bot.reports.runs.check_output import check_output

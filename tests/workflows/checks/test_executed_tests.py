@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.developer import build_prompt
+from bot.agent.protocol import build_prompt
 from bot.model import Status
 from bot.model.events.runs import ImplementationFailed, ValidationFailed
 from bot.reports.locale.reasons import english

@@ -131,7 +131,7 @@ async def test_what_lies_at_the_place_is_neither_taken_nor_deleted(repo: Path, t
 FULL = """
 import asyncio, os, sys
 from pathlib import Path
-from bot.workspace.worktree.manage import manage_worktree
+from bot.workspace.worktree.worktree_command import manage_worktree
 from tests.workspace.git_scene import everything, make_repo
 small = Path(sys.argv[1])
 repo = make_repo(small / "repo", {f"f{n}": f"{os.urandom(500).hex()}\\n" for n in range(300)})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.model import ManageWorktreeResult
-from bot.workspace.worktree.manage import manage_worktree
+from bot.workspace.worktree.worktree_command import manage_worktree
 from tests.machine import PATIENCE_S
 from tests.workspace.git_scene import (
     CREATE,

@@ -37,7 +37,7 @@ class Runner(Protocol):
     ) -> ProcResult: ...
 
 
-class Developer(Protocol):
+class Agent(Protocol):
     """An agent (REQ-RUN-008). `propose` raises only for our own bugs: an agent that fails proposes nothing.
 
     It may leave edits in the worktree whatever it proposes. The caller takes a snapshot before and restores it, unless

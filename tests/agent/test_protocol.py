@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.agent.developer import build_prompt
+from bot.agent.protocol import build_prompt
 from bot.model import AgentTask, Validation, ValidationStep
 
 STEP = ValidationStep(
