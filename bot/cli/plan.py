@@ -9,9 +9,10 @@ from bot.cli.exits import NOT_PASSED, PASSED
 from bot.cli.output import print_json, say
 from bot.config import terminal_language
 from bot.model import CHECK_ORDER, CheckName, Language, Model
+from bot.model.reasons import Reason
 from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
-from bot.reports.locale.reasons import english
+from bot.reports.locale.reasons import english_json, reason_text
 
 
 class PlannedStep(Model):
@@ -29,7 +30,7 @@ class PlannedCheck(Model):
     check: CheckName
     command: str = ""
     because: str = ""
-    looked_for: tuple[str, ...] = ()
+    looked_for: tuple[Reason, ...] = ()
 
 
 class Plan(Model):
@@ -65,7 +66,7 @@ async def plan_of(tree: Path, wanted: tuple[CheckName, ...]) -> Plan:
                 check=name,
                 command=stage.command.text if stage.command else "",
                 because=stage.because,
-                looked_for=tuple(map(english, stage.looked_for)),
+                looked_for=stage.looked_for,
             )
             for name, stage in zip(names, default_stages(policy, top, near, names=names), strict=True)
         ),
@@ -79,7 +80,7 @@ _MAX_LINE = 2_000
 def print_plan(plan: Plan, *, as_json: bool) -> int:
     """Print the plan; returns the exit code: PASSED if a check has a command."""
     if as_json:
-        print_json(plan)
+        print_json(english_json(plan.model_dump(mode="json")))
     else:
         for line in _lines(plan, terminal_language()):
             say(line)
@@ -98,7 +99,7 @@ def _lines(plan: Plan, language: Language) -> list[str]:
             why = f" ({check.because})" if check.because else ""
             lines.append(f"{check.check}: `{one_line(check.command, _MAX_LINE)}`{why}")
         else:
-            looked_for = one_line("; ".join(check.looked_for), _MAX_LINE)
+            looked_for = one_line("; ".join(reason_text(one, language) for one in check.looked_for), _MAX_LINE)
             lines.append(t(language, "plan.no_command", check=check.check, looked_for=looked_for))
     if plan.setup:
         lines.append(t(language, "plan.again"))
