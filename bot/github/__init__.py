@@ -1,2 +1,3 @@
-"""All that touches GitHub's REST API: who we are, how fast we may write, and the effects, each keyed so that it
-happens once. Answers become our four errors here; nothing of GitHub's JSON travels further than this room."""
+"""Access to GitHub's REST API: authentication, rate limits, and writes.
+
+Each write has a key, so that a repeated one takes effect once. Error responses become the errors of this package."""

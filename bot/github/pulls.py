@@ -1,6 +1,6 @@
-"""Pull requests: read as they are now, and opened for the bot's branches.
+"""Reads pull requests, and opens them for the bot's branches.
 
-A branch's pull request is looked for before one is opened, so that repeated calls open one."""
+`ensure` looks for a branch's pull request before it opens one, so that repeated calls open only one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from bot.rules.reasons import make_reason
 
 MAX_TITLE_CHARACTERS = 256
 MAX_FILES = 3000
-"""GitHub lists no more files of one pull request ("List pull requests files")."""
+"""GitHub lists at most this many files of a pull request ("List pull requests files")."""
 MAX_LISTED = 1000
-"""The number of open pull requests, last changed first, that are searched for a commit."""
+"""The maximum number of open pull requests, last changed first, that are searched for a commit."""
 
 _PULLS = "/repos/{owner}/{repo}/pulls"
 _PULL = _PULLS + "/{number}"
@@ -46,93 +46,98 @@ class _File(GitHubModel):
 
 @dataclass(frozen=True, slots=True)
 class Pulls:
-    """The pull requests of one repository; those that are opened are between its own branches."""
+    """The pull requests of one repository; those that it opens are between branches of that repository."""
 
     api: Api
     repo: Repo
 
     async def get(self, number: int) -> PullRequest:
-        """The pull request as it is now; a first 404 is asked again, for the event may be quicker than the object.
+        """Returns the current state of the pull request.
 
-        `merge_commit_sha` is a trial of GitHub's until it is merged."""
+        The first 404 is retried, as an event may arrive before the object is readable. `merge_commit_sha` is GitHub's
+        test merge until the pull request is merged."""
         pull = await self.api.get(_PULL, names_of(self.repo, number=number), patient=True)
         return _pull_request(parse_model(RestPullRequestJson, pull))
 
     async def files(self, number: int) -> tuple[str, ...]:
-        """The paths that it adds, changes, removes or renames, under both names; of its first 3,000 files, for GitHub
-        tells of no more."""
+        """Returns the paths that the pull request adds, changes, removes or renames; a rename counts under both names.
+
+        GitHub lists only the first 3,000 files."""
         paths: dict[str, None] = {}
-        seen = 0
+        file_count = 0
         async for item in self.api.pages(_PULL + "/files{?per_page}", names_of(self.repo, number=number, per_page=100)):
             file = parse_model(_File, item)
             paths |= dict.fromkeys(path for path in (file.filename, file.previous_filename) if path)
-            seen += 1
-            if seen == MAX_FILES:
+            file_count += 1
+            if file_count == MAX_FILES:
                 break
         return tuple(paths)
 
     async def of_head(self, sha: str, *, forks: bool = True) -> tuple[int, ...]:
-        """The numbers of the open pull requests whose head is that commit, in order; empty where there is none.
+        """Returns the numbers of the open pull requests whose head is that commit, sorted; empty if there are none.
 
-        GitHub links a commit with the pull requests of the same repository's branches only, so where it names none,
-        and `forks` are wanted too, the thousand open ones last changed are looked through."""
+        GitHub links a commit only with pull requests from branches of the same repository. If it names none and `forks`
+        is true, the 1,000 open pull requests that changed last are searched."""
         try:
-            found = await self._heads(sha, _OF_COMMIT, names_of(self.repo, sha=sha, per_page=100))
+            numbers = await self._heads(sha, _OF_COMMIT, names_of(self.repo, sha=sha, per_page=100))
         except NotFound:
-            found = ()
+            numbers = ()
         except Invalid as error:
             if "no commit found" not in str(error).lower():
                 raise
-            found = ()
-        if found or not forks:
-            return found
+            numbers = ()
+        if numbers or not forks:
+            return numbers
         order = names_of(self.repo, state="open", sort="updated", direction="desc", per_page=100)
         return await self._heads(sha, _PULLS + "{?state,sort,direction,per_page}", order)
 
     async def _heads(self, sha: str, path: str, names: dict[str, str | int]) -> tuple[int, ...]:
         numbers: set[int] = set()
-        seen = 0
+        pull_count = 0
         async for item in self.api.pages(path, names):
             pull = parse_model(RestPullRequestJson, item)
             if pull.state == "open" and pull.head.sha == sha:
                 numbers.add(pull.number)
-            seen += 1
-            if seen == MAX_LISTED:
+            pull_count += 1
+            if pull_count == MAX_LISTED:
                 break
         return tuple(sorted(numbers))
 
     async def ensure(self, *, head: str, base: str, title: str, body: str, draft: bool = False) -> PullRequestRef:
-        """The pull request from branch `head` into `base`: the open one, else the last closed one (it was closed for a
-        reason), else a new one. Raises Invalid (a UserError) where there is nothing to pull, "No commits between", and
-        NoDrafts where a draft is asked for and the repository has none."""
+        """Returns the pull request from branch `head` into `base`: the open one, else the last closed one, else a new
+        one.
+
+        A closed one is not replaced, as it was closed for a reason. Raises Invalid (a UserError) if there are no
+        commits between the branches. Raises NoDrafts if `draft` is true and the repository has no drafts."""
         if len(title) > MAX_TITLE_CHARACTERS:
             raise ValueError(f"the title has {len(title)} characters, {MAX_TITLE_CHARACTERS} are allowed")
         request = {"title": title, "head": head, "base": base, "body": checked_body(body), "draft": draft}
-        found = await self._find(head, base)
-        if found is not None:
-            return found
+        existing = await self._find(head, base)
+        if existing is not None:
+            return existing
         try:
-            opened = await self.api.call("POST", _PULLS, names_of(self.repo), request)
-            return _ref(parse_model(RestPullRequestJson, opened))
+            response = await self.api.call("POST", _PULLS, names_of(self.repo), request)
+            return _ref(parse_model(RestPullRequestJson, response))
         except Unclear:
             await self.api.sleep(_RETRY_READ_S)
-            found = await self._find(head, base)
+            existing = await self._find(head, base)
         except Invalid as error:
-            # someone was quicker
-            found = await self._find(head, base) if "already exists" in str(error) else None
-            if found is None and draft and _NO_DRAFTS in str(error).lower():
+            # another call opened it in the meantime
+            existing = await self._find(head, base) if "already exists" in str(error) else None
+            if existing is None and draft and _NO_DRAFTS in str(error).lower():
                 raise user_error(make_reason("github.no_drafts", repo=self.repo.full_name), NoDrafts) from error
-            if found is None:
+            if existing is None:
                 raise
-        if found is None:
+        if existing is None:
             raise user_error(make_reason("github.pull_unclear", branch=head), Unclear)
-        return found
+        return existing
 
     async def request_review(self, number: int, login: str) -> None:
-        """Asks for that person's review; where it is asked for already, nothing is sent. Raises Invalid (a UserError)
-        where GitHub takes no review of theirs: they opened it, or are no collaborator."""
-        found = parse_model(_Requested, await self.api.get(_REVIEWERS, names_of(self.repo, number=number)))
-        if login.casefold() not in (user.login.casefold() for user in found.users):
+        """Requests a review from that person, unless it is already requested.
+
+        Raises Invalid (a UserError) if GitHub refuses: the person opened the pull request or is no collaborator."""
+        requested = parse_model(_Requested, await self.api.get(_REVIEWERS, names_of(self.repo, number=number)))
+        if login.casefold() not in (user.login.casefold() for user in requested.users):
             body = {"reviewers": [login]}
             await self.api.call("POST", _REVIEWERS, names_of(self.repo, number=number), body, repeatable=True)
 
@@ -141,11 +146,11 @@ class Pulls:
         pulls = [
             pull
             async for item in self.api.pages(_PULLS + "{?head,state,per_page}", names)
-            # GitHub ignores a `head` it cannot read, and lists everything
+            # GitHub ignores a `head` that it cannot parse, and lists all pull requests
             if (pull := parse_model(RestPullRequestJson, item)).head.ref == head and pull.base.ref == base
         ]
-        best = max(pulls, key=lambda pull: (pull.state == "open", pull.number), default=None)
-        return _ref(best) if best is not None else None
+        match = max(pulls, key=lambda pull: (pull.state == "open", pull.number), default=None)
+        return _ref(match) if match is not None else None
 
 
 def _ref(pull: RestPullRequestJson) -> PullRequestRef:
