@@ -11,7 +11,7 @@ from typing import Protocol
 from bot.model import AgentTask, Proposal, ShellCommand, Validation, ValidationStep
 from bot.proc import ProcResult
 from bot.reports.locale.catalog import gigabytes
-from bot.reports.runs.failures import failures_told
+from bot.reports.runs.failures import describe_failures
 
 NO_VARIABLES: Mapping[str, str] = {}
 ERROR_LINES = 40
@@ -103,7 +103,7 @@ def _failure(step: ValidationStep) -> str:
         how = f"needed more than {gigabytes(step.over_memory_mb)} of memory and was stopped"
     else:
         how = "could not be started" if step.exit_code is None else f"exit code {step.exit_code}"
-    failures_text = failures_told(step.failures, step.failure_count)
+    failures_text = describe_failures(step.failures, step.failure_count)
     lines = (failures_text or step.output.strip()).splitlines()
     shown = lines if failures_text else lines[:ERROR_LINES]
     if len(lines) > len(shown):

@@ -1,1 +1,1 @@
-"""What is answered to slash commands."""
+"""Replies to slash commands."""

@@ -1,5 +1,7 @@
-"""The answers to commands that only tell: status, explain, history and group. Each is a comment of its own, at most
-65,000 characters, and says what to do next where there is nothing to tell (spec I)."""
+"""The answers to commands that only report: status, explain, history and group.
+
+Each is a comment of its own, at most 65,000 characters, and names the next step if there is nothing to report (spec
+I)."""
 
 from __future__ import annotations
 
@@ -18,24 +20,24 @@ from bot.reports.runs.issue_comment import outcome, progress
 from bot.reports.runs.outcome import (
     long_details,
     next_steps,
-    not_taken,
     pushed,
     reason_sentence,
+    rejected_changes,
     stop_sentence,
     stopped,
     what_failed,
 )
-from bot.reports.runs.unproven_fix import unshown
+from bot.reports.runs.unproven_fix import unproven_reason
 from bot.reports.runs.validation import error_delta, is_flaky, latest, what_ran
 
-_RUNS = 20
+_MAX_RUNS = 20
 _LISTED_ERRORS = 5
-_KNOWN = 20
-_ROOM = 40_000
-_ISSUES = 50
-_TITLE = 150
+_MAX_KNOWN = 20
+_MAX_CHARS = 40_000
+_MAX_ISSUES = 50
+_TITLE_CHARS = 150
 _LABEL = "auto-fix"
-"""As it is unless the repository's configuration names another (`model.RunView`)."""
+"""The default, unless the repository's configuration names another label (`model.RunView`)."""
 
 
 def status_answer(
@@ -47,26 +49,27 @@ def status_answer(
     language: Language = "en",
     label: str = _LABEL,
 ) -> str:
-    """What runs or waits on a thread and how its last run ended. `runs` are the thread's, oldest first; `waiting` is
-    true where its issue is about to be grouped. `paused_by` is the login of who paused Mendbot here; None is not.
-    `label` is the one that starts a run here."""
-    going = [run for run in runs if not run.status.final]
+    """Returns what runs or waits on a thread, and how its last run ended.
+
+    `runs` are those of the thread, oldest first; `waiting` is true if its issue is about to be grouped. `paused_by` is
+    the login of the person who paused Mendbot here, or None. `label` starts a run here."""
+    active = [run for run in runs if not run.status.final]
     ended = [run for run in runs if run.status.final]
-    lines = [f"- {_going(run, language)}" for run in going[-_RUNS:]]
+    lines = [f"- {_active_run(run, language)}" for run in active[-_MAX_RUNS:]]
     lines += [f"- {t(language, 'status.waiting')}"] if waiting else []
-    lines += [f"- {_ended(ended[-1], language)}"] if ended else []
+    lines += [f"- {_ended_run(ended[-1], language)}"] if ended else []
     parts = ["\n".join(lines), pull_status(pull, language) if pull else ""]
     paused = t(language, "status.paused", by=inline_code(paused_by, 60)) if paused_by is not None else ""
     if not any(parts):
-        parts = [t(language, "nothing.paused") if paused else _nothing(label, language)]
+        parts = [t(language, "nothing.paused") if paused else _no_run(label, language)]
     return page([paused, *parts], language)
 
 
-def _nothing(label: str, language: Language) -> str:
+def _no_run(label: str, language: Language) -> str:
     return t(language, "nothing", label=inline_code(label, 60))
 
 
-def _going(run: RunView, language: Language) -> str:
+def _active_run(run: RunView, language: Language) -> str:
     issues = _issues(run, language)
     facts = {"run": inline_code(run.run_id, 80), "issues": t(language, "status.for", issues=issues) if issues else ""}
     if run.status is Status.RUNNING:
@@ -78,10 +81,10 @@ def _going(run: RunView, language: Language) -> str:
     return f"{waits} {t(language, 'status.waited', time=time)}" if run.waited_ms else waits
 
 
-def _ended(run: RunView, language: Language) -> str:
+def _ended_run(run: RunView, language: Language) -> str:
     facts = {"run": inline_code(run.run_id, 80)}
     if run.status is Status.SUCCESS:
-        why = unshown(run, language)
+        why = unproven_reason(run.proof, language)
         key = "status.unshown" if why and run.changed_paths else "status.success"
         return t(language, key, why=why, outcome=outcome(run, language), **facts)
     if run.status is Status.CANCELLED:
@@ -97,11 +100,12 @@ def _issues(run: RunView, language: Language) -> str:
 def explain_answer(
     run: RunView | None, pull: PullCheckReport | None, language: Language = "en", *, label: str = _LABEL
 ) -> str:
-    """What failed, what was tried, why it stopped, what the history knows and what to do next; for a pull request its
-    failing checks. Logs in both must be redacted already."""
+    """Returns what failed, what was tried, why it stopped, what the error history knows and what to do next.
+
+    For a pull request it lists the failing checks. Logs in both must be redacted already."""
     parts = _explained(run, language) if run is not None else []
     parts += [pull_failures(pull, language)] if pull is not None else []
-    return page(parts, language) if any(parts) else _nothing(label, language)
+    return page(parts, language) if any(parts) else _no_run(label, language)
 
 
 def _explained(run: RunView, language: Language) -> list[str]:
@@ -109,25 +113,25 @@ def _explained(run: RunView, language: Language) -> list[str]:
     tried = f"**{t(language, 'attempts')}**\n\n{account}" if run.attempts else ""
     over = run.status in (Status.FAILED, Status.CANCELLED)
     return [
-        *_where_it_stands(run, language),
+        *_state(run, language),
         what_failed(run, language) if run.status is not Status.SUCCESS else "",
         seen_before(run, language),
         error_delta(run, language, listed=_LISTED_ERRORS),
         next_steps(run, language, explained=True) if over else "",
         tried,
-        not_taken(run, language),
+        rejected_changes(run, language),
         known_errors(run, language),
         conflicts(run, language),
     ]
 
 
-def _where_it_stands(run: RunView, language: Language) -> list[str]:
-    """Under the run's own name: the answer may stand below what a later run comes to."""
+def _state(run: RunView, language: Language) -> list[str]:
+    """Returns the state of the run under its id, as a later run may be reported above the answer."""
     if not run.status.final:
-        return [_going(run, language)]
+        return [_active_run(run, language)]
     head = t(language, f"explain.{run.status}", run=inline_code(run.run_id, 80))
     if run.status is Status.SUCCESS:
-        why = unshown(run, language) if run.changed_paths else ""
+        why = unproven_reason(run.proof, language) if run.changed_paths else ""
         head = t(language, "explain.unshown", run=inline_code(run.run_id, 80)) if why else head
         flaky = t(language, "success.flaky") if is_flaky(latest(run)) else ""
         return [head, why, outcome(run, language), flaky, what_ran(run, language)]
@@ -137,14 +141,13 @@ def _where_it_stands(run: RunView, language: Language) -> list[str]:
     return [head, why or t(language, "cancelled.plain")]
 
 
-def history_answer(path: str, found: Sequence[KnownError], language: Language = "en", repo: str = "") -> str:
-    """What the history knows of a file of `repo` (`owner/name`): at most 20 errors, each with how and where it was
-    resolved."""
+def history_answer(path: str, errors: Sequence[KnownError], language: Language = "en", repo: str = "") -> str:
+    """Returns the history of a file of `repo` (`owner/name`): at most 20 errors, each with its resolution."""
     name = inline_code(path)
-    if not found:
+    if not errors:
         return t(language, "history.nothing", path=name)
-    items = within((known_item(known, repo, language, matches=False) for known in found[:_KNOWN]), _ROOM)
-    return page([t(language, "history", path=name), bullets(items, len(found), language)], language)
+    items = within((known_item(known, repo, language, matches=False) for known in errors[:_MAX_KNOWN]), _MAX_CHARS)
+    return page([t(language, "history", path=name), bullets(items, len(errors), language)], language)
 
 
 def group_answer(
@@ -156,18 +159,19 @@ def group_answer(
     together: Iterable[Collection[int]] = (),
     label: str = _LABEL,
 ) -> str:
-    """Who is in the thread's group and why, its branch, how to change it. `waiting` are the issues that wait to be
-    grouped beside this one. `apart` are issues that people said to work on alone, `together` those to be joined.
-    `label` is the one that starts a run here."""
+    """Returns the issues in the thread's group, the reasons, its branch, and how to change it.
+
+    `waiting` are the issues that wait to be grouped with this one. `apart` are issues that people separated, `together`
+    those that people joined. `label` starts a run here."""
     if run is not None and run.issues:
         parts = _group_of(run, language)
     elif waiting:
-        lines = [f"- #{issue.number}: {escape(issue.title, _TITLE)}" for issue in waiting[:_ISSUES]]
-        told = bullets(within(lines, _ROOM), len(waiting), language)
-        parts = [t(language, "group.waiting"), told, t(language, "group.how")]
+        lines = [f"- #{issue.number}: {escape(issue.title, _TITLE_CHARS)}" for issue in waiting[:_MAX_ISSUES]]
+        listed = bullets(within(lines, _MAX_CHARS), len(waiting), language)
+        parts = [t(language, "group.waiting"), listed, t(language, "group.how")]
     else:
         parts = [t(language, "group.none", label=inline_code(label, 60))]
-    return page([*parts, _pins(apart, together, language)], language)
+    return page([*parts, _manual_groups(apart, together, language)], language)
 
 
 def _group_of(run: RunView, language: Language) -> list[str]:
@@ -186,13 +190,13 @@ def _group_of(run: RunView, language: Language) -> list[str]:
     ]
 
 
-def _pins(apart: Collection[int], together: Iterable[Collection[int]], language: Language) -> str:
-    """What people said of groups, which holds until they say otherwise."""
+def _manual_groups(apart: Collection[int], together: Iterable[Collection[int]], language: Language) -> str:
+    """Returns how people grouped issues by command, which holds until they change it."""
     lines = [
-        f"- {t(language, 'group.joined', issues=joined(language, [f'#{number}' for number in sorted(one)]))}"
-        for one in together
+        f"- {t(language, 'group.joined', issues=joined(language, [f'#{number}' for number in sorted(issues)]))}"
+        for issues in together
     ]
     if apart:
-        names = joined(language, [f"#{number}" for number in sorted(apart)][:_ISSUES])
+        names = joined(language, [f"#{number}" for number in sorted(apart)][:_MAX_ISSUES])
         lines.insert(0, f"- {t(language, 'group.apart', issues=names)}")
-    return "\n".join(lines[:_ISSUES])
+    return "\n".join(lines[:_MAX_ISSUES])

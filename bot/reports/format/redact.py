@@ -1,5 +1,7 @@
-"""Masks secrets in text that will be stored or published: the exact values this process holds, in every form that tools
-commonly print, and what looks like a credential of somebody else's. Linear in the text (T35)."""
+"""Masks secrets in text that will be stored or published. Linear in the text (T35).
+
+Secrets are the exact values that this process has, in every form that tools commonly print, and text that looks like
+any other credential."""
 
 from __future__ import annotations
 
@@ -13,19 +15,20 @@ from urllib.parse import quote, quote_plus
 from bot.reports.format import private_keys
 
 MASK = "***"
-SHORTEST = 8
-"""Shorter secrets are not looked for: masking every `true` or `3000` would make logs unreadable and protect nothing."""
+MIN_SECRET_CHARS = 8
+"""Shorter secrets are ignored: masking every `true` or `3000` would make logs unreadable and protect nothing."""
 
 _GRAM = 8
-_RUN = 2 * _GRAM
-"""Any stretch of this many characters of a secret is masked, so that a wrapped or cut one does not leak in parts.
+_STRETCH = 2 * _GRAM
+"""Any stretch of this many characters of a secret is masked, so that a wrapped or cut secret does not leak in parts.
 Windows of `_GRAM` characters at every `_GRAM`th place of the text cannot miss a stretch of `2 * _GRAM - 1`."""
 
-_POSITIONS = 4
-"""Where a form repeats itself, its first places are enough: from there the stretch is walked along anyway."""
+_MAX_PLACES = 4
+"""The places of a window in a form that are compared. These are enough for a form that repeats itself, as a match is
+extended along it."""
 
-_BLOCK = 1 << 16
-"""Characters that are cut into windows at a time; a multiple of `_GRAM`. A whole log's would take much memory."""
+_BLOCK_CHARS = 1 << 16
+"""Characters that are cut into windows at a time, to limit the memory for a long log; a multiple of `_GRAM`."""
 
 _GAP = 64
 _BLANK = frozenset(" \t\r\n")
@@ -53,7 +56,8 @@ Span = tuple[int, int]
 
 
 def _base64_cores(value: bytes) -> set[str]:
-    """The characters that `value` determines in a base64 text that holds it, for each of the three alignments."""
+    """Returns the characters that `value` determines in a base64 text that contains it, for each of the three
+    alignments."""
     cores = set()
     for offset in range(3):
         first, last = -(-offset * 8 // 6), (offset + len(value)) * 8 // 6
@@ -63,7 +67,8 @@ def _base64_cores(value: bytes) -> set[str]:
 
 
 def _forms(secret: str) -> set[str]:
-    """The ways in which tools print a value: as it is, JSON, HTML, URL (both spellings, and fully), hex, base64."""
+    """Returns the forms in which tools print a value: as it is, JSON, HTML, URL (both spellings, and fully), hex,
+    base64."""
     data = secret.encode("utf-8", "replace")
     as_json = json.dumps(secret)[1:-1]
     percent = "".join(f"%{byte:02X}" for byte in data)
@@ -71,7 +76,7 @@ def _forms(secret: str) -> set[str]:
     lower = {re.sub("%[0-9A-F]{2}", lambda match: match.group().lower(), text) for text in {*quoted, percent}}
     return {
         secret,
-        "".join(secret.split()),  # a key whose lines were joined or broken anew
+        "".join(secret.split()),  # a key whose lines were joined or wrapped differently
         as_json,
         json.dumps(secret, ensure_ascii=False)[1:-1],
         as_json.replace("/", "\\/"),
@@ -86,24 +91,28 @@ def _forms(secret: str) -> set[str]:
 
 
 class _Part:
-    """Some secrets in all their forms, and the windows by which a text is searched for them. Immutable."""
+    """Some secrets in all their forms, and the windows for which a text is searched. Immutable."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         # a key's first and last line are the same in every key: looking for them would only cost time
         values = {_ARMOUR.sub("", secret).strip() for secret in secrets}
-        forms = {form for value in values if len(value) >= SHORTEST for form in _forms(value)}
-        self.short = tuple(sorted((form for form in forms if SHORTEST <= len(form) < _RUN), key=len, reverse=True))
-        self.long = tuple(sorted(form for form in forms if len(form) >= _RUN))
-        # where each stands is looked up once a text has it: kept here, it would take more room than all the rest
-        # (and a set that is copied takes half the room of one that has grown)
+        forms = {form for value in values if len(value) >= MIN_SECRET_CHARS for form in _forms(value)}
+        self.short = tuple(
+            sorted((form for form in forms if MIN_SECRET_CHARS <= len(form) < _STRETCH), key=len, reverse=True)
+        )
+        self.long = tuple(sorted(form for form in forms if len(form) >= _STRETCH))
+        # the places of a window are looked up when a text has it: stored here, they would take most of the memory
+        # (and a set that is copied takes half the memory of one that has grown)
         self.grams = frozenset({form[at : at + _GRAM] for form in self.long for at in range(len(form) - _GRAM + 1)})
 
     def places(self, gram: str) -> Iterator[tuple[str, int]]:
-        """The forms a window stands in, and where: forms that share a stretch go on differently, so each counts; a
-        repetitive secret costs no more for it."""
+        """Yields the forms that contain a window, each with the window's position in it.
+
+        Forms that share a stretch continue differently, so each counts. A repetitive secret has at most `_MAX_PLACES`
+        places per form."""
         for form in self.long if gram in self.grams else ():
             at = form.find(gram)
-            for _ in range(_POSITIONS):
+            for _ in range(_MAX_PLACES):
                 if at < 0:
                     break
                 yield form, at
@@ -111,12 +120,12 @@ class _Part:
 
 
 class Redactor:
-    """Masks the given secrets, their encodings, and whatever looks like a credential. Immutable; safe to share.
+    """Masks the given secrets, their encodings, and text that looks like a credential. Immutable; safe to share.
 
-    Give it text that `limits.strip_control` has seen, and mask before cutting: a cut secret is only half recognised."""
+    Apply it after `truncate.strip_control` and before any cut: a cut secret is only partly recognised."""
 
     def __init__(self, secrets: Iterable[str] = (), *others: Redactor) -> None:
-        """Masks what `others` mask too: what they have worked out about their secrets is shared, not done again."""
+        """Also masks the secrets of `others`; their prepared forms are shared, not computed again."""
         own = _Part(secrets)
         self._parts: tuple[_Part, ...] = (
             own,
@@ -124,69 +133,71 @@ class Redactor:
         )
 
     def mask(self, text: str) -> str:
-        """The text with `***` in place of every secret; line breaks inside a wrapped secret go with it."""
+        """Returns the text with `***` in place of every secret; line breaks inside a wrapped secret are masked too."""
         return _replace(text, self.spans(text))
 
     def holds(self, text: str) -> bool:
-        """Whether one of the given secrets, or a long stretch of one, stands in the text in any of its forms.
+        """Returns whether the text contains a given secret, or a long stretch of one, in any of its forms.
 
-        What only looks like a credential doesn't count, nor does a secret shorter than the stretch."""
-        return next(self._held(text), None) is not None
+        Text that only looks like a credential does not count, nor does a secret shorter than the stretch."""
+        return next(self._secret_spans(text), None) is not None
 
     def spans(self, text: str) -> list[Span]:
-        """Where in the text secrets stand: half-open, in order, not overlapping."""
-        found = [*self._held(text), *_looks_secret(text)]
+        """Returns the half-open spans of the secrets in the text, in order and not overlapping."""
+        spans = [*self._secret_spans(text), *_looks_secret(text)]
         for form in (form for part in self._parts for form in part.short):
             at = text.find(form)
             while at >= 0:
-                found.append((at, at + len(form)))
+                spans.append((at, at + len(form)))
                 at = text.find(form, at + len(form))
         merged: list[Span] = []
-        for start, end in sorted(found):
+        for start, end in sorted(spans):
             if merged and start <= merged[-1][1]:
                 merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
             else:
                 merged.append((start, end))
         return merged
 
-    def _held(self, text: str) -> Iterator[Span]:
+    def _secret_spans(self, text: str) -> Iterator[Span]:
         places: dict[str, list[tuple[str, int]]] = {}
-        done = 0
+        masked_until = 0
         for at, gram in self._known_windows(text):
-            if at + _GRAM <= done:
+            if at + _GRAM <= masked_until:
                 continue
             if gram not in places:
                 places[gram] = [place for part in self._parts for place in part.places(gram)]
             for form, place in places[gram]:
                 span = _stretch(text, at, form, place)
                 if span is not None:
-                    done = max(done, span[1])
+                    masked_until = max(masked_until, span[1])
                     yield span
 
     def _known_windows(self, text: str) -> Iterator[tuple[int, str]]:
         """Every `_GRAM`th place of the text at which a window of a secret stands, and that window."""
-        for begin in range(0, len(text), _BLOCK):
-            starts = range(begin, min(begin + _BLOCK, len(text) - _GRAM + 1), _GRAM)
+        for begin in range(0, len(text), _BLOCK_CHARS):
+            starts = range(begin, min(begin + _BLOCK_CHARS, len(text) - _GRAM + 1), _GRAM)
             windows = [text[at : at + _GRAM] for at in starts]
-            # nearly always none is left, and all windows have been looked up without a step of ours for each
-            known = [part.grams for part in self._parts if not part.grams.isdisjoint(windows)]
-            if known:
+            # nearly always no part remains, and no window needed a step in Python
+            matching = [part.grams for part in self._parts if not part.grams.isdisjoint(windows)]
+            if matching:
                 yield from (
                     (at, gram)
                     for at, gram in zip(starts, windows, strict=True)
-                    if any(gram in grams for grams in known)
+                    if any(gram in grams for grams in matching)
                 )
 
 
 def _stretch(text: str, at: int, form: str, place: int) -> Span | None:
-    """The stretch round `at` that reads like the form round `place`, if it is long enough to matter."""
-    start, before = _walk(text, at - 1, form, place - 1, -1)
-    end, after = _walk(text, at, form, place, 1)
-    return (start + 1, end) if before + after >= _RUN - 1 else None
+    """Returns the stretch around `at` that equals the form around `place`, or None if it is too short."""
+    start, before = _extend(text, at - 1, form, place - 1, -1)
+    end, after = _extend(text, at, form, place, 1)
+    return (start + 1, end) if before + after >= _STRETCH - 1 else None
 
 
-def _walk(text: str, at: int, form: str, place: int, step: int) -> tuple[int, int]:
-    """Goes along while text and form agree, over line wraps in the text; where it ended, and how much agreed."""
+def _extend(text: str, at: int, form: str, place: int, step: int) -> tuple[int, int]:
+    """Compares text and form in the direction `step`, across line wraps in the text.
+
+    Returns where they stop matching, and the number of characters that match."""
     matched, gap, end = 0, 0, at
     while 0 <= at < len(text) and 0 <= place < len(form):
         if text[at] == form[place]:

@@ -1,4 +1,4 @@
-"""What keeps a text within a size and within its box: control characters, cuts that say what they dropped, fences.
+"""Limits the size of a text and makes it safe to embed: control characters, cuts that name what they drop, fences.
 
 GitHub counts comments in characters and check output in bytes (threats.md 4), so there is a cut for each."""
 
@@ -10,13 +10,13 @@ from typing import Literal
 from bot.model import Language
 
 COMMENT_CHARS = 65_000
-"""GitHub answers 422 above 65,536 characters; the rest is room for the marker (threats.md 4)."""
+"""GitHub answers 422 above 65,536 characters; the rest is space for the marker (threats.md 4)."""
 
 CHECK_BYTES = 65_000
 """GitHub enforces 65,535 *bytes* on a check run's summary and text (github/docs#35252)."""
 
-_LONGEST_LINE = 4_000
-"""Characters that a cut between two lines may cost."""
+_MAX_LINE_LOSS = 4_000
+"""The maximum number of characters that are dropped so that a cut falls between two lines."""
 
 _CONTROL = re.compile(
     r"\x1b\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor (ECMA-48 5.4)
@@ -33,9 +33,10 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 def strip_control(text: str) -> str:
-    """The text without terminal sequences and control characters but `\\n` and `\\t`; invisible ones become `\\u202e`.
+    """Returns the text without terminal sequences and control characters, except `\\n` and `\\t`.
 
-    A lone `\\r` becomes a line break: what it overwrote stays readable, and nothing hides behind it (T38)."""
+    Invisible characters are escaped, such as `\\u202e`. A lone `\\r` becomes a line break, so that overwritten text
+    stays readable (T38)."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _CONTROL.sub("", text)
     text = _INVISIBLE.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
@@ -43,13 +44,13 @@ def strip_control(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """The text as one line of at most `limit` characters, its end marked `…` where it was cut."""
+    """Returns the text as one line of at most `limit` characters, with `…` at the end if it was cut."""
     line = " ".join(strip_control(text).split())
     return line if len(line) <= limit else line[: max(limit - 1, 0)].rstrip() + "…"[:limit]
 
 
 def cut_middle(text: str, limit: int = 5000, language: Language = "en") -> str:
-    """At most `limit` characters: head and tail kept, the cut marked with the number of characters dropped."""
+    """Returns at most `limit` characters: head and tail, and between them the number of characters dropped."""
     if len(text) <= limit:
         return text
     space = limit - len(_dropped(len(text), language))
@@ -60,16 +61,16 @@ def cut_middle(text: str, limit: int = 5000, language: Language = "en") -> str:
 
 
 def cut_around(text: str, inner: str, limit: int = 5000) -> str:
-    """At most `limit` characters as `cut_middle`, with `inner` between head and tail where the cut would lose it.
+    """As `cut_middle`, with `inner` between head and tail if the cut would drop it.
 
-    `inner` is a part of the text, which may have left lines out; it is cut itself where it would fill the limit."""
+    `inner` is a part of the text, possibly without some lines. It is cut itself if it would fill the limit."""
     cut = cut_middle(text, limit)
     wanted = [line for line in inner.split("\n") if line.strip()]
     if len(text) <= limit or all(line in cut for line in wanted):
         return cut
     inner = cut_middle(inner.strip("\n"), limit * 3 // 5)
-    room = max(0, limit - len(inner) - 2 * len(_dropped(len(text))))
-    head, tail = room // 3, room - room // 3
+    space = max(0, limit - len(inner) - 2 * len(_dropped(len(text))))
+    head, tail = space // 3, space - space // 3
     start = text.find(wanted[0])
     before = max(0, min(start if start >= 0 else head, len(text) - tail) - head)
     after = max(0, len(text) - tail - head - before - len(inner))
@@ -82,15 +83,15 @@ def _dropped(count: int, language: Language = "en") -> str:
 
 
 def cut_mark(unit: Literal["characters", "lines", "bytes"], count: int, language: Language) -> str:
-    """What stands in place of so many characters, lines or bytes that were cut."""
-    # imported here, as the command line uses this module and cuts nothing
+    """Returns the text that replaces so many characters, lines or bytes that were cut."""
+    # imported here, as the command line imports this module but cuts nothing
     from bot.reports.locale.catalog import t
 
     return f"[… {t(language, f'cut.{unit}', count=count)} …]"
 
 
 def cut_lines(text: str, limit: int = 40, width: int = 400, language: Language = "en") -> str:
-    """At most `limit` lines of at most `width` characters, cut in the middle, the cut marked like a line of its own."""
+    """Returns at most `limit` lines of at most `width` characters, with a mark in place of the middle lines dropped."""
     lines = [line if len(line) <= width else line[: width - 1] + "…" for line in text.split("\n")]
     if len(lines) <= limit:
         return "\n".join(lines)
@@ -100,13 +101,15 @@ def cut_lines(text: str, limit: int = 40, width: int = 400, language: Language =
 
 
 def cut_bytes(text: str, limit: int = CHECK_BYTES, language: Language = "en") -> str:
-    """At most `limit` bytes of UTF-8, cut between code points; an open fence is closed and the cut is told (T39)."""
+    """Returns at most `limit` bytes of UTF-8, cut between code points; an open fence is closed and the cut marked
+    (T39)."""
     return _cut(text, limit, language, in_bytes=True)
 
 
 def cut_chars(text: str, limit: int = COMMENT_CHARS, language: Language = "en", *, whole_lines: bool = False) -> str:
-    """As `cut_bytes`, in characters: for comments and pull request bodies. `whole_lines` cuts between two lines where
-    they are not too long for it, so that no link is cut in two."""
+    """As `cut_bytes`, but in characters: for comments and pull request bodies.
+
+    `whole_lines` cuts between two lines, unless they are too long for it, so that no link is cut in two."""
     return _cut(text, limit, language, in_bytes=False, whole_lines=whole_lines)
 
 
@@ -115,25 +118,25 @@ def _cut(text: str, limit: int, language: Language, *, in_bytes: bool, whole_lin
     size = len(data) if in_bytes else len(text)
     if size <= limit:
         return data.decode("utf-8") if in_bytes else text
-    keep = limit
-    while keep >= 0:
-        head = data[:keep].decode("utf-8", "ignore") if in_bytes else text[:keep]
-        if whole_lines and (end := head.rfind("\n")) > max(0, len(head) - _LONGEST_LINE):
+    size_limit = limit
+    while size_limit >= 0:
+        head = data[:size_limit].decode("utf-8", "ignore") if in_bytes else text[:size_limit]
+        if whole_lines and (end := head.rfind("\n")) > max(0, len(head) - _MAX_LINE_LOSS):
             head = head[:end]
-        kept = len(head.encode("utf-8")) if in_bytes else len(head)
+        head_size = len(head.encode("utf-8")) if in_bytes else len(head)
         fence_end = _open_fence(head)
         tail = f"\n{fence_end}" if fence_end else ""
-        tail += f"\n\n{cut_mark('bytes' if in_bytes else 'characters', size - kept, language)}"
-        over = kept + (len(tail.encode("utf-8")) if in_bytes else len(tail)) - limit
+        tail += f"\n\n{cut_mark('bytes' if in_bytes else 'characters', size - head_size, language)}"
+        over = head_size + (len(tail.encode("utf-8")) if in_bytes else len(tail)) - limit
         if over <= 0:
             return head + tail
-        # half at most: a huge fence needs as much to close it, and further up there may be none
-        keep = min(keep - 1, max(kept - over, keep // 2))
+        # by half at most: closing a huge fence takes as much space, and a shorter head may have no open fence
+        size_limit = min(size_limit - 1, max(head_size - over, size_limit // 2))
     return data[:limit].decode("utf-8", "ignore") if in_bytes else text[:limit]
 
 
 def _open_fence(markdown: str) -> str:
-    """The fence that would close the one left open at the end, or nothing (CommonMark 4.5)."""
+    """Returns the fence that closes the one left open at the end, or an empty string (CommonMark 4.5)."""
     opened = ""
     for line in markdown.split("\n"):
         match = _FENCE.fullmatch(line)
@@ -148,13 +151,13 @@ def _open_fence(markdown: str) -> str:
 
 
 def fence(text: str, info: str = "") -> str:
-    """A code block whose fence is longer than any run of backticks inside, so that nothing gets out of it (T36)."""
+    """Returns a code block whose fence is longer than any run of backticks in the text, so that none ends it (T36)."""
     mark = "`" * max(3, _longest_run(text) + 1)
     return f"{mark}{re.sub('[^A-Za-z0-9+-]', '', info)}\n{text.rstrip(chr(10))}\n{mark}"
 
 
 def inline_code(text: str, limit: int = 200) -> str:
-    """One line as a code span that its own backticks cannot end; an empty text is shown as an empty pair of quotes."""
+    """Returns one line as a code span that its own backticks cannot end; an empty text is shown as `""`."""
     line = one_line(text, limit) or '""'
     mark = "`" * (_longest_run(line) + 1)
     pad = " " if line[0] == "`" or line[-1] == "`" else ""

@@ -1,1 +1,1 @@
-"""What the error history says."""
+"""Texts about the error history."""

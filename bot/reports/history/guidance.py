@@ -1,5 +1,6 @@
-"""What the error history says in words: guidance for agents and threads, and the answers of `mendbot history`.
-The guidance's sentences are the hook's, which may import nothing; a test holds the two together (REQ-RA-312)."""
+"""Texts of the error history: guidance for agents and threads, and the answers of `mendbot history`.
+
+The hook has the same guidance sentences, as it may import nothing; a test compares the two (REQ-RA-312)."""
 
 from __future__ import annotations
 
@@ -20,56 +21,61 @@ _LARGEST_NUMBER = 10**9
 
 
 def file_guidance(known: KnownError, language: Language) -> str:
-    """A past error of a file and its resolution, in the hook's lines (REQ-RA-301); plain text."""
+    """Returns a past error of a file and its resolution, in the same lines as the hook's (REQ-RA-301); plain text."""
     return "\n".join(_lines(known, language, "file", "path"))
 
 
 def error_guidance(known: KnownError, language: Language) -> str:
-    """How the error at hand, or one like it, was resolved before; plain text."""
+    """Returns how the current error, or a similar one, was resolved before; plain text."""
     return "\n".join(_lines(known, language, "error" if known.exact else "similar", "earlier"))
 
 
 def guidance_text(known: KnownError, language: Language, *, matches: bool) -> str:
-    """The same for people, who are shown the error as it can be read and not the key that agents look it up by.
-    `matches`: it is known by the error at hand, else by the file."""
-    seen = known.model_copy(update={"error": readable(known.error, known.raw)})
-    return (error_guidance if matches else file_guidance)(seen, language)
+    """Returns the guidance for people, with the error in readable form instead of the key that agents look it up by.
+
+    `matches` is true if the entry was found by the error, false if by the file."""
+    shown = known.model_copy(update={"error": readable(known.error, known.raw)})
+    return (error_guidance if matches else file_guidance)(shown, language)
 
 
 def resolution_links(known: KnownError, repo: str) -> tuple[str, ...]:
-    """`#12` and `0123456789ab`, the pull request and the commit that resolved it, where they are of that repository:
-    GitHub makes links of them in a comment of its own accord (docs, autolinked references)."""
-    made = known.resolution
-    if not made.repo or made.repo.lower() != repo.lower():
+    """Returns the pull request (`#12`) and the commit (`0123456789ab`) of the resolution, if they are of that
+    repository.
+
+    GitHub turns both into links in a comment (docs, autolinked references)."""
+    origin, pull, commit = known.resolution.repo, known.resolution.pull_request, known.resolution.commit
+    if not origin or origin.lower() != repo.lower():
         return ()
-    found = [f"#{made.pull_request}"] if made.pull_request and 0 < made.pull_request < _LARGEST_NUMBER else []
-    return (*found, made.commit[:12].lower()) if made.commit and _COMMIT.fullmatch(made.commit) else tuple(found)
+    links = [f"#{pull}"] if pull and 0 < pull < _LARGEST_NUMBER else []
+    return (*links, commit[:12].lower()) if commit and _COMMIT.fullmatch(commit) else tuple(links)
 
 
-def listing(found: Sequence[KnownError], language: Language, *, of_file: bool) -> str:
-    """The answer of `history FILE` (`of_file`) or `history --error TEXT`, a paragraph for each."""
+def listing(errors: Sequence[KnownError], language: Language, *, of_file: bool) -> str:
+    """Returns the answer of `history FILE` (`of_file`) or `history --error TEXT`, with a paragraph for each error."""
     paragraphs = [
-        f"{guidance_text(known, language, matches=not of_file)}\n{_facts(known, language)}" for known in found
+        f"{guidance_text(known, language, matches=not of_file)}\n{_facts(known, language)}" for known in errors
     ]
     return "\n\n".join(paragraphs) or t(language, "history.listing.nothing")
 
 
-def as_json(found: Sequence[KnownError]) -> list[dict[str, Any]]:
-    """The same for programs (`--json`, `/api/history`), camelCase."""
-    return [known.model_dump(mode="json", by_alias=True) for known in found]
+def as_json(errors: Sequence[KnownError]) -> list[dict[str, Any]]:
+    """Returns the errors for programs (`--json`, `/api/history`), with names in camelCase."""
+    return [known.model_dump(mode="json", by_alias=True) for known in errors]
 
 
 def recorded(kb_id: int, language: Language) -> str:
-    """The answer of `history record`."""
+    """Returns the answer of `history record`."""
     return t(language, "history.recorded", id=kb_id)
 
 
 def imported(taken: int, refused: Sequence[Reason], language: Language, *, more: int = 0) -> str:
-    """The answer of `history import`: how many records were taken, each line that was not, and how many `more`."""
+    """Returns the answer of `history import`: how many records were imported, and each refused line.
+
+    `more` is the number of refused lines that are not listed."""
     lines = [f"  {one_line(reason_text(reason, language))}" for reason in refused]
-    bad = [t(language, "history.refused", count=len(refused) + more), *lines]
-    bad += [f"  {t(language, 'history.more', count=more)}"] if more else []
-    return "\n".join([t(language, "history.taken", count=taken), *(bad if refused else [])])
+    refused_lines = [t(language, "history.refused", count=len(refused) + more), *lines]
+    refused_lines += [f"  {t(language, 'history.more', count=more)}"] if more else []
+    return "\n".join([t(language, "history.taken", count=taken), *(refused_lines if refused else [])])
 
 
 def _lines(known: KnownError, language: Language, head: str, path: str) -> list[str]:
@@ -83,7 +89,7 @@ def _lines(known: KnownError, language: Language, head: str, path: str) -> list[
 
 
 def how_resolved(resolution: Resolution) -> str:
-    """`ann (Edit): start the sum at 0`, as far as it is known; untrusted."""
+    """Returns how the error was resolved, as far as known: `ann (Edit): start the sum at 0`; untrusted."""
     tool = f"({resolution.tool})" if resolution.tool else ""
     who = " ".join(part for part in (resolution.resolved_by, tool) if part)
     return ": ".join(part for part in (who, resolution.how) if part)

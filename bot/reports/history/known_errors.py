@@ -1,5 +1,7 @@
-"""What the error history knows of a run's errors, as a folded part of its comment (REQ-RA-312). It is told as words and
-places; a patch is never told, as it may hold code of another day that nobody asked to see again."""
+"""What the error history knows about a run's errors, as a folded section of its comment (REQ-RA-312).
+
+The section has sentences and links only, never a patch, as a patch may contain old code that should not appear
+again."""
 
 from __future__ import annotations
 
@@ -14,21 +16,21 @@ from bot.reports.locale.catalog import t
 
 _MAX_SHOWN = 5
 _LINE_CHARS = 400
-_ROOM = 12_000
-"""Characters of the whole part, Markdown included: signs that must be escaped take up to nine each."""
+_MAX_CHARS = 12_000
+"""Characters of the whole section, Markdown included: a sign that must be escaped takes up to nine."""
 
-_SEEN = 3
+_MAX_SEEN = 3
 _ERROR_CHARS = 160
 _MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])(?!\d)")
 _COMMIT_CHARS = 7
-_LINE = 500
+_ANNOTATION_CHARS = 500
 
 
 def known_errors(view: RunView, language: Language) -> str:
-    """The guidance of the latest attempt, but for errors that are fixed by now; empty where there is none."""
-    gone = set(view.error_delta.fixed) if view.error_delta else set()
-    items = [_item(known, view, language) for known in view.guidance[:_MAX_SHOWN] if known.error not in gone]
-    return details(t(language, "known"), "\n".join(within(items, _ROOM))) if items else ""
+    """Returns the guidance of the latest attempt, except for errors that are fixed by now; empty if there is none."""
+    fixed = set(view.error_delta.fixed) if view.error_delta else set()
+    items = [_item(known, view, language) for known in view.guidance[:_MAX_SHOWN] if known.error not in fixed]
+    return details(t(language, "known"), "\n".join(within(items, _MAX_CHARS))) if items else ""
 
 
 def _item(known: KnownError, view: RunView, language: Language) -> str:
@@ -38,21 +40,24 @@ def _item(known: KnownError, view: RunView, language: Language) -> str:
 
 
 def known_item(known: KnownError, repo: str, language: Language, *, matches: bool) -> str:
-    """The history's lines as a list item, the error in front and how it was resolved below it. `matches`: it is known
-    by the error at hand, else by the file."""
-    first, *more = (escape(line, _LINE_CHARS) for line in guidance_text(known, language, matches=matches).split("\n"))
-    if where := cleared_by(known, repo):
-        more.append(t(language, "known.where", places=where))
-    return "\n".join([f"- {first}", *(f"  - {line}" for line in more)])
+    """Returns the history's lines as a list item: the error, and below it how it was resolved.
+
+    `matches` is true if the entry was found by the error, false if by the file."""
+    first, *lines = (escape(line, _LINE_CHARS) for line in guidance_text(known, language, matches=matches).split("\n"))
+    if places := cleared_by(known, repo):
+        lines.append(t(language, "known.where", places=places))
+    return "\n".join([f"- {first}", *(f"  - {line}" for line in lines)])
 
 
 def seen_before(view: RunView, language: Language) -> str:
-    """Where the errors that are open now made the repository's checks fail before, the most frequent three first, and
-    what cleared each the last time; empty where all are new."""
-    moved = view.error_delta
-    open_errors = (*moved.remaining, *moved.introduced) if moved else ()
-    seen = sorted((one for one in view.seen if one[0] in open_errors and one[1] > 1), key=lambda one: -one[1])[:_SEEN]
-    lines = [_seen(*one, view, language) for one in seen]
+    """Returns how often the currently open errors have failed the repository's checks before, and what resolved each.
+
+    Only the three most frequent errors are included. Empty if all errors are new."""
+    delta = view.error_delta
+    open_errors = (*delta.remaining, *delta.introduced) if delta else ()
+    repeated = (entry for entry in view.seen if entry[0] in open_errors and entry[1] > 1)
+    seen = sorted(repeated, key=lambda entry: -entry[1])[:_MAX_SEEN]
+    lines = [_seen(*entry, view, language) for entry in seen]
     if len(lines) == 1 and len(open_errors) == 1:
         return lines[0]
     words = dict(view.printed)
@@ -62,16 +67,18 @@ def seen_before(view: RunView, language: Language) -> str:
 
 def _seen(error: str, times: int, since: str, view: RunView, language: Language) -> str:
     when = month(since, language)
-    said = t(language, "seen" if when else "seen.ever", times=times, month=when)
-    known = next((one for one in view.guidance if one.exact and one.error == error), None)
+    text = t(language, "seen" if when else "seen.ever", times=times, month=when)
+    known = next((entry for entry in view.guidance if entry.exact and entry.error == error), None)
     cleared = cleared_by(known, view.repo) if known else ""
-    return t(language, "seen.cleared", seen=said, by=cleared) if cleared else f"{said}."
+    return t(language, "seen.cleared", seen=text, by=cleared) if cleared else f"{text}."
 
 
 def annotation_line(known: KnownError, language: Language, repo: str, *, seen: tuple[int, str] | None = None) -> str:
-    """What is remembered of a finding, in one line of at most 500 characters that mentions nobody; empty where the
-    history does not say how it was resolved. `seen` is how often it failed here and since when (ISO 8601)."""
-    facts = [_times(*seen, language)] if seen and seen[0] > 1 and known.exact else []
+    """Returns what the history knows about a finding, in one line of at most 500 characters without mentions.
+
+    Empty if the history does not say how it was resolved. `seen` is how often it failed here and since when (ISO
+    8601)."""
+    facts = [times_seen(*seen, language)] if seen and seen[0] > 1 and known.exact else []
     if cleared := cleared_by(known, repo):
         facts.append(t(language, "pull_check.cleared" if known.exact else "pull_check.cleared.similar", place=cleared))
     resolution = known.resolution
@@ -82,10 +89,11 @@ def annotation_line(known: KnownError, language: Language, repo: str, *, seen: t
         facts.append(t(language, "pull_check.how", how=how))
     if not cleared and not how:
         return ""
-    return plain(f"💡 {_capital('; '.join(facts))}", _LINE)
+    return plain(f"💡 {_capital('; '.join(facts))}", _ANNOTATION_CHARS)
 
 
-def _times(times: int, since: str, language: Language) -> str:
+def times_seen(times: int, since: str, language: Language) -> str:
+    """Returns how often an error was seen, and since which month if `since` is a date in ISO 8601."""
     when = month(since, language)
     return t(language, "pull_check.seen.since" if when else "pull_check.seen", times=times, month=when)
 
@@ -95,14 +103,15 @@ def _capital(words: str) -> str:
 
 
 def cleared_by(known: KnownError, repo: str) -> str:
-    """`9f3c1ab (#41)`: the commit and the pull request that resolved it last, as far as they are of that repository."""
-    found = resolution_links(known, repo)
-    commit = next((place[:_COMMIT_CHARS] for place in found if not place.startswith("#")), "")
-    pull = next((place for place in found if place.startswith("#")), "")
+    """Returns the commit and the pull request that resolved the error last, `9f3c1ab (#41)`, if they are of that
+    repository."""
+    links = resolution_links(known, repo)
+    commit = next((link[:_COMMIT_CHARS] for link in links if not link.startswith("#")), "")
+    pull = next((link for link in links if link.startswith("#")), "")
     return f"{commit} ({pull})" if commit and pull else commit or pull
 
 
 def month(since: str, language: Language) -> str:
-    """`May 2026`, `2026년 5월`, of a date in ISO 8601; empty where it is none."""
-    found = _MONTH.match(since)
-    return t(language, f"pull_check.month.{found.group(2)}", year=found.group(1)) if found else ""
+    """Returns the month of a date in ISO 8601: `May 2026`, `2026년 5월`; empty if it is not a date."""
+    match = _MONTH.match(since)
+    return t(language, f"pull_check.month.{match.group(2)}", year=match.group(1)) if match else ""

@@ -1,1 +1,1 @@
-"""Every sentence of the reports, by language."""
+"""The messages of the reports, by language."""

@@ -1,6 +1,6 @@
-"""The message catalog: every sentence that a person reads, by key and language, and the few ways of writing figures.
+"""The message catalog: every sentence that a person reads, by key and language, and the formats of figures and lists.
 
-The sentences are data, in `en/*.toml` and `ko/*.toml`; a language is read when its first sentence is asked for."""
+The messages are in `en/*.toml` and `ko/*.toml`; a language is loaded when its first message is requested."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ _HERE = Path(__file__).parent
 
 @cache
 def messages(language: Language) -> Mapping[str, str]:
-    """All messages of the language by key."""
-    found: dict[str, str] = {}
+    """Returns all messages of the language by key."""
+    by_key: dict[str, str] = {}
     for path in sorted((_HERE / language).glob("*.toml")):
-        found |= tomllib.loads(path.read_text(encoding="utf-8"))
-    return MappingProxyType(found)
+        by_key |= tomllib.loads(path.read_text(encoding="utf-8"))
+    return MappingProxyType(by_key)
 
 
 def t(language: Language, key: str, /, **values: object) -> str:
-    """The message of that key with its values put in: Markdown or plain text, as its values are.
+    """Returns the message of that key with its values filled in: Markdown or plain text, as its values are.
 
-    `KEY.one` is used where `count` is 1 and the language has such a form. KeyError for an unknown key and for a field
-    without a value: either is a bug of ours."""
-    found = messages(language)
-    text = found.get(f"{key}.one") if values.get("count") == 1 else None
-    return (found[key] if text is None else text).format_map({"file": f"`{POLICY_PATH}`", **values})
+    `KEY.one` is used if `count` is 1 and the language has such a form. Raises KeyError for an unknown key or a field
+    without a value: either is a bug."""
+    catalog = messages(language)
+    text = catalog.get(f"{key}.one") if values.get("count") == 1 else None
+    return (catalog[key] if text is None else text).format_map({"file": f"`{POLICY_PATH}`", **values})
 
 
 def has_message(key: str) -> bool:
-    """Whether there is such a message; every language has the same keys."""
+    """Returns whether there is such a message; every language has the same keys."""
     return key in messages("en")
 
 
 def duration(language: Language, milliseconds: int) -> str:
-    """`0.3 s`, `42 s`, `2 min 5 s`, `5 min`."""
+    """Returns the duration in words: `0.3 s`, `42 s`, `2 min 5 s`, `5 min`."""
     second, minute = (" s", " min") if language == "en" else ("초", "분")
     seconds = max(0, milliseconds) / 1000
     if seconds < 10:
@@ -55,18 +55,18 @@ def duration(language: Language, milliseconds: int) -> str:
 
 
 def gigabytes(megabytes: int) -> str:
-    """`6 GB`, `1.5 GB`, `512 MB`: a limit of memory, alike in both languages."""
+    """Returns a memory limit such as `6 GB`, `1.5 GB` or `512 MB`, the same in both languages."""
     return f"{round(megabytes / 1024, 1):g} GB" if megabytes >= 1024 else f"{megabytes} MB"
 
 
 def bullets(shown: Sequence[str], of: int, language: Language) -> str:
-    """The items that are shown, each with its dash already, and `- and N more` where there are more of them."""
+    """Returns the shown items, each with its dash already, and `- and N more` if `of` exceeds their number."""
     more = [f"- {t(language, 'more', count=of - len(shown))}"] if len(shown) < of else []
     return "\n".join([*shown, *more])
 
 
 def joined(language: Language, items: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Returns the items as a list in prose: `a`, `a and b`, `a, b and c`."""
     if language == "ko" or len(items) < 2:
         return ", ".join(items)
     return f"{', '.join(items[:-1])} and {items[-1]}"

@@ -1,4 +1,4 @@
-"""Reasons in words: the one place where a reason becomes a sentence, in the reader's language or for programs."""
+"""Converts reasons to sentences, in the reader's language or in English for programs."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ _Error = TypeVar("_Error", bound=MendbotError)
 
 
 def reason_text(reason: Reason, language: Language) -> str:
-    """The reason as a sentence in that language, without its period.
+    """Returns the reason as a sentence in that language, without its period.
 
-    It is text, not Markdown: its values come from issues, logs and people, so it is escaped as a whole."""
-    values = {name: _worded(value, language) for name, value in reason.values.items()}
+    It is text, not Markdown: its values come from issues, logs and people, so callers escape all of it."""
+    values = {name: _value_text(value, language) for name, value in reason.values.items()}
     return t(language, f"reason.{reason.kind}", **values)
 
 
-def _worded(value: Value, language: Language) -> str | int:
+def _value_text(value: Value, language: Language) -> str | int:
     if isinstance(value, tuple):
-        return "; ".join(reason_text(one, language) for one in value)
+        return "; ".join(reason_text(reason, language) for reason in value)
     return reason_text(value, language) if isinstance(value, Reason) else value
 
 
 def english(reason: Reason | None) -> str:
-    """The reason as programs get it; empty where there is none."""
+    """Returns the reason in English, for programs; empty for None."""
     return "" if reason is None else reason_text(reason, "en")
 
 
 def error_text(error: MendbotError, language: Language) -> str:
-    """Why the error was raised, in that language where it has a reason."""
+    """Returns why the error was raised, in that language if the error has a reason."""
     return str(error) if error.because is None else reason_text(error.because, language)
 
 
 def english_json(value: Any) -> Any:
-    """JSON with every reason in it (`{"kind": …, "values": …}`) as its English text."""
+    """Returns the JSON with every reason in it (`{"kind": …, "values": …}`) replaced by its English text."""
     match value:
         case {"kind": str(), "values": dict()} if len(value) == 2:
             return english(Reason.model_validate(value))
@@ -52,10 +52,11 @@ def english_json(value: Any) -> Any:
 
 
 def user_error(because: Reason, kind: type[_Error] | None = None) -> _Error:
-    """An error of that kind (UserError by default) that keeps its reason, for replies in the reader's language."""
+    """Returns an error of that kind (UserError by default) that stores its reason, for replies in the reader's
+    language."""
     return (kind or UserError)(english(because), because=because)  # type: ignore[return-value]
 
 
 def refused(reason: str, because: Reason) -> Refused:
-    """What the policy does not allow, with its stable code."""
+    """Returns the error for an action that the policy does not allow; `reason` is its stable code."""
     return Refused(reason, english(because), because=because)

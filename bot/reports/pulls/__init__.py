@@ -1,1 +1,1 @@
-"""What the check runs and comments on a pull request say."""
+"""Texts of the check runs and comments on a pull request."""

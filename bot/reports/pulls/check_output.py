@@ -1,7 +1,7 @@
-"""What the check runs on a pull request's head say: verdicts with their evidence, the first error, the log, buttons.
+"""The check runs on a pull request's head: verdicts with their evidence, the first error, the log, buttons.
 
-Sizes are GitHub's, in bytes where it counts bytes (T39, T40); a check's findings are put in bounds by
-`check_output`, as a run of one step."""
+Sizes are GitHub's limits, in bytes where GitHub counts bytes (T39, T40). The findings of a check are limited by
+`runs.check_output`, which receives the check as a run of one step."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ __all__ = [
 ]
 
 _TITLE_BYTES = 255
-_NAMES = 20
+_MAX_NAMES = 20
 _LOOKED_FOR_CHARS = 1_000
 _STAGE = "check"
-"""So that no check of a repository's own is taken for the run's own one, `fix`."""
+"""Distinct from `fix`, so that no check of a repository is mistaken for the check run of the run itself."""
 
 _LIVE = ("queued", "running")
 _NO_BUTTONS = ("superseded", "closed", "withdrawn", "retargeted", AWAITING)
-"""Why a head ended early on which no button would do anything."""
+"""Reasons why a head ended early for which no button has an effect."""
 
 CheckReport = tuple[str | None, CheckOutput, tuple[CheckAction, ...]]
 
@@ -60,11 +60,11 @@ CheckReport = tuple[str | None, CheckOutput, tuple[CheckAction, ...]]
 def pull_check_output(
     view: PullCheckReport, check: CheckStatus, language: Language = "en", *, evidence: str = ""
 ) -> CheckReport:
-    """Conclusion, output and buttons of the check run `mendbot / CHECK` on the head; the conclusion is None while the
-    check is queued or in progress.
+    """Returns conclusion, output and buttons of the check run `mendbot / CHECK` on the head.
 
-    `evidence` is the first error block (`rules.failures.errors`); empty lets the log be cut. Logs and annotations must
-    be redacted already. A check that ran says in `because` why its base could not be told, if so."""
+    The conclusion is None while the check is queued or in progress. `evidence` is the first error block
+    (`rules.failures.errors`); without it the log is cut. Logs and annotations must be redacted already. If a check ran
+    but its merge base could not be checked, `check.because` says why."""
     live = view.status in _LIVE
     buttons = check_actions(view, check, language, live=live)
     if check.status != "completed":
@@ -81,9 +81,10 @@ def pull_check_output(
 def check_actions(
     view: PullCheckReport, check: CheckStatus, language: Language = "en", *, live: bool
 ) -> tuple[CheckAction, ...]:
-    """At most three buttons. `live` is whether the head's checks still go on: then one that is not done can be
-    cancelled. A head that a newer one replaced has none, nor has one that waits for approval or whose pull request is
-    closed."""
+    """Returns at most three buttons.
+
+    `live` is true while the checks of the head continue: then a check that is not done can be cancelled. There are no
+    buttons if the head was superseded or awaits approval, or if its pull request is closed."""
     if view.stop is not None and view.stop.reason in _NO_BUTTONS:
         return ()
     if check.status != "completed" and live:
@@ -96,7 +97,7 @@ def check_actions(
 
 
 def cancel_button(language: Language = "en") -> CheckAction:
-    """What stops a run of checks or a fix under way."""
+    """Returns the button that cancels running checks or a running fix."""
     return _button("cancel", language)
 
 
@@ -109,27 +110,28 @@ def _button(name: str, language: Language) -> CheckAction:
 def _waiting(view: PullCheckReport, check: CheckStatus, language: Language) -> CheckOutput:
     key = "queued" if check.status == "queued" else "running"
     text = t(language, f"pull_check.{key}.long", head=commit_link(view, view.head_sha))
-    return short_output(view, t(language, f"pull_check.{key}"), [text, _kept(view, language)], language)
+    return short_output(view, t(language, f"pull_check.{key}"), [text, _reused_results(view, language)], language)
 
 
 def _not_run(view: PullCheckReport, check: CheckStatus, language: Language) -> CheckOutput:
     if check.conclusion == "skipped":
-        because = [_why_not(check, language), _stands(check, language)]
-        return short_output(view, t(language, "pull_check.title.not_run"), because, language)
+        parts = [_why_not(check, language), _reused_note(check, language)]
+        return short_output(view, t(language, "pull_check.title.not_run"), parts, language)
     what, run = _counts(view, check, language), plain(check.kept_from, 30)
     title = (
         t(language, "pull_check.title.kept.failed", what=what, run=run)
         if what
         else t(language, "pull_check.title.kept", run=run)
     )
-    return short_output(view, title, [_stands(check, language), failures_list(view, check, language)], language)
+    return short_output(view, title, [_reused_note(check, language), failures_list(view, check, language)], language)
 
 
 def _why_not(check: CheckStatus, language: Language) -> str:
-    """Why the check did not run: a named reason (`paths`, …), or where its command was looked for."""
+    """Returns why the check did not run: a named reason (`paths`, …), or the places that were searched for its
+    command."""
     if check.looked_for:
-        looked = escape(reason_text(listed(check.looked_for), language), _LOOKED_FOR_CHARS)
-        return t(language, "pull_check.because.looked_for", what=looked)
+        places = escape(reason_text(listed(check.looked_for), language), _LOOKED_FOR_CHARS)
+        return t(language, "pull_check.because.looked_for", what=places)
     return named_reason(check.because or "no_command", language)
 
 
@@ -147,7 +149,7 @@ def _ran(
         set_up_by(view.setup, language),
         named_reason("setup", language) if check.because == "setup" else failures_list(view, check, language),
         t(language, "check.warnings.long") if only_warned(step) else "",
-        _stands(check, language) or _kept(view, language),
+        _reused_note(check, language) or _reused_results(view, language),
         past_errors(view, check, language) if check.new else "",
     ]
     if step.passed and step.flaky and not check.failures:
@@ -165,7 +167,7 @@ def _ran(
 
 
 def _as_run(view: PullCheckReport, check: CheckStatus, step: ValidationStep, evidence: str) -> RunView:
-    """The check as a run of one step, its findings lowered to notices where nothing that failed there is new."""
+    """Returns the check as a run of one step; findings without a new failure become notices."""
     findings = _lowered(check, step.annotations)
     known: dict[int, KnownError] = {}
     seen: dict[str, tuple[int, str]] = {}
@@ -183,8 +185,8 @@ def _as_run(view: PullCheckReport, check: CheckStatus, step: ValidationStep, evi
         key="",
         validations=(Validation(passed=step.passed, summary="", steps=(only,)),),
         evidence=evidence,
-        recognised=tuple((findings[at], one) for at, one in known.items()),
-        seen=tuple((error, *one) for error, one in seen.items()),
+        recognised=tuple((findings[index], error) for index, error in known.items()),
+        seen=tuple((error, *occurrences) for error, occurrences in seen.items()),
     )
 
 
@@ -192,17 +194,17 @@ def _lowered(check: CheckStatus, findings: tuple[Annotation, ...]) -> tuple[Anno
     if not check.failures:
         return findings
     grouped = grouped_failures(check)
-    new = [one.finding for one in grouped if one.failure.verdict == "new"]
-    other = [one.finding for one in grouped if one.failure.verdict != "new"]
+    new = [group.finding for group in grouped if group.failure.verdict == "new"]
+    other = [group.finding for group in grouped if group.failure.verdict != "new"]
 
     def low(finding: Annotation) -> bool:
         return not new or (finding in other and finding not in new)
 
-    return tuple(one.model_copy(update={"level": "notice"}) if low(one) else one for one in findings)
+    return tuple(each.model_copy(update={"level": "notice"}) if low(each) else each for each in findings)
 
 
 def _unable(view: PullCheckReport, check: CheckStatus, step: ValidationStep, language: Language) -> str:
-    """What to do where the check could not run, and whether the base is any better; empty where it ran."""
+    """Returns what to do if the check could not run, and whether it ran on the merge base; empty if it ran."""
     if step.could_not_run is None:
         return ""
     setup = step.could_not_run.setup
@@ -223,8 +225,8 @@ def _title(view: PullCheckReport, check: CheckStatus, step: ValidationStep, lang
         return t(language, "check.unable")
     if step.cut_short and not step.passed:
         stopped = stopped_title(step, time, language)
-        unsaid = check.new == check.failures and len(check.failures) < 2
-        return stopped if unsaid else f"{stopped}: {counts}"
+        single_new = check.new == check.failures and len(check.failures) < 2
+        return stopped if single_new else f"{stopped}: {counts}"
     if check.failures:
         return counts
     if step.passed:
@@ -236,33 +238,34 @@ def _title(view: PullCheckReport, check: CheckStatus, step: ValidationStep, lang
 
 
 def _counts(view: PullCheckReport, check: CheckStatus, language: Language) -> str:
-    """`2 new failures, 1 existing failure (also on 1f0c5a8)`; where all have one verdict and its runner names no
-    test, the tests that it counted."""
-    counted = grouped_failures(check)
-    failures = [one.failure.verdict for one in counted]
+    """Returns the failures by verdict: `2 new failures, 1 existing failure (also on 1f0c5a8)`.
+
+    If all have one verdict and the runner names no test, the number is the runner's own count of failed tests."""
+    grouped = grouped_failures(check)
+    failures = [group.failure.verdict for group in grouped]
     numbers = {verdict: failures.count(verdict) for verdict in VERDICTS}
     verdicts = [verdict for verdict in VERDICTS if numbers[verdict]]
     if verdicts == ["flaky"]:
         return t(language, "pull_check.title.passed_again")
-    unnamed = len(verdicts) == 1 and not any(one.failure.test for one in counted)
+    unnamed = len(verdicts) == 1 and not any(group.failure.test for group in grouped)
     tests = check.step.test_counts.failed if check.step and unnamed else 0
-    words = {
+    texts = {
         verdict: t(language, f"pull_check.title.{verdict}", count=tests or numbers[verdict]) for verdict in verdicts
     }
-    if "also_on_base" in words and view.base_sha and not check.kept_from:
-        words["also_on_base"] += t(language, "pull_check.title.base", base=view.base_sha[:7])
-    return ", ".join(words.values())
+    if "also_on_base" in texts and view.base_sha and not check.kept_from:
+        texts["also_on_base"] += t(language, "pull_check.title.base", base=view.base_sha[:7])
+    return ", ".join(texts.values())
 
 
-def _stands(check: CheckStatus, language: Language) -> str:
+def _reused_note(check: CheckStatus, language: Language) -> str:
     return t(language, "pull_check.kept.long", run=inline_code(check.kept_from, 80)) if check.kept_from else ""
 
 
-def _kept(view: PullCheckReport, language: Language) -> str:
-    """Which results of the earlier run stand, told beside those that were run again."""
-    kept = [check for check in view.checks if check.kept_from and check.status == "completed"]
-    passed = [inline_code(check.name, 40) for check in kept if check.conclusion == "success"]
-    other = [inline_code(check.name, 40) for check in kept if check.conclusion not in ("success", "skipped")]
+def _reused_results(view: PullCheckReport, language: Language) -> str:
+    """Returns which results of the earlier run remain valid beside those of the checks that were run again."""
+    reused = [check for check in view.checks if check.kept_from and check.status == "completed"]
+    passed = [inline_code(check.name, 40) for check in reused if check.conclusion == "success"]
+    other = [inline_code(check.name, 40) for check in reused if check.conclusion not in ("success", "skipped")]
     counts = [("kept", passed), ("kept.other", other)]
     return "\n\n".join(
         t(language, f"pull_check.{key}", checks=_names(names, language)) for key, names in counts if names
@@ -270,12 +273,15 @@ def _kept(view: PullCheckReport, language: Language) -> str:
 
 
 def _names(names: list[str], language: Language) -> str:
-    left = len(names) - _NAMES
-    return joined(language, names[:_NAMES] + ([t(language, "pull_check.more", count=left)] if left > 0 else []))
+    more_count = len(names) - _MAX_NAMES
+    more = [t(language, "pull_check.more", count=more_count)] if more_count > 0 else []
+    return joined(language, names[:_MAX_NAMES] + more)
 
 
-def _summary(parts: list[str], block: str, last: str, language: Language) -> str:
-    """The parts, the error block in what room they leave, the footer: only a fence, which is closed again, is cut."""
+def _summary(parts: list[str], block: str, footer_line: str, language: Language) -> str:
+    """Joins the parts, the error block in the remaining space, and the footer.
+
+    Only the block is cut: it is a fence, which the cut closes again."""
     head = "\n\n".join(part for part in parts if part)
-    room = CHECK_BYTES - len(f"{head}\n\n\n\n{last}".encode("utf-8", "replace"))
-    return "\n\n".join(part for part in (head, cut_bytes(block, room, language), last) if part)
+    space = CHECK_BYTES - len(f"{head}\n\n\n\n{footer_line}".encode("utf-8", "replace"))
+    return "\n\n".join(part for part in (head, cut_bytes(block, space, language), footer_line) if part)

@@ -1,5 +1,6 @@
-"""The failures of a pull request's check, gravest first, each with the evidence for its verdict as a link, the line it
-belongs to, and what is remembered of it."""
+"""The failures of a pull request's check, most severe verdict first.
+
+Each has the evidence for its verdict as a link, its line, and what the error history knows about it."""
 
 from __future__ import annotations
 
@@ -14,47 +15,48 @@ from bot.reports.format.error_line import readable
 from bot.reports.format.markdown import details, escape, link, within
 from bot.reports.format.truncate import inline_code
 from bot.reports.history.guidance import resolution_links
-from bot.reports.history.known_errors import known_item, month
+from bot.reports.history.known_errors import known_item, times_seen
 from bot.reports.locale.catalog import has_message, t
 
 VERDICTS: tuple[Verdict, ...] = ("new", "also_on_base", "flaky")
-"""The gravest first."""
+"""Most severe first."""
 
-_LISTED = 50
-_ROOM = 24_000
+_MAX_LISTED = 50
+_MAX_LIST_BYTES = 24_000
 """Bytes of the whole list: a summary has 65,000, and the first error block needs its share."""
 
 _HOW_CHARS = 300
-_PAST = 5
-_PAST_ROOM = 6_000
+_MAX_PAST = 5
+_MAX_PAST_CHARS = 6_000
 _ERROR_CHARS = 160
 _LONGEST_ADDRESS = 1_000
-_TELLING = 8
-"""Characters that a message needs to be known by: a shorter one, such as `error`, is part of many texts."""
+_MIN_MESSAGE_CHARS = 8
+"""Characters that a message needs to identify an error: a shorter one, such as `error`, is part of many texts."""
 
-_TITLE = 255
-"""Characters of an annotation's title that are kept."""
-_READ = 80
-_MATCHED = 500
-"""Findings among which those of an error are looked for."""
+_TITLE_CHARS = 255
+"""Characters of an annotation's title that are stored."""
+_COMPARED_CHARS = 80
+_MAX_FINDINGS = 500
+"""The number of findings in which those of an error are searched."""
 
 
 def commit_link(view: PullCheckReport, sha: str) -> str:
-    """A commit of the pull request's repository by its first seven digits, linked to its page."""
+    """Returns the first seven digits of a commit of the pull request's repository, linked to its page."""
     return link(inline_code(sha[:7]), f"{view.github_url}/{view.repo}/commit/{sha}")
 
 
 @dataclass(frozen=True, slots=True)
 class GroupedFailure:
-    """What people count as one failure: all errors with one verdict that belong to one finding, or an error alone."""
+    """One failure as people count it: all errors with one verdict that belong to one finding, or a single error."""
 
     failure: Failure
     finding: Annotation | None
 
     @property
     def words(self) -> str:
-        """The test and what is wrong with it, or the finding's own first line: a normalised error has lost its figures
-        and paths."""
+        """Returns the test and its message, else the first line of the finding, else the readable error.
+
+        The error comes last because a normalised error has lost its figures and paths."""
         failure = self.failure
         if failure.test:
             return f"{failure.test}: {failure.said}" if failure.said else failure.test
@@ -63,84 +65,79 @@ class GroupedFailure:
 
 
 def grouped_failures(check: CheckStatus) -> tuple[GroupedFailure, ...]:
-    """The failures of a check as people count them, gravest verdict first: each test, and else each finding, though its
-    tool prints the error, its place and a summary of it."""
-    findings = check.step.annotations[:_MATCHED] if check.step else ()
+    """Returns the failures of a check as people count them, most severe verdict first: by test, else by finding.
+
+    A finding counts once even if its tool prints the error, its place and a summary."""
+    findings = check.step.annotations[:_MAX_FINDINGS] if check.step else ()
     grouped: dict[tuple[Verdict, object], GroupedFailure] = {}
     for verdict in VERDICTS:
-        for failure in (one for one in check.failures if one.verdict == verdict):
+        for failure in (each for each in check.failures if each.verdict == verdict):
             finding = finding_of(failure, findings)
             place = failure.error if finding is None else (finding.path, finding.start_line, finding.message)
             key = (verdict, failure.error if failure.test else place)
-            before = grouped.get(key)
-            if before is None or _remembers(failure) > _remembers(before.failure):
+            previous = grouped.get(key)
+            if previous is None or _history_rank(failure) > _history_rank(previous.failure):
                 grouped[key] = GroupedFailure(failure, finding)
     return tuple(grouped.values())
 
 
-def _remembers(failure: Failure) -> tuple[bool, int]:
+def _history_rank(failure: Failure) -> tuple[bool, int]:
     return failure.known is not None, failure.seen.times if failure.seen else 0
 
 
 def failures_list(view: PullCheckReport, check: CheckStatus, language: Language) -> str:
-    """A list item for each failure; at most 50 in 24,000 bytes, the others counted; empty where nothing failed."""
+    """Returns a list item for each failure, at most 50 in 24,000 bytes, and counts the others; empty if nothing
+    failed."""
     ordered = grouped_failures(check)
-    items = _fitting(_item(view, check, told, language) for told in ordered[:_LISTED])
-    left = len(ordered) - len(items)
-    return "\n".join([*items, f"- {t(language, 'pull_check.more', count=left)}"] if left else items)
+    listed = (_item(view, check, failure, language) for failure in ordered[:_MAX_LISTED])
+    items = within(listed, _MAX_LIST_BYTES, size=_line_bytes)
+    more_count = len(ordered) - len(items)
+    return "\n".join([*items, f"- {t(language, 'pull_check.more', count=more_count)}"] if more_count else items)
 
 
 def past_errors(view: PullCheckReport, check: CheckStatus, language: Language) -> str:
-    """Past errors of the changed files, folded, beside what fails now (REQ-RA-312); those that a failure names already
-    are left out."""
+    """Returns past errors of the changed files, folded (REQ-RA-312), except those that a failure already names."""
     named = {failure.known.id for failure in check.failures if failure.known is not None}
-    listed = [known for known in view.past if known.id not in named][:_PAST]
+    listed = [known for known in view.past if known.id not in named][:_MAX_PAST]
     items = [known_item(known, view.repo, language, matches=False) for known in listed]
-    return details(t(language, "pull_check.past"), "\n".join(within(items, _PAST_ROOM))) if items else ""
+    return details(t(language, "pull_check.past"), "\n".join(within(items, _MAX_PAST_CHARS))) if items else ""
 
 
 def finding_of(failure: Failure, findings: Iterable[Annotation]) -> Annotation | None:
-    """The finding that bears the failed test's name; else the one whose message stands in the error's text, before
-    others the one whose file is named there too; else the only one whose file and title are; None where that would be a
-    guess."""
+    """Returns the finding that belongs to the failure, or None if that would be a guess.
+
+    The first choice is a finding with the name of the failed test. The second is one whose message is in the error's
+    text, preferably with its file. The third is the only one whose file and title are in that text."""
     findings = tuple(findings)
-    named_so = [one for one in findings if failure.test and _bears(one, failure.test)]
-    if named_so:
-        return next((one for one in named_so if posixpath.basename(one.path) in failure.test), named_so[0])
+    same_test = [each for each in findings if failure.test and _has_test_name(each, failure.test)]
+    if same_test:
+        return next((each for each in same_test if posixpath.basename(each.path) in failure.test), same_test[0])
     error = " ".join(failure.error.split())
     by_message: list[Annotation] = []
     by_title: list[Annotation] = []
     for finding in findings:
-        lines = finding.message[: 2 * _READ].strip().splitlines()
-        first = " ".join(lines[0].split())[:_READ] if lines else ""
-        named = posixpath.basename(finding.path) in error
-        if len(first) >= _TELLING and first in error:
-            if named:
+        lines = finding.message[: 2 * _COMPARED_CHARS].strip().splitlines()
+        first = " ".join(lines[0].split())[:_COMPARED_CHARS] if lines else ""
+        file_named = posixpath.basename(finding.path) in error
+        if len(first) >= _MIN_MESSAGE_CHARS and first in error:
+            if file_named:
                 return finding
             by_message.append(finding)
-        elif named and finding.title and finding.title in error:
+        elif file_named and finding.title and finding.title in error:
             by_title.append(finding)
     if by_message:
         return by_message[0]
     return by_title[0] if len(by_title) == 1 else None
 
 
-def _bears(finding: Annotation, test: str) -> bool:
-    """Whether the finding's title is the test's name, or its end: reports name a test without its file."""
+def _has_test_name(finding: Annotation, test: str) -> bool:
+    """Returns whether the finding's title is the test's name, or its end: reports name a test without its file."""
     before = test.removesuffix(finding.title)
-    return finding.title == test[:_TITLE] or (before != test and not before[-1:].isalnum())
+    return finding.title == test[:_TITLE_CHARS] or (before != test and not before[-1:].isalnum())
 
 
-def _fitting(items: Iterable[str]) -> list[str]:
-    """The first items that together have at most `_ROOM` bytes, and in any case the first."""
-    kept: list[str] = []
-    room = _ROOM
-    for item in items:
-        room -= len(item.encode("utf-8", "replace")) + 1
-        if kept and room < 0:
-            break
-        kept.append(item)
-    return kept
+def _line_bytes(item: str) -> int:
+    return len(item.encode("utf-8", "replace")) + 1
 
 
 def _item(view: PullCheckReport, check: CheckStatus, grouped: GroupedFailure, language: Language) -> str:
@@ -153,12 +150,14 @@ def _item(view: PullCheckReport, check: CheckStatus, grouped: GroupedFailure, la
     if grouped.finding is not None:
         facts.append(t(language, "pull_check.at", place=_line_link(view, grouped.finding)))
     item = "- " + " · ".join(fact for fact in facts if fact)
-    memory = _memory(view, failure, language)
-    return f"{item}\n  - {memory}" if memory else item
+    history = _history(view, failure, language)
+    return f"{item}\n  - {history}" if history else item
 
 
 def _evidence(view: PullCheckReport, check: CheckStatus, failure: Failure, language: Language) -> str:
-    """A check that ran says in `because` why its base could not be told: then nothing is claimed of the base."""
+    """Returns what supports the verdict.
+
+    Nothing is claimed about the merge base if `check.because` says why it could not be checked."""
     base = commit_link(view, view.base_sha) if view.base_sha else ""
     if failure.verdict == "flaky":
         return _flaky(view, check, language)
@@ -184,19 +183,19 @@ def _line_link(view: PullCheckReport, finding: Annotation) -> str:
     words = inline_code(f"{path}:{line}")
     address = f"{view.github_url}/{view.repo}/blob/{view.head_sha}/{quote(path, safe='/', errors='replace')}"
     outside = path.startswith(("/", "../")) or path == ".."
-    made = words if outside or len(address) > _LONGEST_ADDRESS else link(words, address)
-    return words if made == words else f"{made.removesuffix(')')}#L{line})"
+    linked = words if outside or len(address) > _LONGEST_ADDRESS else link(words, address)
+    return words if linked == words else f"{linked.removesuffix(')')}#L{line})"
 
 
-def _memory(view: PullCheckReport, failure: Failure, language: Language) -> str:
-    """How often the error was seen, and the places of the same repository that resolved it last."""
+def _history(view: PullCheckReport, failure: Failure, language: Language) -> str:
+    """Returns how often the error was seen, and what resolved it last in the same repository."""
     facts = []
     if failure.seen is not None and failure.seen.times > 1:
-        facts.append(_seen(failure.seen.times, failure.seen.since, language))
+        facts.append(times_seen(failure.seen.times, failure.seen.since, language))
     if failure.known is not None and (
-        where := [_linked(view, one) for one in resolution_links(failure.known, view.repo)]
+        places := [_linked(view, place) for place in resolution_links(failure.known, view.repo)]
     ):
-        *pull, last = where
+        *pull, last = places
         key = "cleared" if failure.known.exact else "cleared.similar"
         facts.append(t(language, f"pull_check.{key}", place=f"{last} ({pull[0]})" if pull else last))
     elif failure.known is not None and failure.known.resolution.how:
@@ -204,19 +203,14 @@ def _memory(view: PullCheckReport, failure: Failure, language: Language) -> str:
     return "; ".join(facts)
 
 
-def _seen(times: int, since: str, language: Language) -> str:
-    when = month(since, language)
-    return t(language, "pull_check.seen.since" if when else "pull_check.seen", times=times, month=when)
-
-
 def _linked(view: PullCheckReport, place: str) -> str:
-    """`#12` or a commit, as `guidance.resolution_links` writes them; GitHub links neither by itself in a check run."""
+    """Returns a place from `guidance.resolution_links` as a link, as GitHub links neither kind in a check run."""
     if place.startswith("#"):
         return link(place, f"{view.github_url}/{view.repo}/pull/{place[1:]}")
     return commit_link(view, place)
 
 
 def named_reason(because: str, language: Language) -> str:
-    """A reason as Markdown: one that has a name (`paths`, `setup`, …) in the language's words, any other escaped."""
+    """Returns a reason as Markdown: the text of a named one (`paths`, `setup`, …), or any other escaped."""
     key = f"pull_check.because.{because}"
     return t(language, key) if has_message(key) else escape(because)

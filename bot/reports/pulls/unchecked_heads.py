@@ -1,4 +1,4 @@
-"""What a check run says of a head that is not checked, or not to its end, and of a broken configuration file."""
+"""Check runs of a head that is not checked, or not completely, and of an invalid configuration file."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from bot.reports.runs.footer import footer as small_print
 from bot.reports.runs.outcome import reason_sentence
 
 AWAITING = "awaiting"
-"""The stop reason of a head that nobody with write access has approved."""
+"""The stop reason of a head that awaits approval by a person with write access."""
 NO_SANDBOX = "pull.no_sandbox"
-"""The details of that reason where no approval would help, as there is nothing to run untrusted code in."""
+"""The details of that reason if approval would not help, as there is no sandbox for untrusted code."""
 
 _ENDINGS = frozenset({"superseded", "cancelled", "closed", "withdrawn", "retargeted"})
 _TITLE_BYTES = 255
 _APPROVED_DIGITS = 12
-_LISTED = 20
+_MAX_LISTED = 20
 _PATH_CHARS = 50
 """So that a title of four-byte characters still fits."""
 
@@ -35,9 +35,10 @@ _MESSAGE_CHARS = 4_000
 
 
 def awaiting_output(view: PullCheckReport, language: Language = "en") -> tuple[str, CheckOutput]:
-    """Nothing runs until somebody with write access approves this very commit (T9, T11). One line, as there are as many
-    such checks as a repository has, and one comment that says all of it (`reports.pulls.comment`)."""
-    if unboxed(view):
+    """Returns the output of a check that waits until a person with write access approves this commit (T9, T11).
+
+    It is one line, as every check repeats it; one comment has the details (`reports.pulls.comment`)."""
+    if lacks_sandbox(view):
         words = [t(language, "pull_check.awaiting.no_sandbox")]
         return "action_required", short_output(view, t(language, "pull_check.title.not_run"), words, language)
     title, command = t(language, "pull_check.awaiting", sha=_digits(view)), inline_code(_approval(view))
@@ -45,13 +46,13 @@ def awaiting_output(view: PullCheckReport, language: Language = "en") -> tuple[s
     return "action_required", short_output(view, title, words, language)
 
 
-def unboxed(view: PullCheckReport) -> bool:
-    """Whether the head waits for what nobody's approval can give."""
+def lacks_sandbox(view: PullCheckReport) -> bool:
+    """Returns whether the head waits for lack of a sandbox, which no approval can change."""
     return view.stop is not None and view.stop.details.kind == NO_SANDBOX
 
 
 def awaiting_words(view: PullCheckReport, language: Language) -> list[str]:
-    """Why the head waits, who has to do what, the command to copy, how far it reaches."""
+    """Returns why the head waits, who has to act, the command to copy, and what the approval covers."""
     head = commit_link(view, view.head_sha)
     author = inline_code(view.author, 60) if view.author else "–"
     key = "awaiting.fork" if view.from_fork else "awaiting.author"
@@ -61,15 +62,16 @@ def awaiting_words(view: PullCheckReport, language: Language) -> list[str]:
 
 
 def filtered_output(view: PullCheckReport, language: Language = "en") -> tuple[str, CheckOutput]:
-    """A head that changes nothing of what the configuration wants checked. GitHub counts a skipped check as passed, so
-    that a rule that requires it does not hold up what nobody wants checked."""
+    """Returns the output for a head that changes no path that the configuration wants checked.
+
+    GitHub counts a skipped check as passed, so a rule that requires the check does not block the merge."""
     return "skipped", short_output(
         view, t(language, "pull_check.title.not_run"), [t(language, "pull_check.filtered.long")], language
     )
 
 
 def ending(view: PullCheckReport, language: Language) -> str:
-    """Why the checks ended before they were done, in a word or two; empty where there is none for it."""
+    """Returns why the checks ended early, in a word or two; empty if there is no text for the reason."""
     name = view.stop.reason if view.stop else ""
     if name == AWAITING:
         return t(language, "pull_check.awaiting", sha=_digits(view))
@@ -77,9 +79,9 @@ def ending(view: PullCheckReport, language: Language) -> str:
 
 
 def superseded_output(view: PullCheckReport, language: Language = "en") -> tuple[str, CheckOutput]:
-    """A check that was not done when its head's run ended early, for the reason in `view.stop`.
+    """Returns the output of a check that was not done when its head's run ended early, for the reason in `view.stop`.
 
-    `cancelled` whatever the reason: a neutral or skipped one would let a required check count as passed."""
+    The conclusion is always `cancelled`: neutral or skipped would let a required check count as passed."""
     name = view.stop.reason if view.stop else "cancelled"
     details = view.stop.details if view.stop else None
     known = name if name in _ENDINGS else "stopped"
@@ -102,11 +104,12 @@ def superseded_output(view: PullCheckReport, language: Language = "en") -> tuple
 def config_output(
     problems: Sequence[PolicyProblem], path: str, language: Language = "en", *, in_force: bool
 ) -> tuple[str, CheckOutput]:
-    """A broken configuration file, on the commit that broke it: each problem at its line. `in_force` is whether an
-    earlier, good version goes on being used; else the default is."""
-    lines = [_problem(problem, language) for problem in problems[:_LISTED]]
-    left = len(problems) - len(lines)
-    lines += [f"- {t(language, 'pull_check.more', count=left)}"] if left else []
+    """Returns the output for the commit that made the configuration file invalid, with each problem at its line.
+
+    `in_force` is true if an earlier valid version stays in use, false if the defaults are used."""
+    lines = [_problem(problem, language) for problem in problems[:_MAX_LISTED]]
+    more_count = len(problems) - len(lines)
+    lines += [f"- {t(language, 'pull_check.more', count=more_count)}"] if more_count else []
     parts = [t(language, "pull_check.config.in_force" if in_force else "pull_check.config.default"), "\n".join(lines)]
     title = t(language, "pull_check.config", count=len(problems), path=plain(path, _PATH_CHARS))
     return "neutral", CheckOutput(
@@ -139,17 +142,18 @@ def _approval(view: PullCheckReport) -> str:
 
 
 def _digits(view: PullCheckReport) -> str:
-    """Of the commit to be approved, hexadecimal digits alone, as they go into a title."""
+    """Returns the first hexadecimal digits of the commit to approve, and no other characters, as they go into a
+    title."""
     return re.sub(r"[^0-9a-f]", "", view.head_sha.lower())[:_APPROVED_DIGITS]
 
 
 def footer(view: PullCheckReport, language: Language) -> str:
-    """The last line of whatever is told of a head: its run, and the sandbox."""
+    """Returns the last line of every report on a head: its run and the sandbox."""
     return small_print(view.run_id, view.sandbox, language)
 
 
 def short_output(view: PullCheckReport, title: str, parts: Sequence[str], language: Language) -> CheckOutput:
-    """An output without a log: the parts that say something and the footer."""
+    """Returns an output without a log: the non-empty parts and the footer."""
     summary = "\n\n".join(part for part in (*parts, footer(view, language)) if part)
     return CheckOutput(
         title=cut_bytes(title, _TITLE_BYTES, language), summary=cut_bytes(summary, CHECK_BYTES, language)

@@ -1,1 +1,1 @@
-"""What a run's comment, check runs, pull request and terminal lines say."""
+"""Texts about a run: its comment, check runs, pull request and terminal lines."""

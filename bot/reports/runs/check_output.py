@@ -1,6 +1,6 @@
-"""What a check run says on a commit: a conclusion, a title that fits a list, the command and its log, annotations.
+"""The check runs on a commit: a conclusion, a title that fits a list, the command and its log, annotations.
 
-Sizes are GitHub's, counted in bytes where GitHub counts bytes (T39, T40)."""
+Sizes are GitHub's limits, in bytes where GitHub counts bytes (T39, T40)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from bot.model import Annotation, CheckOutput, KnownError, Language, Phase, RunV
 from bot.reports.format.truncate import CHECK_BYTES, cut_bytes, cut_middle, fence, inline_code, one_line, strip_control
 from bot.reports.history.known_errors import annotation_line
 from bot.reports.locale.catalog import duration, t
-from bot.reports.runs.failures import failures_told
+from bot.reports.runs.failures import describe_failures
 from bot.reports.runs.footer import footer
-from bot.reports.runs.issue_comment import whose
+from bot.reports.runs.issue_comment import agent_sentence
 from bot.reports.runs.missing_setup import setup_sentence
 from bot.reports.runs.outcome import long_details, reason_sentence, stop_sentence, stopped
-from bot.reports.runs.unproven_fix import unshown
+from bot.reports.runs.unproven_fix import unproven_reason
 from bot.reports.runs.validation import (
     changes_table,
     checks_table,
@@ -29,21 +29,21 @@ from bot.reports.runs.validation import (
 )
 
 MAX_ANNOTATIONS = 200
-"""The client sends them 50 per request, GitHub's limit; more than 200 help nobody (T40)."""
+"""The client sends them 50 per request, GitHub's limit; more than 200 would not be read (T40)."""
 
 _SEVERITY = {"failure": 0, "warning": 1, "notice": 2}
 _LOG_CHARS = 16_000
-"""Four bytes each still fit the text with its fence."""
+"""With four bytes each, the log and its fence still fit the text."""
 
 _MESSAGE_CHARS = 4_000
 _TITLE_BYTES = 255
-_LAST_LINE = 1_000_000_000
+_MAX_LINE_NUMBER = 1_000_000_000
 
 
 def check_output(view: RunView, check: str, language: Language = "en") -> tuple[str, CheckOutput]:
-    """Conclusion and output of the check run `mendbot / CHECK`, CHECK being fix, typecheck, lint or test.
+    """Returns conclusion and output of the check run `mendbot / CHECK`, where CHECK is fix, typecheck, lint or test.
 
-    Conclusions are GitHub's: success, failure, timed_out, neutral (flaky, or live), cancelled, skipped. Logs and
+    Conclusions are GitHub's: success, failure, timed_out, neutral (flaky, or in progress), cancelled, skipped. Logs and
     annotations in `view` must be redacted already."""
     if check == "fix":
         return _fix(view, language)
@@ -61,18 +61,18 @@ def _fix(view: RunView, language: Language) -> tuple[str, CheckOutput]:
         Status.CANCELLED: ("cancelled", "fix.cancelled"),
     }
     conclusion, key = endings.get(view.status, ("neutral", ""))
-    first = unshown(view, language) if view.status is Status.SUCCESS else ""
-    if first:
+    unproven = unproven_reason(view.proof, language) if view.status is Status.SUCCESS else ""
+    if unproven:
         conclusion, key = "neutral", "fix.unshown" if view.changed_paths else "fix.nothing"
     validation = latest(view)
-    parts = [first] if first and view.changed_paths else []
+    parts = [unproven] if unproven and view.changed_paths else []
     parts += [checks_table(validation, language)] if validation and validation.steps else []
     if view.agents:
-        parts.append(whose(view, language))
+        parts.append(agent_sentence(view, language))
     if view.stop is not None:
         cancelled = view.status is Status.CANCELLED
-        long = [] if cancelled else [long_details(view, language)]
-        parts += [stop_sentence(view, language) if cancelled else stopped(view, language), *long]
+        details = [] if cancelled else [long_details(view, language)]
+        parts += [stop_sentence(view, language) if cancelled else stopped(view, language), *details]
     else:
         parts.append(reason_sentence(view.waiting_for, language))
     title = t(language, key, attempt=view.attempt, most=view.max_attempts) if key else _live_title(view, language)
@@ -81,12 +81,12 @@ def _fix(view: RunView, language: Language) -> tuple[str, CheckOutput]:
 
 
 def _live_title(view: RunView, language: Language) -> str:
-    """How far a run is that has not ended."""
+    """Returns the progress of a run that has not ended."""
     if view.status is Status.QUEUED:
         return t(language, "fix.queued")
     if view.phase is None:
         return t(language, "fix.running")
-    # what an issue's run opens is there already where a pull request is fixed
+    # the pull request exists already if the run fixes one
     pushing = view.phase is Phase.PACKAGING and view.fixes_pull != ""
     phase = t(language, "phase.pushing" if pushing else f"phase.{view.phase}")
     key = "fix.running.attempt" if view.attempt else "fix.running.phase"
@@ -107,7 +107,7 @@ def _not_run(view: RunView, check: str, step: ValidationStep | None, language: L
 
 
 def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, CheckOutput]:
-    annotations = _placed(view, step, language)
+    annotations = _annotations(view, step, language)
     time = duration(language, step.duration_ms)
     passed = step.passed and not step.tolerated
     how = t(language, "result.passed") if passed else how_it_ended(step, language)
@@ -125,7 +125,7 @@ def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, 
         parts.append(setup_sentence(needed, language))
     log = "" if needed is not None else strip_control(step.output).strip("\n")
     failures_text = (
-        "" if needed is not None else strip_control(failures_told(step.failures, step.failure_count, language))
+        "" if needed is not None else strip_control(describe_failures(step.failures, step.failure_count, language))
     )
     blocks = (
         [failures_text, cut_middle(log, _LOG_CHARS, language)]
@@ -133,7 +133,7 @@ def _ran(view: RunView, step: ValidationStep, language: Language) -> tuple[str, 
         else [failures_text or log]
     )
     text = "\n\n".join(fence(block, "text") for block in blocks if block.strip())
-    # nothing was checked, so a required status check must not pass
+    # if it could not run, nothing was checked, so a required status check must not pass
     if unable or not step.passed:
         conclusion = "timed_out" if step.timed_out and not unable else "failure"
     else:
@@ -167,43 +167,45 @@ def _output(
     annotations: tuple[Annotation, ...],
     language: Language,
 ) -> CheckOutput:
-    last = footer(view.run_id, view.sandbox, language)
+    footer_line = footer(view.run_id, view.sandbox, language)
     return CheckOutput(
         title=cut_bytes(title, _TITLE_BYTES),
-        summary=cut_bytes("\n\n".join(part for part in (*parts, last) if part), CHECK_BYTES, language),
+        summary=cut_bytes("\n\n".join(part for part in (*parts, footer_line) if part), CHECK_BYTES, language),
         text=cut_bytes(text, CHECK_BYTES, language),
         annotations=annotations,
     )
 
 
-def _placed(view: RunView, step: ValidationStep, language: Language) -> tuple[Annotation, ...]:
-    """Those that lie in the tree, the gravest first, at most 200, with lines and texts in bounds; one that the history
-    knows has a line more, which says how often it was seen and how it was resolved before (REQ-RA-312)."""
-    inside = [annotation for annotation in step.annotations if _inside(annotation.path)]
+def _annotations(view: RunView, step: ValidationStep, language: Language) -> tuple[Annotation, ...]:
+    """Returns at most 200 annotations of files in the repository, most severe first, with lines and texts within
+    limits.
+
+    One that the error history knows has a further line: how often it was seen and how it was resolved (REQ-RA-312)."""
+    inside = [annotation for annotation in step.annotations if _in_repository(annotation.path)]
     inside.sort(key=lambda annotation: _SEVERITY[annotation.level])
     known: dict[Annotation, KnownError] = dict(view.recognised)
     seen = {error: (times, since) for error, times, since in view.seen}
     lines = {
-        found: annotation_line(known[found], language, view.repo, seen=seen.get(known[found].error))
-        for found in inside
-        if found in known
+        annotation: annotation_line(known[annotation], language, view.repo, seen=seen.get(known[annotation].error))
+        for annotation in inside
+        if annotation in known
     }
-    return tuple(_bounded(annotation, lines.get(annotation, "")) for annotation in inside[:MAX_ANNOTATIONS])
+    return tuple(_within_limits(annotation, lines.get(annotation, "")) for annotation in inside[:MAX_ANNOTATIONS])
 
 
-def _inside(path: str) -> bool:
+def _in_repository(path: str) -> bool:
     plain = posixpath.normpath(path)
     return bool(path) and plain not in (".", "..") and not plain.startswith(("/", "../")) and "\0" not in path
 
 
-def _bounded(annotation: Annotation, more: str) -> Annotation:
+def _within_limits(annotation: Annotation, more: str) -> Annotation:
     message = cut_middle(strip_control(annotation.message), _MESSAGE_CHARS) or "–"
-    start = min(max(annotation.start_line, 1), _LAST_LINE)
+    start = min(max(annotation.start_line, 1), _MAX_LINE_NUMBER)
     return annotation.model_copy(
         update={
             "path": posixpath.normpath(annotation.path),
             "start_line": start,
-            "end_line": min(max(annotation.end_line, start), _LAST_LINE),
+            "end_line": min(max(annotation.end_line, start), _MAX_LINE_NUMBER),
             "message": f"{message}\n{more}" if more else message,
             "title": cut_bytes(one_line(annotation.title), _TITLE_BYTES),
         }

@@ -1,4 +1,4 @@
-"""A diff in a comment: folded, whole files of it where it is too long, or its first lines where one file is."""
+"""A diff in a comment, folded: only its first files if it is too long, or the first lines of a single long file."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bot.reports.format.truncate import fence, strip_control
 from bot.reports.locale.catalog import t
 
 _DIFF_CHARS = 40_000
-"""So that what stands around the diff still fits the comment."""
+"""It leaves space in the comment for the text around the diff."""
 
 _FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)
 
 
 def diff_shown(patch: str, language: Language, *, title: str) -> list[str]:
-    """What is to be known of the diff as it is shown, and the diff itself; `patch` must be masked already."""
+    """Returns notes on how the shown diff differs from `patch`, and the diff; `patch` must be redacted already."""
     text = strip_control(patch)
     notes = [t(language, "pull_check.fix.altered")] if text != patch else []
     files = [part for part in _FILE.split(text) if part.strip()]
@@ -31,5 +31,5 @@ def diff_shown(patch: str, language: Language, *, title: str) -> list[str]:
 
 
 def unfinished(run: RunView, language: Language) -> list[str]:
-    """The change that a run left unfinished, as a diff; empty where there is none."""
+    """Returns the unfinished change of a run as a diff; empty if there is none."""
     return diff_shown(run.unfinished, language, title="unfinished.diff") if run.unfinished.strip() else []

@@ -1,4 +1,4 @@
-"""A run's events as lines for a terminal, as they happen: for the demo and for `mendbot fix`."""
+"""A run's events as terminal lines while they happen, for the demo and for `mendbot fix`."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from bot.reports.locale.reasons import reason_text
 from bot.reports.runs.failures import headline
 from bot.reports.runs.validation import hindrance
 
-_LAST_LINE = 80
-"""Characters of a check's last line of output, where most tools sum up."""
+_LAST_LINE_CHARS = 80
+"""Characters of the last line of a check's output, where most tools print a summary."""
 _MAKE_MESSAGE = re.compile(r"g?make(?:\[\d+\])?: ")
-"""Begins a message of make itself, such as `Leaving directory`: it comes after the tool's own summary."""
+"""The start of a message by make itself, such as `Leaving directory`; it follows the tool's own summary."""
 _WIDTH = 500
 _INDENT = "  "
-"""Before the events of an attempt."""
+"""Precedes the events of an attempt."""
 
 
 def event_line(event: RunEvent, language: Language = "en", *, since: datetime | None = None) -> str | None:
-    """An event as one line; None for an event that would only repeat another. `since` is when the agent was started
-    whose result the event records: the line then names its duration."""
+    """Returns an event as one line; None for an event that would only repeat another.
+
+    `since` is when the agent started whose result the event records: the line then includes its duration."""
     text = _attempt_text(event, language)
     indent = _INDENT if text is not None else ""
     text = _run_text(event, language) if text is None else text
@@ -45,7 +46,7 @@ def event_line(event: RunEvent, language: Language = "en", *, since: datetime | 
 
 
 def _attempt_text(event: RunEvent, language: Language) -> str | None:
-    """An event within an attempt; None for any other."""
+    """Returns the text of an event within an attempt; None for any other."""
     match event:
         case AgentStarted():
             return t(language, "event.agent", agent=event.agent)
@@ -92,10 +93,10 @@ def _packaged(event: PackagingCompleted, language: Language) -> str:
 
 
 def _last_line(output: str) -> str:
-    """The tool's last line of output; make's own last line only where there is no other."""
+    """Returns the last line of output that is not by make itself; make's own last line if there is no other."""
     lines = [text.strip() for text in output.splitlines() if text.strip()]
-    own = (line for line in reversed(lines) if not _MAKE_MESSAGE.match(line))
-    return next(own, lines[-1] if lines else "")
+    tool_lines = (line for line in reversed(lines) if not _MAKE_MESSAGE.match(line))
+    return next(tool_lines, lines[-1] if lines else "")
 
 
 def _check(event: CheckEnded, language: Language) -> str:
@@ -113,7 +114,7 @@ def _check(event: CheckEnded, language: Language) -> str:
     key = "event.check.could_not_run" if step.could_not_run else "event.check.failed"
     how = "" if step.passed else t(language, key, classification=event.classification)
     summary = headline(step.failures[0], language) if step.failures else ""
-    parts = [line, how, summary or _last_line(step.output)[:_LAST_LINE]]
+    parts = [line, how, summary or _last_line(step.output)[:_LAST_LINE_CHARS]]
     text = ": ".join(part for part in parts if part)
     if not step.restored:
         return text

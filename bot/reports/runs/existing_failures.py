@@ -1,4 +1,4 @@
-"""What failed before any change and was left alone, because the task does not name it."""
+"""Failures from before any change, which a run leaves alone because its task does not name them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _ERROR_CHARS = 160
 _MAX_SHOWN = 10
 
 
-def left_alone(view: RunView, language: Language) -> str:
-    """The errors of the base that stay, folded, and the checks that were left out; empty where there are none."""
+def existing_failures(view: RunView, language: Language) -> str:
+    """Returns the remaining errors of the base, folded, and the checks that were left out; empty if there are none."""
     parts = [t(language, "left.not_run", stage=inline_code(stage, 40)) for stage in view.left_out]
     if view.left_count:
         lines = [f"- {inline_code(error, _ERROR_CHARS)}" for error in view.left[:_MAX_SHOWN]]

@@ -1,5 +1,5 @@
-"""How a group explains itself: its issues by title, why they are together, how to change it, what it would collide with
-(spec F, G.2)."""
+"""What a comment says about a group: its issues, why they are grouped, how to change that, its conflicts (spec F,
+G.2)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from bot.reports.locale.reasons import reason_text
 _INLINE_ISSUES = 10
 """A larger group is folded."""
 
-_TITLE = 150
-_REASONS = 12
-_ROOM = 16_000
-_CONFLICTS = 5
-_PATHS = 3
+_TITLE_CHARS = 150
+_MAX_REASONS = 12
+_MAX_CHARS = 16_000
+_MAX_CONFLICTS = 5
+_MAX_PATHS = 3
 
 
 def group_section(view: RunView, language: Language) -> str:
-    """Who is in the run and why; the branch alone for a single issue. Folded once the run is over, as it matters less
-    then than what came of it."""
+    """Returns the issues of the run and why they are grouped; for a single issue only the branch.
+
+    It is folded once the run is over, as its result matters more then."""
     if len(view.issues) < 2:
         return t(language, "alone", branch=inline_code(view.branch)) if view.branch and not view.status.final else ""
     over = view.status.final
@@ -32,9 +33,9 @@ def group_section(view: RunView, language: Language) -> str:
 
 
 def group_account(view: RunView, language: Language) -> str:
-    """A group's issues, reasons and branch, and how to change it."""
-    lines = [f"- #{issue.number}: {escape(issue.title, _TITLE)}" for issue in view.issues]
-    parts = [bullets(within(lines, _ROOM), len(lines), language)]
+    """Returns a group's issues, reasons and branch, and how to change it."""
+    lines = [f"- #{issue.number}: {escape(issue.title, _TITLE_CHARS)}" for issue in view.issues]
+    parts = [bullets(within(lines, _MAX_CHARS), len(lines), language)]
     if view.reasons:
         parts.append(f"{t(language, 'because')}\n\n{reasons(view, language)}")
     if view.branch:
@@ -44,32 +45,32 @@ def group_account(view: RunView, language: Language) -> str:
 
 
 def reasons(view: RunView, language: Language) -> str:
-    """Why these issues and no others, the first twelve reasons; the others are counted."""
-    lines = within((f"- {escape(reason_text(reason, language))}" for reason in view.reasons[:_REASONS]), _ROOM)
+    """Returns why exactly these issues are grouped: the first twelve reasons, and the number of the others."""
+    lines = within((f"- {escape(reason_text(reason, language))}" for reason in view.reasons[:_MAX_REASONS]), _MAX_CHARS)
     return bullets(lines, len(view.reasons), language)
 
 
 def how_to_change(view: RunView, language: Language) -> str:
-    """The commands that change a group of at least two."""
+    """Returns the commands that change a group of at least two issues."""
     key = "group.change.over" if view.status.final else "group.change"
     return t(language, key, number=view.issues[-1].number)
 
 
 def conflicts(view: RunView, language: Language) -> str:
-    """A line for each group whose change would not merge with this one's; the first five."""
-    lines = [_conflict(one, language) for one in view.conflicts[:_CONFLICTS]]
-    left = len(view.conflicts) - len(lines)
-    lines += [t(language, "more", count=left)] if left else []
+    """Returns a line for each group whose change cannot be merged with this one's; the first five."""
+    lines = [_conflict(conflict, language) for conflict in view.conflicts[:_MAX_CONFLICTS]]
+    more_count = len(view.conflicts) - len(lines)
+    lines += [t(language, "more", count=more_count)] if more_count else []
     return "\n".join(f"- ⚠️ {line}" for line in lines) if len(lines) > 1 else f"⚠️ {lines[0]}" if lines else ""
 
 
-def _conflict(one: Conflict, language: Language) -> str:
-    other = joined(language, [f"#{number}" for number in one.issues])
-    if one.pull is not None:
-        other = t(language, "conflict.pull", issues=other, pull=t(language, "pull", number=one.pull))
-    paths = [inline_code(path) for path in one.paths[:_PATHS]]
+def _conflict(conflict: Conflict, language: Language) -> str:
+    other = joined(language, [f"#{number}" for number in conflict.issues])
+    if conflict.pull is not None:
+        other = t(language, "conflict.pull", issues=other, pull=t(language, "pull", number=conflict.pull))
+    paths = [inline_code(path) for path in conflict.paths[:_MAX_PATHS]]
     if not paths:
         return t(language, "conflict.plain", other=other)
-    left = len(one.paths) - len(paths)
-    more = f" {t(language, 'more', count=left)}" if left else ""
+    more_count = len(conflict.paths) - len(paths)
+    more = f" {t(language, 'more', count=more_count)}" if more_count else ""
     return t(language, "conflict", other=other, paths=", ".join(paths) + more)

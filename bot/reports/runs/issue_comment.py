@@ -1,6 +1,6 @@
-"""The one comment on an issue, which is edited as its run goes on: what is happening, what came of it, what to do next.
+"""The comment on an issue, which is edited as its run proceeds: the progress, the result, the next step.
 
-Its readers may know nothing of Mendbot, so each state says first what it means for them (spec G.2, G.4)."""
+Its readers may not know Mendbot, so each state first says what it means for them (spec G.2, G.4)."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from bot.reports.history.known_errors import known_errors, seen_before
 from bot.reports.locale.catalog import bullets, joined, t
 from bot.reports.runs.attempts import attempts_folded, attempts_table
 from bot.reports.runs.diff import unfinished
-from bot.reports.runs.existing_failures import left_alone
+from bot.reports.runs.existing_failures import existing_failures
 from bot.reports.runs.footer import footer
 from bot.reports.runs.group import conflicts, group_section
 from bot.reports.runs.outcome import (
-    again,
     long_details,
     next_steps,
-    not_taken,
     pushed,
     reason_sentence,
+    rejected_changes,
+    retry_hint,
     saved_work,
     stop_sentence,
     stopped,
     what_failed,
 )
 from bot.reports.runs.setup_lines import chosen_by, set_up_by
-from bot.reports.runs.unproven_fix import unshown
+from bot.reports.runs.unproven_fix import unproven_reason
 from bot.reports.runs.validation import checks_table, error_delta, is_flaky, latest, what_ran
 
-_INLINE_PATHS = 5
-_LISTED_PATHS = 100
+_MAX_INLINE_PATHS = 5
+_MAX_LISTED_PATHS = 100
 _LISTED_ERRORS = 2
 
 
 def issue_comment(view: RunView, language: Language = "en") -> str:
-    """The comment's body without its marker, at most 65,000 characters. Logs in `view` must be redacted already."""
+    """Returns the comment without its marker, at most 65,000 characters. Logs in `view` must be redacted already."""
     states = {
         Status.QUEUED: _queued,
         Status.RUNNING: _running,
@@ -47,10 +47,10 @@ def issue_comment(view: RunView, language: Language = "en") -> str:
         Status.FAILED: _failed,
         Status.CANCELLED: _cancelled,
     }
-    last = footer(view.run_id, view.sandbox, language)
-    limit = COMMENT_CHARS - len(last) - 2
+    footer_line = footer(view.run_id, view.sandbox, language)
+    limit = COMMENT_CHARS - len(footer_line) - 2
     text = page(states[view.status](view, language), language, limit, keep=_metadata(view, language))
-    return f"{text}\n\n{last}"
+    return f"{text}\n\n{footer_line}"
 
 
 def _queued(view: RunView, language: Language) -> list[str]:
@@ -62,7 +62,7 @@ def _running(view: RunView, language: Language) -> list[str]:
     return [
         progress(view, language),
         reason_sentence(view.waiting_for, language),
-        planned(view, language),
+        setup_and_checks(view, language),
         attempts_table(view, language),
         error_delta(view, language),
         known_errors(view, language),
@@ -72,7 +72,7 @@ def _running(view: RunView, language: Language) -> list[str]:
 
 
 def progress(view: RunView, language: Language) -> str:
-    """How far a run under way is, as a headline."""
+    """Returns the progress of a running run, as a headline."""
     if view.phase is None:
         return t(language, "running.start")
     phase = t(language, f"phase.{view.phase}")
@@ -83,24 +83,24 @@ def progress(view: RunView, language: Language) -> str:
 
 def _success(view: RunView, language: Language) -> list[str]:
     validation = latest(view)
-    first = unshown(view, language)
+    unproven = unproven_reason(view.proof, language)
     return [
-        t(language, "unshown", why=first) if first else t(language, "success"),
+        t(language, "unshown", why=unproven) if unproven else t(language, "success"),
         outcome(view, language),
         made_by(view, language),
         conflicts(view, language),
         changed_paths(view, language),
         checks_table(validation, language) if validation and validation.steps else "",
-        planned(view, language),
+        setup_and_checks(view, language),
         t(language, "success.flaky") if is_flaky(validation) else "",
         what_ran(view, language),
-        attempts_folded(view, language, least=2),
+        attempts_folded(view, language, min_attempts=2),
         group_section(view, language),
     ]
 
 
 def outcome(view: RunView, language: Language) -> str:
-    """Where a run's fix is."""
+    """Returns where the fix of a run is: pushed, offered, in a pull request or on a local branch."""
     shown = view.proof == "shown"
     if view.fixes_pull:
         sha = (view.commit_sha or "")[:12]
@@ -118,14 +118,14 @@ def outcome(view: RunView, language: Language) -> str:
 
 
 def made_by(view: RunView, language: Language) -> str:
-    """Whose change it is, and that it wants a review; empty where nobody made one."""
+    """Returns which agent made the change, and that it needs a review; empty if no agent made one."""
     if not view.agents:
         return ""
-    return f"{whose(view, language)} {t(language, 'success.review')}"
+    return f"{agent_sentence(view, language)} {t(language, 'success.review')}"
 
 
-def whose(view: RunView, language: Language) -> str:
-    """Which agent made the last change, and in which attempt."""
+def agent_sentence(view: RunView, language: Language) -> str:
+    """Returns which agent made the last change, and in which attempt."""
     if view.agents[-1] == "given":
         return t(language, "success.given")
     agent = inline_code(view.agents[-1], 60)
@@ -140,11 +140,11 @@ def _failed(view: RunView, language: Language) -> list[str]:
         what_failed(view, language),
         seen_before(view, language),
         error_delta(view, language, listed=_LISTED_ERRORS),
-        not_taken(view, language),
+        rejected_changes(view, language),
         next_steps(view, language),
         *unfinished(view, language),
         known_errors(view, language),
-        planned(view, language),
+        setup_and_checks(view, language),
         attempts_folded(view, language, listed=_LISTED_ERRORS),
         conflicts(view, language),
         group_section(view, language),
@@ -153,7 +153,7 @@ def _failed(view: RunView, language: Language) -> list[str]:
 
 def _cancelled(view: RunView, language: Language) -> list[str]:
     why = stop_sentence(view, language)
-    steps = [again(view, language), *saved_work(view, language)]
+    steps = [retry_hint(view, language), *saved_work(view, language)]
     return [
         t(language, "cancelled"),
         f"{why or t(language, 'cancelled.plain')} {pushed(view, language)}",
@@ -164,33 +164,33 @@ def _cancelled(view: RunView, language: Language) -> list[str]:
     ]
 
 
-def planned(view: RunView, language: Language) -> str:
-    """What the project was set up by, which files its checks were chosen by, what of a red base was left alone."""
-    lines = (set_up_by(view.setup, language), chosen_by(view.chosen, language), left_alone(view, language))
+def setup_and_checks(view: RunView, language: Language) -> str:
+    """Returns how the project was set up, which files its checks come from, and which existing failures remain."""
+    lines = (set_up_by(view.setup, language), chosen_by(view.chosen, language), existing_failures(view, language))
     return "\n\n".join(line for line in lines if line)
 
 
 def changed_paths(view: RunView, language: Language) -> str:
-    """What the run changed: a line for a few files, a folded list for many, nothing for none."""
-    paths = [inline_code(path) for path in view.changed_paths[:_LISTED_PATHS]]
+    """Returns the paths that the run changed: a line for a few, a folded list for many, empty for none."""
+    paths = [inline_code(path) for path in view.changed_paths[:_MAX_LISTED_PATHS]]
     title = t(language, "changed")
     if not paths:
         return ""
-    if len(paths) <= _INLINE_PATHS:
+    if len(paths) <= _MAX_INLINE_PATHS:
         return f"**{title}:** {', '.join(paths)}"
     lines = [f"- {path}" for path in paths]
     return details(f"{title} ({len(view.changed_paths)})", bullets(lines, len(view.changed_paths), language))
 
 
 def _metadata(view: RunView, language: Language) -> str:
-    """The run metadata for programs: the only block of JSON in the comment."""
+    """Returns the run metadata for programs: the only JSON block in the comment."""
     if view.metadata is None:
         return ""
     return details(t(language, "certificate"), fence(_json(view.metadata), "json"))
 
 
 def _json(metadata: RunMetadata) -> str:
-    """JSON in ASCII, a line for each field and each attempt."""
+    """Returns the metadata as JSON in ASCII, with a line for each field and each attempt."""
     lines = []
     for key, value in metadata.as_json().items():
         text = json.dumps(value)

@@ -1,4 +1,5 @@
-"""How a run ended: why it stopped, what failed, which changes were not taken, what a person can do next (spec G.4)."""
+"""The result of a run: why it stopped, what failed, which changes were rejected, what a person can do next (spec
+G.4)."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ from bot.reports.runs.failures import others_listed
 from bot.reports.runs.validation import evidence, failed_step, how_it_ended, latest, remedy
 
 _FIGURES = frozenset({"max_iterations", "max_duration", "max_duration.paused", "no_progress"})
-"""Reasons whose sentence names their figures, so that their details would only repeat it (REQ-STOP-001)."""
+"""Reasons whose sentence contains their figures, so that their details would repeat it (REQ-STOP-001)."""
 
 _PATH = re.compile(r"\S*[/.\\]\S")
-_TROUBLES = 5
+_MAX_REJECTIONS = 5
 
 
 def stopped(view: RunView, language: Language) -> str:
-    """Why it stopped: the reason in words and by its name, with its figures or its details where they are short."""
+    """Returns why the run stopped: the reason in words, its name, and its figures or its details if these are short."""
     if view.stop is None:
         return t(language, "stop.other") + "."
     details, name = view.stop.details, inline_code(view.stop.reason, 60)
@@ -34,18 +35,19 @@ def stopped(view: RunView, language: Language) -> str:
 
 
 def reason_sentence(reason: Reason | None, language: Language) -> str:
-    """The reason as a sentence of its own, as Markdown; empty where there is none."""
+    """Returns the reason as a sentence of its own, in Markdown; empty for None."""
     return sentence(reason_text(reason, language)) if reason is not None else ""
 
 
 def stop_sentence(view: RunView, language: Language) -> str:
-    """The details of the stop reason as a sentence; empty where there are none."""
+    """Returns the details of the stop reason as a sentence; empty if there are none."""
     return reason_sentence(view.stop.details if view.stop else None, language)
 
 
 def sentence(text: str) -> str:
-    """Details, which rules write as fragments, as a sentence of their own; a path or a name in front keeps its case.
-    Names stand between backticks there."""
+    """Returns a text, such as the fragments that rules write, as a sentence of its own.
+
+    A path or a name at the start is not capitalised; names in the text are between backticks."""
     words = with_code(text)
     first = words[:1] if _PATH.match(words) else words[:1].upper()
     return first + words[1:] + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""
@@ -56,20 +58,20 @@ def _is_long(text: str) -> bool:
 
 
 def long_details(view: RunView, language: Language) -> str:
-    """The details that are too long for a sentence, as a block of at most 40 lines."""
+    """Returns the details that are too long for a sentence, as a block of at most 40 lines; else an empty string."""
     text = reason_text(view.stop.details, language) if view.stop else ""
     return fence(cut_lines(strip_control(text).strip("\n"), language=language), "text") if _is_long(text) else ""
 
 
 def pushed(view: RunView, language: Language) -> str:
-    """Whether anything of it is on GitHub."""
+    """Returns whether a commit of the run is on GitHub, as a sentence."""
     if view.commit_sha is None:
         return t(language, "nothing_pushed")
     return t(language, "pushed", branch=inline_code(view.branch))
 
 
 def what_failed(view: RunView, language: Language) -> str:
-    """Check, command, exit code, time and first error block of the last failure; empty where no check failed."""
+    """Returns check, command, exit code, time and first error block of the last failure; empty if no check failed."""
     step = failed_step(latest(view))
     if step is None:
         return ""
@@ -80,17 +82,19 @@ def what_failed(view: RunView, language: Language) -> str:
     return "\n\n".join(part for part in (title, evidence(view, step, language), also) if part)
 
 
-def not_taken(view: RunView, language: Language) -> str:
-    """The changes that were refused or did not apply; what the stop reason says already is not said again."""
+def rejected_changes(view: RunView, language: Language) -> str:
+    """Returns the changes that were rejected or did not apply, except those that the stop reason already describes."""
     stop = reason_text(view.stop.details, language) if view.stop else ""
-    texts = dict.fromkeys(reason_text(trouble, language) for trouble in view.rejections)
+    texts = dict.fromkeys(reason_text(rejection, language) for rejection in view.rejections)
     lines = [f"- {with_code(text)}" for text in texts if text not in stop]
-    shown = bullets(lines[-_TROUBLES:], len(lines), language)
+    shown = bullets(lines[-_MAX_REJECTIONS:], len(lines), language)
     return f"**{t(language, 'not_taken')}**\n\n{shown}" if lines else ""
 
 
 def next_steps(view: RunView, language: Language, *, explained: bool = False) -> str:
-    """What a person can do, at most two hints first; `explained` where the text is the explanation itself."""
+    """Returns what a person can do: at most two hints, then the general steps.
+
+    `explained` is true if the text is itself the answer to `explain`, which is then not suggested."""
     step = failed_step(latest(view))
     keys = [f"next.{view.stop.reason}"] if view.stop else []
     if step is not None:
@@ -98,25 +102,26 @@ def next_steps(view: RunView, language: Language, *, explained: bool = False) ->
     stage = step.stage if step is not None else ""
     hints = [t(language, key, stage=stage) for key in keys if has_message(key)]
     parts = [] if explained or not view.issues else [t(language, "next.explain")]
-    lines = [*hints[:2], again(view, language), *parts, *saved_work(view, language)]
+    lines = [*hints[:2], retry_hint(view, language), *parts, *saved_work(view, language)]
     return f"**{t(language, 'next.title')}**\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
-def again(view: RunView, language: Language) -> str:
-    """How to try again."""
+def retry_hint(view: RunView, language: Language) -> str:
+    """Returns how to start another run."""
     if not view.issues:
         return t(language, "next.again.task")
     return t(language, "next.again", label=inline_code(view.trigger_label, 60))
 
 
 def saved_work(view: RunView, language: Language) -> list[str]:
-    """Where the operator finds the unfinished change, if there is one, and what of it could not be kept. Its diff is
-    shown beside that (`unfinished`)."""
-    kept = [t(language, "next.salvage", ref=inline_code(view.salvage_ref))] if view.salvage_ref else []
-    return [*kept, *_lost(view, language)]
+    """Returns where the operator finds the unfinished change, if there is one, and which files could not be saved.
+
+    Its diff is shown separately (`unfinished`)."""
+    saved = [t(language, "next.salvage", ref=inline_code(view.salvage_ref))] if view.salvage_ref else []
+    return [*saved, *_lost_files(view, language)]
 
 
-def _lost(view: RunView, language: Language) -> list[str]:
+def _lost_files(view: RunView, language: Language) -> list[str]:
     if view.loss is None:
         return []
     if not view.loss.files:

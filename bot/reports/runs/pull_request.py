@@ -1,7 +1,7 @@
-"""What a pull request and its commit say: which issues they close or which task they do, what changed, how it was
-checked, whence it came.
+"""The texts of a pull request and its commit: the issues or the task, the changes, the checks, the origin.
 
-Titles and commit messages are no Markdown, yet GitHub reads mentions and closing words in them, hence `prose.plain`."""
+Titles and commit messages are not Markdown, but GitHub reads mentions and closing keywords in them, hence
+`markdown.plain`."""
 
 from __future__ import annotations
 
@@ -15,42 +15,43 @@ from bot.reports.locale.catalog import bullets, duration, t
 from bot.reports.locale.reasons import reason_text
 from bot.reports.runs.footer import sandbox_words
 from bot.reports.runs.group import conflicts
-from bot.reports.runs.issue_comment import changed_paths, planned, whose
-from bot.reports.runs.unproven_fix import unshown
+from bot.reports.runs.issue_comment import agent_sentence, changed_paths, setup_and_checks
+from bot.reports.runs.unproven_fix import unproven_reason
 from bot.reports.runs.validation import changes_table, checks_table, is_flaky, latest, what_ran
 
-_SUBJECT = 72
-"""What `git log --oneline` and GitHub's commit list show without cutting."""
+_SUBJECT_CHARS = 72
+"""The length that `git log --oneline` and GitHub's commit list show without a cut."""
 
-_TITLE = 200
-_LISTED_TITLE = 120
-"""So that the largest group, 50 issues, never has a `Closes` line cut off."""
+_TITLE_CHARS = 200
+_LISTED_TITLE_CHARS = 120
+"""It prevents a `Closes` line of the largest group, 50 issues, from being cut off."""
 
-_LISTED = 20
-_NOTES = 20
-_REASONS = 5
-_NOTES_ROOM = 9_000
-"""Characters, so that notes and the largest group's `Closes` lines still fit one body."""
+_MAX_LISTED = 20
+_MAX_NOTES = 20
+_MAX_REASONS = 5
+_NOTES_CHARS = 9_000
+"""It leaves space in the body for the `Closes` lines of the largest group."""
 
 _TASK_LINES = 30
 _TASK_CHARS = 6_000
 _TASK_IN_COMMIT = 500
 _COMMIT_WIDTH = 72
 _DECORATION = re.compile(r"\A[\s#>*+-]+")
-"""What a task pasted from Markdown begins with: a heading, a list, a quotation."""
+"""The start of a task that was pasted from Markdown: a heading, a list, a quotation."""
 
 _KIND = r"(?:bug|(?:bug|hot)?fix(?:e[sd])?)"
 _PREFIX = re.compile(
     rf"\A(?:\s*(?:\[{_KIND}\]:?|{_KIND}(?:\([^()\s]{{1,30}}\))?!?:|fix(?:es)?(?:\s+[-–—:])?(?=\s|\Z)))+\s*", re.I
 )
-"""How issues call themselves: `[bug]`, `Fix:`, `fix(cart)!:`, `Fix the total`, also several times."""
+"""Prefixes of issue titles: `[bug]`, `Fix:`, `fix(cart)!:`, `Fix the total`, also several in a row."""
 
 
 def pull_title(view: RunView, language: Language = "en", *, drafts: bool = True) -> str:
-    """`Fix: TITLE`, for a group with the number of further issues; a session's task in its own words, which may be no
-    fix at all. One line, nobody mentioned. A change that nothing has shown to be a fix is `Proposed: TITLE`, or where
-    the repository has no drafts `Draft: TITLE`."""
-    return _headline(view, _TITLE, language, is_draft=view.proof != "shown" and not drafts)
+    """Returns `Fix: TITLE` in one line without mentions; for a group with the number of further issues.
+
+    A session has the text of its task, which may not be a fix. A change that no check has proven is `Proposed: TITLE`,
+    or `Draft: TITLE` if the repository has no drafts."""
+    return _headline(view, _TITLE_CHARS, language, is_draft=view.proof != "shown" and not drafts)
 
 
 def _headline(view: RunView, limit: int, language: Language, *, is_draft: bool = False) -> str:
@@ -66,19 +67,21 @@ def _headline(view: RunView, limit: int, language: Language, *, is_draft: bool =
 
 
 def _task_line(view: RunView, language: Language) -> str:
-    """The first line of a session's task that says something."""
+    """Returns the first line of a session's task that contains a word."""
     lines = (_DECORATION.sub("", line) for line in (*strip_control(view.task).split("\n"), view.key))
     return next((line for line in lines if re.search(r"\w", line)), t(language, "title.run", run=view.run_id))
 
 
 def pull_body(view: RunView, language: Language = "en") -> str:
-    """Markdown, at most 65,000 characters. `Closes #N` stays English in every language: GitHub reads no other. A change
-    that nothing has shown to be a fix says so first, and closes nothing."""
+    """Returns the body as Markdown, at most 65,000 characters.
+
+    `Closes #N` is English in every language, as GitHub reads no other. The body of an unproven fix says so first, and
+    closes no issue."""
     validation = latest(view)
     verb = "Closes" if view.proof == "shown" else "Refs"
     parts = [
-        unshown(view, language),
-        "\n".join(f"- {verb} #{issue.number} — {escape(issue.title, _LISTED_TITLE)}" for issue in view.issues),
+        unproven_reason(view.proof, language),
+        "\n".join(f"- {verb} #{issue.number} — {escape(issue.title, _LISTED_TITLE_CHARS)}" for issue in view.issues),
         t(language, "pull.flaky" if is_flaky(validation) else "pull.intro"),
         what_ran(view, language),
         conflicts(view, language),
@@ -86,7 +89,7 @@ def pull_body(view: RunView, language: Language = "en") -> str:
         _notes(view, language),
         changed_paths(view, language),
         checks_table(validation, language) if validation and validation.steps else "",
-        planned(view, language),
+        setup_and_checks(view, language),
         details(t(language, "attempts"), changes_table(view, language)) if len(view.validations) > 1 else "",
         f"**{t(language, 'pull.provenance')}**\n\n{_provenance(view, language)}",
     ]
@@ -94,26 +97,26 @@ def pull_body(view: RunView, language: Language = "en") -> str:
 
 
 def _task(view: RunView, language: Language) -> str:
-    """A session's task as it was given, unless the title says it all."""
+    """Returns a session's original task, unless the title contains all of it."""
     task = strip_control(view.task).strip()
-    if view.issues or not task or (task == _task_line(view, language) and len(task) <= _TITLE):
+    if view.issues or not task or (task == _task_line(view, language) and len(task) <= _TITLE_CHARS):
         return ""
     shown = cut_middle(cut_lines(task, _TASK_LINES, language=language), _TASK_CHARS, language)
     return f"**{t(language, 'pull.task')}**\n\n{fence(shown, 'text')}"
 
 
 def _notes(view: RunView, language: Language) -> str:
-    """What people should look at, the first twenty; the others are counted."""
+    """Returns what people should review: the first twenty notes, and the number of the others."""
     if not view.notes:
         return ""
-    lines = within((f"- {with_code(reason_text(note, language))}" for note in view.notes[:_NOTES]), _NOTES_ROOM)
+    lines = within((f"- {with_code(reason_text(note, language))}" for note in view.notes[:_MAX_NOTES]), _NOTES_CHARS)
     return f"**{t(language, 'pull.notes')}**\n\n{bullets(lines, len(view.notes), language)}"
 
 
 def _provenance(view: RunView, language: Language) -> str:
     facts = [t(language, "footer", run=inline_code(view.run_id, 80))]
     if view.agents:
-        facts.append(whose(view, language).removesuffix("."))
+        facts.append(agent_sentence(view, language).removesuffix("."))
     if view.duration_ms:
         facts.append(t(language, "pull.time", time=duration(language, view.duration_ms)))
     label = inline_code(view.trigger_label, 60)
@@ -121,19 +124,20 @@ def _provenance(view: RunView, language: Language) -> str:
     if view.base_sha:
         facts.append(t(language, "pull.base", base=escape(view.base_sha[:12])))
     if len(view.issues) > 1 and view.reasons:
-        because = [escape(reason_text(reason, language)) for reason in view.reasons[:_REASONS]]
-        left = len(view.reasons) - len(because)
-        because += [t(language, "more", count=left)] if left else []
-        facts.append(t(language, "pull.because", reasons="; ".join(because)))
+        reasons = [escape(reason_text(reason, language)) for reason in view.reasons[:_MAX_REASONS]]
+        more_count = len(view.reasons) - len(reasons)
+        reasons += [t(language, "more", count=more_count)] if more_count else []
+        facts.append(t(language, "pull.because", reasons="; ".join(reasons)))
     if view.sandbox:
         facts.append(sandbox_words(view.sandbox, language))
     return "\n".join(f"- {fact}" for fact in facts)
 
 
 def commit_message(view: RunView) -> str:
-    """Subject of at most 72 characters, what was checked, the trailers `Refs` and `Mendbot-Run` (contract).
+    """Returns a subject of at most 72 characters, the checks that passed, and the trailers `Refs` and `Mendbot-Run`
+    (contract).
 
-    A session's has no issues to refer to, and the first line of its task in full where the subject cuts it."""
+    A session's message has no issues. It has the first line of its task in full if the subject cuts it."""
     validation = latest(view)
     passed = (
         [
@@ -144,9 +148,9 @@ def commit_message(view: RunView) -> str:
         if validation
         else []
     )
-    headline, body = _headline(view, _SUBJECT, "en"), []
+    headline, body = _headline(view, _SUBJECT_CHARS, "en"), []
     if view.proof != "shown":
-        body.append(textwrap.fill(unshown(view, "en"), _COMMIT_WIDTH))
+        body.append(textwrap.fill(unproven_reason(view.proof, "en"), _COMMIT_WIDTH))
     if not view.issues and headline.endswith("…"):
         body.append(textwrap.fill(plain(_task_line(view, "en"), _TASK_IN_COMMIT), _COMMIT_WIDTH))
     if view.agents:
@@ -154,7 +158,7 @@ def commit_message(view: RunView) -> str:
         key = "success.given" if agent == "given" else "success.by"
         body.append(t("en", key, agent=agent, attempt=view.attempt, most=view.max_attempts))
     if passed:
-        body.append("\n".join([t("en", "commit.checks"), *(f"- {command}" for command in passed[:_LISTED])]))
+        body.append("\n".join([t("en", "commit.checks"), *(f"- {command}" for command in passed[:_MAX_LISTED])]))
     trailers = [f"Mendbot-Run: {plain(view.run_id, 80)}"]
     if view.issues:
         trailers.insert(0, "Refs: " + ", ".join(f"#{issue.number}" for issue in view.issues))

@@ -1,4 +1,4 @@
-"""What set a tree up, and which checks were chosen by which file, in a line each."""
+"""How a working tree was set up, and which file determined each check, in a line each."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ _MAX_SHOWN = 6
 
 
 def set_up_by(steps: Sequence[SetupDone], language: Language) -> str:
-    """The steps that set a tree up and the file that asked for each, then the optional ones that failed; empty where
-    nothing was set up."""
-    worked = [_step(step, language) for step in steps if step.passed]
+    """Returns the steps of the setup with the file that required each, then the optional ones that failed.
+
+    Empty if nothing was set up."""
+    passed = [_step(step, language) for step in steps if step.passed]
     failed = [step for step in steps if step.optional and not step.passed]
-    lines = [t(language, "setup.by", steps=joined(language, _most(worked, language)))] if worked else []
+    lines = [t(language, "setup.by", steps=joined(language, _first_items(passed, language)))] if passed else []
     lines += [t(language, "setup.optional", command=_command(step)) for step in failed[:_MAX_SHOWN]]
     return "\n\n".join(lines)
 
 
 def chosen_by(checks: Sequence[tuple[str, str]], language: Language) -> str:
-    """The commands that check the project, each with the file that it was chosen by; empty where none has one."""
+    """Returns the commands that check the project, each with the file that determined it; empty if none has a file."""
     lines = [
         t(language, "chosen", command=inline_code(command, _COMMAND_CHARS), because=inline_code(file, _FILE_CHARS))
         for command, file in checks
         if file
     ]
-    return t(language, "chosen.by", checks=joined(language, _most(lines, language))) if lines else ""
+    return t(language, "chosen.by", checks=joined(language, _first_items(lines, language))) if lines else ""
 
 
 def _step(step: SetupDone, language: Language) -> str:
@@ -42,6 +43,6 @@ def _command(step: SetupDone) -> str:
     return inline_code(step.command, _COMMAND_CHARS)
 
 
-def _most(lines: list[str], language: Language) -> list[str]:
-    left = len(lines) - _MAX_SHOWN
-    return [*lines[:_MAX_SHOWN], t(language, "more", count=left)] if left > 0 else lines
+def _first_items(lines: list[str], language: Language) -> list[str]:
+    more_count = len(lines) - _MAX_SHOWN
+    return [*lines[:_MAX_SHOWN], t(language, "more", count=more_count)] if more_count > 0 else lines

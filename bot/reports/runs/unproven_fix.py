@@ -1,18 +1,13 @@
-"""What is said first of a green run that has not shown a fix."""
+"""The first sentence about a run that passed its checks but has not proven a fix."""
 
 from __future__ import annotations
 
-from bot.model import Language, Proof, RunView
+from bot.model import Language, Proof
 from bot.reports.locale.catalog import t
 
-__all__ = ["unshown", "unshown_because"]
+__all__ = ["unproven_reason"]
 
 
-def unshown(view: RunView, language: Language) -> str:
-    """Why nothing shows that the change is a fix, as a sentence; empty where a check has shown it."""
-    return unshown_because(view.proof, language)
-
-
-def unshown_because(proof: Proof, language: Language) -> str:
-    """The same of a proof alone."""
+def unproven_reason(proof: Proof, language: Language) -> str:
+    """Returns why no check proves that the change is a fix, as a sentence; empty if a check has proven it."""
     return "" if proof == "shown" else t(language, f"unshown.{proof}")

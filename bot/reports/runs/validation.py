@@ -1,4 +1,4 @@
-"""How a validation is told: which step failed and how, the table of checks, the table of attempts."""
+"""The texts of a validation: which step failed and how, the table of checks, the table of changes."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ EVIDENCE_LINES = 40
 """Spec G.4: the first error block, at most 40 lines."""
 
 _EVIDENCE_CHARS = 12_000
-_ROWS = 20
-_RESTORED = 5
+_MAX_ROWS = 20
+_MAX_RESTORED = 5
 _ERROR_CHARS = 160
 _KINDS: tuple[Literal["introduced", "remaining", "fixed"], ...] = ("introduced", "remaining", "fixed")
 
 
 def latest(view: RunView) -> Validation | None:
-    """The last validation; before any attempt was validated, the one of the base."""
+    """Returns the last validation, or that of the base if no attempt was validated."""
     return view.validations[-1] if view.validations else view.baseline
 
 
 def failed_step(validation: Validation | None) -> ValidationStep | None:
-    """The first step that neither passed nor was skipped."""
+    """Returns the first step that neither passed nor was skipped."""
     steps = validation.steps if validation else ()
     return next((step for step in steps if not step.passed and not step.skipped), None)
 
 
 def how_it_ended(step: ValidationStep, language: Language) -> str:
-    """`exit code 1`, `timed out`, `killed by signal SIGKILL`, `could not run: pytest was not found`."""
+    """Returns `exit code 1`, `timed out`, `killed by signal SIGKILL`, `could not run: pytest was not found` or the
+    like."""
     if step.could_not_run is not None:
         return t(language, "failure.unable", why=hindrance(step.could_not_run, language))
     if step.timed_out:
@@ -51,7 +52,7 @@ def how_it_ended(step: ValidationStep, language: Language) -> str:
 
 
 def verdict(step: ValidationStep, language: Language) -> str:
-    """One cell: `passed`, `failed, 2 findings`, `timed out`, `skipped`, …"""
+    """Returns the text of a table cell: `passed`, `failed, 2 findings`, `timed out`, `skipped`, …"""
     if step.skipped:
         return t(language, "result.skipped")
     if step.could_not_run is not None:
@@ -71,30 +72,30 @@ def verdict(step: ValidationStep, language: Language) -> str:
 
 
 def remedy(step: ValidationStep) -> str:
-    """What a failed step asks to be done about it, by its name among the sentences `next.NAME`."""
+    """Returns the name of the remedy for a failed step, whose message is `next.NAME`."""
     limit = "timed_out" if step.timed_out else "over_memory" if step.over_memory_mb else None
     return limit or step.classification or "unknown"
 
 
 def stopped_title(step: ValidationStep, time: str, language: Language) -> str:
-    """The title of a check run whose command was stopped at a limit."""
+    """Returns the title of a check run whose command was stopped at a limit."""
     if step.timed_out:
         return t(language, "check.timed_out", time=time)
     return t(language, "check.over_memory", time=time, memory=gigabytes(step.over_memory_mb))
 
 
 def is_flaky(validation: Validation | None) -> bool:
-    """Whether a step passed only when it was run again on the same tree."""
+    """Returns whether a step passed only when it was run again on the same tree."""
     return any(step.flaky for step in validation.steps) if validation else False
 
 
 def what_ran(view: RunView, language: Language) -> str:
-    """How sure it is that the tests that ran after the change are those of before; empty where they were compared."""
+    """Returns how certain it is that the same tests ran before and after the change; empty if they were compared."""
     return t(language, f"tests.{view.what_ran}") if view.what_ran in ("unnamed", "not_before") else ""
 
 
 def checks_table(validation: Validation, language: Language) -> str:
-    """A row for each step that ran or was skipped, with its command and duration; below them what checks altered."""
+    """Returns a row for each step, with its command and duration; below them the files that checks altered."""
     head = [t(language, key) for key in ("check", "command", "result", "time")]
     rows = [
         [
@@ -103,50 +104,53 @@ def checks_table(validation: Validation, language: Language) -> str:
             verdict(step, language),
             "–" if step.skipped else duration(language, step.duration_ms),
         ]
-        for step in validation.steps[:_ROWS]
+        for step in validation.steps[:_MAX_ROWS]
     ]
-    notes = [restored_note(step, language) for step in validation.steps[:_ROWS]]
+    notes = [restored_note(step, language) for step in validation.steps[:_MAX_ROWS]]
     return "\n\n".join(part for part in (table(head, rows), *notes) if part)
 
 
 def restored_note(step: ValidationStep, language: Language) -> str:
-    """Which files the check had altered, and that they were restored; empty where it altered none."""
+    """Returns which files the check had altered, and that they were restored; empty if it altered none."""
     if not step.restored:
         return ""
-    shown = [inline_code(path, 120) for path in step.restored[:_RESTORED]]
-    left = max(step.restored_count, len(step.restored)) - len(shown)
-    paths = joined(language, [*shown, t(language, "more.files", count=left)] if left else shown)
+    shown = [inline_code(path, 120) for path in step.restored[:_MAX_RESTORED]]
+    more_count = max(step.restored_count, len(step.restored)) - len(shown)
+    paths = joined(language, [*shown, t(language, "more.files", count=more_count)] if more_count else shown)
     return t(language, "restored", stage=inline_code(step.stage, 40), paths=paths)
 
 
 def hindrance(unable: CouldNotRun, language: Language) -> str:
-    """Why a check could not run, as a fragment of a sentence."""
+    """Returns why a check could not run, as a fragment of a sentence."""
     what = escape(unable.what) if unable.hindrance == "not_started" else inline_code(unable.what, 120)
     return t(language, f"unable.{unable.hindrance}", what=what)
 
 
 def changes_table(view: RunView, language: Language) -> str:
-    """What each checked change came to, the base first where it was checked; the last 20 where there were more."""
+    """Returns the result of each checked change, preceded by the base if it was checked; at most the last 20
+    changes."""
     head = [t(language, key) for key in ("change", "agent", "result", "time")]
     rows = [[t(language, "attempts.before"), "–", *outcome(view.baseline, language)]] if view.baseline else []
-    for index, validation in list(enumerate(view.validations))[-_ROWS:]:
+    for index, validation in list(enumerate(view.validations))[-_MAX_ROWS:]:
         agent = inline_code(view.agents[index], 60) if index < len(view.agents) else "–"
         rows.append([str(index + 1), agent, *outcome(validation, language)])
     return table(head, rows)
 
 
 def outcome(validation: Validation, language: Language) -> tuple[str, str]:
-    """What the checks of a change came to, and how long they took."""
+    """Returns the result of the checks of a change, and their total time."""
     step = failed_step(validation)
     time = duration(language, sum(each.duration_ms for each in validation.steps))
-    if step is None:  # a change may be refused although no check failed
+    if step is None:  # a change may be rejected although no check failed
         return t(language, "result.passed" if validation.passed else "result.refused"), time
     return f"{inline_code(step.stage, 40)} {verdict(step, language)}", time
 
 
 def error_delta(view: RunView, language: Language, *, listed: int = 0) -> str:
-    """How many errors the last checked change fixed, left and brought, with the first `listed` of each kind, what is
-    new first; empty where there is nothing to compare."""
+    """Returns how many errors the last checked change fixed, left open and introduced; empty if nothing can be
+    compared.
+
+    The first `listed` errors of each kind follow, new ones first."""
     compared = view.error_delta is not None and len(view.validations) + (view.baseline is not None) > 1
     if view.error_delta is None or not compared:
         return ""
@@ -165,18 +169,20 @@ def error_delta(view: RunView, language: Language, *, listed: int = 0) -> str:
 
 
 def _code(error: str, words: Mapping[str, str]) -> str:
-    """The error in its tool's own words, as far as they were kept."""
+    """Returns the error as its tool printed it, if that was stored."""
     return inline_code(readable(error, words.get(error, "")), _ERROR_CHARS)
 
 
 def only_warned(step: ValidationStep) -> bool:
-    """Whether a check failed and named warnings alone: its exit status says then that they are what failed."""
-    return not step.passed and bool(step.annotations) and all(one.level != "failure" for one in step.annotations)
+    """Returns whether a check failed although it reported only warnings; its exit status then counts them as
+    failures."""
+    return not step.passed and bool(step.annotations) and all(each.level != "failure" for each in step.annotations)
 
 
 def evidence(view: RunView, step: ValidationStep, language: Language) -> str:
-    """The failure as a fenced block of at most 40 lines, or a sentence where the command printed nothing or did not
-    start because the project is not set up."""
+    """Returns the failure as a fenced block of at most 40 lines.
+
+    It is a sentence if the command printed nothing, or did not start because the project is not set up."""
     if step.could_not_run is not None and step.could_not_run.setup is not None:
         return setup_sentence(step.could_not_run.setup, language)
     text = strip_control(view.evidence or step.output).strip("\n")

@@ -1,4 +1,4 @@
-"""What a check altered in somebody's own tree, as lines for a terminal."""
+"""Terminal lines about files that a check changed in the user's working tree."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ _SHOWN = 5
 
 
 def altered_lines(result: CheckResult, language: Language) -> tuple[str, ...]:
-    """A line for the files that were restored after the check, one for where what it wrote is kept, and one for the
-    files that could not be restored."""
+    """Returns lines about the files that were restored after the check, and those that could not be restored.
+
+    Another line names the directory where the check's versions are stored."""
     lines = []
     if result.restored:
         paths = _names(result.restored, result.restored_count, language)
@@ -28,5 +29,5 @@ def altered_lines(result: CheckResult, language: Language) -> tuple[str, ...]:
 
 def _names(paths: Sequence[str], count: int, language: Language) -> str:
     shown = [one_line(path) for path in paths[:_SHOWN]]
-    left = max(0, count - _SHOWN)
-    return joined(language, [*shown, t(language, "more.files", count=left)] if left else shown)
+    more_count = max(0, count - _SHOWN)
+    return joined(language, [*shown, t(language, "more.files", count=more_count)] if more_count else shown)

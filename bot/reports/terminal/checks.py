@@ -1,4 +1,4 @@
-"""What `mendbot check` says on a terminal: a line as each check begins and ends, its results, and their sum."""
+"""Terminal lines of `mendbot check`: one as each check begins and ends, the results, and a summary."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMMAND_CHARS = 500
 
 
 def progress_line(progress: CheckProgress, language: Language) -> str:
-    """One line as a check begins, and one as it ends."""
+    """Returns one line for a check that begins, or for one that has ended."""
     if progress.result is None:
         key = "local.begins" if progress.attempt == 1 else "local.begins.again"
         command = inline_code(progress.command, _COMMAND_CHARS)
@@ -28,31 +28,31 @@ def progress_line(progress: CheckProgress, language: Language) -> str:
 
 
 def result_lines(result: RunChecksResult, language: Language) -> tuple[str, ...]:
-    """Each check with its command and, where it failed, the error; then the checks that were not run."""
+    """Returns each check with its command and, if it failed, the error; then the checks that were not run."""
     lines = []
-    for one in result.results:
-        mark, how = "✓" if one.passed else "✗", _how(one, language)
-        what = headline(one.failures[0], language) if one.failures and not not_set_up(one) else ""
-        lines.append(t(language, "local.result", mark=mark, check=one.check, how=what or how))
+    for check in result.results:
+        mark, how = "✓" if check.passed else "✗", _how(check, language)
+        what = headline(check.failures[0], language) if check.failures and not not_set_up(check) else ""
+        lines.append(t(language, "local.result", mark=mark, check=check.check, how=what or how))
         lines += [how] if what else []
-        if not one.passed and (error := _error(one, language)):
+        if not check.passed and (error := _error(check, language)):
             lines.append(error)
-        lines += altered_lines(one, language)
+        lines += altered_lines(check, language)
     not_run = t(language, "local.not_run")
     lines += [t(language, "local.result", mark="-", check=name, how=not_run) for name in result.not_run]
     return tuple(lines)
 
 
 def summary_line(result: RunChecksResult, language: Language) -> str:
-    """How many passed, failed, could not run and were not run, and how long the last run of each took together."""
+    """Returns how many checks passed, failed, could not run and were not run, and the total time of their last runs."""
     counted: Mapping[str, int] = {
-        "passed": sum(one.passed for one in result.results),
-        "failed": sum(_verdict(one) in ("failed", "timed_out") for one in result.results),
-        "unable": sum(_verdict(one) == "unable" for one in result.results),
+        "passed": sum(check.passed for check in result.results),
+        "failed": sum(_verdict(check) in ("failed", "timed_out") for check in result.results),
+        "unable": sum(_verdict(check) == "unable" for check in result.results),
         "not_run": len(result.not_run),
     }
     counts = [t(language, f"local.sum.{kind}", count=count) for kind, count in counted.items() if count]
-    time = duration(language, sum(one.duration_ms for one in result.results))
+    time = duration(language, sum(check.duration_ms for check in result.results))
     return t(language, "local.sum", counts=", ".join(counts), time=time)
 
 
@@ -76,6 +76,6 @@ def _error(result: CheckResult, language: Language) -> str | None:
     needed = result.could_not_run.setup if result.could_not_run is not None else None
     if needed is not None:
         return one_line(setup_sentence(needed, language))
-    # the line above has it already
-    said = headline(result.failures[0]) if result.failures else ""
-    return (result.error or "").removeprefix(said).strip("\n")
+    # the line above has the headline already
+    shown_headline = headline(result.failures[0]) if result.failures else ""
+    return (result.error or "").removeprefix(shown_headline).strip("\n")

@@ -1,4 +1,4 @@
-"""What `mendbot fix` says at the end of a session: what was changed, what the checks showed, and where all of it is."""
+"""Terminal lines at the end of `mendbot fix`: what was changed, what the checks showed, and where the files are."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from bot.model.reasons import ExplainedStop
 from bot.reports.format.truncate import inline_code, one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import reason_text
-from bot.reports.runs.unproven_fix import unshown_because
+from bot.reports.runs.unproven_fix import unproven_reason
 from bot.reports.runs.validation import verdict
 
 __all__ = ["session_lines"]
 
-_FILES = 20
-_STEPS = 20
+_MAX_FILES = 20
+_MAX_STEPS = 20
 _DETAILS_CHARS = 500
 _COMMAND_CHARS = 60
-_TOLD_BY_THE_CHECKS = frozenset({"shown", "green", "unchecked"})
-"""What a session's claim rests on where the line of the checks before the change says as much."""
+_SHOWN_BY_THE_CHECKS = frozenset({"shown", "green", "unchecked"})
+"""Proofs that need no line of their own, as the line of the checks before the change says the same."""
 
 
 def session_lines(summary: SessionSummary, language: Language) -> tuple[str, ...]:
-    """The end of a session in a few lines; nothing is claimed that its checks have not shown."""
+    """Returns the end of a session in a few lines, which claim only what its checks have shown."""
     return tuple(_lines(summary, language))
 
 
 def _lines(summary: SessionSummary, language: Language) -> Iterator[str]:
     yield _headline(summary, language)
-    if summary.proof is not None and summary.proof not in _TOLD_BY_THE_CHECKS:
-        yield unshown_because(summary.proof, language)
+    if summary.proof is not None and summary.proof not in _SHOWN_BY_THE_CHECKS:
+        yield unproven_reason(summary.proof, language)
     if summary.stop is not None:
         yield t(language, "session.stopped", reason=summary.stop.reason, details=_details(summary.stop, language))
     if summary.changed:
@@ -59,18 +59,18 @@ def _details(stop: ExplainedStop, language: Language) -> str:
 
 
 def _files(changed: tuple[ChangedFile, ...], language: Language) -> str:
-    shown = [f"{one_line(file.path)} (+{file.added} -{file.removed})" for file in changed[:_FILES]]
-    left = len(changed) - len(shown)
-    return ", ".join([*shown, t(language, "more.files", count=left)] if left else shown)
+    shown = [f"{one_line(file.path)} (+{file.added} -{file.removed})" for file in changed[:_MAX_FILES]]
+    more_count = len(changed) - len(shown)
+    return ", ".join([*shown, t(language, "more.files", count=more_count)] if more_count else shown)
 
 
 def _checks(key: str, validation: Validation | None, language: Language) -> str:
     if validation is None:
         return t(language, f"{key}.none")
-    steps = [f"{_name(step)} {verdict(step, language)}" for step in validation.steps[:_STEPS]]
+    steps = [f"{_name(step)} {verdict(step, language)}" for step in validation.steps[:_MAX_STEPS]]
     return t(language, key, checks=", ".join(steps))
 
 
 def _name(step: ValidationStep) -> str:
-    """A command of the session's own has no better name than itself."""
+    """Returns the name of the check, or for a command of the session's own the command, which has no other name."""
     return step.stage if step.stage != "custom" else inline_code(step.command, _COMMAND_CHARS)

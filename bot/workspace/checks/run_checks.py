@@ -26,7 +26,7 @@ from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import cut_middle
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english
-from bot.reports.runs.failures import failures_told
+from bot.reports.runs.failures import describe_failures
 from bot.reports.runs.missing_setup import not_set_up
 from bot.reports.runs.validation import how_it_ended
 from bot.rules.reasons import make_reason
@@ -256,5 +256,5 @@ def _error(step: ValidationStep) -> str:
     else:
         how = t("en", "check_log.unfinished")
     ended = f"`{step.command}` {how}"
-    failures_text = failures_told(step.failures, step.failure_count)
+    failures_text = describe_failures(step.failures, step.failure_count)
     return cut_middle(f"{failures_text}\n\n{ended}".strip("\n"), OUTPUT_LIMIT)

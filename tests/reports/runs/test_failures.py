@@ -7,7 +7,7 @@ from bot.model import AgentTask, ShownFailure, Validation, ValidationStep
 from bot.reports.format.truncate import cut_around
 from bot.reports.runs.check_output import check_output
 from bot.reports.runs.event_lines import event_line
-from bot.reports.runs.failures import failures_told, headline
+from bot.reports.runs.failures import describe_failures, headline
 from bot.reports.runs.outcome import what_failed
 from tests.reports.views_runs import ONE
 from tests.run_events import run_event
@@ -46,10 +46,10 @@ def test_a_headline_is_test_error_and_place() -> None:
 
 
 def test_the_first_failure_is_told_in_full_and_the_others_by_name() -> None:
-    told = failures_told((FIRST, SECOND), 30)
+    told = describe_failures((FIRST, SECOND), 30)
     assert told.startswith(f"{HEAD}\n\n{BLOCK}\n\nAlso failed:\n- calc › adds — not equal")
     assert told.endswith("- and 28 more")
-    assert failures_told((), 0) == ""
+    assert describe_failures((), 0) == ""
 
 
 def test_the_brief_of_an_agent_has_the_failure_and_not_the_head_of_the_log() -> None:
