@@ -1,1 +1,1 @@
-"""What Mendbot remembers: deliveries, runs and their events, candidates, reports. One database, one writer."""
+"""Mendbot's database: deliveries, runs and their events, candidates, reports, error history. It has one writer."""

@@ -1,1 +1,1 @@
-"""The database itself: its tables, its writer, its connections."""
+"""The database: its tables, its writer thread and its connections."""

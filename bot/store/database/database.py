@@ -1,7 +1,7 @@
-"""One database, one writer thread that commits in groups, and readers that never wait for it.
+"""The database, with one writer thread that commits in groups, and readers that never wait for it.
 
-Every write that is queued while a commit is under way shares the next one, so a durable commit
-(`synchronous=FULL`) is paid once for many deliveries (performance.md, *webhook acknowledgement*)."""
+All writes that are queued during a commit share the next commit. So many deliveries share the cost of one durable
+commit (`synchronous=FULL`; see performance.md, *webhook acknowledgement*)."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ _MIGRATIONS = Path(__file__).parents[1] / "migrations"
 
 
 def now_ms() -> int:
-    """Wall-clock time as epoch milliseconds, the form in which times are stored."""
+    """The wall-clock time as epoch milliseconds, which is how times are stored."""
     return int(time.time() * 1000)
 
 
 def _revisions() -> list[str]:
-    """The schema's revisions: migrations are files named `v`, the revision, and what it is about."""
+    """The schema's revisions, oldest first, from the names of the migrations' files (`vREVISION_TOPIC.py`)."""
     return sorted(path.name[1:5] for path in (_MIGRATIONS / "versions").glob("v[0-9]*.py"))
 
 
 def newest_revision() -> str:
-    """What `migrate` brings a schema to."""
+    """The revision that `migrate` upgrades a schema to."""
     return _revisions()[-1]
 
 
 def revision_of(connection: sa.Connection) -> str:
-    """The schema's revision, empty for a database that no migration has seen."""
+    """The schema's revision; empty for a database that was never migrated."""
     if not sa.inspect(connection).has_table("alembic_version"):
         return ""
     return connection.scalar(sa.text("SELECT version_num FROM alembic_version")) or ""
 
 
 def _is_current(connection: sa.Connection) -> bool:
-    """Raises ConfigError for a schema that no migration starts from."""
+    """Whether the schema has the newest revision. Raises ConfigError if it cannot be upgraded to it."""
     revision, known = revision_of(connection), _revisions()
     if revision > known[-1]:
         raise user_error(make_reason("database.newer"), ConfigError)
@@ -68,7 +68,7 @@ def _is_current(connection: sa.Connection) -> bool:
 
 
 def _upgrade(connection: sa.Connection) -> None:
-    # imported here, as a server holds its 10 MB for as long as it runs
+    # imported here, since alembic takes 10 MB of memory, which most processes never need
     from alembic import command
     from alembic.config import Config
 
@@ -79,36 +79,37 @@ def _upgrade(connection: sa.Connection) -> None:
 
 
 def _cause(error: sa.exc.SQLAlchemyError) -> str:
-    """The message of the driver, without the statement that SQLAlchemy adds."""
+    """The driver's message, without the statement that SQLAlchemy adds."""
     return str(getattr(error, "orig", error))
 
 
 class _Undone(Exception):
-    """Leaves the transaction of a single work that failed."""
+    """Rolls back the transaction of a group with a single work, which failed."""
 
 
 class Rush:
-    """Whether deliveries arrive faster than one by one; what runs behind the acknowledgement then gives way, since
-    Python runs one thread at a time. Any thread may call it."""
+    """The state of many deliveries arriving at once. Background work waits for its end, so that acknowledgements stay
+    fast: Python runs one thread at a time. Any thread may use it."""
 
     def __init__(self) -> None:
         self._until = 0.0
 
-    def goes_on(self) -> None:
+    def extend(self) -> None:
+        """Let the rush last RUSH_S from now on."""
         self._until = time.monotonic() + RUSH_S
 
-    async def over(self) -> None:
-        """Return when the rush has ended, at the latest after GIVE_WAY_S: nothing waits forever."""
+    async def wait_for_end(self) -> None:
+        """Return when the rush has ended, but after GIVE_WAY_S at the latest."""
         latest = time.monotonic() + GIVE_WAY_S
-        while (rest := min(self._until, latest) - time.monotonic()) > 0:  # noqa: ASYNC110  # time itself is awaited
-            await asyncio.sleep(rest)
+        while (wait_s := min(self._until, latest) - time.monotonic()) > 0:  # noqa: ASYNC110  # time itself is awaited
+            await asyncio.sleep(wait_s)
 
 
 class Database:
     """The store's connections. `write` and `read` may be awaited from any event loop; call `close` at the end.
 
-    A full disk, a locked or an unreachable database raises Transient: nothing was written. A URL of another kind of
-    database raises ConfigError."""
+    Raises Transient, with nothing written, for a full disk and for a locked or unreachable database. Raises ConfigError
+    for a URL of another kind of database."""
 
     def __init__(self, url: str) -> None:
         parsed = parse_url(url)
@@ -126,7 +127,7 @@ class Database:
         self._thread.start()
 
     def migrate(self) -> None:
-        """Bring the schema to this version's; safe to repeat. Raises ConfigError for a database that cannot be used."""
+        """Upgrade the schema to the newest revision; safe to repeat. Raises ConfigError for an unusable database."""
         try:
             if self.sqlite and self._writer.url.database:
                 create_private(Path(self._writer.url.database))
@@ -138,19 +139,19 @@ class Database:
                 elif not current:
                     with connection.begin():
                         lock_for_migration(connection)
-                        if not _is_current(connection):  # another process was quicker
+                        if not _is_current(connection):  # no other process has upgraded it meanwhile
                             _upgrade(connection)
         except (sa.exc.DBAPIError, OSError) as error:
             raise user_error(unusable(self._writer.url, error), ConfigError) from error
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` in a transaction of the writer; returns after the commit is durable."""
+        """Run `work` in a transaction of the writer; returns its result once the commit is durable."""
         future: Future[T] = Future()
         self._jobs.put((work, future))
         return await asyncio.wrap_future(future)
 
     async def read(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` on a snapshot; what it writes is lost."""
+        """Run `work` on a snapshot and return its result. Its changes, if any, are discarded."""
         reader = self._async_readers.get(asyncio.get_running_loop())
         try:
             if reader is not None:
@@ -165,8 +166,8 @@ class Database:
 
     @asynccontextmanager
     async def async_reads(self) -> AsyncIterator[None]:
-        """While this is open, `read` on the running event loop uses connections of that loop alone: it waits for no
-        read of another loop (docs/decisions/0108-async-reads.md)."""
+        """Within this context, `read` on the running event loop uses separate connections, and so never waits for reads
+        of other loops (docs/decisions/0108-async-reads.md)."""
         loop, reader = asyncio.get_running_loop(), AsyncReader(parse_url(self.url))
         self._async_readers[loop] = reader
         try:
@@ -176,26 +177,27 @@ class Database:
             await reader.close()
 
     async def all(self, query: Query) -> Sequence[sa.Row[Any]]:
-        """Every row of a query."""
+        """All rows of a query."""
         return await self.read(lambda connection: connection.execute(query).all())
 
     async def first(self, query: Query) -> sa.Row[Any] | None:
+        """The first row of a query; None if it has no row."""
         return await self.read(lambda connection: connection.execute(query).first())
 
     async def column(self, query: Query) -> Sequence[Any]:
-        """The first column of every row."""
+        """The first column of all rows."""
         return await self.read(lambda connection: connection.execute(query).scalars().all())
 
     async def value(self, query: Query) -> Any | None:
-        """The first column of the first row, None where there is no row."""
+        """The first column of the first row; None if there is no row."""
         return await self.read(lambda connection: connection.execute(query).scalar())
 
     async def change(self, statement: sa.UpdateBase, values: Sequence[dict[str, Any]] | None = None) -> int:
-        """Run one INSERT, UPDATE or DELETE in a commit; how many rows it was about."""
+        """Run one INSERT, UPDATE or DELETE in a transaction; returns how many rows it affected."""
         return await self.write(lambda connection: connection.execute(statement, values).rowcount)
 
     async def problem(self) -> str | None:
-        """None when the database answers, else what is wrong with it (for readiness)."""
+        """None if the database answers, else the message of its error (for the readiness endpoint)."""
         try:
             await self.first(sa.text("SELECT 1"))
         except Transient as error:
@@ -203,7 +205,7 @@ class Database:
         return None
 
     def close(self) -> None:
-        """Finish what was queued, then let go of the files."""
+        """Commit the queued writes, then close all connections."""
         self._jobs.put(None)
         self._thread.join(timeout=BUSY_TIMEOUT_MS / 1000 + 5)
         self._readers.shutdown(wait=True)
@@ -244,7 +246,7 @@ class Database:
                             results.append((future, work(connection), None))
                     except sa.exc.OperationalError:
                         raise
-                    except Exception as error:  # handed to the caller, whose work alone was undone
+                    except Exception as error:  # passed to the caller; only this work is rolled back
                         results.append((future, None, error))
                         if alone:
                             raise _Undone from error

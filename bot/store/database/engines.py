@@ -1,4 +1,4 @@
-"""SQLAlchemy's engines for the store's URL: how a connection of ours is set up, and how a transaction begins."""
+"""SQLAlchemy engines for the store's URL: the settings of a connection, and the beginning of a transaction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.store.database.postgres import bounded
 
 T = TypeVar("T")
 
-APPLICATION_ID = 0x4D454E44  # "MEND": marks our file among all SQLite databases
+APPLICATION_ID = 0x4D454E44  # "MEND": identifies an SQLite file as Mendbot's
 BUSY_TIMEOUT_MS = 5000
 READERS = 4
 _POSTGRES_CONNECTIONS = 5
@@ -26,7 +26,7 @@ def parse_url(url: str) -> sa.URL:
     """The URL of an SQLite or Postgres database; raises ConfigError for any other text."""
     try:
         parsed = sa.make_url(url)
-    except sa.exc.ArgumentError:  # its own words may quote the password
+    except sa.exc.ArgumentError:  # its message is not shown, since it may quote the password
         parsed = None
     if parsed is None or parsed.get_backend_name() not in ("sqlite", "postgresql"):
         raise user_error(make_reason("database.url"), ConfigError)
@@ -34,31 +34,31 @@ def parse_url(url: str) -> sa.URL:
 
 
 def unusable(url: sa.URL, error: sa.exc.DBAPIError | OSError, kind: str = "database.unusable") -> Reason:
-    """Why the database at that URL cannot be used. The password in it is not named."""
+    """The reason why the database at that URL cannot be used, without the URL's password."""
     where = url.database if url.get_backend_name() == "sqlite" else "MENDBOT_DATABASE_URL"
     message = error.strerror if isinstance(error, OSError) else str(error.orig).splitlines()[0]
     return make_reason(kind, where=where or "", error=message or "")
 
 
 def engines(url: sa.URL) -> tuple[sa.Engine, sa.Engine]:
-    """One engine that writes and one that reads; on Postgres they are the same."""
+    """The engine for writes and the engine for reads; on Postgres one engine does both."""
     if url.get_backend_name() != "sqlite":
-        # a connection that the server has closed meanwhile is found out before it is used
+        # pool_pre_ping finds connections that the server has closed before they are used
         engine = sa.create_engine(bounded(url), pool_size=_POSTGRES_CONNECTIONS, pool_pre_ping=True)
         return engine, engine
     writer = sa.create_engine(url, poolclass=sa.QueuePool, pool_size=1, max_overflow=0)
     reader = sa.create_engine(url, poolclass=sa.QueuePool, pool_size=READERS, max_overflow=0)
-    # a reader must write nothing, not even this: the file may be another program's, or locked by another process
+    # these two pragmas write, which a reader must not: the file may be another program's, or locked by another process
     _set_up_sqlite(writer, "BEGIN IMMEDIATE", f"application_id={APPLICATION_ID}", "journal_mode=WAL")
     _set_up_sqlite(reader, "BEGIN")
     return writer, reader
 
 
 class AsyncReader:
-    """Reads for one event loop, on connections of its own. Call `close` on that loop at the end."""
+    """Reads for one event loop, on separate connections. Call `close` on that loop at the end."""
 
     def __init__(self, url: sa.URL) -> None:
-        # imported here, as only a server reads this way
+        # imported here, since only a server needs it
         from sqlalchemy.ext.asyncio import create_async_engine
 
         if url.get_backend_name() == "sqlite":
@@ -70,8 +70,8 @@ class AsyncReader:
         self._reads: set[asyncio.Task[Any]] = set()
 
     async def read(self, work: Callable[[sa.Connection], T]) -> T:
-        """Run `work` on a snapshot. Who is cancelled does not wait for its end; the read itself is short and ends
-        properly, as a connection that is cut off in the middle would be lost."""
+        """Run `work` on a snapshot and return its result. A caller that is cancelled returns at once, but the read runs
+        to its end: its connection would be lost otherwise."""
         task = asyncio.create_task(self._read(work))
         self._reads.add(task)
         task.add_done_callback(self._reads.discard)
@@ -82,7 +82,7 @@ class AsyncReader:
             return await connection.run_sync(work)
 
     async def close(self) -> None:
-        """Let the reads under way end, then close the connections."""
+        """Wait for the running reads, then close the connections."""
         if self._reads:
             await asyncio.wait(self._reads)
         await self._engine.dispose()
@@ -91,7 +91,7 @@ class AsyncReader:
 def _set_up_sqlite(engine: sa.Engine, begin: str, *pragmas: str) -> None:
     @sa.event.listens_for(engine, "connect")
     def _on_connect(connection: Any, _record: object) -> None:
-        connection.isolation_level = None  # BEGIN is ours: pysqlite's own is deferred
+        connection.isolation_level = None  # disables pysqlite's own BEGIN, which is deferred; see _on_begin
         cursor = connection.cursor()
         for pragma in (
             f"busy_timeout={BUSY_TIMEOUT_MS}",

@@ -1,6 +1,6 @@
-"""Wakes those who wait for a run's next event as soon as this process has written one.
+"""Wakes tasks that wait for a run's next event as soon as this process has written one.
 
-Other processes may write too, and nobody tells us: so a wait also looks again by itself, once a second."""
+Writes of other processes cause no notification, so each waiting task also polls once a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ POLL_S = 1.0
 
 
 class Changes:
-    """One bell for all runs: who is woken looks for himself. Any thread may ring, any event loop may wait."""
+    """Notifications of changes to any run; a woken task must check whether its own run has changed.
+
+    `notify` may be called from any thread, and `wait` from any event loop."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -22,23 +24,23 @@ class Changes:
 
     @property
     def count(self) -> int:
-        """How often it rang. Read it before you look, and `wait` will not miss what came meanwhile."""
+        """How many notifications there were. Read it before you query, so that `wait` misses no later change."""
         with self._lock:
             return self._count
 
     def notify(self) -> None:
-        """Wake everyone who waits; call it once the change can be read."""
+        """Wake all waiting tasks; call it after the commit of the change."""
         with self._lock:
             self._count += 1
             woken, self._waiting = self._waiting, set()
         for future in woken:
             try:
                 future.get_loop().call_soon_threadsafe(_wake, future)
-            except RuntimeError:  # its loop was closed, and whoever waited there is gone with it
+            except RuntimeError:  # its event loop was closed, so no task waits there any more
                 continue
 
     async def wait(self, timeout_s: float, seen: int | None = None) -> None:
-        """Return at the next ring, at once if it rang since `count` was `seen`, or when the time is over."""
+        """Return at the next notification or at the timeout; at once if `count` is no longer `seen`."""
         future = asyncio.get_running_loop().create_future()
         with self._lock:
             if seen is not None and seen != self._count:
@@ -50,17 +52,18 @@ class Changes:
             with self._lock:
                 self._waiting.discard(future)
 
-    async def until(self, look: Callable[[], Awaitable[bool]], timeout_s: float, poll_s: float = POLL_S) -> bool:
-        """Whether `look` came true within the time. It is asked at once, at each ring, and every `poll_s`."""
+    async def until(self, condition: Callable[[], Awaitable[bool]], timeout_s: float, poll_s: float = POLL_S) -> bool:
+        """Whether `condition` became true within the time. It is checked at once, at each notification, and every
+        `poll_s` seconds."""
         end = time.monotonic() + timeout_s
         while True:
             seen = self.count
-            if await look():
+            if await condition():
                 return True
-            rest = end - time.monotonic()
-            if rest <= 0:
+            remaining_s = end - time.monotonic()
+            if remaining_s <= 0:
                 return False
-            await self.wait(min(rest, poll_s), seen)
+            await self.wait(min(remaining_s, poll_s), seen)
 
 
 def _wake(future: asyncio.Future[None]) -> None:

@@ -1,6 +1,6 @@
-"""Opens the database for a command, beside a server that may use it. Reading never creates a database.
+"""Opens the database for a command, while a server may be using it. Reading never creates a database.
 
-Every problem with the file is an error with a reason (issue 3, *Bad input*)."""
+Every problem with the file is raised as an error with a reason (issue 3, *Bad input*)."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from bot.store.database.database import Database, newest_revision, revision_of
 from bot.store.database.engines import APPLICATION_ID, unusable
 
 FILE = "mendbot.db"
-"""The store's name in the home."""
+"""The name of the database file in the home directory."""
 _MAGIC = b"SQLite format 3\0"
 _ID_AT = slice(68, 72)  # sqlite.org/fileformat.html, 1.3.13
 
 
 def database_url(settings: Settings) -> str:
-    """Where the store is: the operator's database, or a file in the home."""
+    """The URL of the database: the operator's setting, or else a file in the home directory."""
     return settings.database_url or f"sqlite:///{settings.home / FILE}"
 
 
 def application_id(path: Path) -> int | None:
-    """Which program an SQLite file belongs to, APPLICATION_ID for Mendbot; None for what is no such file or a new one.
+    """The application id of an SQLite file, APPLICATION_ID for Mendbot; None if the file is missing or no SQLite file.
 
-    The file stays as it is. Raises OSError where it is there and cannot be read."""
+    The file is not changed. Raises OSError if it exists but cannot be read."""
     try:
         with path.open("rb") as file:
             header = file.read(100)
@@ -43,7 +43,7 @@ def application_id(path: Path) -> int | None:
         return None
     log = path.with_name(f"{path.name}-wal")
     if not int.from_bytes(header[_ID_AT]) and log.exists() and log.stat().st_size:
-        # of a server that was killed before it moved its first page there
+        # the server was killed before its first checkpoint, so the id is still in the log
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
             return int(connection.execute("PRAGMA application_id").fetchone()[0])
     return int.from_bytes(header[_ID_AT])
@@ -51,11 +51,11 @@ def application_id(path: Path) -> int | None:
 
 @asynccontextmanager
 async def reading(url: str) -> AsyncIterator[Database | None]:
-    """The database at that URL, closed at the end; None where there is none, which makes none.
+    """The database at that URL, closed at the end. None if there is no database; none is created.
 
-    An older one of ours is brought up to this version. Another process's lock is waited for as long as `Database`
-    waits. Raises ConfigError or UserError for a URL that can't be used here, MendbotError for a database that can't:
-    locked, corrupt, unreachable, not Mendbot's, newer, older than the first release."""
+    An older schema of Mendbot's is upgraded. Locks of other processes are waited for as long as `Database` does.
+    Raises ConfigError or UserError for a URL that cannot be used here. Raises MendbotError for an unusable database:
+    locked, corrupt, unreachable, not Mendbot's, newer, or older than the first release."""
     if _is_missing(url):
         yield None
         return
@@ -65,7 +65,7 @@ async def reading(url: str) -> AsyncIterator[Database | None]:
 
 @asynccontextmanager
 async def writing(url: str) -> AsyncIterator[Database]:
-    """As `reading`, but a database that isn't there is made."""
+    """As `reading`, but a missing database is created."""
     async with _opened(url) as database:
         await _is_ready(database, writes=True)
         yield database
@@ -76,7 +76,7 @@ async def _opened(url: str) -> AsyncIterator[Database]:
     database = _connected(url)
     try:
         yield database
-    except Transient as error:  # the message of a driver may have several lines
+    except Transient as error:  # a driver's message may have several lines
         reason = error_reason(error).map_text(lambda text: " ".join(text.split()))
         raise user_error(reason, Transient) from error
     except sa.exc.DBAPIError as error:
@@ -88,7 +88,7 @@ async def _opened(url: str) -> AsyncIterator[Database]:
 def _is_missing(url: str) -> bool:
     try:
         parsed = sa.make_url(url)
-    except sa.exc.ArgumentError:  # `Database` says it better
+    except sa.exc.ArgumentError:  # `Database` raises a better error
         return False
     if parsed.get_backend_name() != "sqlite":
         return False
@@ -109,7 +109,7 @@ def _connected(url: str) -> Database:
 
 
 async def _is_ready(database: Database, *, writes: bool) -> bool:
-    """Bring the schema up where needed; False where there is nothing to read. Raises MendbotError."""
+    """Upgrade the schema if needed; returns False if there is nothing to read. Raises MendbotError."""
     tables, revision = await database.read(_state)
     if revision == newest_revision():
         return True
@@ -121,7 +121,7 @@ async def _is_ready(database: Database, *, writes: bool) -> bool:
         raise user_error(make_reason("database.foreign", where=str(_file(database.url))), MendbotError)
     try:
         database.migrate()
-    except ConfigError as error:  # not the setting's fault, but the file's or the server's
+    except ConfigError as error:  # the setting is right; the file or the database server has the problem
         raise user_error(error_reason(error), MendbotError) from error
     return True
 

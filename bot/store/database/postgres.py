@@ -1,4 +1,4 @@
-"""How Postgres is connected to: no wait for it is endless, and of several processes that start at once one migrates."""
+"""Settings of Postgres connections: every wait has a timeout, and only one process at a time migrates."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ _LIBPQ = {
     "keepalives_count": "3",
     "tcp_user_timeout": "60000",
 }
-"""libpq's own (PostgreSQL, "Database Connection Control Functions"): seconds, and milliseconds for the last."""
+"""Parameters of libpq (PostgreSQL, "Database Connection Control Functions"), in seconds; the last in milliseconds."""
 
 _SERVER = {"statement_timeout": "30s", "lock_timeout": "10s", "idle_in_transaction_session_timeout": "60s"}
 
 _MIGRATION_LOCK = 0x4D454E44
-"""The key of the advisory lock ("Fix")."""
+"""The key of the advisory lock ("MEND" in ASCII)."""
 _MIGRATION_LIMIT = "10min"
 
 
 def bounded(url: sa.URL) -> sa.URL:
-    """The URL with a limit on connecting, on a connection that says nothing, on each statement, each wait for a lock
-    and each forgotten transaction. What the operator's URL sets itself stays."""
-    given = dict(url.query)
-    theirs = given.pop("options", ())
-    # of two settings of one name the later counts
-    options = " ".join((_options(_SERVER), *((theirs,) if isinstance(theirs, str) else theirs)))
-    return url.set(drivername="postgresql+psycopg", query={**_LIBPQ, **given, "options": options})
+    """The URL with timeouts for connecting, dead connections, statements, locks and idle transactions. Settings in the
+    operator's own URL take precedence."""
+    query = dict(url.query)
+    own_options = query.pop("options", ())
+    # where two options set the same name, Postgres uses the later
+    options = " ".join((_options(_SERVER), *((own_options,) if isinstance(own_options, str) else own_options)))
+    return url.set(drivername="postgresql+psycopg", query={**_LIBPQ, **query, "options": options})
 
 
 def bounded_arguments() -> dict[str, str]:
-    """The same for the engine, as arguments of psycopg's; it waits for no lock for long by itself."""
+    """The same timeouts for the workflow engine, as arguments of psycopg, without that for locks."""
     limits = {name: value for name, value in _SERVER.items() if name != "lock_timeout"}
     return {"application_name": "mendbot", **_LIBPQ, "options": _options(limits)}
 
@@ -44,8 +44,9 @@ def _options(settings: Mapping[str, str]) -> str:
 
 
 def lock_for_migration(connection: sa.Connection) -> None:
-    """Wait until no other process migrates, and keep others out until this transaction ends; it may take longer than
-    another. Raises OperationalError where another does not get ready."""
+    """Take the migration lock until this transaction ends, and raise the transaction's timeouts to ten minutes.
+
+    Raises OperationalError if another process holds the lock longer than that."""
     for name in ("statement_timeout", "lock_timeout"):
         connection.execute(sa.select(sa.func.set_config(name, _MIGRATION_LIMIT, True)))
     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))

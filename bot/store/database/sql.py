@@ -1,4 +1,4 @@
-"""What all stores share beside the tables: the forms in which values are stored, and the dialect's INSERT."""
+"""Helpers of all stores: the forms in which values are stored, and INSERT statements for both databases."""
 
 from __future__ import annotations
 
@@ -15,32 +15,33 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql, sqlite
 
 MAX_NAME = 200
-"""Characters of a login, a tool, a repository: of whatever is no prose."""
+"""The maximal length of a stored name, such as a login, a tool or a repository."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def iso(when: datetime) -> str:
-    """ISO 8601 in UTC to the millisecond, so that text sorts as time does."""
+    """The time as ISO 8601 in UTC with milliseconds, so that the texts sort by time."""
     return when.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
 def iso_now() -> str:
+    """The present time in the form of `iso`."""
     return iso(datetime.now(UTC))
 
 
 def sound(text: str) -> str:
-    """The text with U+FFFD for what no database takes: lone surrogates, and the NUL that Postgres refuses."""
+    """The text with U+FFFD in place of characters that a database refuses: lone surrogates, and NUL in Postgres."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 def repo_key(repo: str | None) -> str | None:
-    """What distinguishes repositories: OWNER/NAME in lower case, as GitHub ignores case; None for none."""
+    """The key of a repository: OWNER/NAME in lower case, since GitHub ignores case. None if there is no repository."""
     return sound(repo)[:MAX_NAME].lower() if repo else None
 
 
 def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-    """An INSERT with the dialect's clauses for a conflict."""
-    # imported here, as each of them is large and a process needs one
+    """An INSERT of the connection's dialect, which supports ON CONFLICT clauses."""
+    # imported here, since each module is large and a process needs only one of them
     if connection.dialect.name == "sqlite":
         from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
@@ -51,16 +52,16 @@ def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgr
 
 
 def insert_new(connection: sa.Connection, table: sa.Table, row: Mapping[str, object]) -> None:
-    """Insert the row; one with its key that is there already stays as it is."""
+    """Insert the row. An existing row with the same key is not changed."""
     connection.execute(insert(connection, table).values(row).on_conflict_do_nothing())
 
 
 def upsert(connection: sa.Connection, table: sa.Table, key: Mapping[str, object], values: Mapping[str, object]) -> None:
-    """Insert the row `key` with these values, or give them to the one that is there."""
+    """Insert a row with this key and these values, or update the values of the existing row with this key."""
     query = insert(connection, table).values({**key, **values})
     connection.execute(query.on_conflict_do_update(index_elements=list(key), set_=dict(values)))
 
 
 def of_thread(table: sa.Table, repo: Repo, number: int) -> sa.ColumnElement[bool]:
-    """The rows of an issue or a pull request."""
+    """The condition for the rows of an issue or a pull request."""
     return (table.c.repo == repo.full_name) & (table.c.number == number)

@@ -1,8 +1,8 @@
-"""The tables, once. `events` has the shape of the error-history seed (spec E), so that the hook reads the same
-table that runs write; a migration in `migrations/` makes each of them.
+"""All tables; migrations in `migrations/` create them. `events` has the columns of the error-history seed (spec E), so
+that the hook reads the table that runs write.
 
-A partial index names its condition for SQLite alone: naming it for Postgres too, as the migration does, would load that
-dialect on every server."""
+The condition of a partial index is given for SQLite only. The migrations give it for Postgres too; here that would load
+the Postgres dialect on every server."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ candidates = sa.Table(
     sa.Column("repo", sa.Text, primary_key=True), sa.Column("issue", sa.Integer, primary_key=True),
     sa.Column("installation_id", sa.BigInteger, nullable=False),
     *(sa.Column(name, sa.BigInteger, nullable=False) for name in ("first_at", "last_at", "quiet_ms")),
-    # `asked_by`: the login of whoever put the label or gave the command; none where that was not noted
+    # `asked_by`: the login of the person who added the label or commented the command; NULL if unknown
     sa.Column("since", sa.Text), sa.Column("asked_by", sa.Text),
 )  # fmt: skip
 
@@ -120,11 +120,11 @@ error_kb = sa.Table(
     sa.Column("tool_sequence", sa.JSON(none_as_null=True)),
     sa.Column("use_count", sa.Integer, nullable=False, server_default="1"),
     sa.Column("last_used", sa.Text),
-    # beyond the seed; a row without a loose key was written by another program and has no rows in error_files
+    # not in the seed; a row without a loose key was written by another program and has no rows in error_files
     sa.Column("loose_key", sa.Text),
     sa.Column("shown", sa.Integer, nullable=False, server_default="0"),
     sa.Column("passed", sa.Integer, nullable=False, server_default="0"),
-    # whose resolution it is, in lower case; without one it may be told anywhere
+    # the repository of the resolution, in lower case; without one, every repository may see it
     sa.Column("repo", sa.Text),
     sa.Index("error_kb_loose", "loose_key", "last_used"),
 )
@@ -142,12 +142,12 @@ error_files = sa.Table(
 error_elsewhere = sa.Table(
     "error_elsewhere",
     metadata,
-    # what a later resolution in another repository took the place of; `repo` as above, empty for none
+    # resolutions that a later one of another repository has replaced in error_kb; `repo` as there, empty for none
     sa.Column("kb_id", sa.Integer, sa.ForeignKey("error_kb.id"), primary_key=True),
     sa.Column("repo", sa.Text, primary_key=True),
     sa.Column("resolution", sa.JSON, nullable=False),
     sa.Column("last_used", sa.Text, nullable=False),
-    # its own figures, as error_kb has those of the resolution that stands there
+    # the figures of this resolution; error_kb has those of the resolution in its row
     sa.Column("use_count", sa.Integer, nullable=False, server_default="1"),
     sa.Column("shown", sa.Integer, nullable=False, server_default="0"),
     sa.Column("passed", sa.Integer, nullable=False, server_default="0"),
@@ -177,7 +177,7 @@ pull_runs = sa.Table(
     sa.Column("ended_at", sa.BigInteger),
     sa.Column("version", sa.BigInteger, nullable=False, server_default="1"),
     sa.Column("reported", sa.BigInteger, nullable=False, server_default="0"),
-    # what makes a second run of a head impossible, whoever asks for it at the same time
+    # prevents a second run of a head, even if two are requested at the same time
     sa.Index("pull_runs_working", "repo", "number", "head_sha", unique=True,
              sqlite_where=sa.text("status IN ('queued', 'running') AND cancel_because IS NULL")),
     sa.Index("pull_runs_of", "repo", "number", "created_at"),
@@ -202,7 +202,7 @@ pull_heads = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True),
     sa.Column("head_sha", sa.Text, primary_key=True),
     sa.Column("at", sa.Text),
-    # the head with the highest place is the newest
+    # the newest head has the highest place
     sa.Column("place", sa.Integer, nullable=False),
     sa.Index("pull_heads_commit", "repo", "head_sha", "number"),
 )
@@ -218,7 +218,7 @@ outcomes = sa.Table(
     sa.Column("run_id", sa.Text, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
     sa.Column("errors", sa.JSON, nullable=False),
-    # how many of them have a row in outcome_errors
+    # how many of the errors have a row in outcome_errors
     sa.Column("shown", sa.Integer, nullable=False),
     sa.Column("at", sa.BigInteger, nullable=False),
     sa.UniqueConstraint("run_id", "stage"),

@@ -1,6 +1,6 @@
-"""The error history as JSON lines, out of one Mendbot and into another; what comes in is believed in nothing.
+"""Exports the error history as JSON lines, and imports them into another Mendbot without trusting their content.
 
-A line is a resolved error or a dead end; taking the same lines again changes nothing."""
+A line is a resolved error or a dead end. Importing the same lines again changes nothing."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from bot.store.database.tables import dead_ends, error_elsewhere, error_files, e
 from bot.store.history.resolutions import FIGURES, ResolvedError, masked, merge, read_resolution, resolved_error
 
 MAX_LINE = 1_000_000
-"""Characters of a line, its end not counted."""
+"""The maximal number of characters in a line, without its end."""
 MAX_NAMED = 100
-"""Bad lines that an import names one by one; the others are counted."""
+"""The maximal number of bad lines that an import lists; further ones are only counted."""
 _BATCH = 100
 _BATCH_CHARS = 4_000_000
 _MAX_COUNT = 1_000_000_000
 
 
 class ResolvedLine(CamelModel):
-    """One resolved error, normalised or raw, with its repository's own figures; `files` are the base names under which
-    it is found."""
+    """A resolved error, normalised or raw, with the figures of its repository; `files` are the base names by which it
+    is found."""
 
     error: str = Field(min_length=1)
     resolution: Resolution
@@ -48,7 +48,7 @@ class ResolvedLine(CamelModel):
 
 
 class DeadEndLine(CamelModel):
-    """One patch, by its hash, that did not help against one error."""
+    """A patch, by its hash, that did not resolve an error."""
 
     fingerprint: str = Field(min_length=1, max_length=200)
     patch_hash: str = Field(min_length=1, max_length=200)
@@ -56,7 +56,7 @@ class DeadEndLine(CamelModel):
 
 
 class Imported(CamelModel):
-    """The result of an import. `refused` has the numbers of the first bad lines (from 1) and what is wrong with each;
+    """The result of an import. `refused` has a reason with the line number (from 1) for each of the first bad lines;
     `more_refused` counts those beyond MAX_NAMED."""
 
     taken: int = 0
@@ -68,9 +68,9 @@ Record = ResolvedLine | DeadEndLine
 
 
 async def export_lines(database: Database) -> AsyncIterator[str]:
-    """Every resolved error, oldest first, then every dead end; a line each, without its line break.
+    """All resolved errors, oldest first, then all dead ends; one line each, without the line break.
 
-    An error that several repositories resolved has a line for each of them, with the figures of that one."""
+    An error that several repositories resolved has a line for each repository, with that repository's figures."""
     last = 0
     while batch := await database.read(partial(_resolved, after=last)):
         for kb_id, line in batch:
@@ -80,33 +80,33 @@ async def export_lines(database: Database) -> AsyncIterator[str]:
     while rows := await database.read(partial(_dead_ends, after=after)):
         for row in rows:
             after = (row.fingerprint, row.patch_hash)
-            line_of_it = {"fingerprint": row.fingerprint[:MAX_NAME], "patch_hash": row.patch_hash[:MAX_NAME]}
-            yield DeadEndLine(**line_of_it, tries=_count(row.tries)).model_dump_json(by_alias=True)
+            key = {"fingerprint": row.fingerprint[:MAX_NAME], "patch_hash": row.patch_hash[:MAX_NAME]}
+            yield DeadEndLine(**key, tries=_count(row.tries)).model_dump_json(by_alias=True)
 
 
 def lines_of(file: BinaryIO) -> Iterator[str]:
-    """The lines of a file in UTF-8, however long it or they are: a line that is too long for a record comes as its
-    beginning alone, still too long, and what is no UTF-8 comes with lone surrogates, so that both are refused."""
-    most = 4 * MAX_LINE + 4  # bytes of so many characters at worst, and a little more
+    """The lines of a UTF-8 file of any size, without line ends, for `import_lines`.
+
+    A line that is too long is cut, but stays too long; invalid UTF-8 becomes lone surrogates. So both are refused."""
+    max_bytes = 4 * MAX_LINE + 4  # the most bytes that a line within the limit can have, and a few more
     is_first = True
-    while data := file.readline(most):
+    while data := file.readline(max_bytes):
         rest = data
-        while rest and not rest.endswith(b"\n") and len(rest) == most:
-            rest = file.readline(most)
+        while rest and not rest.endswith(b"\n") and len(rest) == max_bytes:
+            rest = file.readline(max_bytes)
         text = data.decode("utf-8-sig" if is_first else "utf-8", "surrogateescape")
         is_first = False
         yield text.rstrip("\r\n")
 
 
 async def import_lines(database: Database, lines: Iterable[str], redactor: Redactor | None = None) -> Imported:
-    """Take lines as `export_lines` gives them; of two records of one error in one repository the later stands.
+    """Import the lines of `export_lines`. For two records of one error in one repository, the later is used.
 
-    A line that can't be read is refused and named, the others are taken. Empty lines are passed over. What looks like
-    a secret is masked, and what is too long for a row is cut. Where the database fails midway, the Transient says
-    how many records were taken before."""
+    A line that cannot be read is refused and listed; empty lines are skipped. Secrets are masked, and texts that are
+    too long for a row are cut. Raises Transient with the number of imported records if the database fails."""
     redactor = redactor or Redactor()
     taken = refused = 0
-    named: list[Reason] = []
+    reasons: list[Reason] = []
     batch: list[Record] = []
     size = 0
     for number, text in enumerate(lines, start=1):
@@ -115,29 +115,31 @@ async def import_lines(database: Database, lines: Iterable[str], redactor: Redac
         line = read_line(text, redactor)
         if isinstance(line, Reason):
             refused += 1
-            named += [make_reason("import.line", number=number, why=line)] if refused <= MAX_NAMED else []
+            if refused <= MAX_NAMED:
+                reasons.append(make_reason("import.line", number=number, why=line))
             continue
         batch.append(line)
         size += len(text)
         if len(batch) >= _BATCH or size >= _BATCH_CHARS:
-            taken += await _taken(database, batch, taken)
+            taken += await _import_batch(database, batch, taken)
             batch, size = [], 0
-    taken += await _taken(database, batch, taken)
-    return Imported(taken=taken, refused=tuple(named), more_refused=refused - len(named))
+    taken += await _import_batch(database, batch, taken)
+    return Imported(taken=taken, refused=tuple(reasons), more_refused=refused - len(reasons))
 
 
-async def _taken(database: Database, batch: Sequence[Record], before: int) -> int:
+async def _import_batch(database: Database, batch: Sequence[Record], before: int) -> int:
+    """Store these records and return how many they are; `before` is how many were imported earlier."""
     if not batch:
         return 0
     try:
-        await database.write(partial(_take, lines=tuple(batch)))
+        await database.write(partial(_store, lines=tuple(batch)))
     except Transient as error:
         raise user_error(make_reason("import.stopped", why=error_reason(error), count=before), Transient) from error
     return len(batch)
 
 
 def read_line(text: str, redactor: Redactor | None = None) -> Record | Reason:
-    """The record on a line, masked, or the reason why there is none; never raises."""
+    """The record of a line, masked, or the reason why the line is refused; never raises."""
     if len(text) > MAX_LINE:
         return make_reason("import.too_long", limit=f"{MAX_LINE:,}")
     if sound(text) != text:
@@ -192,36 +194,35 @@ def _resolved(connection: sa.Connection, after: int) -> list[tuple[int, Resolved
         files.setdefault(name.kb_id, []).append(name.file_name)
     earlier: dict[int, list[Any]] = {}
     text = sa.cast(error_elsewhere.c.resolution, sa.Text).label("resolution")
-    beside = sa.select(error_elsewhere.c.kb_id, text, error_elsewhere.c.last_used)
-    beside = beside.add_columns(*(error_elsewhere.c[name] for name in FIGURES))
-    for row in connection.execute(
-        beside.where(error_elsewhere.c.kb_id.in_(ids)).order_by(error_elsewhere.c.last_used, error_elsewhere.c.repo)
-    ):
+    elsewhere = sa.select(error_elsewhere.c.kb_id, text, error_elsewhere.c.last_used)
+    elsewhere = elsewhere.add_columns(*(error_elsewhere.c[name] for name in FIGURES))
+    elsewhere = elsewhere.where(error_elsewhere.c.kb_id.in_(ids))
+    for row in connection.execute(elsewhere.order_by(error_elsewhere.c.last_used, error_elsewhere.c.repo)):
         earlier.setdefault(row.kb_id, []).append(row)
     return [
         (
             row.id,
             ResolvedLine(
                 error=row.error_normalized or "?",
-                resolution=read_resolution(each.resolution),
+                resolution=read_resolution(source.resolution),
                 files=tuple(files.get(row.id, ()))[:MAX_FILES],
-                use_count=_count(each.use_count),
-                shown=_count(each.shown, least=0),
-                passed=_count(each.passed, least=0),
-                last_used=_when(each.last_used) or _when(row.ts) or datetime.now(UTC),
+                use_count=_count(source.use_count),
+                shown=_count(source.shown, minimum=0),
+                passed=_count(source.passed, minimum=0),
+                last_used=_read_time(source.last_used) or _read_time(row.ts) or datetime.now(UTC),
             ),
         )
         for row in rows
-        for each in (*earlier.get(row.id, ()), row)
+        for source in (*earlier.get(row.id, ()), row)
     ]
 
 
-def _count(stored: int, least: int = 1) -> int:
-    return min(max(stored, least), _MAX_COUNT)
+def _count(stored: int, minimum: int = 1) -> int:
+    return min(max(stored, minimum), _MAX_COUNT)
 
 
-def _when(text: str | None) -> datetime | None:
-    """A stored time; other programs write what they like."""
+def _read_time(text: str | None) -> datetime | None:
+    """A stored time; None if it is missing or if another program stored something else."""
     try:
         when = datetime.fromisoformat(text or "")
     except ValueError:
@@ -229,7 +230,7 @@ def _when(text: str | None) -> datetime | None:
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
-def _take(connection: sa.Connection, lines: Sequence[Record]) -> None:
+def _store(connection: sa.Connection, lines: Sequence[Record]) -> None:
     for line in lines:
         if isinstance(line, ResolvedLine):
             error = _resolved_error(line)
@@ -237,8 +238,8 @@ def _take(connection: sa.Connection, lines: Sequence[Record]) -> None:
             merge(connection, error, file_names(error.text, line.files), figures)
             continue
         values = {**line.model_dump(), "ts": iso(datetime.now(UTC))}
-        most = sa.case((dead_ends.c.tries > line.tries, dead_ends.c.tries), else_=line.tries)
+        tries = sa.case((dead_ends.c.tries > line.tries, dead_ends.c.tries), else_=line.tries)
         query = insert(connection, dead_ends).values(values)
         connection.execute(
-            query.on_conflict_do_update(index_elements=["fingerprint", "patch_hash"], set_={"tries": most})
+            query.on_conflict_do_update(index_elements=["fingerprint", "patch_hash"], set_={"tries": tries})
         )

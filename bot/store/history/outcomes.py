@@ -1,5 +1,5 @@
-"""What every executed check came to, on pull requests, on their bases and in runs: how often a check is flaky, how
-often an error was seen, and which errors say nothing. It is what verdicts and learned are drawn from."""
+"""The outcomes of all executed checks, on pull requests, on their bases and in runs. Verdicts use them to decide how
+often a check is flaky, how often an error occurred, and which errors are generic."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from bot.store.database.tables import base_results, outcome_errors
 from bot.store.database.tables import outcomes as table
 
 MAX_ERRORS = 1_000
-"""Errors of one outcome that are kept; a check shows far fewer."""
+"""The maximal number of errors that are stored of one outcome; a check shows far fewer."""
 GENERIC_OUTCOMES = 8
-"""An error that says nothing stands in at least so many failing outcomes of one stage: fewer could be chance."""
+"""A generic error occurs in at least this many failing outcomes of one stage; fewer could be chance."""
 GENERIC_THREADS = 3
-"""And on so many pull requests or issues: one that is pushed to again and again fails with the same error each time.
-What belongs to none counts as one together."""
+"""A generic error occurs on at least this many pull requests or issues, since each push to one repeats its errors.
+Outcomes without a number count as one pull request."""
 GENERIC_SHARE = 0.5
-"""And in more than this share of the repository's failing outcomes of that stage that show any error: `make: *** [test]
-Error 1` does, a mistake does not."""
+"""A generic error occurs in more than this share of the stage's failing outcomes that have errors. `make: *** [test]
+Error 1` does; the error of a mistake in the code does not."""
 _BATCH = 500
 
 _RATE = sa.select(table.c.outcome, sa.func.count().label("runs")).group_by(table.c.outcome)
@@ -59,8 +59,9 @@ _FAILING = (
 
 
 class CheckOutcome(Model):
-    """What one check of one run came to. `number` is the pull request or issue; `errors` are fingerprints, of a failed
-    check of a pull request the new ones alone; `at_ms` is epoch milliseconds."""
+    """The outcome of one check in one run. `number` is the pull request or issue, `at_ms` is epoch milliseconds.
+
+    `errors` are fingerprints; for a failed check of a pull request, only the new ones."""
 
     repo: str
     number: int | None
@@ -73,22 +74,22 @@ class CheckOutcome(Model):
 
 
 class BaseResult(Model):
-    """What a check came to on a base commit."""
+    """The result of a check on a base commit."""
 
     passed: bool
     errors: tuple[str, ...] = ()
 
 
 class Outcomes:
-    """Outcomes and base results, by repository (`owner/name`). Everything is counted over what `Retention` has left."""
+    """Outcomes and base results, by repository (`owner/name`). Rows that `Retention` has deleted no longer count."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def record(self, outcome: CheckOutcome) -> None:
-        """Remember an outcome, once for each stage of a run: told again, the first stands."""
+        """Store an outcome, unless the stage of that run already has one."""
         errors = tuple(dict.fromkeys(outcome.errors))[:MAX_ERRORS]
-        # what passed after all, by luck or otherwise, is not seen to fail
+        # an error of a check that passed in the end is not counted as seen
         shown = sorted({_key(error) for error in errors}) if outcome.outcome == "failed" else []
         values = outcome.model_dump(exclude={"errors", "at_ms"})
         values |= {"errors": list(errors), "shown": len(shown), "at": outcome.at_ms}
@@ -109,29 +110,31 @@ class Outcomes:
         return tuple(_outcome(row) for row in rows)
 
     async def rate(self, repo: str, stage: str) -> FlakyRate:
-        """How often this check was flaky here, and how often it was executed."""
+        """How often this check was flaky in the repository, and how often it was executed."""
         query = _RATE.where(table.c.repo == repo, table.c.stage == stage)
         rows = await self._database.all(query)
         counts: dict[str, int] = {row.outcome: row.runs for row in rows}
         return FlakyRate(flaky=counts.get("flaky", 0), runs=sum(counts.values()))
 
     async def seen(self, repo: str, errors: Sequence[str]) -> dict[str, FailureHistory]:
-        """In how many runs each of these made a check fail here, and since when; those that never did are left out."""
+        """In how many runs each error made a check fail in the repository, and since when. An error that never did is
+        not in the result."""
 
         def work(connection: sa.Connection) -> dict[str, FailureHistory]:
-            found = {}
+            histories = {}
             for keys in _batches(errors):
                 for row in connection.execute(_SEEN, {"repo": repo, "errors": keys}):
                     since = iso(datetime.fromtimestamp(row.since / 1000, UTC))
-                    found[row.error] = FailureHistory(times=row.times, since=since)
-            return found
+                    histories[row.error] = FailureHistory(times=row.times, since=since)
+            return histories
 
-        found = await self._database.read(work)
-        return {error: found[_key(error)] for error in errors if _key(error) in found}
+        histories = await self._database.read(work)
+        return {error: histories[_key(error)] for error in errors if _key(error) in histories}
 
     async def generic(self, repo: str, errors: Sequence[str]) -> frozenset[str]:
-        """Those of the errors that say nothing here, because in one stage or another they stand in most failures
-        whatever is wrong: GENERIC_OUTCOMES, GENERIC_THREADS and GENERIC_SHARE, all three."""
+        """The generic ones of these errors: they occur in most failures of some stage, whatever the cause is.
+
+        All three limits must be reached: GENERIC_OUTCOMES, GENERIC_THREADS and GENERIC_SHARE."""
 
         def work(connection: sa.Connection) -> set[str]:
             here = {"repo": repo}
@@ -140,25 +143,25 @@ class Outcomes:
             failing = {row.stage: row.outcomes for row in connection.execute(_FAILING, {**here, "stages": stages})}
             return {row.error for row in spread if row.outcomes > GENERIC_SHARE * failing.get(row.stage, 0)}
 
-        found = await self._database.read(work)
-        return frozenset(error for error in errors if _key(error) in found)
+        generic = await self._database.read(work)
+        return frozenset(error for error in errors if _key(error) in generic)
 
     async def base(self, repo: str, sha: str, stage: str, command: str) -> BaseResult | None:
-        """What this very command came to on a base commit; None where it was not executed there, or told nothing."""
+        """The result of exactly this command on a base commit; None if it has none."""
         query = sa.select(base_results.c.passed, base_results.c.errors).where(base_results.c.passed.is_not(None))
         query = query.filter_by(**_base(repo, sha, stage, command))
         row = await self._database.first(query)
         return None if row is None else BaseResult(passed=row.passed, errors=tuple(row.errors))
 
     async def put_base(self, repo: str, sha: str, stage: str, command: str, result: BaseResult) -> None:
-        """Remember it; a later result stands. What could not be told is no result: it may be told at the next need."""
+        """Store the result of this command on a base commit, in place of an earlier one."""
         key = _base(repo, sha, stage, command)
         values = {"passed": result.passed, "errors": list(result.errors), "at": now_ms()}
         await self._database.write(lambda connection: upsert(connection, base_results, key, values))
 
 
 def _key(error: str) -> str:
-    """How an error stands in its table; a fingerprint is no longer than this."""
+    """The form in which `outcome_errors` stores an error; fingerprints are not longer than MAX_NAME."""
     return sound(error)[:MAX_NAME]
 
 

@@ -1,6 +1,7 @@
-"""The rows of resolved errors: one for each error with its latest resolution, and beside it, in `error_elsewhere`, what
-other repositories had found before, each with its own figures. `store.history.visibility` says what of it is told
-where."""
+"""The rows of resolved errors. `error_kb` has a row for each error with its latest resolution.
+
+`error_elsewhere` has the earlier resolutions of other repositories, each with its own figures. Which repository sees
+which of them is decided in `store.history.visibility`."""
 
 from __future__ import annotations
 
@@ -19,9 +20,9 @@ from bot.store.database.sql import MAX_NAME, insert, repo_key, sound
 from bot.store.database.tables import error_elsewhere, error_files, error_kb
 
 MAX_PATCH = 200_000
-"""Characters of a patch that are kept; a longer one is remembered by its hash alone."""
+"""The maximal number of characters of a stored patch; of a longer one, only the hash is stored."""
 FIGURES = ("use_count", "shown", "passed")
-"""What is counted of a resolution, for each repository that has one."""
+"""The columns with the counts of a resolution."""
 MAX_RAW = 4_000
 MAX_HOW = 4_000
 _MAX_STEPS = 100
@@ -30,8 +31,8 @@ _FIELDS = {field.alias or name: name for name, field in Resolution.model_fields.
 
 
 def masked(resolution: Resolution, redactor: Redactor) -> Resolution:
-    """A resolution without secrets and control characters; a patch that holds a secret is left out, as it can't be cut
-    without becoming another patch."""
+    """The resolution without secrets and control characters. A patch with a secret is omitted, since masking would make
+    it another patch."""
 
     def safe(value: Any) -> Any:
         if isinstance(value, str):
@@ -44,8 +45,8 @@ def masked(resolution: Resolution, redactor: Redactor) -> Resolution:
 
 
 class ResolvedError(Model):
-    """A resolved error within the limits of its row: the normalised text, the text as it was printed, and when it was
-    used last."""
+    """A resolved error within the limits of its row: the normalised text, the printed text, the resolution, and the
+    time of its last use."""
 
     text: str
     raw: str
@@ -54,10 +55,11 @@ class ResolvedError(Model):
 
     @property
     def repo(self) -> str | None:
+        """The key of the resolution's repository."""
         return repo_key(self.resolution.repo)
 
     def row(self) -> dict[str, Any]:
-        """The error as a row of `error_kb`."""
+        """The row of `error_kb`, without the figures."""
         return {
             "ts": self.last_used,
             "error_normalized": self.text,
@@ -71,12 +73,12 @@ class ResolvedError(Model):
         }
 
     def stored_resolution(self) -> object:
-        return self.resolution.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        """The resolution in the form in which it is stored."""
+        return _as_stored(self.resolution)
 
 
 def resolved_error(error: str, resolution: Resolution, last_used: str, raw: str = "") -> ResolvedError:
-    """The resolved error; `raw` is how it was printed where `error` is not that. Raises ValueError for an error without
-    text."""
+    """The resolved error; `raw` is the printed text, if `error` is not. Raises ValueError for an error without text."""
     text = sound(normalize_error(error))
     if not text:
         raise ValueError("the error has no text: give the message that the check or the tool printed")
@@ -85,74 +87,77 @@ def resolved_error(error: str, resolution: Resolution, last_used: str, raw: str 
 
 
 def put(connection: sa.Connection, error: ResolvedError, names: Iterable[str]) -> int:
-    """Insert the error's row, or replace the row of the same error, and index it; returns its id.
+    """Insert the error's row, or replace the row of the same error, and index its files; returns its id.
 
-    A repeat of the same attempt of the same run counts once, since a crash repeats the effect."""
+    The same attempt of the same run counts once, since a run may repeat it after a crash."""
     kb_id, stored = _claim(connection, error, {})
     if stored is None:
-        file_under(connection, kb_id, names, error.last_used)
+        index_files(connection, kb_id, names, error.last_used)
         return kb_id
     own = _own(connection, stored, error.repo)
     if own is not None and _is_repeat(own, error.resolution):
         return kb_id
-    again = {"use_count": own.use_count + 1 if own is not None else 1, "shown": 0, "passed": 0}
-    _replace(connection, stored, error, again)
-    file_under(connection, kb_id, names, error.last_used)
+    figures = {"use_count": own.use_count + 1 if own is not None else 1, "shown": 0, "passed": 0}
+    _replace(connection, stored, error, figures)
+    index_files(connection, kb_id, names, error.last_used)
     return kb_id
 
 
 def merge(connection: sa.Connection, error: ResolvedError, names: Iterable[str], figures: Mapping[str, int]) -> None:
-    """Take an error with its figures (`use_count`, `shown`, `passed`) from another history. Of two resolutions in one
-    repository the later stands, also in the error's row; the repository's higher count stands."""
+    """Import an error with its figures (`use_count`, `shown`, `passed`) from another history.
+
+    Of two resolutions of one repository, the later is stored, with the higher use count. The error's row in `error_kb`
+    gets the latest resolution of all."""
     kb_id, stored = _claim(connection, error, figures)
     if stored is None:
-        file_under(connection, kb_id, names, error.last_used)
+        index_files(connection, kb_id, names, error.last_used)
         return
     own = _own(connection, stored, error.repo)
-    most = max(figures["use_count"], own.use_count if own is not None else 1)
+    use_count = max(figures["use_count"], own.use_count if own is not None else 1)
     if own is not None and own.resolution is not None and (own.last_used or "") >= error.last_used:
         table, same = place_of(kb_id, stored.repo, error.repo)
-        connection.execute(sa.update(table).where(*same).values(use_count=most))
+        connection.execute(sa.update(table).where(*same).values(use_count=use_count))
         return
-    figures = {**figures, "use_count": most}
+    figures = {**figures, "use_count": use_count}
     if stored.resolution is None or (stored.last_used or "") < error.last_used:
         _replace(connection, stored, error, figures)
-        file_under(connection, kb_id, names, error.last_used)
+        index_files(connection, kb_id, names, error.last_used)
     else:
-        _put_beside(connection, kb_id, error, figures)
+        _put_elsewhere(connection, kb_id, error, figures)
         _add_names(connection, kb_id, names, stored.last_used or error.last_used)
 
 
-def place_of(kb_id: int, whose: str | None, key: str | None) -> tuple[sa.Table, tuple[sa.ColumnElement[bool], ...]]:
-    """Where that repository's (`repo_key`) resolution stands, the error's row being `whose`: there or beside it."""
-    if whose == key:
+def place_of(kb_id: int, row_repo: str | None, key: str | None) -> tuple[sa.Table, tuple[sa.ColumnElement[bool], ...]]:
+    """The table and the condition of a repository's (`repo_key`) resolution of an error. `row_repo` is the repository
+    in the error's row of `error_kb`."""
+    if row_repo == key:
         return error_kb, (error_kb.c.id == kb_id,)
     return error_elsewhere, (error_elsewhere.c.kb_id == kb_id, error_elsewhere.c.repo == (key or ""))
 
 
-def move(connection: sa.Connection, ids: Sequence[int], commit: str, key: str | None) -> None:
-    """Let the resolutions of these errors name another commit: those in the errors' rows, or with a key (`repo_key`)
-    those of that repository, wherever they stand."""
-    there = (error_elsewhere, error_elsewhere.c.kb_id.in_(tuple(ids)) & (error_elsewhere.c.repo == key))
-    here = (error_kb, error_kb.c.id.in_(tuple(ids)) & (sa.true() if key is None else error_kb.c.repo == key))
-    for table, own in (here, there):
+def set_commit(connection: sa.Connection, ids: Sequence[int], commit: str, key: str | None) -> None:
+    """Set the commit of these errors' resolutions: those in `error_kb`, or with a key (`repo_key`) those of that
+    repository in either table."""
+    for table, own in (
+        (error_kb, error_kb.c.id.in_(tuple(ids)) & (sa.true() if key is None else error_kb.c.repo == key)),
+        (error_elsewhere, error_elsewhere.c.kb_id.in_(tuple(ids)) & (error_elsewhere.c.repo == key)),
+    ):
         keys = tuple(table.primary_key)
         stored = sa.cast(table.c.resolution, sa.Text).label("stored")
         for row in connection.execute(sa.select(*keys, stored).where(own)).all():
-            moved = read_resolution(row.stored).model_copy(update={"commit": commit})
-            values = {"resolution": moved.model_dump(mode="json", by_alias=True, exclude_defaults=True)}
+            values = {"resolution": _as_stored(read_resolution(row.stored).model_copy(update={"commit": commit}))}
             same = (column == value for column, value in zip(keys, row, strict=False))
             connection.execute(sa.update(table).where(*same).values(values))
 
 
-def file_under(connection: sa.Connection, kb_id: int, names: Iterable[str], used: str) -> None:
-    """Let a row be found by those base names, and by all that it had, as used at that time."""
+def index_files(connection: sa.Connection, kb_id: int, names: Iterable[str], used: str) -> None:
+    """Add these base names to the files of a row, and set the last use of all its files."""
     connection.execute(sa.update(error_files).where(error_files.c.kb_id == kb_id).values(last_used=used))
     _add_names(connection, kb_id, names, used)
 
 
 def read_resolution(raw: str) -> Resolution:
-    """A stored resolution; whatever is no JSON object of that shape is told as it is, in `how`."""
+    """The resolution of a stored text. If the text is not the JSON object of a resolution, `how` is the text."""
     raw = sound(str(raw))
     try:
         data = json.loads(raw)
@@ -161,14 +166,18 @@ def read_resolution(raw: str) -> Resolution:
     if not isinstance(data, dict):
         return Resolution(how=sound(data) if isinstance(data, str) else raw)
     try:
-        found = Resolution.model_validate({key: value for key, value in data.items() if key in _FIELDS})
+        return _sound(Resolution.model_validate({key: value for key, value in data.items() if key in _FIELDS}))
     except ValidationError:
         return Resolution(how=raw)
-    return _sound(found)
+
+
+def _as_stored(resolution: Resolution) -> object:
+    return resolution.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
 def _sound(resolution: Resolution) -> Resolution:
-    """JSON can name what no text may hold (`"\\ud800"`)."""
+    """The resolution with texts that a database accepts, since JSON allows others (`"\\ud800"`). A patch with such
+    characters is omitted."""
     texts = {name: sound(value) for name, value in resolution if isinstance(value, str)}
     steps = tuple(sound(step) for step in resolution.tool_sequence)
     patch = resolution.patch
@@ -179,22 +188,23 @@ def _sound(resolution: Resolution) -> Resolution:
 
 
 def _within_limits(resolution: Resolution) -> Resolution:
-    """Whatever its author wrote, a row stays small but for its patch; a patch is kept whole or not at all."""
-    found = _sound(resolution)
-    cut: dict[str, Any] = {name: value[:MAX_NAME] for name, value in found if isinstance(value, str)}
-    cut["how"] = found.how[:MAX_HOW]
-    cut["patch"] = found.patch if found.patch is None or len(found.patch) <= MAX_PATCH else None
-    cut["tool_sequence"] = tuple(step[:MAX_NAME] for step in found.tool_sequence[:_MAX_STEPS])
-    return found.model_copy(update=cut)
+    """The resolution with its texts cut to their limits; a patch that is too long is omitted."""
+    resolution = _sound(resolution)
+    cut: dict[str, Any] = {name: value[:MAX_NAME] for name, value in resolution if isinstance(value, str)}
+    cut["how"] = resolution.how[:MAX_HOW]
+    cut["patch"] = resolution.patch if len(resolution.patch or "") <= MAX_PATCH else None
+    cut["tool_sequence"] = tuple(step[:MAX_NAME] for step in resolution.tool_sequence[:_MAX_STEPS])
+    return resolution.model_copy(update=cut)
 
 
 def _claim(connection: sa.Connection, error: ResolvedError, figures: Mapping[str, int]) -> tuple[int, Any]:
-    """The error's id and its row as it was, held until the transaction ends; None where it has just been inserted."""
+    """The error's id and its existing row, locked until the transaction ends; None in place of the row if it was just
+    inserted."""
     values = {**error.row(), **figures}
     query = insert(connection, error_kb).values(values).on_conflict_do_nothing(index_elements=["error_normalized"])
-    made = connection.execute(query.returning(error_kb.c.id)).scalar_one_or_none()
-    if made is not None:
-        return int(made), None
+    new_id = connection.execute(query.returning(error_kb.c.id)).scalar_one_or_none()
+    if new_id is not None:
+        return int(new_id), None
     text = sa.cast(error_kb.c.resolution, sa.Text).label("resolution")
     columns = (error_kb.c.id, text, error_kb.c.repo, error_kb.c.last_used, error_kb.c.use_count)
     same = error_kb.c.error_normalized == error.text
@@ -203,8 +213,8 @@ def _claim(connection: sa.Connection, error: ResolvedError, figures: Mapping[str
 
 
 def _own(connection: sa.Connection, stored: Any, key: str | None) -> Any:
-    """What that repository has of a stored row: the row itself, which is anybody's while unresolved, or the one beside
-    it; None where it has nothing."""
+    """The row with that repository's resolution of an error: the stored row, also while it is unresolved, or one of
+    `error_elsewhere`. None if the repository has none."""
     if stored.repo == key or stored.resolution is None:
         return stored
     table, same = place_of(stored.id, stored.repo, key)
@@ -220,25 +230,25 @@ def _is_repeat(own: Any, new: Resolution) -> bool:
 
 
 def _replace(connection: sa.Connection, stored: Any, error: ResolvedError, figures: Mapping[str, int]) -> None:
-    """Store the error in that row; the resolution of another repository moves beside it with its figures."""
+    """Store the error in that row; another repository's resolution moves to `error_elsewhere` with its figures."""
     if stored.repo != error.repo:
         mine = (error_elsewhere.c.kb_id == stored.id, error_elsewhere.c.repo == (error.repo or ""))
         connection.execute(sa.delete(error_elsewhere).where(*mine))
         used = sa.func.coalesce(error_kb.c.last_used, error_kb.c.ts)
-        whose, counts = sa.func.coalesce(error_kb.c.repo, ""), [error_kb.c[name] for name in FIGURES]
-        row = sa.select(error_kb.c.id, whose, error_kb.c.resolution, used, *counts)
+        repo, counts = sa.func.coalesce(error_kb.c.repo, ""), [error_kb.c[name] for name in FIGURES]
+        row = sa.select(error_kb.c.id, repo, error_kb.c.resolution, used, *counts)
         row = row.where(error_kb.c.id == stored.id, error_kb.c.resolution.is_not(sa.null()))
         names = ["kb_id", "repo", "resolution", "last_used", *FIGURES]
         connection.execute(sa.insert(error_elsewhere).from_select(names, row))
-    kept = {"ts", "error_normalized"}
+    unchanged = {"ts", "error_normalized"}
     if stored.repo == error.repo and error.raw == error.text:
-        kept.add("error_raw")  # the key says less than what was printed; another repository's text is not this one's
-    changed = {name: value for name, value in error.row().items() if name not in kept}
+        unchanged.add("error_raw")  # the stored text may be the printed one, which has more details
+    changed = {name: value for name, value in error.row().items() if name not in unchanged}
     connection.execute(sa.update(error_kb).where(error_kb.c.id == stored.id).values({**changed, **figures}))
 
 
-def _put_beside(connection: sa.Connection, kb_id: int, error: ResolvedError, figures: Mapping[str, int]) -> None:
-    """Store the resolution beside the row, in place of an earlier one of that repository."""
+def _put_elsewhere(connection: sa.Connection, kb_id: int, error: ResolvedError, figures: Mapping[str, int]) -> None:
+    """Store the resolution in `error_elsewhere`, in place of an earlier one of that repository."""
     row = {"resolution": error.stored_resolution(), "last_used": error.last_used, **figures}
     query = insert(connection, error_elsewhere).values(kb_id=kb_id, repo=error.repo or "", **row)
     connection.execute(query.on_conflict_do_update(index_elements=["kb_id", "repo"], set_=row))

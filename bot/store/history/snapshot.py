@@ -1,5 +1,7 @@
-"""A copy of the error history for one run's box: what its repository may know, in the seed's two tables alone.
-A box has no way to the database, and must not learn of other repositories (threats.md, Rulings)."""
+"""Copies the part of the error history that a run's repository may see into a file for the run's sandbox.
+
+A sandbox has no access to the database, and must not see other repositories' errors (threats.md, Rulings). The file has
+the seed's two tables and an index of files."""
 
 from __future__ import annotations
 
@@ -21,13 +23,13 @@ from bot.store.history.resolutions import MAX_HOW
 from bot.store.history.visibility import HERE, visible_errors
 
 MAX_ERRORS = 20_000
-"""The most recently used ones are copied."""
+"""The maximal number of errors that are copied, the most recently used first."""
 MAX_BYTES = 32 * 1024 * 1024
-"""Of resolutions, past which no more are copied."""
+"""Copying ends after the batch with which the resolutions exceed this size."""
 _MAX_EVENTS = 200
 _BATCH = 500
 
-# as in the seed (spec E), and the side table as `agent.hook` reads it
+# the seed's tables (spec E), and `error_files` as `agent.hook` reads it
 _SCHEMA = """
     PRAGMA journal_mode = OFF;
     PRAGMA synchronous = OFF;
@@ -40,7 +42,7 @@ _SCHEMA = """
     CREATE INDEX events_tool_errors ON events (session_id, ts);
 """
 _NO_REPOSITORY = "/"
-"""Nobody's name, so what may be told to it is what is told to everybody."""
+"""A name that no repository has, for runs without a repository; it sees only what every repository may see."""
 _ERRORS = (
     sa.select(
         *(error_kb.c.id, error_kb.c.error_normalized, error_kb.c.error_raw),
@@ -56,17 +58,18 @@ _FILES = sa.select(error_files.c.file_name, error_files.c.kb_id)
 
 
 def tool_session_id(run_id: str, session_id: str) -> str:
-    """The session under which a box's tool errors are kept: a box could give any run's id as its own session's."""
+    """The session id under which a sandbox's tool errors are stored. It has the run's id as a prefix, since a sandbox
+    can choose any session id, also another run's id."""
     return f"{run_id}:{session_id}"
 
 
 async def write_snapshot(database: Database, path: Path, *, repo: str | None, session: str | None = None) -> int:
-    """Copy to a SQLite file at `path` (replaced in one step) what a run of `repo` (`owner/name`; None: of none) may
-    know; gives how many resolved errors that are.
+    """Write an SQLite file at `path`, atomically, with the errors that a run of `repo` (`owner/name` or None) may see.
+    Returns how many resolved errors it has.
 
-    Those are the repository's own and those of no repository, without patches, and of `session` (a run's id) the tool
-    errors of its agents' sessions. Raises Transient where the database cannot be read, OSError or sqlite3.Error where
-    the file cannot be written."""
+    It has the resolutions of the repository and of no repository, without patches. With `session` (a run's id), it also
+    has the tool errors of that run's agents. Raises Transient if the database cannot be read, OSError or sqlite3.Error
+    if the file cannot be written."""
     return await database.read(lambda connection: _write(connection, path, repo, session))
 
 
@@ -86,49 +89,49 @@ def _write(connection: sa.Connection, path: Path, repo: str | None, session: str
 
 def _copy_errors(connection: sa.Connection, snapshot: sqlite3.Connection, repo: str | None) -> int:
     count = size = 0
-    apart: set[int] = set()
-    mine = repo or _NO_REPOSITORY
-    rows = connection.execution_options(yield_per=_BATCH).execute(_ERRORS, {"repo": repo_key(mine)})
+    unindexed: set[int] = set()  # errors whose rows in the database's index of files are not copied
+    own_repo = repo or _NO_REPOSITORY
+    rows = connection.execution_options(yield_per=_BATCH).execute(_ERRORS, {"repo": repo_key(own_repo)})
     for batch in rows.partitions(_BATCH):
-        found = visible_errors(connection, batch, mine)
-        copied = [_row(known) for known in found]
+        visible = visible_errors(connection, batch, own_repo)
+        copied = [_row(known) for known in visible]
         snapshot.executemany(
             "INSERT INTO error_kb (id, ts, error_normalized, resolution, resolved_by, tool_sequence, use_count, "
             "last_used) VALUES (:id, :used, :error, :resolution, :by, :steps, :count, :used)",
             copied,
         )
-        known = {row["id"]: row for row in copied}
-        foreign = {row.id for row in batch if row.loose_key is None and row.id in known}  # these are no file's yet
-        mixed = _of_several(connection, [row for row in batch if row.id in known], repo_key(mine))
-        spent = {one.id for one in found if is_spent(one.shown, one.passed)}
-        apart |= mixed | spent
-        filed = (foreign | mixed) - spent
-        _put_files(snapshot, ((name, kb_id) for kb_id in filed for name in _own_names(known[kb_id])))
+        by_id = {row["id"]: row for row in copied}
+        foreign = {row.id for row in batch if row.loose_key is None and row.id in by_id}  # they are not indexed yet
+        mixed = _of_several(connection, [row for row in batch if row.id in by_id], repo_key(own_repo))
+        spent = {known.id for known in visible if is_spent(known.shown, known.passed)}
+        unindexed |= mixed | spent
+        named = (foreign | mixed) - spent
+        _put_files(snapshot, ((name, kb_id) for kb_id in named for name in _own_names(by_id[kb_id])))
         count += len(copied)
         size += sum(len(row["resolution"]) for row in copied)
         if size > MAX_BYTES:
             break
     rows.close()
-    _copy_files(connection, snapshot, apart)
+    _copy_files(connection, snapshot, unindexed)
     return count
 
 
-def _of_several(connection: sa.Connection, rows: Sequence[Any], mine: str | None) -> set[int]:
-    """The errors of which another repository has a part: the names of its files are in their index, too."""
-    others = sa.select(error_elsewhere.c.kb_id).where(error_elsewhere.c.repo.not_in([mine or "", ""]))
-    found = connection.execute(others.where(error_elsewhere.c.kb_id.in_([row.id for row in rows]))).scalars()
-    return {*found, *(row.id for row in rows if row.repo not in (None, mine))}
+def _of_several(connection: sa.Connection, rows: Sequence[Any], own_repo: str | None) -> set[int]:
+    """The errors that another repository resolved, too, so that the names of its files are in their index."""
+    others = sa.select(error_elsewhere.c.kb_id).where(error_elsewhere.c.repo.not_in([own_repo or "", ""]))
+    elsewhere = connection.execute(others.where(error_elsewhere.c.kb_id.in_([row.id for row in rows]))).scalars()
+    return {*elsewhere, *(row.id for row in rows if row.repo not in (None, own_repo))}
 
 
 def _own_names(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files that an error's own text and its own resolution name."""
+    """The base names of files in the error's text and in the steps of its resolution."""
     steps = (str(step) for step in json.loads(row["steps"]))
     edited = (step.removeprefix("Edit ") for step in steps if step.startswith("Edit "))
     return file_names(row["error"], edited)
 
 
 def _row(known: KnownError) -> dict[str, Any]:
-    """Its row in the seed's columns; the hook does not show a patch, which would be most of it."""
+    """The error's row in the seed's columns, without the patch, which is large and which the hook does not show."""
     resolution = known.resolution.model_copy(update={"patch": None, "how": known.resolution.how[:MAX_HOW]})
     return {
         "id": known.id,
@@ -148,16 +151,16 @@ def _put_files(snapshot: sqlite3.Connection, pairs: Iterable[tuple[str, int]]) -
 def _copy_files(connection: sa.Connection, snapshot: sqlite3.Connection, but: Set[int]) -> None:
     ids = [kb_id for (kb_id,) in snapshot.execute("SELECT id FROM error_kb ORDER BY id") if kb_id not in but]
     for start in range(0, len(ids), _BATCH):
-        found = connection.execute(_FILES.where(error_files.c.kb_id.in_(ids[start : start + _BATCH])))
-        _put_files(snapshot, ((row.file_name, row.kb_id) for row in found))
+        rows = connection.execute(_FILES.where(error_files.c.kb_id.in_(ids[start : start + _BATCH])))
+        _put_files(snapshot, ((row.file_name, row.kb_id) for row in rows))
 
 
 def _copy_events(connection: sa.Connection, snapshot: sqlite3.Connection, run_id: str) -> None:
-    """The run's tool errors under the sessions that its agents know."""
+    """Copy the run's tool errors, under its agents' own session ids."""
     prefix = tool_session_id(run_id, "")
     query = (
         sa.select(events.c.ts, events.c.session_id, sa.cast(events.c.data, sa.Text).label("data"))
-        .where(events.c.type == "tool_error", _begins(connection, prefix))
+        .where(events.c.type == "tool_error", _has_prefix(connection, prefix))
         .order_by(events.c.ts.desc())
         .limit(_MAX_EVENTS)
     )
@@ -165,8 +168,9 @@ def _copy_events(connection: sa.Connection, snapshot: sqlite3.Connection, run_id
     snapshot.executemany("INSERT INTO events (type, ts, session_id, data) VALUES ('tool_error', ?, ?, ?)", rows)
 
 
-def _begins(connection: sa.Connection, prefix: str) -> sa.ColumnElement[bool]:
-    """Whether a session's name begins so; SQLite's index serves a range alone, and Postgres may order otherwise."""
+def _has_prefix(connection: sa.Connection, prefix: str) -> sa.ColumnElement[bool]:
+    """The condition that a session's id has this prefix. SQLite uses its index only for a range; in Postgres a range
+    would depend on the collation."""
     session = events.c.session_id
     if connection.dialect.name == "sqlite":
         return sa.and_(session >= prefix, session < prefix[:-1] + ";")  # `;` follows `:`

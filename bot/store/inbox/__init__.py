@@ -1,1 +1,1 @@
-"""What came in and waits: deliveries, commands, candidates."""
+"""Stored input: webhook deliveries, commands, and issues that wait to be grouped."""

@@ -1,4 +1,4 @@
-"""The commands that people gave, so that each is run once and nobody's flood becomes work (T16)."""
+"""The commands in comments, stored so that each runs once and no author can exceed the hourly limit (T16)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BEGUN = "begun "
 
 
 class Commands:
-    """The record of commands. Those beyond an author's share are kept, too: delivered again, they stay refused."""
+    """The stored commands. Those over the limit are stored, too, so that they stay refused if delivered again."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -35,22 +35,22 @@ class Commands:
         cap: int,
         verb: str = "",
     ) -> Taken:
-        """Decide once about one command of a comment, `id` being the same whenever it is delivered.
+        """Store a command and return whether it may run. `id` must be the same for each delivery of the command.
 
-        `new` is to be run, `known` was taken before. Where `cap` commands of this author in this repository were
-        taken within the hour, it is `over`, for which a reply is due, and `over_again` if one of that hour was `over`
-        already; so is what was refused before. An hour reaches both ways, since deliveries come in any order."""
+        `new` may run; `known` was stored earlier. `over` exceeds `cap` commands of this author in this repository
+        within an hour, and needs a reply. `over_again` needs no reply: the hour has an `over` already, or this command
+        was refused earlier. The hour extends in both directions, since deliveries arrive in any order."""
         row = {"id": id, "repo": repo.full_name, "number": number, "author": author, "verb": verb, "at": at_ms}
-        near = table.c.at.between(at_ms - HOUR_MS + 1, at_ms + HOUR_MS - 1)
-        mine = (table.c.repo == repo.full_name) & (table.c.author == author) & near
-        counted = sa.select(table.c.answer, sa.func.count().label("commands")).where(mine).group_by(table.c.answer)
+        within_hour = table.c.at.between(at_ms - HOUR_MS + 1, at_ms + HOUR_MS - 1)
+        own = (table.c.repo == repo.full_name) & (table.c.author == author) & within_hour
+        count_query = sa.select(table.c.answer, sa.func.count().label("commands")).where(own).group_by(table.c.answer)
 
         def work(connection: sa.Connection) -> Taken:
-            _one_by_one(connection, f"{repo.full_name}\n{author}")
-            before = connection.execute(sa.select(table.c.answer).where(table.c.id == id)).scalar()
-            if before is not None:
-                return "known" if before == "new" else "over_again"
-            counts = {row.answer: row.commands for row in connection.execute(counted)}
+            _lock_name(connection, f"{repo.full_name}\n{author}")
+            previous = connection.execute(sa.select(table.c.answer).where(table.c.id == id)).scalar()
+            if previous is not None:
+                return "known" if previous == "new" else "over_again"
+            counts = {row.answer: row.commands for row in connection.execute(count_query)}
             answer: Taken = "new"
             if counts.get("new", 0) >= cap:
                 answer = "over_again" if counts.get("over") else "over"
@@ -60,31 +60,30 @@ class Commands:
         return await self._database.write(work)
 
     async def begin(self, id: str, seen: str) -> str:  # noqa: A002  # as the column
-        """Note what was so before a command did anything, and give it back: the first note stands, whoever else begins.
-        Of one that is not there, or that came to its end, nothing is noted."""
+        """Store the state before a command's first effect (`seen`) and return it. If one was stored earlier, that one
+        stays and is returned. Nothing is stored for an unknown or finished command; `seen` is returned."""
         own = table.c.id == id
-        fresh = own & (table.c.outcome.is_(None) | (table.c.outcome == ""))
+        not_begun = own & (table.c.outcome.is_(None) | (table.c.outcome == ""))
 
         def work(connection: sa.Connection) -> str:
-            connection.execute(sa.update(table).where(fresh).values(outcome=_BEGUN + seen))
-            noted = connection.execute(sa.select(table.c.outcome).where(own)).scalar() or ""
-            return noted.removeprefix(_BEGUN) if noted.startswith(_BEGUN) else seen
+            connection.execute(sa.update(table).where(not_begun).values(outcome=_BEGUN + seen))
+            stored = connection.execute(sa.select(table.c.outcome).where(own)).scalar() or ""
+            return stored.removeprefix(_BEGUN) if stored.startswith(_BEGUN) else seen
 
         return await self._database.write(work)
 
     async def outcome_of(self, id: str) -> str | None:  # noqa: A002  # as the column
-        """What became of a command; None where it is not known yet."""
-        query = sa.select(table.c.outcome).where(table.c.id == id)
-        found = await self._database.value(query)
-        return None if not found or found.startswith(_BEGUN) else found
+        """The outcome of a command; None if it is unknown or not finished."""
+        outcome = await self._database.value(sa.select(table.c.outcome).where(table.c.id == id))
+        return None if not outcome or outcome.startswith(_BEGUN) else outcome
 
     async def finish(self, id: str, outcome: str) -> None:  # noqa: A002  # as the column
-        """Note what became of a command, for whoever looks into it; of one that is not there, nothing."""
+        """Store the outcome of a command; does nothing for an unknown one."""
         query = sa.update(table).where(table.c.id == id).values(outcome=sound(outcome)[:_MAX_OUTCOME])
         await self._database.change(query)
 
 
-def _one_by_one(connection: sa.Connection, name: str) -> None:
-    """Until the commit, nobody else decides about that name; SQLite has one writer anyway."""
+def _lock_name(connection: sa.Connection, name: str) -> None:
+    """Lock this name until the commit; SQLite needs no lock, since it has one writer."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext(name))))

@@ -1,6 +1,7 @@
-"""The inbox: a delivery is a row on disk before GitHub gets its answer, and stays one after the work is done.
+"""The inbox: each delivery is stored on disk before GitHub gets its response, and stays stored after it is processed.
 
-Deliveries that arrive together share one commit; ids are GitHub's, so a repeat is known as such (T3)."""
+Deliveries that arrive together share one commit. GitHub's ids are the keys, so repeated deliveries are detected
+(T3)."""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ DeliveryOutcome = Literal["done", "ignored", "failed"]
 
 _BATCH = 500
 RUSH = 4
-"""So many deliveries in one commit are a rush."""
+"""The number of deliveries in one commit that count as a rush."""
 
-# made once: building a statement costs more than running it
+# module constants, since building a statement takes longer than running it
 _IDS: sa.BindParameter[list[str]] = sa.bindparam("ids", expanding=True)
 _KNOWN = sa.select(table.c.id, table.c.status).where(table.c.id.in_(_IDS))
 _STORE = sa.insert(table)
@@ -35,16 +36,16 @@ _RETRY = (
         because="",
     )
 )
-"""A failed delivery's second coming is worked on as it came this time: that is what is acknowledged."""
+"""Replaces a failed delivery by its redelivery, which is the one that is acknowledged and processed."""
 
 _OPEN = sa.text("status IN ('accepted', 'processing')")
-"""The condition of the index `deliveries_open`, word for word: without it SQLite does not take a partial index."""
+"""The condition of the index `deliveries_open`, verbatim, since SQLite uses a partial index only then."""
 
 _OLDEST = (
     sa.select(table.c.id, table.c.event, table.c.payload, table.c.received_at)
     .where(_OPEN, table.c.status == "accepted")
     .order_by(table.c.received_at)
-    .limit(sa.bindparam("most"))
+    .limit(sa.bindparam("limit"))
 )
 _TAKEN = sa.update(table).where(table.c.id.in_(_IDS)).values(status="processing")
 _MARK = (
@@ -55,7 +56,7 @@ _MARK = (
 
 
 class Delivery(Model):
-    """One webhook POST as it came: `payload` is the verified body, `received_at` epoch milliseconds."""
+    """One webhook POST: `payload` is its verified body, `received_at` is epoch milliseconds."""
 
     id: str
     event: str
@@ -64,7 +65,7 @@ class Delivery(Model):
 
 
 class DeliveryRow(Model):
-    """A delivery as the listing shows it."""
+    """A delivery without its payload, for lists."""
 
     delivery: str
     event: str
@@ -74,7 +75,7 @@ class DeliveryRow(Model):
 
 
 class Inbox:
-    """Stores deliveries in groups. Bound to the event loop that calls `accept`; calls `on_stored` after each commit."""
+    """Stores deliveries in groups, and calls `on_stored` after each commit. Use `accept` from one event loop only."""
 
     def __init__(self, database: Database, on_stored: Callable[[], None] = lambda: None) -> None:
         self._database = database
@@ -83,7 +84,8 @@ class Inbox:
         self._flushing: asyncio.Task[None] | None = None
 
     async def accept(self, delivery: Delivery) -> bool:
-        """Store a delivery durably; False if its id was known and did not fail before. Transient if that fails."""
+        """Store a delivery durably. Returns False if its id is stored already, unless that one failed. Raises Transient
+        if it cannot be stored."""
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting.append((delivery, future))
         if self._flushing is None:
@@ -101,43 +103,44 @@ class Inbox:
     async def _store(self, group: list[tuple[Delivery, asyncio.Future[bool]]]) -> None:
         try:
             fresh = await self._database.write(lambda connection: _insert(connection, [item for item, _ in group]))
-        except Exception as error:  # Transient, or a bug of ours: whoever waits must hear of it either way
+        except Exception as error:  # Transient or a bug: in both cases the callers of `accept` must get it
             for _, future in group:
                 if not future.done():
                     future.set_exception(error)
             return
         if len(group) >= RUSH:
-            self._database.rush.goes_on()
-        for (_, future), new in zip(group, fresh, strict=True):
+            self._database.rush.extend()
+        for (_, future), is_new in zip(group, fresh, strict=True):
             if not future.done():
-                future.set_result(new)
+                future.set_result(is_new)
         self._on_stored()
 
 
 def _insert(connection: sa.Connection, group: Sequence[Delivery]) -> list[bool]:
+    """Store these deliveries; returns for each whether it is to be processed."""
     ids = [delivery.id for delivery in group]
     known = {row.id: row.status for row in connection.execute(_KNOWN, {"ids": ids})}
     fresh: list[bool] = []
     rows: list[dict[str, object]] = []
-    again: list[dict[str, object]] = []
+    retries: list[dict[str, object]] = []
     for delivery in group:
         status = known.get(delivery.id)
         fresh.append(status in (None, "failed"))
         if status is None:
             rows.append({**dict(delivery), "status": "accepted"})
         elif status == "failed":
-            own = {"key": delivery.id, "kind": delivery.event}
-            again.append({**own, "body": delivery.payload, "at": delivery.received_at})
+            row = {"key": delivery.id, "kind": delivery.event}
+            retries.append({**row, "body": delivery.payload, "at": delivery.received_at})
         known[delivery.id] = "accepted"
     if rows:
         connection.execute(_STORE, rows)
-    if again:
-        connection.execute(_RETRY, again)
+    if retries:
+        connection.execute(_RETRY, retries)
     return fresh
 
 
 class Deliveries:
-    """The inbox from the other side: what waits, what became of it."""
+    """Reads stored deliveries for processing, and stores their outcomes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -145,26 +148,26 @@ class Deliveries:
         self._marking: asyncio.Task[None] | None = None
 
     async def reopen(self) -> None:
-        """What was being processed when the process died is waiting again; called once at start."""
+        """Let deliveries that were being processed when the server ended be taken again; call it once at start."""
         query = sa.update(table).where(_OPEN, table.c.status == "processing").values(status="accepted")
         await self._database.change(query)
 
     async def take(self, limit: int) -> tuple[Delivery, ...]:
-        """The oldest waiting deliveries, now marked `processing`; gives way to a rush of new ones first."""
+        """Mark the oldest accepted deliveries as `processing` and return them. First waits for the end of a rush."""
 
         def work(connection: sa.Connection) -> tuple[Delivery, ...]:
-            rows = connection.execute(_OLDEST, {"most": limit}).all()
+            rows = connection.execute(_OLDEST, {"limit": limit}).all()
             if rows:
                 connection.execute(_TAKEN, {"ids": [row.id for row in rows]})
             return tuple(
                 Delivery(id=r.id, event=r.event, payload=bytes(r.payload), received_at=r.received_at) for r in rows
             )
 
-        await self._database.rush.over()
+        await self._database.rush.wait_for_end()
         return await self._database.write(work)
 
     async def mark(self, delivery_id: str, outcome: DeliveryOutcome, because: str) -> None:
-        """Say what became of a delivery. Marks of the same moment are one write, so call it from one event loop."""
+        """Store the outcome of a delivery. Simultaneous calls share one write, so use one event loop only."""
         self._marks.append({"key": delivery_id, "outcome": outcome, "why": because[:2000]})
         if self._marking is None:
             self._marking = asyncio.create_task(self._write_marks())
@@ -175,18 +178,16 @@ class Deliveries:
         await self._database.change(_MARK, marks)
 
     async def known(self, ids: Sequence[str]) -> frozenset[str]:
-        """Those of these ids that are in the inbox, whatever became of them."""
+        """Those of these ids that are in the inbox, with any status."""
 
         def work(connection: sa.Connection) -> frozenset[str]:
-            found: set[str] = set()
-            for start in range(0, len(ids), _BATCH):
-                found.update(row.id for row in connection.execute(_KNOWN, {"ids": ids[start : start + _BATCH]}))
-            return frozenset(found)
+            batches = (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))
+            return frozenset(row.id for batch in batches for row in connection.execute(_KNOWN, {"ids": batch}))
 
         return await self._database.read(work) if ids else frozenset()
 
     async def list(self, limit: int, offset: int = 0) -> tuple[DeliveryRow, ...]:
-        """Newest first."""
+        """Stored deliveries, newest first."""
         columns = (
             table.c.id.label("delivery"),
             *(table.c[name] for name in ("event", "status", "because", "received_at")),

@@ -1,4 +1,4 @@
-"""Deliveries that were not let in: the newest few, since anybody may send as many as they like."""
+"""Refused deliveries. Only the newest are stored, since anybody can send any number of them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from bot.store.inbox.deliveries import DeliveryRow
 
 MAX_ROWS = 200
 MAX_REASON = 500
-"""Characters of a reason that are kept."""
+"""The maximal number of characters of a stored reason."""
 
 _NEWEST = sa.select(table.c.id).order_by(table.c.id.desc()).limit(MAX_ROWS)
 
 
 class RefusedDeliveries:
+    """The newest refused deliveries."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, rows: Sequence[DeliveryRow]) -> None:
-        """Keep these, oldest first, and of all the newest `MAX_ROWS`."""
+        """Store these (oldest first), and delete all but the newest `MAX_ROWS`."""
         values = [row.model_dump(exclude={"status"}) for row in rows]
 
         def work(connection: sa.Connection) -> None:
@@ -32,7 +34,7 @@ class RefusedDeliveries:
         await self._database.write(work)
 
     async def list(self) -> tuple[DeliveryRow, ...]:
-        """All there are, newest first."""
+        """All stored ones, newest first."""
         columns = (table.c.delivery, table.c.event, table.c.because, table.c.received_at)
         query = sa.select(*columns).order_by(table.c.id.desc())
         return tuple(DeliveryRow(status="refused", **row._mapping) for row in await self._database.all(query))

@@ -1,1 +1,1 @@
-"""The schema's history, one module a step."""
+"""The migrations of the schema, one module for each revision."""

@@ -1,4 +1,4 @@
-"""Alembic's entry; the connection is handed in by `store.database.database`, so there is no configuration file."""
+"""Alembic's entry point. It needs no configuration file, since `store.database.database` passes the connection."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is old goes, a few rows at a time."""
+"""Deletes old rows, a few at a time."""

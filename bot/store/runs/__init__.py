@@ -1,1 +1,1 @@
-"""Runs and checks of pull requests, their events, and what was reported of them."""
+"""Fix runs and pull checks, their events, and the reports that were published about them."""

@@ -1,6 +1,6 @@
-"""Pull checks: the runs of checks of pull requests' heads.
+"""Pull checks: runs that execute the checks on the heads of pull requests.
 
-An index of the table lets one run alone work on a head, so that nobody who asks for a second gets one."""
+A unique index of the table allows only one active run of each head."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class PullCheckRow(JobRow):
 
 
 class PullRuns(JobRuns[PullCheckRow, PullCheckEvent, PullCheckState]):
-    """The pull checks of this database. `pull_started` sets a queued one going, `pull_finished` ends it."""
+    """The pull checks of this database. The event `pull_started` makes a queued run `running`; `pull_finished` ends
+    it."""
 
     table = table
     adapter = PULL_CHECK_EVENTS
@@ -58,8 +59,8 @@ class PullRuns(JobRuns[PullCheckRow, PullCheckEvent, PullCheckState]):
         return values
 
     async def create(self, run_id: str, spec: PullCheckSpec) -> bool:
-        """Make a run of checks. False, and nothing written, if that id exists, or if an open run of the same head of
-        the same pull request is there that was not asked to stop."""
+        """Store a new run of checks. Returns False, with nothing written, if that id exists, or if the head has an open
+        run whose stop was not requested."""
         latest = sa.select(sa.func.max(table.c.created_at)).where(_of(spec.repo, spec.number))
         values = {
             "id": run_id,
@@ -71,7 +72,7 @@ class PullRuns(JobRuns[PullCheckRow, PullCheckEvent, PullCheckState]):
         }
 
         def work(connection: sa.Connection) -> bool:
-            # later than every other of this pull request even where the clock stands still or goes back
+            # later than all other runs of this pull request, even if the clock stands still or goes back
             at = max(now_ms(), (connection.execute(latest).scalar() or 0) + 1)
             query = insert(connection, table).values(**values, created_at=at).on_conflict_do_nothing()
             return connection.execute(query.returning(table.c.id)).first() is not None
@@ -79,20 +80,19 @@ class PullRuns(JobRuns[PullCheckRow, PullCheckEvent, PullCheckState]):
         return await self._database.write(work)
 
     async def open_of(self, repo: Repo, number: int) -> tuple[PullCheckRow, ...]:
-        """The runs of a pull request that are not final, oldest first; also those that were asked to stop."""
+        """The runs of a pull request that are not final, oldest first, including those that were requested to stop."""
         query = sa.select(table).where(_of(repo, number), table.c.status.in_(OPEN))
         return await self._rows(query.order_by(table.c.created_at))
 
     async def latest_of(self, repo: Repo, number: int, head_sha: str | None = None) -> PullCheckRow | None:
-        """The newest run of a pull request, or of one head of it, ended or not."""
+        """The newest run of a pull request, or of one of its heads, of any status; None if there is none."""
         query = sa.select(table).where(_of(repo, number, head_sha))
-        found = await self._rows(query.order_by(table.c.created_at.desc()).limit(1))
-        return found[0] if found else None
+        return await self._first(query.order_by(table.c.created_at.desc()).limit(1))
 
     async def count_of(self, repo: Repo, number: int, head_sha: str) -> int:
-        """How many runs of this head there have ever been."""
+        """How many runs of this head are stored, of any status."""
         query = sa.select(sa.func.count()).select_from(table).where(_of(repo, number, head_sha))
-        return await self._database.read(lambda connection: connection.execute(query).scalar_one())
+        return await self._database.value(query) or 0
 
 
 def _of(repo: Repo, number: int, head_sha: str | None = None) -> sa.ColumnElement[bool]:

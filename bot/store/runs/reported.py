@@ -1,5 +1,6 @@
-"""What GitHub was last told, by target, so that nothing is said twice and a comment is found by its id; and the runs
-of which it could not be told, until it can."""
+"""The last report that was published at each target, so that nothing is published twice and comments are found by id.
+
+It also releases runs whose reports were held while the App had no access."""
 
 from __future__ import annotations
 
@@ -16,17 +17,21 @@ from bot.store.runs.rows import HELD
 
 
 class Published(Model):
-    """The last thing said at a target (`comment:7`, `check:sha:lint`, `labels:7`): its id on GitHub and a digest."""
+    """The last report that was published at a target (`comment:7`, `check:sha:lint`, `labels:7`): its id on GitHub and
+    a digest of its content."""
 
     github_id: int | None
     digest: str
 
 
 class Reports:
+    """The published reports of this database, by repository and target."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def published(self, repo: Repo, target: str) -> Published | None:
+        """The last report at a target; None if there is none."""
         query = sa.select(table.c.github_id, table.c.digest).where(
             table.c.repo == repo.full_name, table.c.target == target
         )
@@ -34,6 +39,8 @@ class Reports:
         return Published.model_validate(dict(row)) if row else None
 
     async def record(self, repo: Repo, target: str, published: Published) -> None:
+        """Store the last report at a target."""
+
         def work(connection: sa.Connection) -> None:
             where = (table.c.repo == repo.full_name) & (table.c.target == target)
             values = published.model_dump()
@@ -43,34 +50,31 @@ class Reports:
         await self._database.write(work)
 
     async def release(self, installation_id: int, repos: Sequence[str] | None, number: int | None = None) -> int:
-        """Let the runs and checks that were silenced speak again: those of these repositories (None: of the
-        installation), or of one thread there. How many there were.
+        """Publish reports that were held (`hold_reports`) again: of these repositories' runs and checks (None: the
+        installation's), or of one thread there. Returns how many runs and checks these are.
 
-        They speak for `installation_id` from now on: an App that was installed anew has another than before."""
-        meant = None if repos is None else {name.casefold() for name in repos}
+        They get this `installation_id`, which changes when the App is installed again."""
+        names = None if repos is None else {name.casefold() for name in repos}
 
         def work(connection: sa.Connection) -> int:
             released = 0
-            for rows, of_thread in ((runs, runs.c.id.in_(_holding(number))), (pull_runs, pull_runs.c.number == number)):
-                # of a local session, whose place is a path, GitHub never hears
-                silent = (rows.c.reported == HELD) & ~rows.c.repo.startswith("/")
-                query = sa.select(rows.c.id, rows.c.repo, rows.c.spec).where(silent)
+            run_ids = sa.select(run_issues.c.run_id).where(run_issues.c.issue == number)
+            for rows, of_thread in ((runs, runs.c.id.in_(run_ids)), (pull_runs, pull_runs.c.number == number)):
+                # a local session, whose place is a path, has no reports on GitHub
+                held = (rows.c.reported == HELD) & ~rows.c.repo.startswith("/")
+                query = sa.select(rows.c.id, rows.c.repo, rows.c.spec).where(held)
                 for row in connection.execute(query if number is None else query.where(of_thread)).all():
                     repo = row.spec["repo"]
-                    if repo["installation_id"] == installation_id if meant is None else row.repo.casefold() in meant:
+                    if repo["installation_id"] == installation_id if names is None else row.repo.casefold() in names:
                         spec = {**row.spec, "repo": {**repo, "installation_id": installation_id}}
-                        _let_speak(connection, rows, row.id, spec)
+                        _release(connection, rows, row.id, spec)
                         released += 1
             return released
 
         return await self._database.write(work)
 
 
-def _holding(number: int | None) -> sa.Select[Any]:
-    return sa.select(run_issues.c.run_id).where(run_issues.c.issue == number)
-
-
-def _let_speak(connection: sa.Connection, rows: sa.Table, run_id: str, spec: dict[str, Any]) -> None:
+def _release(connection: sa.Connection, rows: sa.Table, run_id: str, spec: dict[str, Any]) -> None:
     values: dict[str, Any] = {"reported": 0, "spec": spec}
     if rows is runs:
         values["installation_id"] = spec["repo"]["installation_id"]

@@ -1,4 +1,4 @@
-"""Runs, their events and their artifacts as the tables hold them, and how they are written there."""
+"""Converts runs, events and artifacts to and from rows of their tables."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from bot.store.database.tables import artifacts
 
 OPEN = ("queued", "running")
 HELD = 2**62
-"""The `reported` of a row of which nothing more is told: it is silenced, or GitHub refused its last word."""
+"""The `reported` of a run of which nothing more is published: its reports are held, or GitHub refused the last one."""
 
 
 def from_json(value: Any) -> Any:
-    """A column that keeps JSON as text, as values; NULL stays None."""
+    """The value of a column that stores JSON as text; None for NULL."""
     return json.loads(value) if isinstance(value, str) else value
 
 
 class JobRow(Model, ABC):
-    """A run's row, of either kind: what the outside wants of it. Times are epoch milliseconds."""
+    """The row of a run of either kind. Times are epoch milliseconds."""
 
     id: str
     status: str
     cancel_because: Any = None
-    """Why it is to stop, as the kind of run has it; None where nobody asked."""
+    """The reason of the requested stop, in the type of the kind of run; None if no stop was requested."""
     created_at: int
     ended_at: int | None = None
     version: int
@@ -37,33 +37,35 @@ class JobRow(Model, ABC):
 
     @property
     def final(self) -> bool:
+        """Whether the run has ended."""
         return self.status not in OPEN
 
     @property
     @abstractmethod
     def place(self) -> str:
-        """Where it works: `owner/name`, or the path of a tree."""
+        """The repository (`owner/name`) or the path of the working tree that the run works on."""
 
     @property
     def attended(self) -> bool:
-        """Whether the process that made it works on it, so no server takes it up."""
+        """Whether the process that created the run also executes it, so that no server may."""
         return False
 
 
 def event_row(run_id: str, repo: str, ts: str, event: Event) -> dict[str, Any]:
-    """The row of `events` that keeps an event of that run."""
+    """The row of `events` for an event of that run."""
     shared = {"phase": event.phase, "iteration": event.iteration, "classification": event.classification}
     data = {**shared, "data": event.data()}
     return {"type": event.type, "ts": ts, "session_id": run_id, "project": repo, "data": data, "key": event.key}
 
 
 def event_fields(row: Any) -> dict[str, Any]:
-    """What a row of `events` holds, as the type of its event reads it."""
-    kept = dict(row["data"])
-    return {"id": row["id"], "type": row["type"], "ts": row["ts"], **kept.pop("data"), **kept}
+    """The fields of the event in a row of `events`, for the validation of its type."""
+    shared = dict(row["data"])
+    return {"id": row["id"], "type": row["type"], "ts": row["ts"], **shared.pop("data"), **shared}
 
 
 def put_artifact(connection: sa.Connection, artifact: Artifact) -> None:
+    """Store an artifact, in place of an earlier one with the same id."""
     connection.execute(sa.delete(artifacts).where(artifacts.c.id == artifact.id))
     connection.execute(
         sa.insert(artifacts).values(
@@ -78,7 +80,7 @@ def put_artifact(connection: sa.Connection, artifact: Artifact) -> None:
 
 
 def read_artifact(row: Any) -> Artifact:
-    """The artifact of a row of `artifacts`."""
+    """The artifact in a row of `artifacts`."""
     return Artifact(
         id=row["id"],
         session_id=row["session_id"],

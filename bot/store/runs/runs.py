@@ -1,4 +1,4 @@
-"""Fix runs: the issues that they hold, their branches, what they wait for, and their artifacts."""
+"""Fix runs: their issues, branches, artifacts, and the reasons why they wait."""
 
 from __future__ import annotations
 
@@ -61,15 +61,17 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
         return values
 
     async def create(self, run_id: str, spec: RunSpec) -> bool:
-        """Make a run and take its issues out of the candidates, in one commit.
+        """Store a new run and delete its issues from the candidates, in one commit.
 
-        False, and nothing written, if the run exists or an open run holds one of its threads."""
+        Returns False, with nothing written, if the run exists or if an open run has one of its threads."""
         numbers = spec.threads
         repo = spec.place
+        holders = sa.select(runs.c.id).join(run_issues, run_issues.c.run_id == runs.c.id)
+        holders = holders.where(run_issues.c.repo == repo, run_issues.c.issue.in_(numbers), runs.c.status.in_(OPEN))
 
         def work(connection: sa.Connection) -> bool:
             exists = connection.execute(sa.select(runs.c.id).where(runs.c.id == run_id)).first()
-            if exists or self._holders(connection, repo, numbers):
+            if exists or connection.execute(holders).first():
                 return False
             connection.execute(
                 sa.insert(runs).values(
@@ -92,36 +94,26 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
 
         return await self._database.write(work)
 
-    @staticmethod
-    def _holders(connection: sa.Connection, repo: str, numbers: Sequence[int]) -> list[str]:
-        query = (
-            sa.select(runs.c.id)
-            .join(run_issues, run_issues.c.run_id == runs.c.id)
-            .where(run_issues.c.repo == repo, run_issues.c.issue.in_(numbers), runs.c.status.in_(OPEN))
-        )
-        return list(connection.execute(query).scalars())
-
     async def open_run(self, repo: Repo, issue: int) -> RunRow | None:
-        """The run that works on an issue or a pull request, if there is one.
+        """The open run of an issue or a pull request; None if there is none.
 
-        A run that was asked to stop works on nothing any more: a label added now is meant for the next."""
+        A run whose stop was requested is ignored, since a label that is added now is for the next run."""
         query = (
             sa.select(runs)
             .join(run_issues, run_issues.c.run_id == runs.c.id)
             .where(run_issues.c.repo == repo.full_name, run_issues.c.issue == issue)
             .where(runs.c.status.in_(OPEN), runs.c.cancel_because.is_(None))
         )
-        found = await self._rows(query)
-        return found[0] if found else None
+        return await self._first(query)
 
     async def labelled_since(self, run_id: str, issue: int) -> datetime | None:
-        """Since when an issue of a run had been labelled; None where that is unknown."""
+        """The time at which an issue of a run was labelled; None if it is unknown."""
         query = sa.select(run_issues.c.since).where(run_issues.c.run_id == run_id, run_issues.c.issue == issue)
-        since = await self._database.read(lambda connection: connection.execute(query).scalar())
+        since = await self._database.value(query)
         return datetime.fromisoformat(since) if since else None
 
     async def latest_of(self, repo: Repo, issue: int) -> str | None:
-        """The newest run of an issue, ended or not."""
+        """The id of the newest run of an issue, of any status; None if there is none."""
         query = (
             sa.select(runs.c.id)
             .join(run_issues, run_issues.c.run_id == runs.c.id)
@@ -129,42 +121,41 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
             .order_by(runs.c.created_at.desc())
             .limit(1)
         )
-        return await self._database.read(lambda connection: connection.execute(query).scalar())
+        return await self._database.value(query)
 
     async def of_thread(self, repo: Repo, number: int, *, most: int) -> tuple[RunRow, ...]:
-        """The newest runs of an issue or a pull request, oldest of them first."""
+        """The newest runs of an issue or a pull request; the oldest of them is first."""
         query = sa.select(runs).join(run_issues, run_issues.c.run_id == runs.c.id)
         query = query.where(run_issues.c.repo == repo.full_name, run_issues.c.issue == number)
         ordered = query.order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(most)
         return (await self._rows(ordered))[::-1]
 
     async def asked_by(self, run_id: str) -> tuple[str, ...]:
-        """The logins of those who asked for a run, by its issues' numbers, each once."""
+        """The logins of the people who requested a run, in the order of its issues, without duplicates."""
         query = sa.select(run_issues.c.asked_by).where(run_issues.c.run_id == run_id).order_by(run_issues.c.issue)
-        found = await self._database.read(lambda connection: connection.execute(query).scalars().all())
-        return tuple(dict.fromkeys(login for login in found if login))
+        return tuple(dict.fromkeys(login for login in await self._database.column(query) if login))
 
     async def all(self, limit: int = 1000, offset: int = 0) -> tuple[RunRow, ...]:
-        """The newest runs but the first `offset`, oldest of them first."""
+        """The newest runs after the first `offset`; the oldest of them is first."""
         query = sa.select(runs).order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(limit).offset(offset)
         return (await self._rows(query))[::-1]
 
     async def open_in(self, place: str) -> tuple[RunRow, ...]:
-        """The runs of a place (RunSpec) that are not final, oldest first."""
+        """The runs of a place (see RunSpec) that are not final, oldest first."""
         query = sa.select(runs).where(runs.c.repo == place, runs.c.status.in_(OPEN))
         ordered = query.order_by(runs.c.created_at, runs.c.id)
         return await self._rows(ordered)
 
     async def ended_in(self, place: str, status: Status, *, most: int) -> tuple[RunRow, ...]:
-        """The newest runs of a place that ended with that status, newest first."""
+        """The newest runs of a place with that final status, newest first."""
         query = sa.select(runs).where(runs.c.repo == place, runs.c.status == status)
         ordered = query.order_by(runs.c.created_at.desc(), runs.c.id).limit(most)
         return await self._rows(ordered)
 
     async def claim_branch(self, run_id: str, repo: str, names: Sequence[str]) -> str | None:
-        """Give the run the first of `names` that no other run of the repository has; the same again if it has one.
+        """Give the run the first of these branch names that no other run of the repository has, and return it.
 
-        None where every one of them is taken."""
+        A run that has a branch keeps it. Returns None if all names are taken."""
 
         def work(connection: sa.Connection) -> str | None:
             own = connection.execute(sa.select(runs.c.branch).where(runs.c.id == run_id)).scalar_one()
@@ -179,46 +170,45 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
         return await self._database.write(work)
 
     async def wait_for(self, run_id: str, reason: Reason | None) -> None:
-        """Note what a run waits for (a slot), or that it waits no more; unchanged is no new version."""
-        what = reason.model_dump_json() if reason is not None else None
-        changed = runs.c.waiting_for.is_distinct_from(what)
-        query = sa.update(runs).where((runs.c.id == run_id) & changed)
-        values = {"waiting_for": what, "version": runs.c.version + 1}
-        await self._database.write(lambda connection: connection.execute(query.values(values)) and None)
+        """Store why a run waits; None if it no longer does. The version increases only if that changes."""
+        waiting_for = reason.model_dump_json() if reason is not None else None
+        query = sa.update(runs).where(runs.c.id == run_id, runs.c.waiting_for.is_distinct_from(waiting_for))
+        await self._database.change(query.values(waiting_for=waiting_for, version=runs.c.version + 1))
 
     async def request_cancel(
         self, run_id: str, because: Reason | ExplainedStop, *, released: Sequence[int] = (), quiet_ms: int = 0
     ) -> bool:
-        """Ask a run to stop; False if it had ended or was asked before. From the same commit on, those of its issues
-        that are `released` wait for another run."""
+        """Request that a run stops; returns False if it has ended or if that was requested before. In the same commit,
+        those of its issues that are `released` become candidates for another run."""
 
         def work(connection: sa.Connection) -> bool:
-            if not self._ask_to_stop(connection, run_id, because):
+            if not self._set_cancel(connection, run_id, because):
                 return False
             _release(connection, run_id, released, quiet_ms)
             return True
 
-        asked = await self._database.write(work)
+        is_requested = await self._database.write(work)
         self.changes.notify()
-        return asked
+        return is_requested
 
     async def artifacts(self, run_id: str) -> tuple[Artifact, ...]:
-        """A run's artifacts, oldest first; those of one moment in the order of their phases."""
+        """The artifacts of a run by time, then in the order of the phases."""
         query = sa.select(artifacts).where(artifacts.c.session_id == run_id)
         rows = await self._database.read(lambda connection: connection.execute(query).mappings().all())
         phases = list(Phase)
-        found = [read_artifact(row) for row in rows]
-        return tuple(sorted(found, key=lambda one: (one.created_at, phases.index(one.phase), one.iteration or 0)))
+        items = map(read_artifact, rows)
+        return tuple(sorted(items, key=lambda item: (item.created_at, phases.index(item.phase), item.iteration or 0)))
 
 
 def _release(connection: sa.Connection, run_id: str, numbers: Sequence[int], quiet_ms: int) -> None:
-    held = connection.execute(
+    """Make these issues of a run candidates again."""
+    rows = connection.execute(
         sa.select(run_issues, runs.c.installation_id)
         .join(runs, runs.c.id == run_issues.c.run_id)
         .where(run_issues.c.run_id == run_id, run_issues.c.issue.in_(numbers))
     ).all()
     now = now_ms()
-    for row in held:
+    for row in rows:
         key = {"repo": row.repo, "issue": row.issue}
         connection.execute(sa.delete(candidates).filter_by(**key))
         values = {"first_at": now, "last_at": now, "quiet_ms": quiet_ms, "since": row.since}
@@ -227,7 +217,7 @@ def _release(connection: sa.Connection, run_id: str, numbers: Sequence[int], qui
 
 
 def _member_values(run_id: str, spec: RunSpec, number: int, candidate: Any | None) -> dict[str, Any]:
-    """An issue's row in `run_issues`, with what its row in `candidates` says, where it has one."""
+    """The row of an issue in `run_issues`, with the values of its row in `candidates`, if it has one."""
     asked_by = spec.asked_by or (candidate.asked_by if candidate is not None else None)
     since = candidate.since if candidate is not None else None
     return {"repo": spec.place, "issue": number, "run_id": run_id, "since": since, "asked_by": asked_by}

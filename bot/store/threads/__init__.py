@@ -1,1 +1,1 @@
-"""What was settled about issues and pull requests."""
+"""Approvals, heads, pauses, pins and pushed commits of issues and pull requests."""

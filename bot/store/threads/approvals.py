@@ -1,6 +1,6 @@
-"""Which heads of pull requests somebody vouched for, and which head is the newest that GitHub told of.
+"""The approved heads of pull requests, and the heads that GitHub has reported.
 
-An approval is of one commit: the next push needs another (T11)."""
+An approval is for one commit, so the next push needs another (T11)."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ class Approvals:
         self._database = database
 
     async def approve(self, repo: Repo, number: int, head_sha: str, by: str, at_ms: int) -> None:
-        """Let this head's code run; approved again, the first approval stands."""
+        """Store that this person approved this head, unless it is approved already."""
         row = {"repo": repo.full_name, "number": number, "head_sha": head_sha, "approved_by": by, "at": at_ms}
         await self._database.write(lambda connection: insert_new(connection, pull_approvals, row))
 
     async def approved(self, repo: Repo, number: int, head_sha: str) -> str | None:
-        """Who approved exactly this head; None where nobody did."""
+        """The login of the person who approved exactly this head; None if it is not approved."""
         where = of_thread(pull_approvals, repo, number) & (pull_approvals.c.head_sha == head_sha)
         query = sa.select(pull_approvals.c.approved_by).where(where)
         return await self._database.value(query)
 
     async def saw_head(self, repo: Repo, number: int, head_sha: str, at: datetime | None) -> None:
-        """Note a head and the moment at which GitHub saw it, None where it did not say.
+        """Store a head and its time by GitHub's clock (None if unknown).
 
-        The newest head seen again keeps its first moment. One that comes back after another is the newest again, from
-        this moment on; but what is told late, of a moment that others have passed, leaves the newest as it is."""
+        The newest head keeps its first time if it is seen again. An older head that returns is the newest again, with
+        the new time. A late event, with a time before that of a stored head, does not change the newest head."""
         key = {"repo": repo.full_name, "number": number, "head_sha": head_sha}
         moment = None if at is None else at.astimezone(UTC)
         query = sa.select(pull_heads).where(of_thread(pull_heads, repo, number)).order_by(pull_heads.c.place.desc())
@@ -58,34 +58,35 @@ class Approvals:
         await self._database.write(work)
 
     async def head_known(self, repo: Repo, number: int) -> tuple[str, datetime | None] | None:
-        """The newest head, and since when it is that as far as GitHub told."""
+        """The newest head and its time (None if unknown); None if no head is stored."""
         query = sa.select(pull_heads.c.head_sha, pull_heads.c.at).where(of_thread(pull_heads, repo, number))
         row = await self._database.first(query.order_by(pull_heads.c.place.desc()).limit(1))
         return None if row is None else (row.head_sha, _moment(row.at))
 
     async def heads(self, repo: Repo, number: int) -> int:
-        """How many heads were seen of a pull request."""
+        """How many heads of a pull request are stored."""
         query = sa.select(sa.func.count()).select_from(pull_heads).where(of_thread(pull_heads, repo, number))
         return await self._database.value(query) or 0
 
     async def all_heads(self, repo: Repo, number: int) -> tuple[str, ...]:
-        """Every head that was seen of a pull request, oldest first."""
+        """All stored heads of a pull request, oldest first."""
         query = sa.select(pull_heads.c.head_sha).where(of_thread(pull_heads, repo, number)).order_by(pull_heads.c.place)
         return tuple(await self._database.column(query))
 
     async def pulls_of(self, repo: Repo, head_sha: str) -> tuple[int, ...]:
-        """The pull requests that had this head, lowest first: GitHub names none of a fork's commit."""
+        """The pull requests that had this head, lowest number first. GitHub's API lists none for a fork's commit."""
         query = sa.select(pull_heads.c.number).where(pull_heads.c.repo == repo.full_name)
         query = query.where(pull_heads.c.head_sha == head_sha).order_by(pull_heads.c.number)
         return tuple(await self._database.column(query))
 
 
 def _is_late(rows: Sequence[Any], head_sha: str, at: datetime | None) -> bool:
-    """Whether a head was the pull request's before another one was: deliveries come in any order, and again."""
+    """Whether a stored head has a later time, or this same head has this same time. Deliveries arrive in any order, and
+    repeatedly."""
     if at is None:
         return False
-    known = [(row.head_sha == head_sha, told) for row in rows if (told := _moment(row.at)) is not None]
-    return any(told > at or (own and told == at) for own, told in known)
+    known = [(row.head_sha, seen_at) for row in rows if (seen_at := _moment(row.at)) is not None]
+    return any(seen_at > at or (sha == head_sha and seen_at == at) for sha, seen_at in known)
 
 
 def _moment(text: str | None) -> datetime | None:

@@ -1,5 +1,4 @@
-"""What people and Mendbot itself settled about issues and pull requests: which are paused, which issues belong
-together, and which commits are Mendbot's own (T13)."""
+"""Paused issues and pull requests, issues that are pinned to one group, and the commits that Mendbot pushed (T13)."""
 
 from __future__ import annotations
 
@@ -14,28 +13,28 @@ from bot.store.database.tables import paused_threads, pinned_issues, pushed_comm
 
 
 class ThreadStore:
-    """Each of these is known by repository and number, or commit; doing one again changes nothing."""
+    """The keys are repository and number, or repository and commit. Repeating a call changes nothing."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def pause(self, repo: Repo, number: int, by: str, at_ms: int) -> None:
-        """Leave this thread alone until it is resumed; paused again, the first pause stands."""
+        """Pause a thread until it is resumed. An earlier pause is not changed."""
         row = {"repo": repo.full_name, "number": number, "paused_by": by, "at": at_ms}
-        await self._keep(paused_threads, row)
+        await self._insert(paused_threads, row)
 
     async def resume(self, repo: Repo, number: int) -> bool:
-        """False if it was not paused."""
+        """End the pause of a thread; returns False if it was not paused."""
         query = sa.delete(paused_threads).where(of_thread(paused_threads, repo, number))
         return await self._database.change(query) > 0
 
     async def paused(self, repo: Repo, number: int) -> str | None:
-        """Who paused it; None where nobody did."""
+        """The login of the person who paused a thread; None if it is not paused."""
         query = sa.select(paused_threads.c.paused_by).where(of_thread(paused_threads, repo, number))
         return await self._database.value(query)
 
     async def pin(self, repo: Repo, issues: Sequence[int], together: str) -> None:
-        """Let these issues belong together under that id, and to no other any more."""
+        """Pin these issues to the group with the id `together`, in place of an earlier one."""
         keys = [{"repo": repo.full_name, "issue": issue} for issue in sorted(set(issues))]
 
         def work(connection: sa.Connection) -> None:
@@ -45,31 +44,30 @@ class ThreadStore:
         await self._database.write(work)
 
     async def pins(self, repo: Repo, issues: Sequence[int]) -> dict[int, str]:
-        """Under which id each of these belongs with others; those that are not pinned are left out."""
+        """The id of the group that each of these issues is pinned to; the others are not in the result."""
         pinned = (pinned_issues.c.repo == repo.full_name) & pinned_issues.c.issue.in_(tuple(issues))
         query = sa.select(pinned_issues.c.issue, pinned_issues.c.together).where(pinned)
         return {row.issue: row.together for row in await self._database.all(query)}
 
     async def pushed(self, repo: Repo, sha: str, *, run_id: str, number: int | None, at_ms: int) -> None:
-        """Note a commit that Mendbot pushed, to that pull request's branch where there is one; told again, the first
-        stands."""
+        """Store a commit that Mendbot pushed, unless it is stored already. `number` is the pull request whose branch it
+        was pushed to, if any."""
         row = {"repo": repo.full_name, "sha": sha, "run_id": run_id, "number": number, "at": at_ms}
-        await self._keep(pushed_commits, row)
+        await self._insert(pushed_commits, row)
 
     async def pushed_by(self, repo: Repo, sha: str) -> str | None:
-        """The run that pushed this commit; None where Mendbot did not."""
+        """The id of the run that pushed this commit; None if Mendbot did not push it."""
         where = (pushed_commits.c.repo == repo.full_name) & (pushed_commits.c.sha == sha)
         query = sa.select(pushed_commits.c.run_id).where(where)
         return await self._database.value(query)
 
     async def pushes_since(self, repo: Repo, number: int | None, since_ms: int) -> int:
-        """How many commits Mendbot has pushed since then to a pull request's branch, with None to any pull request's of
-        the repository; the branches that its runs made are not meant."""
+        """How many commits Mendbot has pushed since then to the branch of a pull request. Without a number, those for
+        all pull requests of the repository count. Commits on branches that Mendbot created do not count."""
         query = sa.select(sa.func.count()).select_from(pushed_commits)
         query = query.where(pushed_commits.c.repo == repo.full_name, pushed_commits.c.at >= since_ms)
         number_is = pushed_commits.c.number.is_not(None) if number is None else pushed_commits.c.number == number
-        query = query.where(number_is)
-        return await self._database.value(query) or 0
+        return await self._database.value(query.where(number_is)) or 0
 
-    async def _keep(self, table: sa.Table, row: Mapping[str, object]) -> None:
+    async def _insert(self, table: sa.Table, row: Mapping[str, object]) -> None:
         await self._database.write(lambda connection: insert_new(connection, table, row))

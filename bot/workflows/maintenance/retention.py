@@ -116,7 +116,7 @@ async def _of_place(context: Context, place: str, now_ms: int) -> dict[str, int]
         "runs": dropped,
         "checks": await runs.drop_checks(place, before, last_before, but=kept),
         "heads": await context.stores.retention.heads(place, before, but=kept),
-        "reports": await runs.told(place),
+        "reports": await runs.drop_check_reports(place),
     }
 
 

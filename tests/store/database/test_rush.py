@@ -72,6 +72,6 @@ async def test_a_rush_that_never_ends_holds_nothing_up_forever(monkeypatch: pyte
     monkeypatch.setattr(databases, "RUSH_S", 600)
     monkeypatch.setattr(databases, "GIVE_WAY_S", 0.2)
     rush, began = Rush(), time.monotonic()
-    rush.goes_on()
-    await asyncio.wait_for(rush.over(), PATIENCE_S)
+    rush.extend()
+    await asyncio.wait_for(rush.wait_for_end(), PATIENCE_S)
     assert time.monotonic() - began >= 0.2

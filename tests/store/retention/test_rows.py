@@ -187,7 +187,7 @@ async def test_a_rush_of_deliveries_goes_first(tmp_path: Path, monkeypatch: pyte
     async def work(database: Database) -> float:
         await put(database, deliveries=[{"id": "d", "status": "done", "received_at": 1, "payload": b"x"}])
         began = time.monotonic()
-        database.rush.goes_on()
+        database.rush.extend()
         assert await Retention(database).deliveries(NOW) == 1
         return time.monotonic() - began
 

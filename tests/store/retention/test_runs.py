@@ -137,7 +137,7 @@ async def test_what_was_told_goes_with_its_run_or_head_and_threads_keep_theirs(t
             pull_heads=[{"repo": REPO, "number": 1, "head_sha": "b"}],
         )
         kept = RunRetention(database)
-        return await kept.told(REPO), await kept.told(REPO), await kept.places()
+        return await kept.drop_check_reports(REPO), await kept.drop_check_reports(REPO), await kept.places()
 
     assert await run(tmp_path, work) == (len(gone), 0, (REPO,))
     assert ids(tmp_path, "SELECT target FROM reports") == sorted(stay)

@@ -108,7 +108,7 @@ def _runs() -> None:
 
 
 def _progress() -> list[sa.Column[Any]]:
-    """What runs of every kind have."""
+    """The columns that both kinds of runs have."""
     return [
         _json("spec"),
         _text("cancel_because", nullable=True),
