@@ -85,16 +85,16 @@ class History:
         names = file_names(resolved.text, paths)
         return await self._database.write(lambda connection: put(connection, resolved, names))
 
-    async def by_file(self, path: str, most: int = 2, *, repo: str | None = None) -> tuple[KnownError, ...]:
+    async def by_file(self, path: str, limit: int = 2, *, repo: str | None = None) -> tuple[KnownError, ...]:
         """The most recently used resolutions that involve a file with exactly that base name (REQ-RA-301)."""
         name = sound(base_name(path))
         if not 0 < len(name) <= _MAX_NAME_LENGTH:
             return ()
         pattern = "%" + re.sub(r"([\\%_])", r"\\\1", name) + "%"
         key = repo_key(repo)
-        values = {"name": name, "pattern": pattern, "limit": most, "foreign": most}
+        values = {"name": name, "pattern": pattern, "limit": limit, "foreign": limit}
         if key is not None:  # rows of other programs have their repository in the text only, so it is checked below
-            values |= {"repo": key, "foreign": max(most, _MAX_FOREIGN)}
+            values |= {"repo": key, "foreign": max(limit, _MAX_FOREIGN)}
         queries = _BY_FILE if key is None else _BY_FILE_HERE
 
         def work(connection: sa.Connection) -> list[KnownError]:
@@ -105,7 +105,7 @@ class History:
                 known for known in visible_errors(connection, rows, repo) if not is_spent(known.shown, known.passed)
             ]
 
-        return tuple((await self._database.read(work))[:most])
+        return tuple((await self._database.read(work))[:limit])
 
     async def by_error(self, error: str, *, repo: str | None = None) -> KnownError | None:
         """The known error with the same normalised text, else the latest one with the same loose key (`exact` is false
@@ -120,7 +120,7 @@ class History:
         return await self._database.read(work) if text else None
 
     async def by_errors(
-        self, fingerprints: Sequence[str], repo: str | None = None, most: int = 10
+        self, fingerprints: Sequence[str], repo: str | None = None, limit: int = 10
     ) -> tuple[KnownError, ...]:
         """The known errors for the errors of a failing check, without duplicates: first those with the same text, then
         those with the same loose key. Both are in the order of the fingerprints.
@@ -135,13 +135,13 @@ class History:
                 exact |= {known.error: known for known in visible_errors(connection, rows, repo)}
             by_id = {exact[text].id: exact[text] for text in texts if text in exact}
             for text in texts:
-                if len(by_id) >= most:
+                if len(by_id) >= limit:
                     break
                 if text and text not in exact and (similar := _by_loose_key(connection, text, repo)):
                     by_id.setdefault(similar.id, similar)
             return list(by_id.values())
 
-        return tuple((await self._database.read(work))[:most])
+        return tuple((await self._database.read(work))[:limit])
 
     async def followed(self, known_errors: Sequence[KnownError], *, passed: bool) -> None:
         """Count the known errors that were shown to an agent before an attempt, and whether the attempt's checks

@@ -123,11 +123,11 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
         )
         return await self._database.value(query)
 
-    async def of_thread(self, repo: Repo, number: int, *, most: int) -> tuple[RunRow, ...]:
+    async def of_thread(self, repo: Repo, number: int, *, limit: int) -> tuple[RunRow, ...]:
         """The newest runs of an issue or a pull request; the oldest of them is first."""
         query = sa.select(runs).join(run_issues, run_issues.c.run_id == runs.c.id)
         query = query.where(run_issues.c.repo == repo.full_name, run_issues.c.issue == number)
-        ordered = query.order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(most)
+        ordered = query.order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(limit)
         return (await self._rows(ordered))[::-1]
 
     async def asked_by(self, run_id: str) -> tuple[str, ...]:
@@ -146,10 +146,10 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
         ordered = query.order_by(runs.c.created_at, runs.c.id)
         return await self._rows(ordered)
 
-    async def ended_in(self, place: str, status: Status, *, most: int) -> tuple[RunRow, ...]:
+    async def ended_in(self, place: str, status: Status, *, limit: int) -> tuple[RunRow, ...]:
         """The newest runs of a place with that final status, newest first."""
         query = sa.select(runs).where(runs.c.repo == place, runs.c.status == status)
-        ordered = query.order_by(runs.c.created_at.desc(), runs.c.id).limit(most)
+        ordered = query.order_by(runs.c.created_at.desc(), runs.c.id).limit(limit)
         return await self._rows(ordered)
 
     async def claim_branch(self, run_id: str, repo: str, names: Sequence[str]) -> str | None:

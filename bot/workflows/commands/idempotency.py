@@ -32,7 +32,7 @@ async def begin_once(context: Context, call: CommandCall, facts: FactsT) -> Fact
 
 async def has_new_run(context: Context, call: CommandCall) -> bool:
     """Whether the thread has a run that it had not when the command was begun: what was asked for is under way."""
-    rows = await context.stores.runs.of_thread(call.repo, call.number, most=1)
+    rows = await context.stores.runs.of_thread(call.repo, call.number, limit=1)
     newest = rows[-1].id if rows else ""
     return (await begin_once(context, call, PreviousRun(run=newest))).run != newest
 

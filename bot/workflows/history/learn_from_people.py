@@ -111,7 +111,7 @@ async def _record_commit(
     if not errors:
         return
     history = context.stores.history
-    found = await history.by_errors(errors, repo=repo.full_name, most=len(errors))
+    found = await history.by_errors(errors, repo=repo.full_name, limit=len(errors))
     own = [one.id for one in found if one.exact and one.resolution.pull_request == pull.number]
     await history.landed(own, commit, repo=repo.full_name)
 
@@ -124,7 +124,7 @@ async def _learn_from_closed_issues(
     if pull.author.casefold() == (await context.github.app_identity()).login.casefold():
         return
     for number in closes(pull.body, repo.full_name):
-        rows = await context.stores.runs.of_thread(repo, number, most=1)
+        rows = await context.stores.runs.of_thread(repo, number, limit=1)
         if not rows or rows[-1].status is not Status.FAILED:
             continue
         left = unfixed(await context.stores.runs.state(rows[-1].id))

@@ -45,7 +45,7 @@ async def guidance(context: Context, row: RunRow, state: RunState) -> tuple[Know
     # errors that occur in most failures would be shown each time without helping
     generic = await context.stores.outcomes.generic(place, state.failing) if state.failing else frozenset()
     failing = [error for error in state.failing if error not in generic]
-    found = list(await history.by_errors(failing, repo=place, most=MAX_KNOWN_ERRORS)) if failing else []
+    found = list(await history.by_errors(failing, repo=place, limit=MAX_KNOWN_ERRORS)) if failing else []
     for path in state.focus[:_FILES_ASKED]:
         found += await history.by_file(path, repo=place)
     unique = {known.id: known for known in reversed(found)}

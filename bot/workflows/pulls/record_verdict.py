@@ -57,7 +57,7 @@ async def _with_history(context: Context, row: PullCheckRow, failures: tuple[Fai
     generic = await outcomes.generic(repo, errors)
     specific = [error for error in errors if error not in generic]
     seen = await outcomes.seen(repo, specific)
-    found = await context.stores.history.by_errors(specific, repo=repo, most=_MAX_ERRORS) if specific else ()
+    found = await context.stores.history.by_errors(specific, repo=repo, limit=_MAX_ERRORS) if specific else ()
     known = {one.error: one for one in found if one.exact}
     return tuple(
         one.model_copy(update={"seen": seen.get(one.error), "known": known.get(one.error)})

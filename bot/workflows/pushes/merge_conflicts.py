@@ -39,7 +39,7 @@ async def note_conflicts(context: Context, row: RunRow, commit: str) -> tuple[Co
 async def _others(context: Context, row: RunRow) -> tuple[RunRow, ...]:
     runs = context.stores.runs
     packaging = [one for one in await runs.open_in(row.spec.place) if one.id != row.id]
-    return (*packaging, *await runs.ended_in(row.spec.place, Status.SUCCESS, most=_MAX_GROUPS))
+    return (*packaging, *await runs.ended_in(row.spec.place, Status.SUCCESS, limit=_MAX_GROUPS))
 
 
 async def _conflict(context: Context, row: RunRow, commit: str, other: RunRow) -> Conflict | None:

@@ -103,7 +103,7 @@ async def test_by_file_gives_the_two_most_recently_used_of_that_whole_base_name(
         await history.followed(await history.by_errors(["error a in src/index.ts"]), passed=True)
         found = await history.by_file("/src/index.ts")
         assert found[0].error == "error a in <PATH>/index.ts" and len(found) == 2
-        assert names(await history.by_file("index.ts", most=5)) == [
+        assert names(await history.by_file("index.ts", limit=5)) == [
             f"error {word} in <PATH>/index.ts" for word in ("a", "c", "b")
         ]
         assert names(await history.by_file("deep/other.ts")) == ["error elsewhere"]

@@ -62,7 +62,7 @@ async def test_an_export_makes_the_same_history_elsewhere_and_taking_it_again_ch
             assert await import_lines(other, [*lines, ""]) == Imported(taken=4)
             assert await exported(other) == lines
         assert await History(other).dead_ends(["boom"]) == {"hash"}
-        found = await History(other).by_file("b.py", most=9)
+        found = await History(other).by_file("b.py", limit=9)
         assert [known.use_count for known in found] == [2, 1, 1]
 
 

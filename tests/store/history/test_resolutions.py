@@ -144,8 +144,8 @@ async def test_many_errors_are_looked_up_at_once_the_exact_ones_first(tmp_path: 
         assert hows(found) == ["how 3", "how 1"]  # the loose answer is the latest, which is there already
         found = await history.by_errors(["boom 9 of 'z'", "boom 1 of 'x'"])
         assert [(known.resolution.how, known.exact) for known in found] == [("how 1", True), ("how 3", False)]
-        assert hows(await history.by_errors(asked, most=1)) == ["how 3"]
-        assert await history.by_errors([]) == await history.by_errors(asked, most=0) == ()
+        assert hows(await history.by_errors(asked, limit=1)) == ["how 3"]
+        assert await history.by_errors([]) == await history.by_errors(asked, limit=0) == ()
         many = [*(f"other {number}" for number in range(MAX_LOOKED_UP - 1)), "boom 2 of 'x'", "boom 1 of 'x'"]
         assert hows(await history.by_errors(many)) == ["how 2"]
 

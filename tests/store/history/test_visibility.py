@@ -90,7 +90,7 @@ async def test_what_is_spent_here_takes_no_place_of_what_is_not(tmp_path: Path) 
         for number, order in enumerate([(ONE, TWO), (TWO, ONE)] * 2):
             await record(history, *order, error=f"in vain {number} in a.py")
             await in_vain(history, ONE, error=f"in vain {number} in a.py")
-        found = await history.by_file("a.py", most=1, repo=ONE)
+        found = await history.by_file("a.py", limit=1, repo=ONE)
         assert [known.error for known in found] == ["of use in a.py"]
         await record(history, None, ONE, TWO, error="boom in b.py")
         await in_vain(history, ONE, error="boom in b.py")

@@ -53,7 +53,7 @@ async def group(context: Context, call: CommandCall) -> CommandResult:
 
 async def _show(context: Context, call: CommandCall, row: RunRow | None) -> CommandResult:
     if row is None:
-        rows = await context.stores.runs.of_thread(call.repo, call.number, most=1)
+        rows = await context.stores.runs.of_thread(call.repo, call.number, limit=1)
         row = rows[-1] if rows else None
     waiting = await _waiting(context, call)
     view = await get_run_view(context, row) if row is not None else None

@@ -12,5 +12,5 @@ _MAX_ERRORS = 10
 async def history(context: Context, call: CommandCall) -> CommandResult:
     """Show the known errors of a file, from this repository alone."""
     path, repo = call.command.args[0], call.repo.full_name
-    known = await context.stores.history.by_file(path, most=_MAX_ERRORS, repo=repo)
+    known = await context.stores.history.by_file(path, limit=_MAX_ERRORS, repo=repo)
     return CommandResult(True, history_answer(path, known, call.language, repo), "history")

@@ -22,7 +22,7 @@ async def resolved(context: Context, call: CommandCall) -> CommandResult:
 async def open_errors(context: Context, call: CommandCall) -> tuple[str, ...]:
     """The errors that the thread's last run and the last checks of its pull request ended with."""
     errors: list[str] = []
-    for row in await context.stores.runs.of_thread(call.repo, call.number, most=1):
+    for row in await context.stores.runs.of_thread(call.repo, call.number, limit=1):
         errors += (await context.stores.runs.state(row.id)).failing
     latest = await context.stores.pulls.latest_of(call.repo, call.number) if call.request.is_pull else None
     if latest is not None:

@@ -15,7 +15,7 @@ from bot.workflows.runs.request import make_candidate
 
 async def retry(context: Context, call: CommandCall) -> CommandResult:
     """Start the last run once more, for all its issues that are still to be fixed."""
-    rows = await context.stores.runs.of_thread(call.repo, call.number, most=1)
+    rows = await context.stores.runs.of_thread(call.repo, call.number, limit=1)
     previous = await begin_once(context, call, PreviousRun(run=rows[-1].id if rows else ""))
     row = await context.stores.runs.get(previous.run)
     if row is None:

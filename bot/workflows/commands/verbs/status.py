@@ -12,7 +12,7 @@ _MAX_RUNS = 3
 
 async def status(context: Context, call: CommandCall) -> CommandResult:
     """Show what runs or waits here, and how the last runs ended."""
-    rows = await context.stores.runs.of_thread(call.repo, call.number, most=_MAX_RUNS)
+    rows = await context.stores.runs.of_thread(call.repo, call.number, limit=_MAX_RUNS)
     text = status_answer(
         [await get_run_view(context, row) for row in rows],
         await latest_checks(context, call),
