@@ -176,7 +176,7 @@ async def store_entry(
 ) -> Manifest:
     """Stores the products at `names` in the tree as the entry, atomically; replaces a damaged entry.
 
-    Links may lead to programs below `places`. `has_space` tells whether the cache may take so many bytes. Raises
+    Links may lead to programs below `places`. `has_space` returns whether the cache may take so many bytes. Raises
     Unmovable if it may not, or if a product cannot serve another tree; OSError, Transient, Refused."""
     size = 0
     for name in names:

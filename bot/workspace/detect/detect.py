@@ -45,7 +45,7 @@ def detect(
     the tree: the nearest directory at or above one with a project file and a command comes before the tree. If they are
     in different projects, the tree's command wins, else the first one's. A tree without a project file has the command
     of the only project below it. A command runs in the tree and changes to its directory by itself (`npm --prefix
-    DIR`), which is `ShellCommand.directory`. With `unasked`, which tells whether a program is installed, ruff may run
+    DIR`), which is `ShellCommand.directory`. With `unasked`, which returns whether a program is installed, ruff may run
     in a Python project that has not chosen a linter. A broken file is named in `NoCommand.looked_for`, never raised."""
     own = policy.of(check)
     timeout_s = own.timeout or CHECK_TIMEOUTS_S[check]

@@ -43,7 +43,7 @@ async def _committed(tree: Path) -> bytes | None:
 def checks_with_a_command(tree: Path, policy: ChecksPolicy, finds: Callable[[str], bool]) -> tuple[CheckName, ...]:
     """The checks that can run here; all of them if none can, so that the result names what was looked for.
 
-    `finds` tells which programs are installed beside the tree's own."""
+    `finds` knows which programs are installed beside the tree's own."""
     top, focus = top_and_focus(tree)
     found = tuple(
         name for name in CHECK_ORDER if not isinstance(detect(top, name, policy, focus, unasked=finds), NoCommand)

@@ -128,7 +128,7 @@ def _python_lint(project: Project) -> Argv | None:
 def ruff_unasked(project: Project, check: CheckName, finds: Callable[[str], bool]) -> Argv | None:
     """ruff, if it is installed, for a Python project that has chosen no linter: errors only, no style.
 
-    It informs about a project, but does not decide about a change. `finds` tells which programs are installed beside
+    It informs about a project, but does not decide about a change. `finds` knows which programs are installed beside
     the tree's own."""
     if check != "lint":
         return None

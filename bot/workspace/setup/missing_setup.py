@@ -20,7 +20,7 @@ from bot.workspace.setup.python_plan import python_remedy
 def needed_setup(tree: Path, command: ShellCommand, provided: Callable[[str], bool]) -> NeededSetup | None:
     """The setup that `command`, detected in `tree` (absolute), needs before it can run; None if it needs none.
 
-    `provided` tells whether a tool is in one of the operator's toolchains, for whose packages the operator is
+    `provided` returns whether a tool is in one of the operator's toolchains, for whose packages the operator is
     responsible. A broken file of the tree declares nothing."""
     if command.needs == "node":
         return node_remedy(Project(tree, command.directory))
