@@ -1,0 +1,1 @@
+"""Mutants of changed lines: small faults that show whether the checks notice these lines."""
