@@ -219,10 +219,18 @@ def _is_removable(expression: Node) -> bool:
     if expression.type == "assignment_expression":
         value = unwrapped(expression.child_by_field_name("right"))
         defines = value is not None and value.type in _FUNCTIONS
-        return not defines and not _is_export(expression.child_by_field_name("left"))
+        return not defines and not _is_first_value(expression.child_by_field_name("left"))
     if expression.type == "unary_expression":
         return text_of(expression.child_by_field_name("operator")) == "delete"
     return expression.type in ("augmented_assignment_expression", "update_expression")
+
+
+def _is_first_value(target: Node | None) -> bool:
+    """Whether it is exported, or a property of the object that a constructor makes."""
+    if target is None or not text_of(target).startswith("this."):
+        return _is_export(target)
+    method = next((above for above in ancestors(target) if above.type == "method_definition"), None)
+    return method is not None and text_of(method.child_by_field_name("name")) == "constructor"
 
 
 def _is_export(node: Node | None) -> bool:

@@ -86,7 +86,7 @@ def test_each_operator_makes_its_fault(text: str, kind: str, expected: set[str])
         "Object.defineProperty(exports, a, b);",
         "A.prototype.b = function () {};",
         "(function () {})();",
-        "class A extends B { constructor() { super(); } }",
+        "class A extends B { constructor() { super(); this.a = b; } }",
     ],
 )
 def test_what_checks_cannot_notice_is_never_changed(text: str) -> None:
