@@ -22,7 +22,21 @@ class Edit(NamedTuple):
 
 _LOGGERS = re.compile(r"_*(?:\w+_)?(?:log|logger|logging|warnings|get_?logger)_*", re.IGNORECASE)
 _LOG_METHODS = frozenset(
-    {"debug", "info", "warning", "warn", "error", "exception", "critical", "fatal", "log", "trace", "verbose"}
+    {
+        "debug",
+        "info",
+        "warning",
+        "warn",
+        "error",
+        "exception",
+        "critical",
+        "fatal",
+        "log",
+        "trace",
+        "verbose",
+        "silly",
+        "notice",
+    }
 )
 _ERROR_NAMES = re.compile(r"\w*(?:Error|Exception|Warning|Failure)")
 _LOOPS = frozenset({"while_statement", "do_statement", "for_statement"})

@@ -84,9 +84,15 @@ def _binary(node: Node) -> Iterator[Edit]:
     if sign in _COMPARISONS:
         yield Edit("comparison", operator, _COMPARISONS[sign])
     elif sign in _LOGICAL:
-        yield Edit("boolean", operator, _LOGICAL[sign])
+        # without parentheses, `??` may not stand beside `&&`
+        if sign != "??" or not any(_is_nullish(other) for other in (node.parent, left, right)):
+            yield Edit("boolean", operator, _LOGICAL[sign])
     elif sign in _ARITHMETIC and not (sign == "+" and (_is_text(left) or _is_text(right))):
         yield Edit("arithmetic", operator, _ARITHMETIC[sign])
+
+
+def _is_nullish(node: Node | None) -> bool:
+    return node is not None and text_of(node.child_by_field_name("operator")) == "??"
 
 
 def _is_text(node: Node | None) -> bool:

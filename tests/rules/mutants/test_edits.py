@@ -30,6 +30,7 @@ def test_a_number_is_increased_where_that_can_be_computed(literal: str, after: s
         ("structlog.get_logger()", "warning", True),
         ("warnings", "warn", True),
         ("request_log", "debug", True),
+        ("log", "silly", True),
         ("log", "append", False),
         ("math", "log", False),
         ("catalog", "info", False),

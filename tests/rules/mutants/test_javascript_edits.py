@@ -16,6 +16,8 @@ from tests.rules.mutants.faults import all_mutants, results
         ("a >= b", "comparison", {"a > b"}),
         ("a && b", "boolean", {"a || b"}),
         ("a ?? b", "boolean", {"a && b"}),
+        ("a ?? b ?? c", "boolean", set()),
+        ("(a ?? b) ?? c", "boolean", {"(a && b) ?? c", "(a ?? b) && c"}),
         ("a ||= b", "boolean", {"a &&= b"}),
         ("x = !a", "boolean", {"x = a"}),
         ("f(true)", "boolean", {"f(false)"}),
