@@ -26,6 +26,8 @@ RETRY_AFTER_S = 600.0
 
 _MAX_REASON = 200
 _PIP = ("-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "-q")
+_NO_USABLE_PIP = ("No module named pip", "no such option: --python")
+"""How an error ends where the base Python has no pip, or one older than 22.3, which knows no other environment."""
 _CAUSE = re.compile(r"(?i)(?:npm )?err(?:or|!)(?::| )(?! ?(?:code|syscall|errno|path|A complete log)\b)\s*\S")
 
 
@@ -60,7 +62,7 @@ async def fetch_wheels(env: Path, *packages: str) -> None:
     try:
         await fetch(base, *_PIP, "--python", python, *install)
     except UserError as error:
-        if not str(error).endswith("No module named pip"):
+        if not str(error).endswith(_NO_USABLE_PIP):
             raise
         await fetch(python, "-I", "-m", "ensurepip", "--default-pip")
         await fetch(python, *_PIP, *install)

@@ -243,12 +243,21 @@ async def test_what_a_killed_process_left_is_made_anew(
     assert not half.parent.parent.exists()
 
 
-async def test_a_python_without_pip_gets_the_one_that_it_brings_for_as_long_as_it_is_needed(
-    tmp_path: Path, small_lock: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ('*"-m pip"*', "$0: No module named pip"),
+        # pip before 22.3, as the Python of Ubuntu 22.04 has it
+        ('*"-m pip"*" --python "*', "\\nUsage:   \\n  pip <command> [options]\\n\\nno such option: --python\\n"),
+    ],
+    ids=["without pip", "with an old pip"],
+)
+async def test_a_python_without_a_usable_pip_gets_the_one_that_it_brings_for_as_long_as_it_is_needed(
+    tmp_path: Path, small_lock: Path, monkeypatch: pytest.MonkeyPatch, pattern: str, message: str
 ) -> None:
     real, python, place = base_python(), tmp_path / "python", tmp_path / "tools" / "pins"
     python.write_text(f"""#!/bin/sh
-case "$*" in *"-m pip"*) echo "$0: No module named pip" >&2; exit 1 ;; esac
+case "$*" in {pattern}) printf "{message}" >&2; exit 2 ;; esac
 exec {real} "$@"
 """)
     python.chmod(0o755)
