@@ -11,11 +11,14 @@ from bot.github.answers import Invalid, NotFound, parse_model
 from bot.github.api import Api, names_of
 from bot.github.threads import checked_body
 from bot.http import Unclear
+from bot.logs import get_logger
 from bot.model import PullRequestRef, Repo
 from bot.model.github_json import AccountJson, GitHubModel, RestPullRequestJson
 from bot.model.pulls import PullRequest
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
+
+log = get_logger()
 
 MAX_TITLE_CHARACTERS = 256
 MAX_FILES = 3000
@@ -95,8 +98,8 @@ class Pulls:
         numbers: set[int] = set()
         pull_count = 0
         async for item in self.api.pages(path, names):
-            pull = parse_model(RestPullRequestJson, item)
-            if pull.state == "open" and pull.head.sha == sha:
+            pull = _parse_listed(item)
+            if pull is not None and pull.state == "open" and pull.head.sha == sha:
                 numbers.add(pull.number)
             pull_count += 1
             if pull_count == MAX_LISTED:
@@ -147,10 +150,21 @@ class Pulls:
             pull
             async for item in self.api.pages(_PULLS + "{?head,state,per_page}", names)
             # GitHub ignores a `head` that it cannot parse, and lists all pull requests
-            if (pull := parse_model(RestPullRequestJson, item)).head.ref == head and pull.base.ref == base
+            if (pull := _parse_listed(item)) is not None and pull.head.ref == head and pull.base.ref == base
         ]
         match = max(pulls, key=lambda pull: (pull.state == "open", pull.number), default=None)
         return _ref(match) if match is not None else None
+
+
+def _parse_listed(item: object) -> RestPullRequestJson | None:
+    """An item of a list; None, with a log line, for one of another shape, which is no reason to fail the look-up of
+    another."""
+    try:
+        return parse_model(RestPullRequestJson, item)
+    except Unclear as error:
+        number = item.get("number") if isinstance(item, dict) else None
+        log.warning("odd_pull_request", number=number, because=str(error)[:200])
+        return None
 
 
 def _ref(pull: RestPullRequestJson) -> PullRequestRef:

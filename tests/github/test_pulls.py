@@ -7,6 +7,7 @@ import pytest
 
 from bot.errors import Transient, UserError
 from bot.github.pulls import NoDrafts
+from bot.logs import captured_logs
 from bot.model import PullRequestRef
 
 
@@ -130,3 +131,14 @@ async def test_a_forks_pull_request_is_looked_for_among_the_1000_changed_last(wo
     world.seen.clear()
     assert await client.pulls_of("c" * 40) == ()
     assert len(world.lines("GET /repos/octo/shop/pulls")) == 10
+
+
+@pytest.mark.parametrize("odd", [{"number": 7, "head": None}, None, "text", pull(7) | {"state": "half open"}])
+async def test_an_odd_item_of_a_list_hides_no_other(world: Any, odd: object) -> None:
+    world.pulls = [odd, pull(4)]
+    with captured_logs() as logged:
+        assert (await ensure(world)).number == 4
+        assert await world.github().repository(world.repo).pulls_of("c" * 40) == (4,)
+    assert not posts(world)
+    number = odd["number"] if isinstance(odd, dict) else None
+    assert [(line["event"], line["number"]) for line in logged] == [("odd_pull_request", number)] * 2
