@@ -16,15 +16,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from benchmarks.issue_texts import Corpus, corpus
 from benchmarks.result import Result, Row
 from benchmarks.servers import REFERENCES, ROOT
 from bot.rules.grouping import group_issues, similarity
+from bot.rules.grouping.stop_words import STOP_WORDS
 
 PACKAGE = "scikit-learn==1.9.1"
 _CACHE = ROOT / ".cache" / "bench" / "scikit-learn"
 _TOP = 10
+_AS_OURS = {"sublinear_tf": True, "stop_words": sorted(STOP_WORDS)}
+"""The options with which scikit-learn weighs words as `similarity.weigh` does."""
 _Nearest = Sequence[Sequence[tuple[int, float]]]
 
 
@@ -98,10 +102,10 @@ def _pairs(asked: Corpus) -> list[Row]:
 
 def _compared(issues: Corpus, ranked: Corpus, size: Size) -> tuple[list[Row], list[Row]]:
     """Rows with a goal, rows without."""
-    theirs = _reference(_texts(ranked), _TOP)
+    theirs = _reference(_texts(ranked), _TOP, _AS_OURS)
     ours_recall = _recall(_ranking(similarity.weigh(_texts(ranked))[0]), ranked)
     their_recall = _recall(theirs.nearest, ranked)
-    whole = _reference(_texts(issues), 1)
+    whole = _reference(_texts(issues), 1, _AS_OURS)
     same, clear = _same_best(issues, whole.nearest)
     goals = [
         Row(
@@ -127,7 +131,7 @@ def _compared(issues: Corpus, ranked: Corpus, size: Size) -> tuple[list[Row], li
 
 
 def _texts(asked: Corpus) -> list[str]:
-    return [f"{issue.title}\n{issue.body}" for issue in asked.issues]
+    return [similarity.text_of(issue) for issue in asked.issues]
 
 
 def _ranking(vectors: Sequence[Mapping[int, float]]) -> _Nearest:
@@ -169,11 +173,11 @@ def _same_best(asked: Corpus, nearest: _Nearest) -> tuple[int, int]:
     return sum(here in ours and ours[here][1] >= cosine - 1e-6 for here, cosine in clear), len(clear)
 
 
-def _reference(texts: Sequence[str], top: int) -> _Reference:
+def _reference(texts: Sequence[str], top: int, options: Mapping[str, Any]) -> _Reference:
     install()
     with tempfile.TemporaryDirectory(prefix="mendbot-bench-") as where:
         asked = Path(where) / "texts.json"
-        asked.write_text(json.dumps({"texts": texts, "top": top}), encoding="utf-8")
+        asked.write_text(json.dumps({"texts": texts, "top": top, "options": options}), encoding="utf-8")
         env = {**os.environ, "PYTHONPATH": str(_CACHE), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         argv = (sys.executable, str(REFERENCES / "tfidf.py"), str(asked))
         said = json.loads(subprocess.run(argv, env=env, check=True, capture_output=True).stdout)

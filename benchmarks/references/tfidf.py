@@ -1,5 +1,6 @@
-"""scikit-learn's TfidfVectorizer with its defaults: for every text the texts most like it, by cosine.
-Reads {"texts": […], "top": n} from a file; prints each text's nearest as [index, cosine], and the CPU seconds."""
+"""scikit-learn's TfidfVectorizer: for every text the texts most like it, by cosine.
+Reads {"texts": […], "top": n, "options": {…}} (options of the vectorizer) from a file; prints each text's
+nearest as [index, cosine], and the CPU seconds."""
 
 import json
 import sys
@@ -11,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 with open(sys.argv[1], encoding="utf-8") as file:
     asked = json.load(file)
 began = time.process_time()
-vectors = TfidfVectorizer().fit_transform(asked["texts"])
+vectors = TfidfVectorizer(**asked["options"]).fit_transform(asked["texts"])
 search = NearestNeighbors(metric="cosine", algorithm="brute", n_jobs=1).fit(vectors)
 distances, indices = search.kneighbors(n_neighbors=asked["top"])
 seconds = time.process_time() - began

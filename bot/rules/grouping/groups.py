@@ -14,6 +14,7 @@ from bot.model import GroupBy, Issue
 from bot.model.issues import ExplainedGroup
 from bot.model.reasons import Reason, Value
 from bot.rules.grouping import references, similarity
+from bot.rules.grouping.template_files import NO_TEMPLATES, Templates, without_templates, without_unanswered
 from bot.rules.reasons import make_reason
 
 UNKNOWN = "unknown"
@@ -33,18 +34,19 @@ def list_groups(
     *,
     ignore_labels: Collection[str] = (),
     taken_branches: Collection[str] = (),
+    templates: Templates = NO_TEMPLATES,
 ) -> tuple[ExplainedGroup, ...]:
     """Groups of at most `max_group_size`, the largest first, ties by the lowest number (REQ-WF-001..007).
 
     `issues` are models or GitHub's REST objects; pull requests among them are left out, repeated numbers count once.
     `ignore_labels`, each also with `-processing`, `-done`, `-failed` and `-skip`, are never a key, nor is `auto-fix`
-    with these. No branch is one of `taken_branches` or used twice. Raises UserError with a reason that names the
-    field."""
+    with these. No branch is one of `taken_branches` or used twice. Text of `templates` counts for nothing, and no file
+    in it. Raises UserError with a reason that names the field."""
     read = _checked(issues, group_by, max_group_size)
     if group_by == "similarity":
-        named = _by_similarity(read, max_group_size)
+        named = _by_similarity(read, max_group_size, templates)
     else:
-        named = _parts(_by_key(read, _keys(group_by, ignore_labels)), group_by, max_group_size)
+        named = _parts(_by_key(read, _keys(group_by, ignore_labels, templates)), group_by, max_group_size)
     return _with_branches(named, frozenset(taken_branches))
 
 
@@ -55,6 +57,7 @@ def choose_groups(
     *,
     ignore_labels: Collection[str] = (),
     taken_branches: Collection[str] = (),
+    templates: Templates = NO_TEMPLATES,
 ) -> tuple[ExplainedGroup, ...]:
     """As `list_groups`, but each issue is in exactly one group: of several candidates the larger, then the lower key.
 
@@ -64,12 +67,12 @@ def choose_groups(
     alone = 1 if group_by is None else 0
     named: list[ExplainedGroup] = []
     for kind in kinds:
-        buckets = _one_each(_by_key(read, _keys(kind, ignore_labels)))
+        buckets = _one_each(_by_key(read, _keys(kind, ignore_labels, templates)))
         known = {key: found for key, found in buckets.items() if key != UNKNOWN and len(found) > alone}
         named += _parts(known, kind, max_group_size)
         placed = {issue.number for found in known.values() for issue, _ in found}
         read = [issue for issue in read if issue.number not in placed]
-    named += _by_similarity(read, max_group_size)
+    named += _by_similarity(read, max_group_size, templates)
     return _with_branches(named, frozenset(taken_branches))
 
 
@@ -129,7 +132,7 @@ def _issue(item: object, where: str) -> Issue | None:
 # ---- by a key
 
 
-def _keys(group_by: str, ignore_labels: Collection[str]) -> _Keys:
+def _keys(group_by: str, ignore_labels: Collection[str], templates: Templates) -> _Keys:
     """The function that finds an issue's keys: at least one, each with its place."""
     ignored = {label.casefold() + status for label in (_DEFAULT_TRIGGER, *ignore_labels) for status in _STATUSES}
 
@@ -138,10 +141,15 @@ def _keys(group_by: str, ignore_labels: Collection[str]) -> _Keys:
         return [(label, None) for label in own] or [(UNKNOWN, references.Place("no_label"))]
 
     def component(issue: Issue) -> Sequence[tuple[str, references.Place | None]]:
-        return [references.component(issue) or (UNKNOWN, references.Place("nothing"))]
+        answered = issue.model_copy(update={"body": without_unanswered(issue.body, templates)})
+        found = references.stated_component(answered) or references.directory_component(own(issue))
+        return [found or (UNKNOWN, references.Place("nothing"))]
+
+    def own(issue: Issue) -> Issue:
+        return issue.model_copy(update={"body": without_templates(issue.body, templates)})
 
     def file(issue: Issue) -> Sequence[tuple[str, references.Place | None]]:
-        path = references.first_file(issue)
+        path = references.first_file(own(issue))
         return [(path, None)] if path else [(UNKNOWN, references.Place("nothing"))]
 
     table: Mapping[str, _Keys] = {"label": labels, "component": component, "file": file}
@@ -208,11 +216,11 @@ def _place_reason(number: int, place: references.Place) -> Reason:
 # ---- by similarity
 
 
-def _by_similarity(issues: Sequence[Issue], size: int) -> list[ExplainedGroup]:
+def _by_similarity(issues: Sequence[Issue], size: int, templates: Templates) -> list[ExplainedGroup]:
     """Groups made along the links, the most similar issues first, none larger than `size`."""
     members = {issue.number: [issue.number] for issue in issues}
     reasons: dict[int, list[Reason]] = {issue.number: [] for issue in issues}
-    for link in similarity.links(issues):
+    for link in similarity.links(issues, templates):
         low, high = members[link.low], members[link.high]
         if low is high or len(low) + len(high) > size:
             continue

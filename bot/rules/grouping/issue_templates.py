@@ -3,16 +3,18 @@ issues from one template share all of that, and are not related for it."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bot.model import Issue
+from bot.rules.grouping.template_files import NO_TEMPLATES, Templates, without_templates
 
 MIN_ISSUES = 3
-"""The minimum number of issues for a line that most of them share to count as the template's."""
+MAX_SHARE = 0.1
+"""A line that this share of the issues have in common, and at least MIN_ISSUES, counts as their template's."""
 
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _PROMPTS = "|".join(
     (
         r"a (?:clear and )?concise description of\b|if applicable, add\b|add any other context\b",
@@ -42,24 +44,18 @@ _EVIDENCE = re.compile(r":\d|\", line \d|(?:Error|Exception|error|panic)\b")
 """The mark of a place or an error: related issues may share such a line."""
 
 
-def own_bodies(issues: Sequence[Issue]) -> Mapping[int, str]:
-    """The body of each issue, by its number, without the text of its template."""
-    bodies = {issue.number: _without_prompts(issue.body or "") for issue in issues}
+def own_bodies(issues: Sequence[Issue], templates: Templates = NO_TEMPLATES) -> Mapping[int, str]:
+    """The body of each issue, by its number, without the text of its template: a known one, or one that shows in
+    common prompts and in lines that many of `issues` share."""
+    bodies = {issue.number: _BOILERPLATE.sub("", without_templates(issue.body or "", templates)) for issue in issues}
     if len(bodies) < MIN_ISSUES:
         return bodies
     lines = {number: [line.strip() for line in body.split("\n")] for number, body in bodies.items()}
     holders: Counter[str] = Counter()
     for own in lines.values():
         holders.update(set(own))
-    most = max(MIN_ISSUES, len(bodies) // 2 + 1)
-    common = {line for line, count in holders.items() if line and count >= most and not _EVIDENCE.search(line)}
+    min_holders = max(MIN_ISSUES, math.ceil(len(bodies) * MAX_SHARE))
+    common = {line for line, count in holders.items() if line and count >= min_holders and not _EVIDENCE.search(line)}
     if not common:
         return bodies
     return {number: "\n".join(line for line in own if line not in common) for number, own in lines.items()}
-
-
-def _without_prompts(body: str) -> str:
-    body = body.replace("\r\n", "\n")
-    if "<!--" in body:
-        body = _COMMENT.sub(" ", body)
-    return _BOILERPLATE.sub("", body)

@@ -96,9 +96,8 @@ class Place:
     what: str = ""
 
 
-def component(issue: Issue) -> tuple[str, Place] | None:
-    """The issue's component in lower case with its place (REQ-WF-001): a label, a line or section of the body, or
-    the directory of the first file named. A file without a directory has no component."""
+def stated_component(issue: Issue) -> tuple[str, Place] | None:
+    """The component that a label, or else a line or section of the body, names, in lower case with its place."""
     for label in issue.labels:
         matched = _COMPONENT_LABEL.fullmatch(label)
         if matched:
@@ -108,6 +107,11 @@ def component(issue: Issue) -> tuple[str, Place] | None:
         name = stated.group(1).strip(" \t\r`*_\"'.").casefold() if stated else ""
         if name not in _NO_ANSWER:
             return name, place
+    return None
+
+
+def directory_component(issue: Issue) -> tuple[str, Place] | None:
+    """The directory of the first file named, in lower case. A file without a directory has no component."""
     path = first_file(issue)
     if path is None or "/" not in path:
         return None

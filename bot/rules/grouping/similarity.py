@@ -1,6 +1,6 @@
 """Finds issues that belong together by their text alone: explicit references first, then the same error, then the
-same place in the code, then words (REQ-WF-007). Words are weighed as scikit-learn does; only mutual best matches are
-linked."""
+same place in the code, then words (REQ-WF-007). Words are weighed as scikit-learn does, those of the title more; only
+mutual best matches are linked."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from bot.model.reasons import Reason
 from bot.rules.failures.normalize import normalize_error
 from bot.rules.grouping import references
 from bot.rules.grouping.issue_templates import own_bodies
+from bot.rules.grouping.stop_words import STOP_WORDS
+from bot.rules.grouping.template_files import NO_TEMPLATES, Templates, own_title
 from bot.rules.reasons import make_reason
 
-THRESHOLD = 0.5
+THRESHOLD = 0.4
 """The minimum cosine of two similar texts; most pairs have less (performance.md, text grouping)."""
 
 _REFERENCE, _ERROR, _PLACE, _FILE, _WORDS = range(5)
@@ -30,6 +32,7 @@ _TOUCHES = 60
 _CANDIDATES = 4
 _MAX_HOLDERS = 400
 _READ_CHARACTERS = 2000
+_TITLE_WEIGHT = 3
 _COMMON_FILE = 20
 
 
@@ -45,12 +48,10 @@ class Link:
     reason: Reason
 
 
-def links(issues: Sequence[Issue]) -> tuple[Link, ...]:
+def links(issues: Sequence[Issue], templates: Templates = NO_TEMPLATES) -> tuple[Link, ...]:
     """All links between two of `issues`, the most certain first; the order of `issues` makes no difference. Text of
-    their template does not count."""
-    bodies = own_bodies(issues)
-    own = (Issue.model_construct(number=one.number, title=one.title, body=bodies[one.number]) for one in issues)
-    ordered = sorted(own, key=lambda issue: issue.number)
+    `templates`, and of a template that many of the issues share, does not count."""
+    ordered = sorted(own_issues(issues, templates), key=lambda issue: issue.number)
     read = {issue.number: references.parse_references(issue) for issue in ordered}
     found = [
         *_references(read),
@@ -60,6 +61,20 @@ def links(issues: Sequence[Issue]) -> tuple[Link, ...]:
         *_words(ordered),
     ]
     return tuple(sorted(found, key=lambda link: (link.rank, -link.strength, link.low, link.high)))
+
+
+def own_issues(issues: Sequence[Issue], templates: Templates = NO_TEMPLATES) -> tuple[Issue, ...]:
+    """The issues with the text alone that their authors wrote."""
+    bodies = own_bodies(issues, templates)
+    return tuple(
+        Issue.model_construct(number=one.number, title=own_title(one.title, templates), body=bodies[one.number])
+        for one in issues
+    )
+
+
+def text_of(issue: Issue) -> str:
+    """The text whose words are weighed: the title several times, and the first part of the body."""
+    return f"{issue.title}\n" * _TITLE_WEIGHT + issue.body[:_READ_CHARACTERS]
 
 
 def _fingerprints(found: references.Mentions) -> tuple[str, ...]:
@@ -101,24 +116,31 @@ def _shared_reason(kind: str, low: int, high: int, **values: str) -> Reason:
 
 
 def weigh(texts: Sequence[str]) -> tuple[list[dict[int, float]], list[str]]:
-    """TF-IDF with scikit-learn's defaults (`TfidfVectorizer`: smooth idf, raw counts, unit length), and the words of
-    the vectors' keys, rarest first. Words of a single text count in its length only, as nothing shares them."""
+    """TF-IDF as scikit-learn's `TfidfVectorizer(sublinear_tf=True, stop_words=STOP_WORDS)` (smooth idf, unit length),
+    and the words of the vectors' keys, rarest first. Words of a single text count in its length only, as nothing
+    shares them."""
     counts = [Counter(_WORD.findall(text.lower())) for text in texts]
     frequency = Counter(chain.from_iterable(counts))
+    for word in STOP_WORDS & frequency.keys():
+        del frequency[word]
     words = sorted(frequency, key=lambda word: (frequency[word], word))
     first_shared = sum(number == 1 for number in frequency.values())
     rank = {word: index for index, word in enumerate(words)}
     idf = [math.log((1 + len(texts)) / (1 + frequency[word])) + 1 for word in words]
     vectors = []
     for count in counts:
-        weights = [(index, number * idf[index]) for word, number in count.items() for index in (rank[word],)]
+        weights = [
+            (index, idf[index] if number == 1 else (1 + math.log(number)) * idf[index])
+            for word, number in count.items()
+            if (index := rank.get(word)) is not None
+        ]
         length = math.sqrt(sum([weight * weight for _, weight in weights]))
         vectors.append({index: weight / length for index, weight in weights if index >= first_shared})
     return vectors, words
 
 
 def _words(issues: Sequence[Issue]) -> list[Link]:
-    vectors, words = weigh([f"{issue.title}\n{issue.body}"[:_READ_CHARACTERS] for issue in issues])
+    vectors, words = weigh([text_of(issue) for issue in issues])
     best = _best_matches(vectors)
     found = []
     for here, (there, cosine) in best.items():

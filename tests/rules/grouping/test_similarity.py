@@ -86,15 +86,34 @@ def test_words_that_like_a_third_issue_better_join_nothing() -> None:
 
 
 def test_words_weigh_as_in_scikit_learn() -> None:
-    """Worked out by hand after `TfidfVectorizer`: idf = ln((1+n)/(1+df)) + 1, then unit length."""
-    (one, other), words = similarity.weigh(["Red red blue", "blue green a"])
+    """Worked out by hand after `TfidfVectorizer`: (1 + ln tf) * (ln((1+n)/(1+df)) + 1), then unit length."""
+    (one, other), words = similarity.weigh(["Red red the blue", "blue green a the 하지만"])
     single = math.log(3 / 2) + 1
     assert {words[index]: weight for index, weight in one.items()} == pytest.approx(
-        {"blue": 1 / math.hypot(1, 2 * single)}
+        {"blue": 1 / math.hypot(1, (1 + math.log(2)) * single)}
     )
     assert {words[index]: weight for index, weight in other.items()} == pytest.approx(
         {"blue": 1 / math.hypot(1, single)}
     )
+
+
+def test_words_of_the_title_weigh_more_than_those_of_the_body() -> None:
+    """REQ-WF-007."""
+    ours = issue(1, "Invoice rounding", "the sidebar overlaps the footer")
+    others = [
+        issue(2, "Invoice rounding", "seen yesterday"),
+        issue(3, "Seen yesterday", "the sidebar overlaps a footer"),
+    ]
+    vectors, _ = similarity.weigh([similarity.text_of(one) for one in (ours, *others)])
+    assert similarity._cosine(vectors[0], vectors[1]) > similarity._cosine(vectors[0], vectors[2]) > 0
+
+
+def test_words_that_every_text_has_join_nothing() -> None:
+    """REQ-WF-007."""
+    english = ("It does not do this when we are using it", "This is not what you would do with it")
+    korean = ("안녕하세요 하지만 그런데 있습니다 감사합니다", "안녕하세요 그런데 하지만 감사합니다 있습니다")
+    for one, other in (english, korean):
+        assert similarity.links([issue(1, f"one {one}"), issue(2, f"two {other}")]) == ()
 
 
 def test_many_issues_that_name_one_file_are_not_swallowed_by_one_group() -> None:
@@ -112,7 +131,8 @@ def test_no_text_takes_longer_than_reading_it(text: str) -> None:
     hostile = issue(1, body=(text * 65_536)[:65_536])
     begun = time.process_time()
     references.parse_references(hostile)
-    references.component(hostile)
+    references.stated_component(hostile)
+    references.directory_component(hostile)
     assert time.process_time() - begun < CPU_S
 
 
