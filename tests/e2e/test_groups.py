@@ -46,6 +46,41 @@ def test_each_comment_names_the_others_the_reasons_the_branch_and_how_to_change_
     assert [pull.closes for pull in world.pulls(REPO)] == [tuple(numbers)]
 
 
+FORM = """\
+name: Fault
+title: "[Fault]: "
+body:
+  - type: dropdown
+    attributes:
+      label: Which till?
+      options: [front counter, kiosk]
+  - type: textarea
+    attributes:
+      label: How should it behave?
+      value: As in docs/tills/behaviour.md, the receipt roll was changed and the till restarted.
+"""
+
+
+def test_four_issues_from_one_form_about_four_things_get_four_pull_requests(github: StandIn, serve: Serve) -> None:
+    """REQ-WF-007: the form alone would give them a file in common, and most of their words."""
+    world = github.world
+    world.push_commit(REPO, "main", {".github/ISSUE_TEMPLATE/fault.yml": FORM}, "ada")
+    serve(MENDBOT_AGENT_COMMAND=agent(RIGHT), MENDBOT_QUIET_SECONDS="1")
+    faults = {
+        "Coupons count twice": "A voucher of ten percent takes twenty percent off.",
+        "Drawer stays locked": "After midnight the cash compartment never opens.",
+        "Scale shows pounds": "Fruit is weighed in the wrong unit since Monday.",
+        "Language resets": "Every logout brings back Finnish menus.",
+    }
+    filled = "### Which till?\n\nkiosk\n\n### How should it behave?\n\n" + FORM.partition("value: ")[2]
+    numbers = [world.create_issue(REPO, f"[Fault]: {title}", filled + own, "ada") for title, own in faults.items()]
+    for number in numbers:
+        world.add_label(REPO, number, "auto-fix", "ada")
+    for number in numbers:
+        wait_for_label(github, number, "auto-fix-done")
+    assert sorted(pull.closes for pull in world.pulls(REPO)) == [(number,) for number in numbers]
+
+
 def by_title(*titles: str) -> str:
     """An agent that answers each issue with an answer of its own, right by the lenient check."""
     script = (

@@ -15,6 +15,7 @@ from bot.logs import get_logger
 from bot.model import Issue, Repo
 from bot.model.issues import ExplainedGroup
 from bot.rules.grouping.groups import choose_groups, pinned_group
+from bot.rules.grouping.template_files import NO_TEMPLATES, Templates
 from bot.rules.runs.spec import RunSpec
 from bot.rules.triage.decide import unfit
 from bot.rules.triage.decisions import carries
@@ -24,6 +25,7 @@ from bot.workflows.context import Context, Loop
 from bot.workflows.job_runner import persistently
 from bot.workflows.kernel import enqueue_run
 from bot.workflows.repo_config import get_policy
+from bot.workflows.runs.issue_templates import get_templates
 from bot.workflows.runs.loop import FIX_RUN
 
 IDLE_MS = 30_000
@@ -99,7 +101,10 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
     for issue in issues:  # a paused issue gets a run of its own, so that no other issue waits for `/mendbot resume`
         if await context.stores.threads.paused(repo, issue.number) is not None:
             pins.setdefault(issue.number, f"paused-{issue.number}")
-    for group in _groups(issues, policy, pins):
+    free = [issue for issue in issues if issue.number not in pins]
+    with_templates = len(free) > 1 and policy.group_by != "label"
+    templates = await get_templates(context, repo, base_branch) if with_templates else NO_TEMPLATES
+    for group in _groups(issues, policy, pins, templates):
         members = tuple(issue for issue in issues if issue.number in group.issues)
         spec = RunSpec(
             repo=repo,
@@ -120,7 +125,9 @@ async def gather(context: Context, repo: Repo, numbers: tuple[int, ...]) -> None
     context.wake[Loop.RUN_REPORTS].set()
 
 
-def _groups(issues: Sequence[Issue], policy: Policy, pins: Mapping[int, str]) -> tuple[ExplainedGroup, ...]:
+def _groups(
+    issues: Sequence[Issue], policy: Policy, pins: Mapping[int, str], templates: Templates
+) -> tuple[ExplainedGroup, ...]:
     """The groups that people chose (`/mendbot group`), then those of the other issues."""
     labels = (policy.trigger_label, policy.skip_label)
     free = [issue for issue in issues if issue.number not in pins]
@@ -128,7 +135,8 @@ def _groups(issues: Sequence[Issue], policy: Policy, pins: Mapping[int, str]) ->
         pinned_group(together, [issue for issue in issues if pins.get(issue.number) == together])
         for together in dict.fromkeys(pins[issue.number] for issue in issues if issue.number in pins)
     ]
-    return (*chosen, *choose_groups(free, policy.group_by, policy.max_group_size, ignore_labels=labels))
+    groups = choose_groups(free, policy.group_by, policy.max_group_size, ignore_labels=labels, templates=templates)
+    return (*chosen, *groups)
 
 
 async def _wanted(context: Context, repo: Repo, number: int, policy: Policy) -> Issue | None:
