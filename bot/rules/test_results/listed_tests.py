@@ -19,16 +19,26 @@ def read_listener(text: str) -> SuiteResult:
 
 
 def _lines(text: str) -> Iterator[tuple[str, CaseOutcome]]:
-    for line in text.splitlines():
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError):
-            continue  # a line that was cut when its process ended
+    for found in _values(text):
         match found:
             case [str(name), str(outcome)] if outcome in _OUTCOMES:
                 yield name, cast(CaseOutcome, outcome)
             case _:
                 continue
+
+
+def _values(text: str) -> Iterator[object]:
+    for line in text.splitlines():
+        try:
+            yield json.loads(line)
+        except (ValueError, RecursionError):
+            continue  # a line that was cut when its process ended
+
+
+def read_selected(text: str) -> int | None:
+    """The number of tests that the pytest listener selected, the largest of several processes; None if it did not."""
+    found = [line["selected"] for line in _values(text) if isinstance(line, dict) and "selected" in line]
+    return max((number for number in found if isinstance(number, int)), default=None)
 
 
 def junit_tests(cases: Iterable[JunitCase]) -> SuiteResult:
