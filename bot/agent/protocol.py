@@ -51,23 +51,44 @@ class Agent(Protocol):
 
 def build_prompt(task: AgentTask) -> str:
     """The prompt for an agent as plain text: the task, the failures, known resolutions, and how to answer."""
+    if task.only_test:
+        return _test_prompt(task)
     parts = [
         "You are fixing a repository; the working directory is its root. "
         f"This is attempt {task.attempt} of {task.max_attempts}.\n",
         _section("Task", _cut(task.task, MAX_TASK_CHARS)),
         _section("Files it is about", _list(task.focus)),
+        _section("Tests that were written first and show the fault; make them pass", _list(task.failing_tests)),
         _section("What failed before any change", _failures([task.baseline] if task.baseline else [])),
         _section("What failed after the attempts so far", _failures(task.previous)),
         _section("Patches that were tried and did not help; don't repeat them", _patches(task.failed_patches)),
         _section("What is known about such failures", _list(task.guidance)),
-        _section("How to answer", _ANSWER),
+        _section("How to answer", f"{_ANSWER}\n{_WAYS}"),
     ]
     return "\n".join(part for part in parts if part)
 
 
+def _test_prompt(task: AgentTask) -> str:
+    """The prompt for a test that fails because of the fault, before the fix."""
+    parts = [
+        "You are about to fix a repository; the working directory is its root. First, a failing test is wanted. "
+        f"This is attempt {task.attempt} of {task.max_attempts}.\n",
+        _section("Task", _cut(task.task, MAX_TASK_CHARS)),
+        _section("Files it is about", _list(task.focus)),
+        _section("What is known so far", _list(task.guidance)),
+        _section("How to answer", f"{_ONLY_TEST}\n{_WAYS}"),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+_ONLY_TEST = """\
+All checks pass now, so nothing shows the fault. Write a test that fails because of it, and passes once it is fixed.
+It must import and call what exists already. Change test files only: changes of other files are dropped, and you will
+be asked for the fix next. If no test can show the fault, change nothing."""
 _ANSWER = """\
 Do the smallest change that solves the task, and add or adjust tests where that makes sense. Don't skip, weaken or
-delete tests; don't touch .git, .github/workflows, lock files or links.
+delete tests; don't touch .git, .github/workflows, lock files or links."""
+_WAYS = """\
 Answer in one of two ways:
 1. Edit the files in place, and print no JSON.
 2. Edit nothing, and print exactly one JSON object:

@@ -8,7 +8,6 @@ from pathlib import Path
 from bot.model import RunEvent, SessionSummary, Status
 from bot.rules.patches.change_size import changed_files
 from bot.rules.runs.fold import run_state
-from bot.rules.runs.proof import proof_of
 from bot.store.runs.runs import RunRow
 from bot.workspace.checks.logs import directory, read_log
 
@@ -25,7 +24,7 @@ def get_summary(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionS
         status=status,
         attempt=state.counted,
         most=row.spec.attempt_limit,
-        proof=proof_of(row.spec, state) if status is Status.SUCCESS else None,
+        proof=state.proof,
         changed=changed_files(content.decode("utf-8", "replace")) if content and status is Status.SUCCESS else (),
         before=state.baseline,
         after=state.validations[-1] if state.validations else None,

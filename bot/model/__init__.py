@@ -23,6 +23,7 @@ from bot.model.checks import (
 from bot.model.events.runs import RunEvent
 from bot.model.issues import Group, GroupBy, Issue
 from bot.model.pipeline import SuiteCounts, Validation, ValidationStep
+from bot.model.proof import Proof
 from bot.model.reasons import Language
 from bot.model.report_views import (
     CheckOutput,
@@ -35,7 +36,7 @@ from bot.model.report_views import (
     RunView,
 )
 from bot.model.repositories import ManageWorktreeResult, Repo, WorktreeInfo
-from bot.model.runs import Artifact, Phase, Proof, Status, StopReason
+from bot.model.runs import Artifact, Phase, Status, StopReason
 from bot.model.sessions import ChangedFile, Problem, Session, SessionRequest, SessionSummary, ShellOrArgv
 from bot.model.setups import NeededSetup, SetupDone, SetupPlan
 

@@ -51,6 +51,10 @@ class AgentTask(Model):
     """What mechanical fixers may work on (`rules.patches.style_findings`)."""
     fingerprints: tuple[str, ...] = ()
     """The failures to fix, as `rules.failures.errors` names them."""
+    only_test: bool = False
+    """A test that fails because of the fault is wanted, and no fix yet."""
+    failing_tests: tuple[str, ...] = ()
+    """Tests that were written first and show the fault."""
 
 
 class Proposal(Model):

@@ -8,8 +8,9 @@ from bot.model.base import CamelModel, Model
 from bot.model.checks import Annotation
 from bot.model.issues import Issue
 from bot.model.pipeline import Validation
+from bot.model.proof import Proof, Reproduction
 from bot.model.reasons import ExplainedStop, Reason
-from bot.model.runs import Phase, Proof, RunMetadata, Status
+from bot.model.runs import Phase, RunMetadata, Status
 from bot.model.setups import SetupDone
 
 
@@ -123,8 +124,10 @@ class RunView(Model):
     max_attempts: int = 3
     agents: tuple[str, ...] = ()
     baseline: Validation | None = None
-    proof: Proof = "shown"
-    """What the checks of a successful run have proven of the change (`rules.runs.proof`)."""
+    proof: Proof | None = None
+    """What is shown of a change with which all checks passed (`rules.runs.proof`); None without such a change."""
+    reproduction: Reproduction | None = None
+    """The failing test that an agent was asked for first; None where none was asked for."""
     validations: tuple[Validation, ...] = ()
     rejections: tuple[Reason, ...] = ()
     """Why changes were not applied."""

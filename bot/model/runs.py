@@ -9,9 +9,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bot.model.base import CamelModel, Model
-
-Proof = Literal["shown", "green", "unchecked", "luck", "style_only"]
-"""What a run whose checks passed has proven of its change (`rules.runs.proof`); only `shown` is a fix."""
+from bot.model.proof import Proof
 
 
 class Status(StrEnum):
@@ -29,11 +27,14 @@ class Status(StrEnum):
 
 
 class Phase(StrEnum):
-    """The phases of a run, in order; implementation and validation alternate (REQ-RUN-002)."""
+    """The phases of a run, in order; implementation and validation alternate (REQ-RUN-002).
+
+    In reproduction an agent writes a failing test first; only a run whose checks passed before has it."""
 
     PLANNING = "planning"
     ARCHITECTURE = "architecture"
     DESIGN = "design"
+    REPRODUCTION = "reproduction"
     IMPLEMENTATION = "implementation"
     VALIDATION = "validation"
     REVIEW = "review"
@@ -85,6 +86,7 @@ class RunMetadata(Model):
     issues: tuple[int, ...]
     decision: Literal["fixed", "unproven", "needs-human", "cancelled"]
     shown: bool | None
+    proof: Proof | None
     reason: str
     details: str
     base: str | None
@@ -95,5 +97,6 @@ class RunMetadata(Model):
     attempts: tuple[AttemptMetadata, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The JSON; only a run that succeeded has `shown`."""
-        return self.model_dump(mode="json", by_alias=True, exclude={"shown"} if self.shown is None else None)
+        """The JSON; only a run whose checks passed has `shown` and `proof`."""
+        absent = {name for name in ("shown", "proof") if getattr(self, name) is None}
+        return self.model_dump(mode="json", by_alias=True, exclude=absent)

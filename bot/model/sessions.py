@@ -8,8 +8,9 @@ from pydantic import Field
 
 from bot.model.base import CamelModel, Model
 from bot.model.pipeline import Validation
+from bot.model.proof import Proof, ProofLevel
 from bot.model.reasons import ExplainedStop, Reason
-from bot.model.runs import Phase, Proof, Status, StopReason
+from bot.model.runs import Phase, Status, StopReason
 
 ShellOrArgv = str | tuple[str, ...]
 """A string runs as `sh -c STRING`, a list as argv (contract, Particulars)."""
@@ -53,7 +54,7 @@ class SessionSummary(Model):
     attempt: int
     most: int
     proof: Proof | None = None
-    """What the checks of a successful session have proven."""
+    """What is shown of a change with which all checks passed."""
     changed: tuple[ChangedFile, ...] = ()
     before: Validation | None = None
     after: Validation | None = None
@@ -81,7 +82,11 @@ class Session(CamelModel):
     max_attempts: int = 3
     stop_reason: StopReason | None = None
     shown: bool | None = None
-    """Whether a check failed before the change and passes with it; None unless the session succeeded."""
+    """Whether the change is proven; None unless the session succeeded."""
+    proof: ProofLevel | None = None
+    """The level of proof of a change with which all checks passed; None without such a change."""
+    evidence: Proof | None = None
+    """The same with its evidence."""
     branch: str | None = None
     pull_request: str | None = None
     changed_paths: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, ValidationInfo, field_validator
 
 from bot.model import CheckName, GroupBy, Language
+from bot.model.proof import RequiredProof
 from bot.model.reasons import Reason, make_reason
 from bot.repo_config.agents import agent_problem
 from bot.repo_config.describe import in_quotes
@@ -210,6 +211,10 @@ class Policy(_Section):
     )
     max_attempts: Whole = _key(3, help="Attempts of one run at most.", ge=1, le=100)
     stop: StopPolicy = _key(StopPolicy(), help="When a run ends without success.")
+    require_proof: RequiredProof = _key(
+        "none",
+        help="The proof that a change needs to be pushed: proven, covered or none; any other is offered as a diff.",
+    )
     protected_paths: tuple[Text, ...] = _key(
         (), help="Patterns of files that no change may touch; `!PATTERN` lifts one of the built-in ones."
     )

@@ -46,7 +46,13 @@ class PlanningStarted(PhaseEvent):
 class PhaseStarted(PhaseEvent):
     type: Literal["phase_started"] = "phase_started"
     phase: Literal[
-        Phase.ARCHITECTURE, Phase.DESIGN, Phase.IMPLEMENTATION, Phase.VALIDATION, Phase.REVIEW, Phase.PACKAGING
+        Phase.ARCHITECTURE,
+        Phase.DESIGN,
+        Phase.REPRODUCTION,
+        Phase.IMPLEMENTATION,
+        Phase.VALIDATION,
+        Phase.REVIEW,
+        Phase.PACKAGING,
     ]
 
 

@@ -20,7 +20,15 @@ from bot.model.events.phases import (
     ValidationCompleted,
     ValidationFailed,
 )
+from bot.model.events.proof import (
+    MutantsEnded,
+    ProofDecided,
+    ReproductionCompleted,
+    ReproductionFailed,
+    TestsWithoutChangeEnded,
+)
 from bot.model.pipeline import ExistingErrors, PipelineStage, SuiteSummary, ValidationStep, WhatRan
+from bot.model.proof import ProofLevel
 from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import Conflict, KnownError, Loss
 from bot.model.runs import Phase, Status
@@ -124,16 +132,19 @@ class AttemptStarted(AttemptEvent):
         return f"attempt:{self.iteration}"
 
 
-class AgentStarted(AttemptEvent):
-    """An agent is asked; `nth` counts those of one name."""
+class AgentStarted(Event):
+    """An agent is asked for a change or, in reproduction, for a failing test; `nth` counts those of one name."""
 
     type: Literal["agent_started"] = "agent_started"
+    phase: Literal[Phase.IMPLEMENTATION, Phase.REPRODUCTION] = Phase.IMPLEMENTATION
+    iteration: int
     agent: str
     nth: int = Field(default=1, exclude=True)
 
     @property
     def key(self) -> str:
-        return f"agent:{self.iteration}:{self.agent}" + (f":{self.nth}" if self.nth > 1 else "")
+        asked = "test" if self.phase is Phase.REPRODUCTION else "agent"
+        return f"{asked}:{self.iteration}:{self.agent}" + (f":{self.nth}" if self.nth > 1 else "")
 
 
 class PatchFallbackApplied(AttemptEvent):
@@ -240,7 +251,7 @@ class ChangeLost(Event):
 
 class SessionFinished(Event):
     """The end. `salvage_ref`, `unfinished` and `diff` keep the work that became no commit. Of a success, `shown` is
-    whether a check failed before the change."""
+    whether the change is proven, and `proof` the level."""
 
     type: Literal["session_finished"] = "session_finished"
     status: Status
@@ -251,17 +262,26 @@ class SessionFinished(Event):
     best_attempt: int | None = None
     loss: Loss | None = None
     shown: bool | None = None
+    proof: ProofLevel | None = None
 
 
 _Started = Annotated[PlanningStarted | PhaseStarted, Field(discriminator="phase")]
 _Completed = Annotated[
-    PhaseCompleted | ImplementationCompleted | ValidationCompleted | ReviewCompleted | PackagingCompleted,
+    PhaseCompleted
+    | ReproductionCompleted
+    | ImplementationCompleted
+    | ValidationCompleted
+    | ReviewCompleted
+    | PackagingCompleted,
     Field(discriminator="phase"),
 ]
-_Failed = Annotated[ImplementationFailed | ValidationFailed | PhaseFailed, Field(discriminator="phase")]
+_Failed = Annotated[
+    ReproductionFailed | ImplementationFailed | ValidationFailed | PhaseFailed, Field(discriminator="phase")
+]
 _InPhases = _Started | _Completed | _Failed | PhaseSkipped
 _InAttempts = AttemptStarted | AgentStarted | PatchFallbackApplied | ChangesApplied
 _OfChecks = CheckStarted | CheckEnded | TestsEnded
+_OfProof = TestsWithoutChangeEnded | MutantsEnded | ProofDecided
 _Others = (
     SessionStarted
     | SetupStarted
@@ -275,5 +295,5 @@ _Others = (
     | ChangeLost
     | SessionFinished
 )
-RunEvent = Annotated[_InPhases | _InAttempts | _OfChecks | _Others, Field(discriminator="type")]
+RunEvent = Annotated[_InPhases | _InAttempts | _OfChecks | _OfProof | _Others, Field(discriminator="type")]
 RUN_EVENTS: TypeAdapter[RunEvent] = TypeAdapter(RunEvent, config=ConfigDict(defer_build=True))

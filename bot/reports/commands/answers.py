@@ -27,7 +27,7 @@ from bot.reports.runs.outcome import (
     stopped,
     what_failed,
 )
-from bot.reports.runs.unproven_fix import unproven_reason
+from bot.reports.runs.proof import is_shown, proof_paragraph
 from bot.reports.runs.validation import error_delta, is_flaky, latest, what_ran
 
 _MAX_RUNS = 20
@@ -84,9 +84,9 @@ def _active_run(run: RunView, language: Language) -> str:
 def _ended_run(run: RunView, language: Language) -> str:
     facts = {"run": inline_code(run.run_id, 80)}
     if run.status is Status.SUCCESS:
-        why = unproven_reason(run.proof, language)
-        key = "status.unshown" if why and run.changed_paths else "status.success"
-        return t(language, key, why=why, outcome=outcome(run, language), **facts)
+        proof = proof_paragraph(run, language)
+        key = "status.proof" if proof and run.changed_paths else "status.success"
+        return t(language, key, proof=proof, outcome=outcome(run, language), **facts)
     if run.status is Status.CANCELLED:
         why = stop_sentence(run, language)
         return t(language, "status.cancelled", why=why or t(language, "cancelled.plain"), **facts)
@@ -131,8 +131,9 @@ def _state(run: RunView, language: Language) -> list[str]:
         return [_active_run(run, language)]
     head = t(language, f"explain.{run.status}", run=inline_code(run.run_id, 80))
     if run.status is Status.SUCCESS:
-        why = unproven_reason(run.proof, language) if run.changed_paths else ""
-        head = t(language, "explain.unshown", run=inline_code(run.run_id, 80)) if why else head
+        why = proof_paragraph(run, language) if run.changed_paths else ""
+        unshown = run.changed_paths and not is_shown(run)
+        head = t(language, "explain.unshown", run=inline_code(run.run_id, 80)) if unshown else head
         flaky = t(language, "success.flaky") if is_flaky(latest(run)) else ""
         return [head, why, outcome(run, language), flaky, what_ran(run, language)]
     if run.status is Status.FAILED:

@@ -24,7 +24,7 @@ from bot.reports.runs.outcome import (
     stopped,
     what_failed,
 )
-from bot.reports.runs.unproven_fix import unproven_reason
+from bot.reports.runs.proof import is_shown, proof_paragraph
 from bot.reports.runs.validation import checks_table, error_delta, failed_step, is_flaky, latest, remedy, what_ran
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
@@ -85,20 +85,20 @@ def _success(run: RunView, number: int, from_fork: bool, patch: str, language: L
         what_ran(run, language),
         attempts_folded(run, language, min_attempts=2),
     ]
-    sha, unproven = run.commit_sha or "", unproven_reason(run.proof, language)
+    sha, proof = run.commit_sha or "", proof_paragraph(run, language)
     if not from_fork and _COMMIT.fullmatch(sha):
         # GitHub links a SHA that is outside a code span
-        head = t(language, "unshown", why=unproven) if unproven else t(language, "pull_check.fix.success")
-        return [head, t(language, "pull_check.fix.pushed", sha=sha[:12]), *parts]
+        head = [t(language, "pull_check.fix.success")] if is_shown(run) else []
+        return [*head, proof, t(language, "pull_check.fix.pushed", sha=sha[:12]), *parts]
     if not patch.strip() and not run.changed_paths:
         return [t(language, "pull_check.fix.clean"), t(language, "pull_check.fix.nothing"), *parts[2:]]
     why = t(language, "pull_check.fix.fork" if from_fork else "pull_check.fix.unpushed")
-    head = t(language, "unshown", why=unproven) if unproven else t(language, "pull_check.fix.ready")
+    head = [t(language, "pull_check.fix.ready"), proof] if is_shown(run) else [proof]
     if not patch.strip():
-        return [head, why, *parts]
+        return [*head, why, *parts]
     how = t(language, "pull_check.fix.how", checkout=f"`gh pr checkout {number}`")
     command = fence("git apply --index fix.patch", "sh")
-    return [head, f"{why} {how}", command, *diff_shown(patch, language, title="fix.diff"), *parts]
+    return [*head, f"{why} {how}", command, *diff_shown(patch, language, title="fix.diff"), *parts]
 
 
 def _failed(run: RunView, language: Language) -> list[str]:

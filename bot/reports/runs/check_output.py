@@ -16,7 +16,7 @@ from bot.reports.runs.footer import footer
 from bot.reports.runs.issue_comment import agent_sentence
 from bot.reports.runs.missing_setup import setup_sentence
 from bot.reports.runs.outcome import long_details, reason_sentence, stop_sentence, stopped
-from bot.reports.runs.unproven_fix import unproven_reason
+from bot.reports.runs.proof import is_shown, proof_paragraph, proof_title
 from bot.reports.runs.validation import (
     changes_table,
     checks_table,
@@ -61,11 +61,10 @@ def _fix(view: RunView, language: Language) -> tuple[str, CheckOutput]:
         Status.CANCELLED: ("cancelled", "fix.cancelled"),
     }
     conclusion, key = endings.get(view.status, ("neutral", ""))
-    unproven = unproven_reason(view.proof, language) if view.status is Status.SUCCESS else ""
-    if unproven:
-        conclusion, key = "neutral", "fix.unshown" if view.changed_paths else "fix.nothing"
+    if view.status is Status.SUCCESS and not is_shown(view):
+        conclusion, key = "neutral", "fix.success" if view.changed_paths else "fix.nothing"
     validation = latest(view)
-    parts = [unproven] if unproven and view.changed_paths else []
+    parts = [proof_paragraph(view, language)]
     parts += [checks_table(validation, language)] if validation and validation.steps else []
     if view.agents:
         parts.append(agent_sentence(view, language))
@@ -76,6 +75,8 @@ def _fix(view: RunView, language: Language) -> tuple[str, CheckOutput]:
     else:
         parts.append(reason_sentence(view.waiting_for, language))
     title = t(language, key, attempt=view.attempt, most=view.max_attempts) if key else _live_title(view, language)
+    if key == "fix.success":
+        title = proof_title(view, language) or title
     text = changes_table(view, language) if len(view.validations) > 1 else ""
     return conclusion, _output(view, title, parts, text, (), language)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bot.model import Language
 from bot.model.events.phases import ImplementationFailed, PackagingCompleted, PlanningStarted
+from bot.model.events.proof import ProofDecided, ReproductionCompleted, ReproductionFailed
 from bot.model.events.runs import (
     AgentStarted,
     AttemptStarted,
@@ -71,6 +72,10 @@ def _run_text(event: RunEvent, language: Language) -> str | None:
             return t(language, "event.setup.done", seconds=_seconds(event.duration_ms))
         case SetupFailed():
             return t(language, "event.setup.failed", why=reason_text(event.details, language))
+        case ReproductionCompleted() | ReproductionFailed():
+            return _reproduction(event, language)
+        case ProofDecided():
+            return t(language, "event.proof", level=t(language, f"proof.level.{event.proof.level}"))
         case AttemptStarted():
             return t(language, "event.attempt", attempt=event.attempt, most=event.of)
         case PackagingCompleted():
@@ -82,6 +87,13 @@ def _run_text(event: RunEvent, language: Language) -> str | None:
             return t(language, key, status=event.status) + why
         case _:
             return None
+
+
+def _reproduction(event: ReproductionCompleted | ReproductionFailed, language: Language) -> str:
+    if isinstance(event, ReproductionFailed):
+        return t(language, "event.not_reproduced", why=reason_text(event.because, language))
+    key = "event.reproduced" if event.tests else "event.reproduced.unnamed"
+    return t(language, key, agent=event.agent, tests=", ".join(event.tests))
 
 
 def _packaged(event: PackagingCompleted, language: Language) -> str:

@@ -29,8 +29,8 @@ from bot.reports.runs.outcome import (
     stopped,
     what_failed,
 )
+from bot.reports.runs.proof import is_shown, proof_paragraph
 from bot.reports.runs.setup_lines import chosen_by, set_up_by
-from bot.reports.runs.unproven_fix import unproven_reason
 from bot.reports.runs.validation import checks_table, error_delta, is_flaky, latest, what_ran
 
 _MAX_INLINE_PATHS = 5
@@ -83,9 +83,9 @@ def progress(view: RunView, language: Language) -> str:
 
 def _success(view: RunView, language: Language) -> list[str]:
     validation = latest(view)
-    unproven = unproven_reason(view.proof, language)
     return [
-        t(language, "unshown", why=unproven) if unproven else t(language, "success"),
+        *([t(language, "success")] if is_shown(view) else []),
+        proof_paragraph(view, language),
         outcome(view, language),
         made_by(view, language),
         conflicts(view, language),
@@ -101,7 +101,7 @@ def _success(view: RunView, language: Language) -> list[str]:
 
 def outcome(view: RunView, language: Language) -> str:
     """Returns where the fix of a run is: pushed, offered, in a pull request or on a local branch."""
-    shown = view.proof == "shown"
+    shown = is_shown(view)
     if view.fixes_pull:
         sha = (view.commit_sha or "")[:12]
         pushed = view.fixes_pull == "branch" and bool(sha)

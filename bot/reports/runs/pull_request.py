@@ -16,7 +16,7 @@ from bot.reports.locale.reasons import reason_text
 from bot.reports.runs.footer import sandbox_words
 from bot.reports.runs.group import conflicts
 from bot.reports.runs.issue_comment import agent_sentence, changed_paths, setup_and_checks
-from bot.reports.runs.unproven_fix import unproven_reason
+from bot.reports.runs.proof import is_shown, proof_line, proof_paragraph
 from bot.reports.runs.validation import changes_table, checks_table, is_flaky, latest, what_ran
 
 _SUBJECT_CHARS = 72
@@ -51,11 +51,11 @@ def pull_title(view: RunView, language: Language = "en", *, drafts: bool = True)
 
     A session has the text of its task, which may not be a fix. A change that no check has proven is `Proposed: TITLE`,
     or `Draft: TITLE` if the repository has no drafts."""
-    return _headline(view, _TITLE_CHARS, language, is_draft=view.proof != "shown" and not drafts)
+    return _headline(view, _TITLE_CHARS, language, is_draft=not is_shown(view) and not drafts)
 
 
 def _headline(view: RunView, limit: int, language: Language, *, is_draft: bool = False) -> str:
-    key = "title.draft" if is_draft else "title.fix" if view.proof == "shown" else "title.proposed"
+    key = "title.draft" if is_draft else "title.fix" if is_shown(view) else "title.proposed"
     if not view.issues:
         task = _task_line(view, language)
         return plain(t(language, key, title=task) if is_draft else task, limit)
@@ -78,9 +78,9 @@ def pull_body(view: RunView, language: Language = "en") -> str:
     `Closes #N` is English in every language, as GitHub reads no other. The body of an unproven fix says so first, and
     closes no issue."""
     validation = latest(view)
-    verb = "Closes" if view.proof == "shown" else "Refs"
+    verb = "Closes" if is_shown(view) else "Refs"
     parts = [
-        unproven_reason(view.proof, language),
+        proof_paragraph(view, language),
         "\n".join(f"- {verb} #{issue.number} — {escape(issue.title, _LISTED_TITLE_CHARS)}" for issue in view.issues),
         t(language, "pull.flaky" if is_flaky(validation) else "pull.intro"),
         what_ran(view, language),
@@ -149,8 +149,8 @@ def commit_message(view: RunView) -> str:
         else []
     )
     headline, body = _headline(view, _SUBJECT_CHARS, "en"), []
-    if view.proof != "shown":
-        body.append(textwrap.fill(unproven_reason(view.proof, "en"), _COMMIT_WIDTH))
+    if view.proof is not None:
+        body.append(textwrap.fill(proof_line(view.proof, "en"), _COMMIT_WIDTH))
     if not view.issues and headline.endswith("…"):
         body.append(textwrap.fill(plain(_task_line(view, "en"), _TASK_IN_COMMIT), _COMMIT_WIDTH))
     if view.agents:

@@ -9,7 +9,7 @@ from bot.model.reasons import ExplainedStop
 from bot.reports.format.truncate import inline_code, one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import reason_text
-from bot.reports.runs.unproven_fix import unproven_reason
+from bot.reports.runs.proof import proof_line
 from bot.reports.runs.validation import verdict
 
 __all__ = ["session_lines"]
@@ -18,8 +18,6 @@ _MAX_FILES = 20
 _MAX_STEPS = 20
 _DETAILS_CHARS = 500
 _COMMAND_CHARS = 60
-_SHOWN_BY_THE_CHECKS = frozenset({"shown", "green", "unchecked"})
-"""Proofs that need no line of their own, as the line of the checks before the change says the same."""
 
 
 def session_lines(summary: SessionSummary, language: Language) -> tuple[str, ...]:
@@ -29,8 +27,8 @@ def session_lines(summary: SessionSummary, language: Language) -> tuple[str, ...
 
 def _lines(summary: SessionSummary, language: Language) -> Iterator[str]:
     yield _headline(summary, language)
-    if summary.proof is not None and summary.proof not in _SHOWN_BY_THE_CHECKS:
-        yield unproven_reason(summary.proof, language)
+    if summary.proof is not None:
+        yield proof_line(summary.proof, language)
     if summary.stop is not None:
         yield t(language, "session.stopped", reason=summary.stop.reason, details=_details(summary.stop, language))
     if summary.changed:
@@ -47,7 +45,7 @@ def _lines(summary: SessionSummary, language: Language) -> Iterator[str]:
 
 def _headline(summary: SessionSummary, language: Language) -> str:
     if summary.status is Status.SUCCESS:
-        key = "session.fixed" if summary.proof == "shown" else "session.unshown"
+        key = "session.fixed" if summary.proof is not None and summary.proof.proven else "session.unshown"
     else:
         key = "session.cancelled" if summary.status is Status.CANCELLED else "session.failed"
         key = key if summary.attempt else f"{key}.none"

@@ -21,6 +21,13 @@ from bot.model.events.phases import (
     ValidationCompleted,
     ValidationFailed,
 )
+from bot.model.events.proof import (
+    MutantsEnded,
+    ProofDecided,
+    ReproductionCompleted,
+    ReproductionFailed,
+    TestsWithoutChangeEnded,
+)
 from bot.model.events.runs import (
     AgentStarted,
     ArtifactCreated,
@@ -42,15 +49,14 @@ from bot.model.events.runs import (
     SetupStarted,
     TestsEnded,
 )
+from bot.model.proof import Reproduction
 from bot.model.reasons import ExplainedStop
 from bot.rules.runs.changes import AttemptChange
 from bot.rules.runs.pipeline import next_index
-from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
+from bot.rules.runs.proof import MAX_TESTS_SHOWN
+from bot.rules.runs.state import ENDING, RunState
 from bot.rules.runs.suite_state import attempted, refused, with_suite
 from bot.rules.runs.validation_outcome import validated, with_errors
-
-_ENDING = frozenset({NOTHING_OFFERED, SAME_PATCH})
-"""Reasons of an attempt without a change after which another attempt would be the same again."""
 
 
 def run_state(events: Iterable[RunEvent]) -> RunState:
@@ -90,6 +96,10 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
             return _not_applied(state, event)
         case CheckEnded():
             return _checked(state, event)
+        case ReproductionCompleted() | ReproductionFailed():
+            return _reproduced(state, event)
+        case TestsWithoutChangeEnded() | MutantsEnded() | ProofDecided():
+            return _with_evidence(state, event)
         case ReviewCompleted():
             return replace(state, snapshot=event.snapshot, changed_paths=event.paths)
         case CommitPushed():
@@ -136,14 +146,47 @@ def _applied(state: RunState, event: ChangesApplied) -> RunState:
         snapshot=event.snapshot,
         changed_paths=event.all_paths,
         made=(*state.made, made),
+        without_change=None,
+        mutants=None,
+        proof=None,
         notes=tuple(dict.fromkeys((*state.notes, *event.notes))),
         rejections=(*state.rejections, *event.refusals),
     )
 
 
+def _with_evidence(state: RunState, event: TestsWithoutChangeEnded | MutantsEnded | ProofDecided) -> RunState:
+    match event:
+        case TestsWithoutChangeEnded():
+            return replace(state, without_change=event.stages)
+        case MutantsEnded():
+            return replace(state, mutants=event.mutants)
+        case ProofDecided():
+            return replace(state, proof=event.proof)
+        case _:
+            assert_never(event)
+
+
+def _reproduced(state: RunState, event: ReproductionCompleted | ReproductionFailed) -> RunState:
+    if isinstance(event, ReproductionFailed):
+        found = Reproduction(agent=event.agent, attempts=event.iteration, because=event.because)
+        return replace(state, reproduction=found, reproduction_over=event.final)
+    tests = event.tests
+    found = Reproduction(
+        agent=event.agent, attempts=event.iteration, tests=tests[:MAX_TESTS_SHOWN], test_count=len(tests)
+    )
+    return replace(
+        state,
+        reproduction=found,
+        reproduction_over=True,
+        shows_fault=event.validation,
+        snapshot=event.snapshot,
+        changed_paths=event.paths,
+    )
+
+
 def _not_applied(state: RunState, event: ImplementationFailed) -> RunState:
     state = replace(state, attempt_over=True, rejections=(*state.rejections, event.message))
-    if event.reason in _ENDING:
+    if event.reason in ENDING:
         return replace(state, stop=ExplainedStop(reason=event.reason, details=event.message))
     return replace(state, no_progress=state.no_progress + 1)
 

@@ -12,8 +12,10 @@ from bot.model.pipeline import PipelineStage
 from bot.model.reasons import ExplainedStop, listed, make_reason
 from bot.rules.runs.existing_failures import cannot_check
 from bot.rules.runs.pipeline import next_index
+from bot.rules.runs.proof import ProofStep, falls_short, next_proof_step
+from bot.rules.runs.reproduction import asks_for_test
 from bot.rules.runs.spec import RunSpec
-from bot.rules.runs.state import RunState
+from bot.rules.runs.state import ENDING, RunState
 from bot.rules.stop import limits as stop
 
 
@@ -37,6 +39,21 @@ class Prepare(Model):
     kind: Literal["prepare"] = "prepare"
 
 
+class Reproduce(Model):
+    """Ask for a test that fails because of the fault; `attempt` counts these apart from the attempts of the fix."""
+
+    kind: Literal["reproduce"] = "reproduce"
+    attempt: int
+
+
+class Prove(Model):
+    """Collect evidence for the change of attempt `attempt`, with which all checks passed, or decide its level."""
+
+    kind: Literal["prove"] = "prove"
+    attempt: int
+    step: ProofStep
+
+
 class Implement(Model):
     kind: Literal["implement"] = "implement"
     attempt: int
@@ -56,7 +73,7 @@ class Finish(Model):
     stop: ExplainedStop | None = None
 
 
-Action = Begin | SetUp | Validate | Prepare | Implement | ReviewAction | Package | Finish
+Action = Begin | SetUp | Validate | Prepare | Reproduce | Implement | Prove | ReviewAction | Package | Finish
 
 
 def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action | None:
@@ -66,7 +83,8 @@ def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action | None:
     if state.base_sha is None or state.started_at is None:
         return Begin()
     if state.stop is not None:
-        return Finish(status=Status.FAILED, stop=state.stop)
+        short = state.stop.reason in ENDING and falls_short(spec, state)
+        return Finish(status=Status.FAILED, stop=proof_required(spec, state) if short else state.stop)
     if state.plan.steps and not state.set_up:
         return SetUp()
     if not any(stage.command is not None for stage in state.stages):
@@ -80,7 +98,11 @@ def next_action(spec: RunSpec, state: RunState, now: datetime) -> Action | None:
         return Finish(status=Status.SUCCESS)  # nothing of its own fails there any more: there is nothing to fix
     if state.phases.get(Phase.DESIGN) != "completed":
         return Prepare()
-    if state.passed:
+    if asks_for_test(spec, state):
+        return Reproduce(attempt=state.reproduction.attempts + 1 if state.reproduction else 1)
+    if state.passed and (step := next_proof_step(spec, state)) is not None:
+        return Prove(attempt=state.attempt, step=step)
+    if state.passed and not falls_short(spec, state):
         return _after_green(spec, state)
     if not state.attempt_over:
         if state.implemented:
@@ -115,9 +137,19 @@ def _stop_reason(spec: RunSpec, state: RunState, now: datetime) -> ExplainedStop
         paused_ms=state.idle_ms(now),
     )
     found = stop.limit_reached(loop, conditions, now)
+    if found is not None and falls_short(spec, state):
+        return proof_required(spec, state)
     verdict = state.verdict.stop if state.verdict else None
     # "no progress" several times may have a better name: going in circles, or one error that outlives all
     return verdict if verdict is not None and (found is None or found.reason == "no_progress") else found
+
+
+def proof_required(spec: RunSpec, state: RunState) -> ExplainedStop:
+    """The stop of a run whose change passes, but is not shown as well as the repository demands."""
+    assert state.proof is not None
+    required = make_reason(f"proof_level.{spec.policy.require_proof}")
+    level = make_reason(f"proof_level.{state.proof.level}")
+    return ExplainedStop.of("proof_required", make_reason("proof_required", required=required, level=level))
 
 
 def _no_checks(stages: Sequence[PipelineStage]) -> ExplainedStop:

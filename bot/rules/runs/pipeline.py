@@ -53,6 +53,13 @@ def _stage_by(text: str) -> StageName:
     return next((name for name, pattern in _COMMANDS if pattern.match(text)), CUSTOM)
 
 
+def runs_tests(stage: PipelineStage) -> bool:
+    """Whether a stage runs tests, as far as its name and its command show: no linter and no type checker."""
+    if stage.command is None or stage.name not in ("test", CUSTOM):
+        return False
+    return stage_of(stage.command.text) not in ("lint", "typecheck")
+
+
 def named_by(commands: Iterable[str], paths: Iterable[str]) -> tuple[str, ...]:
     """The paths that a command names as a word of its own: they are part of the check."""
     words = {word.removeprefix("./") for command in commands for word in re.split(r"[\s'\"=;,&|()]+", command)}

@@ -1,33 +1,226 @@
-"""What a successful run has proven. It is a fix only where a check failed before the change and passes with it. Where
-all checks passed before, or pass only sometimes, the change may be right, but nothing proves it."""
+"""What is shown of a change with which all checks passed: its level of proof, and what has to run to decide it
+(REQ-PROOF-001). Nothing is taken on trust: an error must have been seen before the change, or without it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
 
 from bot.model import Proof, Validation, ValidationStep
+from bot.model.proof import BeforeChange, MutantFigures, ProofLevel, ProofReason, StageWithoutChange
+from bot.rules.failures.errors import Printed
+from bot.rules.mutants.generate import can_mutate
 from bot.rules.patches.style_findings import about_style, is_style
+from bot.rules.runs.pipeline import runs_tests
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
+from bot.rules.tampering.test_source import is_snapshot, is_test
+from bot.rules.test_results.suite_result import SuiteResult
+
+MAX_TESTS_SHOWN = 5
+"""Tests and errors that a proof names."""
+NOTICED_SHARE = 2 / 3
+"""The part of the mutants that the checks must notice for a change to be covered."""
+
+_MAX_ERROR_CHARS = 200
+_DOCUMENTS = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc"})
+_NOT_LOADED = re.compile(
+    r"\bImportError\b|\bModuleNotFoundError\b|cannot import name|Cannot find module|ERR_MODULE_NOT_FOUND"
+    r"|does not provide an export named|fixture '[^']*' not found|module '[^']*' has no attribute"
+    r"|\berrors? during collection\b"
+)
+"""Messages of a test that never reached the code under test: what it needs is not there before the change."""
+
+ProofStep = Literal["tests", "mutants", "decide"]
+
+
+def next_proof_step(spec: RunSpec, state: RunState) -> ProofStep | None:
+    """What runs next to decide the level of a change that passes; None once it is decided."""
+    if state.proof is not None:
+        return None
+    if _needs_tests(spec, state):
+        return "tests"
+    if _level(spec, state)[0] != "proven" and _needs_mutants(state):
+        return "mutants"
+    return "decide"
 
 
 def proof_of(spec: RunSpec, state: RunState) -> Proof:
-    """What the run's last validation, which passed, proves of its change.
+    """The level of the present change with its evidence, from what has run. See `ProofReason` for the reasons:
 
-    `shown`: a check that failed before passes. `green`: all checks passed before. `unchecked`: no check had a result
-    before. `luck`: a check that failed before passes only on a rerun, or was not run. `style_only`: lint or format
-    findings are gone, by fixers alone, while the task is about something else."""
-    before = _failed_before(state)
-    if not before:
-        return "green" if state.baseline is not None and state.baseline.passed else "unchecked"
+    `errors_gone`: an error of the base is gone and its check passes. `failing_test`: a test of the change fails without
+    it. `mutants`: the checks were green before, and notice enough mutants of the changed lines. All others are
+    unproven."""
+    level: ProofLevel
+    level, because = _level(spec, state)
+    before = _before(state)
+    if level == "unproven" and state.mutants is not None and _notices_enough(state.mutants):
+        level, because = "covered", "mutants"
+    tests, errors = _tests(state, because), _errors(state, because)
+    return Proof(
+        level=level,
+        because=because,
+        before=before,
+        tests=tests[:MAX_TESTS_SHOWN],
+        test_count=len(tests),
+        errors=errors[:MAX_TESTS_SHOWN],
+        error_count=len(errors),
+        mutants=state.mutants,
+    )
+
+
+def is_proven(state: RunState) -> bool:
+    """Whether the present change is proven."""
+    return state.proof is not None and state.proof.proven
+
+
+def falls_short(spec: RunSpec, state: RunState) -> bool:
+    """Whether the checks pass, and the repository demands more proof of the change."""
+    return state.passed and state.proof is not None and not state.proof.suffices(spec.policy.require_proof)
+
+
+def test_files(paths: Iterable[str]) -> tuple[str, ...]:
+    """The paths of a change that belong to its tests: test files, and whatever lies in a directory of tests."""
+    return tuple(path for path in paths if belongs_to_tests(path))
+
+
+def belongs_to_tests(path: str) -> bool:
+    """Whether a file is a test, a snapshot, or anything else in a directory of tests."""
+    return is_test(path) or is_snapshot(path) or is_test(str(PurePosixPath(path).parent / "x.py"))
+
+
+def product_files(paths: Iterable[str]) -> tuple[str, ...]:
+    """The paths of a change that are neither tests nor documents."""
+    return tuple(
+        path for path in paths if not belongs_to_tests(path) and PurePosixPath(path).suffix.lower() not in _DOCUMENTS
+    )
+
+
+def without_change(
+    index: int,
+    step: ValidationStep,
+    errors: Mapping[str, Printed],
+    ran: SuiteResult | None,
+    after: SuiteResult | None,
+) -> StageWithoutChange:
+    """What a check shows on the base with only the change's test files: its step, its errors and the tests that `ran`.
+    `after` are the tests that ran with the whole change.
+
+    A test counts that failed there and passes with the change. One that could not be loaded there does not: it shows
+    that something is new, and not that the fault was there."""
+    found = failing_tests(step, errors, ran)
+    if found is None:
+        return StageWithoutChange(index=index, failed=False)
+    names, not_loaded = found.tests, found.not_loaded
+    if after is not None and after.outcomes and found.tests:
+        passing = frozenset(after.named("passed"))
+        names = tuple(name for name in names if name in passing)
+        not_loaded = not names and not step.cut_short
+    return StageWithoutChange(index=index, failed=True, errors=tuple(errors), tests=names, not_loaded=not_loaded)
+
+
+@dataclass(frozen=True, slots=True)
+class FailingTests:
+    """The tests that failed in one execution of a check, as far as it names them. `not_loaded`: it failed only because
+    tests could not be loaded."""
+
+    tests: tuple[str, ...]
+    not_loaded: bool
+
+
+def failing_tests(step: ValidationStep, errors: Mapping[str, Printed], ran: SuiteResult | None) -> FailingTests | None:
+    """The tests that failed in a check; None where it passed, or did not run."""
+    if step.passed or step.skipped or step.could_not_run is not None:
+        return None
+    named = ran.named("failed") if ran is not None else ()
+    unloaded = {printed.test for printed in errors.values() if _NOT_LOADED.search(printed.text)}
+    tests = tuple(name for name in named if not _is_any(name, unloaded))
+    only_unloaded = bool(named) or bool(_NOT_LOADED.search(step.output))
+    return FailingTests(tests, not tests and not step.cut_short and only_unloaded)
+
+
+def _is_any(name: str, tests: Iterable[str]) -> bool:
+    """Whether a test is one of these, which may be named without their directory or in another spelling."""
+    return any(test and (test in name or name in test) for test in tests)
+
+
+def _level(spec: RunSpec, state: RunState) -> tuple[Literal["proven", "unproven"], ProofReason]:
+    """The level without regard to mutants, and why."""
+    before, kept = _failed_before(state), [made for made in state.made if not made.undone]
     last = state.validations[-1] if state.validations else None
-    gone = [step for index, step in before.items() if _passes(last, index)]
-    if not gone:
-        return "luck"
+    gone = {index: step for index, step in before.items() if _passes(last, index)}
+    mechanical = bool(kept) and all(made.mechanical for made in kept)
+    findings = [step for index, step in gone.items() if not runs_tests(state.stages[index])]
+    if findings and not (mechanical and all(map(is_style, findings)) and not _asks_for_style(spec, findings)):
+        return "proven", "errors_gone"
+    if mechanical:
+        return "unproven", "style_only" if findings else "mechanical" if gone else _nothing_failed(state)
+    found = {stage.index: stage for stage in state.without_change or ()}
+    if any(_still_fails(state, index, found.get(index)) for index in gone):
+        return "proven", "errors_gone"
+    if any(stage.failed and not stage.not_loaded and stage.index not in before for stage in found.values()) or any(
+        _new_tests(state, stage) for stage in found.values()
+    ):
+        return "proven", "failing_test"
+    if any(stage.not_loaded for stage in found.values()):
+        return "unproven", "test_not_loaded"
+    if gone:
+        return "unproven", "tests_only" if test_files(state.changed_paths) else "luck"
+    return "unproven", "luck" if before else _nothing_failed(state)
+
+
+def _nothing_failed(state: RunState) -> ProofReason:
+    """Why nothing is shown where no check failed before the change."""
+    if _before(state) != "green":
+        return "unchecked"
+    if state.mutants is not None:
+        return "few_mutants" if state.mutants.made else "no_mutants"
+    return "no_test" if _can_all_mutate(state) else "not_measured"
+
+
+def _needs_tests(spec: RunSpec, state: RunState) -> bool:
+    if state.without_change is not None or not any(map(runs_tests, state.stages)):
+        return False
     kept = [made for made in state.made if not made.undone]
-    if all(made.mechanical for made in kept) and all(map(is_style, gone)) and not _asks_for_style(spec, gone):
-        return "style_only"
-    return "shown"
+    if kept and all(made.mechanical for made in kept):
+        return False
+    if _level(spec, state)[0] == "proven":
+        return False
+    gone = any(
+        _passes(state.validations[-1] if state.validations else None, index) and runs_tests(state.stages[index])
+        for index in _failed_before(state)
+    )
+    return gone or bool(test_files(state.changed_paths))
+
+
+def _needs_mutants(state: RunState) -> bool:
+    kept = [made for made in state.made if not made.undone]
+    mechanical = bool(kept) and all(made.mechanical for made in kept)
+    return (
+        state.mutants is None
+        and not mechanical
+        and _before(state) == "green"
+        and any(map(runs_tests, state.stages))
+        and _can_all_mutate(state)
+    )
+
+
+def _can_all_mutate(state: RunState) -> bool:
+    paths = product_files(state.changed_paths)
+    return bool(paths) and all(can_mutate(path) for path in paths)
+
+
+def _notices_enough(mutants: MutantFigures) -> bool:
+    return mutants.made > 0 and mutants.noticed >= mutants.made * NOTICED_SHARE
+
+
+def _before(state: RunState) -> BeforeChange:
+    if state.baseline is not None and state.baseline.passed:
+        return "green"
+    return "red" if _failed_before(state) else "unknown"
 
 
 def _failed_before(state: RunState) -> Mapping[int, ValidationStep]:
@@ -51,8 +244,45 @@ def _passes(validation: Validation | None, index: int) -> bool:
     return index < len(steps) and steps[index].passed and not steps[index].flaky and not steps[index].skipped
 
 
-def _asks_for_style(spec: RunSpec, gone: list[ValidationStep]) -> bool:
+def _still_fails(state: RunState, index: int, found: StageWithoutChange | None) -> bool:
+    """Whether a check of tests that failed on the base fails in the same way with only the change's test files."""
+    if found is None or not found.failed:
+        return False
+    before = state.base_errors.get(index, frozenset())
+    return not before or not found.errors or not before.isdisjoint(found.errors)
+
+
+def _new_tests(state: RunState, stage: StageWithoutChange) -> bool:
+    """Whether tests fail without the change that did not fail on the base, or were not there."""
+    if stage.not_loaded or not stage.tests:
+        return False
+    before = state.base_errors.get(stage.index, frozenset())
+    return bool(set(stage.errors) - before)
+
+
+def _asks_for_style(spec: RunSpec, gone: Sequence[ValidationStep]) -> bool:
     """Whether every issue, or the task, is about such findings."""
     findings = [one for step in gone for one in step.annotations]
     texts = [f"{issue.title}\n{issue.body}" for issue in spec.issues] or [spec.task]
     return all(about_style(text, findings) for text in texts)
+
+
+def _tests(state: RunState, because: ProofReason) -> tuple[str, ...]:
+    if because not in ("errors_gone", "failing_test"):
+        return ()
+    return tuple(dict.fromkeys(name for stage in state.without_change or () for name in stage.tests))
+
+
+def _errors(state: RunState, because: ProofReason) -> tuple[str, ...]:
+    """The errors of the base that are gone, in the tools' own words."""
+    if because != "errors_gone":
+        return ()
+    last = state.validations[-1] if state.validations else None
+    gone = [at for at in _failed_before(state) if _passes(last, at)]
+    left = {error for at in gone if at in state.left for error in state.left[at].errors}
+    texts = (
+        state.printed.get(error, error)
+        for at in gone
+        for error in sorted(state.base_errors.get(at, frozenset()) - left)
+    )
+    return tuple(dict.fromkeys(text[:_MAX_ERROR_CHARS] for text in texts if text))

@@ -1,14 +1,16 @@
 """The run metadata: how a run ended, as data that a program can check. It is made of the run's events and its request.
 
     {"version": 1, "run": "run-…", "repo": "owner/name" or null, "issues": [7], "decision": "fixed", "shown": true,
+     "proof": {"level": "proven", "because": "errors_gone", "before": "red", …} (left out without a change that passes),
      "reason": "passed", "details": "", "base": sha or null, "commit": sha or null, "best_attempt": 2,
      "most_attempts": 3, "attempts_left_out": 0,
      "attempts": [{"attempt": 1, "agent": "command", "patch": hash, "before": [fingerprint], "before_count": 1,
      "after": [fingerprint], "after_count": 1, "fixed": 0, "remaining": 1, "introduced": 0,
      "result": "failed", "flaky": false, "durationMs": 84}]}
 
-`decision` is `fixed`, `unproven` (the checks pass, and none failed before), `needs-human` or `cancelled`; only the
-first two have `shown`. Attempts of `fixers` and `history` do not count against `most_attempts`.
+`decision` is `fixed` (the change is proven), `unproven` (the checks pass, and no more is shown), `needs-human` or
+`cancelled`; only the first two have `shown`. `proof` is documented in `bot/model/proof.py`. Attempts of `fixers` and
+`history` do not count against `most_attempts`.
 
 `result` is `passed`, `failed`, `not_checked` (the run ended while the checks ran) or `not_applied` (there was no
 change). `before` and `after` are the errors that were open before and
@@ -37,7 +39,7 @@ from bot.model import ErrorDelta, Status
 from bot.model.report_views import Attempt
 from bot.model.runs import AttemptMetadata, RunMetadata
 from bot.rules.runs.changes import AttemptChange
-from bot.rules.runs.proof import proof_of
+from bot.rules.runs.proof import is_proven
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from bot.rules.stop.trajectory import judge_attempt
@@ -63,7 +65,7 @@ def run_metadata(run_id: str, spec: RunSpec, state: RunState, details: str = "")
     if state.finished is None or not state.finished.final:
         raise ValueError(f"run {run_id} is not over")
     succeeded = state.finished is Status.SUCCESS
-    shown = succeeded and proof_of(spec, state) == "shown"
+    shown = succeeded and is_proven(state)
     every = attempts(state)
     latest = every[-MAX_ATTEMPTS:]
     limit = min(MAX_FINGERPRINTS, _ALL_FINGERPRINTS // (2 * max(len(latest), 1)))
@@ -73,6 +75,7 @@ def run_metadata(run_id: str, spec: RunSpec, state: RunState, details: str = "")
         issues=tuple(issue.number for issue in spec.issues),
         decision="unproven" if succeeded and not shown else _DECISIONS[state.finished],
         shown=shown if succeeded else None,
+        proof=state.proof,
         reason=state.stop.reason if state.stop else "passed",
         details=_short(details),
         base=state.base_sha,

@@ -14,7 +14,7 @@ from bot.model import Phase, Problem, Session, SessionRequest, ShellOrArgv, Stat
 from bot.model.reasons import Reason
 from bot.repo_config.agents import agent_problem
 from bot.rules.reasons import all_reasons, make_reason
-from bot.rules.runs.proof import proof_of
+from bot.rules.runs.proof import is_proven
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 
@@ -232,11 +232,17 @@ def session_for(
         status=status,
         repo=spec.place,
         task=spec.task,
-        phases={phase: _phase(state.phases.get(phase, "pending"), status.final) for phase in Phase},
+        phases={
+            phase: _phase(state.phases.get(phase, "pending"), status.final)
+            for phase in Phase
+            if phase is not Phase.REPRODUCTION or phase in state.phases
+        },
         artifact_refs=state.artifact_refs,
         iteration=state.counted,
         max_attempts=spec.attempt_limit,
-        shown=proof_of(spec, state) == "shown" if status is Status.SUCCESS else None,
+        shown=is_proven(state) if status is Status.SUCCESS else None,
+        proof=state.proof.level if state.proof else None,
+        evidence=state.proof,
         branch=state.branch or None,
         pull_request=state.pull.url if state.pull else None,
         changed_paths=state.changed_paths,

@@ -11,6 +11,7 @@ from bot.model import (
     Conflict,
     KnownError,
     Phase,
+    Proof,
     PullRequestRef,
     SetupDone,
     SetupPlan,
@@ -19,6 +20,7 @@ from bot.model import (
     ValidationStep,
 )
 from bot.model.pipeline import ExistingErrors, PipelineStage, WhatRan
+from bot.model.proof import MutantFigures, Reproduction, StageWithoutChange
 from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import Loss
 from bot.rules.runs.changes import AttemptChange
@@ -28,6 +30,8 @@ from bot.rules.stop import trajectory
 
 NOTHING_OFFERED = "nothing_to_offer"
 SAME_PATCH = "same_patch"
+ENDING = frozenset({NOTHING_OFFERED, SAME_PATCH})
+"""Reasons of an attempt without a change after which another attempt would be the same again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,8 @@ class RunState:
     baseline: Validation | None = None
     suites: tuple[SuiteSeen, ...] = ()
     """For each stage that named or counted tests, its first execution, with which later ones are compared."""
+    last_suites: Mapping[int, str] = field(default_factory=dict)
+    """The log with the tests of each stage's latest execution, where it named them."""
     what_ran: tuple[WhatRan, ...] = ()
     """How the current attempt's tests compare with those, for each stage that runs tests."""
     attempt: int = 0
@@ -85,6 +91,16 @@ class RunState:
     shown: tuple[FirstSeen, ...] = ()
     learned: tuple[ProvenResolution, ...] = ()
     before: tuple[BeforeAttempt, ...] = ()
+    reproduction: Reproduction | None = None
+    """What came of asking for a failing test first; None until an attempt is over."""
+    reproduction_over: bool = False
+    shows_fault: Validation | None = None
+    """The checks that fail with the test that was written first."""
+    without_change: tuple[StageWithoutChange, ...] | None = None
+    """The checks on the base with the test files of the present change; None until they ran."""
+    mutants: MutantFigures | None = None
+    proof: Proof | None = None
+    """What is shown of the present change; None until that is decided."""
     stop: ExplainedStop | None = None
     paused_at: datetime | None = None
     paused_ms: int = 0

@@ -71,6 +71,8 @@ def attempted(state: RunState, event: AttemptStarted) -> RunState:
 def with_suite(state: RunState, event: CheckEnded, stage: int) -> RunState:
     """The state after a stage ran, with its tests where they are the first, and with the result of the comparison."""
     what_ran = (*state.what_ran, event.what_ran) if event.what_ran else state.what_ran
+    if event.tests is not None:
+        state = replace(state, last_suites={**state.last_suites, stage: event.tests.list})
     if event.step.skipped or any(seen.stage == stage for seen in state.suites):
         return replace(state, what_ran=what_ran)
     seen = SuiteSeen(

@@ -17,7 +17,6 @@ from bot.rules.failures.errors import Printed
 from bot.rules.runs.existing_failures import names_test
 from bot.rules.runs.pipeline import CUSTOM
 from bot.rules.runs.state import RunState
-from bot.rules.runs.suite_state import SuiteSeen
 from bot.rules.tampering.weakened_tests import FileTexts
 from bot.rules.test_results.comparison import brought_along, judge_tests, may_be_tests_only
 from bot.rules.test_results.suite_result import SuiteResult
@@ -91,7 +90,7 @@ async def compare(
     if seen is None:
         silent = executed.suite is None and _has_better(state, stage)
         return None if silent else Compared("not_before")
-    before = _load(context, row, seen)
+    before = load_suite(context, row, seen.log)
     if before is None and executed.suite is None and _has_better(state, stage):
         return None
     if before is not None and seen.attempt:
@@ -129,12 +128,13 @@ async def _files(state: RunState, tree: Tree, snapshot: str, paths: Sequence[str
     return await file_texts(tree.git_dir, state.start, snapshot, paths)
 
 
-def _load(context: Context, row: RunRow, seen: SuiteSeen) -> SuiteResult | None:
-    content = read_log(context.settings.home, row.id, seen.log) if seen.log else None
+def load_suite(context: Context, row: RunRow, name: str | None) -> SuiteResult | None:
+    """The list of tests in that log of the run (`save_suite`); None where there is none, or it cannot be read."""
+    content = read_log(context.settings.home, row.id, name) if name else None
     if content is None:
         return None
     try:
         return SuiteResult.model_validate_json(content)
     except ValidationError as error:
-        log.warning("test_list_unreadable", run=row.id, list=seen.log, because=str(error))
+        log.warning("test_list_unreadable", run=row.id, list=name, because=str(error))
         return None

@@ -8,6 +8,7 @@ from functools import partial
 from bot.model import CHECK_ORDER, Repo, RunView, Status
 from bot.reports.runs.check_output import check_output
 from bot.reports.runs.issue_comment import issue_comment
+from bot.reports.runs.proof import is_shown
 from bot.store.runs.reported import Published
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
@@ -19,6 +20,7 @@ from bot.workflows.reporting.request_review import ask_review
 from bot.workflows.reporting.run_view import view_of
 
 PROCESSING, DONE, FAILED = "auto-fix-processing", "auto-fix-done", "auto-fix-failed"
+NEEDS_PROOF = "needs-proof"
 CHECKS = ("fix", *CHECK_ORDER)
 _LABELS: Mapping[Status, str | None] = {
     Status.QUEUED: PROCESSING,
@@ -49,6 +51,7 @@ async def publish(context: Context, row: RunRow) -> None:
     publications += [partial(publish_run_comment, context, row, number, "issue", body) for number in ours]
     if view.status is Status.SUCCESS:
         publications.append(partial(ask_review, context, row, view))
+        publications.append(partial(_publish_needs_proof, context, repo, view))
     publications += [partial(_publish_labels, context, repo, number, _label(view)) for number in ours]
     await publish_all(row.id, publications)
 
@@ -62,7 +65,17 @@ async def _publish_check(context: Context, row: RunRow, view: RunView, check: st
 
 def _label(view: RunView) -> str | None:
     """The status label; none for a change that no check shows to be a fix."""
-    return _LABELS[view.status] if view.status is not Status.SUCCESS or view.proof == "shown" else None
+    return _LABELS[view.status] if view.status is not Status.SUCCESS or is_shown(view) else None
+
+
+async def _publish_needs_proof(context: Context, repo: Repo, view: RunView) -> None:
+    """Label the pull request of an unproven change, once: a person may remove the label."""
+    if view.pull is None or view.proof is None or view.proof.level != "unproven":
+        return
+    target = f"labels:{view.pull.number}"
+    if await context.stores.reports.published(repo, target) is None:
+        await context.github.repository(repo).add_labels(view.pull.number, [NEEDS_PROOF])
+        await context.stores.reports.record(repo, target, Published(github_id=None, digest=NEEDS_PROOF))
 
 
 async def _publish_labels(context: Context, repo: Repo, number: int, wanted: str | None) -> None:

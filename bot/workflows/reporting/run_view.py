@@ -8,7 +8,6 @@ from bot.reports.locale.reasons import english
 from bot.rules.excerpts.excerpts import evidence_of
 from bot.rules.failures.failure_origin import NOT_RUN
 from bot.rules.history.recognition import recognised
-from bot.rules.runs.proof import proof_of
 from bot.rules.runs.run_metadata import attempts, run_metadata
 from bot.rules.runs.state import RunState
 from bot.rules.runs.suite_state import what_ran
@@ -26,19 +25,20 @@ def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None) -> RunVi
         reasons=spec.reasons,
         branch=state.branch or row.branch or "",
         base_sha=state.base_sha or "",
-        status=state.finished or (Status.RUNNING if state.started_at else Status.QUEUED),
+        status=_status(state),
         phase=state.current_phase,
         waiting_for=row.waiting_for,
         attempt=state.counted,
         max_attempts=spec.attempt_limit,
         agents=state.agents,
         baseline=state.baseline,
-        proof=proof_of(spec, state) if state.passed or state.finished is Status.SUCCESS else "shown",
+        proof=state.proof,
+        reproduction=state.reproduction,
         validations=state.validations,
         setup=state.setup,
         chosen=tuple((stage.command.text, stage.because) for stage in state.stages if stage.command),
         left=tuple(text for left in state.left.values() for text in left.said),
-        left_count=sum(len(left.errors) for left in state.left.values() if NOT_RUN not in left.errors),
+        left_count=_left_count(state),
         left_out=tuple(state.stages[at].name for at, left in state.left.items() if NOT_RUN in left.errors),
         changed_paths=state.changed_paths,
         stop=state.stop,
@@ -65,6 +65,14 @@ def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None) -> RunVi
         waited_ms=_waited_ms(row, state, now_ms),
         metadata=run_metadata(row.id, spec, state, details) if state.finished else None,
     )
+
+
+def _status(state: RunState) -> Status:
+    return state.finished or (Status.RUNNING if state.started_at else Status.QUEUED)
+
+
+def _left_count(state: RunState) -> int:
+    return sum(len(left.errors) for left in state.left.values() if NOT_RUN not in left.errors)
 
 
 def _waited_ms(row: RunRow, state: RunState, now_ms: int | None) -> int:

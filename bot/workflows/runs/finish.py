@@ -16,7 +16,7 @@ from bot.model.events.runs import SessionFinished
 from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import make_reason
-from bot.rules.runs.proof import proof_of
+from bot.rules.runs.proof import falls_short, is_proven
 from bot.rules.runs.run_metadata import run_metadata
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
@@ -79,7 +79,9 @@ async def record_end(
         loss=left.loss,
     )
     if status is Status.SUCCESS:
-        ended = ended.model_copy(update={"shown": proof_of(row.spec, state) == "shown"})
+        ended = ended.model_copy(update={"shown": is_proven(state)})
+    if state.proof is not None:
+        ended = ended.model_copy(update={"proof": state.proof.level})
     await context.stores.runs.append(row.id, [*skipped, ended], [_metadata(context, row, state, status, stop)])
 
 
@@ -147,7 +149,8 @@ async def _save_uncommitted(mirror: Path, path: Path, ref: str) -> Loss | None:
 
 async def finish_cancelled(context: Context, row: RunRow, state: RunState) -> None:
     """End a run that somebody asked to stop."""
-    if state.pull is not None or (row.spec.workspace is not None and state.passed):
+    done = row.spec.workspace is not None and state.proof is not None and not falls_short(row.spec, state)
+    if state.pull is not None or (done and state.passed):
         # the request came too late: the fix exists and is reported
         await finish(context, row, state, Status.SUCCESS, None)
         return

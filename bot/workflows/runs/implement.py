@@ -22,6 +22,7 @@ from bot.rules.runs.changes import FREE, HISTORY
 from bot.rules.runs.existing_failures import leave_alone_guidance
 from bot.rules.runs.fixable_files import fixable_findings
 from bot.rules.runs.next_action import Implement
+from bot.rules.runs.proof import falls_short
 from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.agents.ask_agents import AcceptedChange, SkippedAgent, ask
@@ -135,16 +136,27 @@ async def _task(
         task=row.spec.task,
         focus=state.focus,
         previous=state.validations,
-        baseline=state.baseline,
+        baseline=state.shows_fault or state.baseline,
         style=fixable_findings(state),
         fingerprints=state.failing,
+        failing_tests=state.reproduction.tests if state.reproduction else (),
         guidance=(
             *known,
             *leave_alone_guidance(state.left.values()),
+            *_more_proof(row, state),
             *(t("en", "task.not_applied", why=english(one)) for one in state.rejections),
         ),
         failed_patches=tuple(await asyncio.gather(*(tree.diff(made.before, made.after) for made in tried))),
     )
+
+
+def _more_proof(row: RunRow, state: RunState) -> tuple[str, ...]:
+    """What an agent must add to a change with which all checks pass, where the repository demands more proof."""
+    if state.proof is None or not falls_short(row.spec, state):
+        return ()
+    survivors = state.proof.mutants.survivors if state.proof.mutants else ()
+    lines = [t("en", "task.more_proof", required=row.spec.policy.require_proof, level=state.proof.level)]
+    return (*lines, *(t("en", "task.survivor", mutant=mutant) for mutant in survivors))
 
 
 def _ignored_files_note(gone: Sequence[str]) -> tuple[Reason, ...]:

@@ -18,6 +18,8 @@ from bot.rules.runs.next_action import (
     Implement,
     Package,
     Prepare,
+    Prove,
+    Reproduce,
     ReviewAction,
     SetUp,
     Validate,
@@ -35,6 +37,8 @@ from bot.workflows.runs.finish import SavedWork, finish, finish_cancelled, recor
 from bot.workflows.runs.implement import implement
 from bot.workflows.runs.package import package, review
 from bot.workflows.runs.plan import prepare
+from bot.workflows.runs.prove import prove
+from bot.workflows.runs.reproduce import reproduce
 from bot.workflows.runs.validate import validate
 from bot.workspace.worktree.run_worktree import SlotsFull
 
@@ -89,6 +93,10 @@ async def _effect(context: Context, row: RunRow, state: RunState, action: Action
             await validate(context, row, state, action)
         case Prepare():
             await prepare(context, row, state)
+        case Reproduce():
+            await reproduce(context, row, state, action)
+        case Prove():
+            await prove(context, row, state, action)
         case Implement():
             await implement(context, row, state, action)
         case ReviewAction():

@@ -13,6 +13,7 @@ from bot.model.reasons import ExplainedStop
 from bot.reports.runs.pull_request import commit_message, pull_body, pull_title
 from bot.rules.patches.change_policy import check_changes
 from bot.rules.reasons import make_reason
+from bot.rules.runs.proof import is_proven
 from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
@@ -65,7 +66,7 @@ async def package(context: Context, row: RunRow, state: RunState) -> None:
     runs, spec, view = context.stores.runs, row.spec, view_of(row, state)
     await runs.append(row.id, [PhaseStarted(phase=Phase.PACKAGING)])
     commit = await _commit(context, row, state, context.mask(commit_message(view)))
-    if spec.pull is not None and (spec.pull.from_fork or (view.proof != "shown" and not spec.given)):
+    if spec.pull is not None and (spec.pull.from_fork or (not is_proven(state) and not spec.given)):
         assert state.base_sha is not None
         offered = context.mask(await diff(context.mirror(spec.on_github), state.base_sha, commit))
         await runs.append(row.id, [PackagingCompleted(offered=offered)])
@@ -94,7 +95,7 @@ async def _open_pull(context: Context, row: RunRow, state: RunState, view: RunVi
         base=spec.base_branch,
         body=context.mask(pull_body(view, language)),
     )
-    if view.proof != "shown":
+    if not is_proven(state):
         try:
             return await ensure(title=context.mask(pull_title(view, language)), draft=True)
         except NoDrafts as error:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Literal
 
 from bot.model import Artifact, Phase, RunEvent, Validation, ValidationStep
 from bot.model.events.phases import PhaseStarted, ValidationCompleted, ValidationFailed
 from bot.model.events.runs import ArtifactCreated, CheckEnded, CheckStarted, TestsEnded
-from bot.model.pipeline import ExistingErrors, PipelineStage
+from bot.model.pipeline import ExistingErrors
 from bot.reports.locale.reasons import english
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.failure_origin import NOT_RUN, WHOLE
@@ -26,16 +25,12 @@ from bot.rules.tampering.weakened_tests import WEAKENED_TESTS
 from bot.store.database.database import now_ms
 from bot.store.history.outcomes import CheckOutcome
 from bot.store.runs.runs import RunRow
-from bot.workflows.checks.altered_files import run_on_snapshot
-from bot.workflows.checks.executed_tests import Executed, Run, compare, execute, runs_tests, save_suite
+from bot.workflows.checks.executed_tests import Executed, compare, runs_tests, save_suite
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import judge_guidance, record_dead_ends
-from bot.workflows.runs.begin import grant_for_run, open_tree
-from bot.workflows.runs.local_tree import save_edits
+from bot.workflows.runs.begin import open_tree
+from bot.workflows.runs.run_stage import run_stage
 from bot.workspace.checks.logs import write_log
-from bot.workspace.checks.step import StepRun, run_step
-from bot.workspace.git.tree import Tree
-from bot.workspace.sandbox.bubblewrap import SandboxGrant
 
 _MAX_PRINTED = 50
 """Errors of a step whose text from the tool is recorded; below, the characters of each."""
@@ -191,37 +186,18 @@ async def _run(context: Context, row: RunRow, state: RunState, index: int, attem
     if attempt and NOT_RUN in state.left.get(index, ExistingErrors()).errors:
         reason = make_reason("pipeline.left_out")
         return Executed(skipped_step(stage, english(reason), context.mask(stage.command.text)))
-    tree, grant = await open_tree(context, row, state), grant_for_run(context, row)
-    run = _guarded(context, row, state, stage, tree)
-    first = await execute(context, row, stage, tree, grant, run)
+    tree = await open_tree(context, row, state)
+    first = await run_stage(context, row, state, tree, stage)
     step = first.step
     if step.passed or step.cut_short or step.exit_code is None or step.could_not_run or not attempt:
         return first
     # once more, to find flaky tests (REQ-RUN-002); an exceeded limit or a missing command is never flaky
-    again = await execute(context, row, stage, tree, grant, run)
+    again = await run_stage(context, row, state, tree, stage)
     if again.step.passed:
         note = f"{again.step.output}\n{english(make_reason('log.flaky'))}".strip()
         flaky = again.step.model_copy(update={"flaky": True, "output": note})
         return Executed(flaky, first.log + again.log, suite=again.suite)
     return first
-
-
-def _guarded(context: Context, row: RunRow, state: RunState, stage: PipelineStage, tree: Tree) -> Run:
-    """The stage's command, run on exactly the files of the snapshot; these are restored afterwards."""
-    command, snapshot = stage.command, state.snapshot
-    assert command is not None and snapshot is not None
-
-    async def keep_edits() -> None:
-        await save_edits(context, row, state, tree, after=stage.name)
-
-    # in a person's own tree an altered file may be that person's edit: a diff of it is saved before it is restored
-    keeps = keep_edits if row.spec.workspace is not None else None
-
-    async def run(grant: SandboxGrant) -> StepRun:
-        once = partial(run_step, stage.name, command, tree.path, context.sandbox, grant=grant, mask=context.mask)
-        return await run_on_snapshot(tree, snapshot, once, mask=context.mask, before_restoring=keeps)
-
-    return run
 
 
 def _artifact(row: RunRow, attempt: int, outcome: Validation) -> Artifact:
