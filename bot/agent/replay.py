@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bot.model import AgentTask, Change, KnownError, Proposal, Resolution
 from bot.model.reasons import Reason
-from bot.rules.history.known_errors import weight
+from bot.rules.history.known_errors import may_be_replayed, weight
 from bot.rules.patches.diff_parser import FileDiff, parse_diff
 from bot.rules.patches.document_files import is_document
 from bot.rules.reasons import all_reasons, make_reason
@@ -35,10 +35,11 @@ _NAMED = 5
 class HistoryAgent:
     """Proposes the patch of the best known resolution for the failures of its task.
 
-    Resolutions are ranked by: same error text before a similar one, how often they helped, last use. Skipped are
-    patches that did not help these errors before (by hash), that this run has tried (by lines), that are no plain diff
-    of files, and that do not fit. If none is left it proposes nothing and gives the reason. All source and test parts
-    must fit; parts of changelogs and documents that do not fit are left out, and the note names their files."""
+    Only proven and merged resolutions of the same error text are used (`rules.history.known_errors`). They are ranked
+    by how often they helped, then by last use. Skipped are patches that did not help these errors before (by hash),
+    that this run has tried (by lines), that are no plain diff of files, and that do not fit. If none is left it
+    proposes nothing and gives the reason. All source and test parts must fit; parts of changelogs and documents that
+    do not fit are left out, and the note names their files."""
 
     look_up: LookUp
     dead_ends: DeadEnds
@@ -49,7 +50,7 @@ class HistoryAgent:
         errors = task.fingerprints
         if not errors:
             return self._nothing(make_reason("history.no_error"), untouched=True)
-        proven = [known for known in await self.look_up(errors) if known.resolution.patch]
+        proven = [known for known in await self.look_up(errors) if may_be_replayed(known)]
         if not proven:
             return self._nothing(make_reason("history.no_patch"), untouched=True)
         dead = await self.dead_ends(errors)
@@ -183,8 +184,8 @@ def _is_text(path: str) -> bool:
     return not any("\ud800" <= sign <= "\udfff" for sign in path)
 
 
-def _rank(known: KnownError) -> tuple[bool, float, str]:
-    return known.exact, weight(known.shown, known.passed), known.last_used
+def _rank(known: KnownError) -> tuple[float, str]:
+    return weight(known.shown, known.passed), known.last_used
 
 
 def _note(known: KnownError) -> Reason:

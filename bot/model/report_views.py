@@ -39,6 +39,10 @@ class Resolution(CamelModel):
     attempt: int | None = None
     diff_hash: str | None = None
     patch: str | None = None
+    proof: Literal["proven", "covered", "unproven"] | None = None
+    """The level of proof of a run of Mendbot; None for a person's change."""
+    merged: bool = False
+    """Whether its commit is the one with which the pull request was merged."""
 
 
 class KnownError(CamelModel):

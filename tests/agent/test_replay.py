@@ -40,7 +40,14 @@ def task(**fields: object) -> AgentTask:
 def known(patch: str | None = PATCH, number: int = 1, **fields: object) -> KnownError:
     digest = patch_hash(patch) if patch else None
     how = Resolution(patch=patch, diff_hash=digest, tool_sequence=("Edit",), repo="ada/engine", pull_request=7)
+    how = how.model_copy(update={"proof": "proven"})
     return KnownError.model_validate({"id": number, "error": ERROR, "resolution": how, **fields})
+
+
+def _proof(proof: str | None, merged: bool = False) -> KnownError:
+    record = known()
+    how = record.resolution.model_copy(update={"proof": proof, "merged": merged})
+    return record.model_copy(update={"resolution": how})
 
 
 class Memory:
@@ -93,6 +100,10 @@ async def test_it_looks_up_the_errors_of_its_task_and_nothing_without_any() -> N
     [
         (known(patch=None), task(), "no proven patch"),
         (known(error="another"), task(), "no proven patch"),
+        (known(exact=False), task(), "no proven patch"),
+        (_proof("covered"), task(), "no proven patch"),
+        (_proof("unproven", merged=True), task(), "no proven patch"),
+        (_proof(None), task(), "no proven patch"),
         (known(), task(failed_patches=(PATCH,)), "was tried in this run"),
         (known(), task(failed_patches=(PATCH.replace("1111111", "3333333").replace("@ -1", "@ -9"),)), "was tried"),
         (known("not a diff"), task(), "not as git prints it"),
@@ -102,6 +113,10 @@ async def test_it_offers_nothing_and_says_why(record: KnownError, asked: AgentTa
     proposal = await Memory(record).propose(asked)
     assert (proposal.offered, proposal.changes, proposal.replays) == (False, (), None)
     assert why in note_of(proposal)
+
+
+async def test_a_merged_change_of_a_person_is_repeated() -> None:
+    assert (await Memory(_proof(None, merged=True)).propose(task())).offered
 
 
 @pytest.mark.parametrize("digest", [patch_hash(PATCH), "its own"])
@@ -116,18 +131,17 @@ async def test_the_best_comes_first_and_the_next_where_that_is_no_use() -> None:
     def patch(name: str) -> str:
         return PATCH.replace("fine", name)
 
-    loose = known(patch("loose"), 1, exact=False, last_used="2026-09")
     vain = known(patch("vain"), 2, shown=3, passed=0, last_used="2026-08")
     old = known(patch("old"), 3, last_used="2026-01")
     new = known(patch("new"), 4, last_used="2026-02")
-    records = [loose, vain, old, new]
+    records = [vain, old, new]
     order = []
     while records:
         note = note_of(await Memory(*records).propose(task()))
         record = next(one for one in records if f"resolution {one.id} " in note)
         order.append(record.id)
         records.remove(record)
-    assert order == [4, 3, 2, 1]
+    assert order == [4, 3, 2]
     dead = frozenset({patch_hash(patch("new"))})
     assert "resolution 3 " in note_of(await Memory(old, new, dead=dead).propose(task()))
 

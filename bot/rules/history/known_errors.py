@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bot.model import KnownError
+
 MAX_FILES = 50
 SPENT = 0.25
 
@@ -37,3 +39,12 @@ def weight(shown: int, passed: int) -> float:
 def is_spent(shown: int, passed: int) -> bool:
     """Whether so many attempts that got it failed that it is no longer offered for a file."""
     return weight(shown, passed) <= SPENT
+
+
+def may_be_replayed(known: KnownError) -> bool:
+    """Whether the patch of a known error may be applied to a new failure without a request for it.
+
+    The error must be the same by its exact text. A change of a run must be proven, a person's must be merged."""
+    resolution = known.resolution
+    proven = resolution.proof == "proven" or (resolution.proof is None and resolution.merged)
+    return known.exact and resolution.patch is not None and proven

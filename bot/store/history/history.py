@@ -152,7 +152,7 @@ class History:
         await self._database.write(lambda connection: follow(connection, known_errors, passed=passed))
 
     async def landed(self, ids: Sequence[int], commit: str, *, repo: str | None = None) -> None:
-        """Set the commit of these errors' resolutions, after a merge or a squash; nothing else changes. With a `repo`,
+        """Set the commit of these errors' resolutions and that they are merged; nothing else changes. With a `repo`,
         only that repository's resolutions change."""
         await self._database.write(lambda connection: set_commit(connection, ids, sound(commit), repo_key(repo)))
 

@@ -136,8 +136,9 @@ def place_of(kb_id: int, row_repo: str | None, key: str | None) -> tuple[sa.Tabl
 
 
 def set_commit(connection: sa.Connection, ids: Sequence[int], commit: str, key: str | None) -> None:
-    """Set the commit of these errors' resolutions: those in `error_kb`, or with a key (`repo_key`) those of that
+    """Set the commit of these errors' merged resolutions: those in `error_kb`, or with a key (`repo_key`) those of that
     repository in either table."""
+    landed = {"commit": commit, "merged": True}
     for table, own in (
         (error_kb, error_kb.c.id.in_(tuple(ids)) & (sa.true() if key is None else error_kb.c.repo == key)),
         (error_elsewhere, error_elsewhere.c.kb_id.in_(tuple(ids)) & (error_elsewhere.c.repo == key)),
@@ -145,7 +146,7 @@ def set_commit(connection: sa.Connection, ids: Sequence[int], commit: str, key: 
         keys = tuple(table.primary_key)
         stored = sa.cast(table.c.resolution, sa.Text).label("stored")
         for row in connection.execute(sa.select(*keys, stored).where(own)).all():
-            values = {"resolution": _as_stored(read_resolution(row.stored).model_copy(update={"commit": commit}))}
+            values = {"resolution": _as_stored(read_resolution(row.stored).model_copy(update=landed))}
             same = (column == value for column, value in zip(keys, row, strict=False))
             connection.execute(sa.update(table).where(*same).values(values))
 

@@ -158,6 +158,7 @@ async def _record_merged_fix(
         commit=pull.merge_commit_sha or pull.head_sha,
         pull_request=pull.number,
         run_id=proof.run_id,
+        merged=True,
     )
     resolution = _by(resolution, await _author(context, repo, pull.head_sha) or pull.author)
     span = (state.base_sha, pull.head_sha)

@@ -43,6 +43,7 @@ def test_a_merged_pull_request_is_found_by_its_merge_commit_and_lets_its_heads_g
         assert found is not None
         assert (found.resolution.commit, found.resolution.pull_request) == (merged, number)
         assert (found.resolution.author, found.resolution.tool) == ("bea", "push")
+        assert (found.resolution.proof, found.resolution.merged) == (None, True)
         assert found.resolution.patch
         assert await _kept_heads(bot, red, green) == [False, False]
         assert await resolve(bot.at.context.mirror(bot.at.repo), f"refs/mendbot/pulls/{number}") is None
@@ -103,6 +104,7 @@ def test_what_a_run_could_not_mend_is_learned_from_the_pull_request_that_closes_
         assert found is not None
         told = found.resolution
         assert (told.commit, told.pull_request, told.author, told.tool) == (merged, number, "ada", "merge")
+        assert (told.proof, told.merged) == (None, True)
         assert "-it is broken\n" in (told.patch or "")
         assert told.tool_sequence[0] == "Edit wrong.txt"
         assert told.tool_sequence[-1].endswith("python3 test.py")

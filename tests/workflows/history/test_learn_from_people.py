@@ -40,6 +40,7 @@ def test_the_push_between_a_red_and_a_green_check_is_remembered_with_all_that_pr
         told = found.resolution
         assert (told.commit, told.pull_request, told.repo) == (green, number, NAME)
         assert (told.resolved_by, told.author, told.tool) == ("bea", "bea", "push")
+        assert (told.proof, told.merged) == (None, False)
         assert told.patch is not None
         assert "-it is broken\n" in told.patch
         assert told.diff_hash

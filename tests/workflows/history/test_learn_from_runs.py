@@ -59,6 +59,7 @@ def test_what_made_a_check_pass_is_remembered_with_all_that_proves_it(at_desk: A
     assert told.patch is not None and "-41\n+42\n" in told.patch, "not the whole way from the tree that showed it"
     assert told.diff_hash == digest
     assert told.tool_sequence == ("Did 2", "python3 judge.py")
+    assert told.proof == "proven"
     assert (found.use_count, found.exact) == (1, True)
     assert [one.id for one in by_file] == [found.id]
 
