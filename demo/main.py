@@ -20,7 +20,7 @@ from demo.bot_process import BotProcess, bot_environment, free_port
 from demo.driver import Broken, Stage
 from demo.narrator import Narrator, Story, print_outcome
 from demo.scenarios.commands import commands_scenario
-from demo.scenarios.issues import Scenario, issues_scenario, published_scenario
+from demo.scenarios.issues import Answer, Scenario, issues_scenario, published_scenario
 from demo.scenarios.pulls import pull_request_scenario
 from demo.standin.server import StandIn
 from demo.standin.views import CheckRunView, IssueView, PullView
@@ -147,8 +147,12 @@ def _environment(github: StandIn, scenario: Scenario, home: Path, port: int) -> 
     answers = home.parent / "answers"
     answers.mkdir()
     for number, answer in enumerate(scenario.answers, start=1):
-        changes = [{"path": item.path, "patch": item.patch} for item in answer]
-        (answers / f"{number}.json").write_text(json.dumps({"changes": changes}), encoding="utf-8")
+        _write_answer(answers / f"{number}.json", *answer)
+    for issue, own in scenario.by_issue.items():
+        (answers / str(issue)).mkdir()
+        _write_answer(answers / str(issue) / "1.json", own.fix)
+        if own.test is not None:
+            _write_answer(answers / str(issue) / "test.json", own.test)
     return bot_environment(
         github,
         home,
@@ -158,6 +162,11 @@ def _environment(github: StandIn, scenario: Scenario, home: Path, port: int) -> 
         MENDBOT_AGENT_BINDS=os.pathsep.join([str(AGENTS), str(answers)]),
         **{"MENDBOT_QUIET_SECONDS": "1.5", "MENDBOT_WRITE_SPACING_SECONDS": "0.05", **scenario.variables},
     )
+
+
+def _write_answer(path: Path, *answer: Answer) -> None:
+    changes = [{"path": item.path, "patch": item.patch} for item in answer]
+    path.write_text(json.dumps({"changes": changes}), encoding="utf-8")
 
 
 def _act(github: StandIn, scenario: Scenario, bot: BotProcess, home: Path, story: Story, stop: Stop) -> list[str]:
@@ -244,14 +253,32 @@ def what_is_missing(github: StandIn, scenario: Scenario, numbers: list[int]) -> 
         for check in _CHECKS:
             if of_head.get(f"mendbot / {check}") not in ("success", "skipped"):
                 missing.append(f"a green check run `mendbot / {check}` on pull request #{pull.number}")
+    missing += _missing_drafts(scenario, pulls)
     for issue in issues:
+        if issue.number in scenario.drafts:
+            if {"auto-fix-done", "auto-fix-processing"} & set(issue.labels):
+                missing.append(f"no status label on #{issue.number}, which nothing shows to be solved")
+            continue
         if "auto-fix-done" not in issue.labels or "auto-fix-processing" in issue.labels:
             missing.append(f"the label auto-fix-done on #{issue.number}")
         if len(issue.comments) != 1 or "/pull/" not in issue.comments[0].body:
             missing.append(f"one comment on #{issue.number} that links the pull request")
-    if len(pulls) > len(scenario.expected):
-        missing.append(f"{len(scenario.expected)} pull requests, not {len(pulls)}")
+    promised = len(scenario.expected) + len(scenario.drafts)
+    if len(pulls) > promised:
+        missing.append(f"{promised} pull requests, not {len(pulls)}")
     return missing
+
+
+def _missing_drafts(scenario: Scenario, pulls: tuple[PullView, ...]) -> list[str]:
+    """The unproven changes that are no drafts with `Refs` and the label `needs-proof` (yet), a sentence each."""
+    return [
+        f"a draft for #{number} with the label needs-proof"
+        for number in scenario.drafts
+        if not any(
+            pull.draft and f"Refs #{number} " in pull.body and "needs-proof" in pull.labels and not pull.closes
+            for pull in pulls
+        )
+    ]
 
 
 def _keep(github: StandIn, scenario: Scenario, bot: BotProcess, story: Story, stop: Stop) -> None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from demo.driver import Stage
-from demo.scenarios.issues import Filed, Scenario, diff, issues_scenario, sample
+from demo.scenarios.issues import Filed, Scenario, diff, sample, tools_scenario
 
 MAINTAINER, STRANGER = "ada", "sam"
 _DURATION, _IMPORTS, _FORMAT = 1, 2, 3
@@ -21,7 +21,7 @@ _HOW = "every space has to go, not only those at the ends"
 def commands_scenario() -> Scenario:
     """The sample and its three issues, the third of a module of its own, as two that fix one module would bring the
     same change twice; the agent's only try is wrong, so that somebody has to lend a hand."""
-    found = issues_scenario()
+    found = tools_scenario()
     imports, _, duration = found.issues
     formatting = Filed(
         "The module of rules is not formatted like the rest",

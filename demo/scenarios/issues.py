@@ -6,7 +6,7 @@ import difflib
 import io
 import tarfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from demo.driver import Stage
@@ -36,6 +36,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class IssueAnswers:
+    """What the scripted agent answers for one issue: the test that is wanted first, if it writes one, and the fix."""
+
+    fix: Answer
+    test: Answer | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """`answers[n]` is what the agent says at attempt n + 1; `expected` holds the issues of each pull request.
 
@@ -51,17 +59,68 @@ class Scenario:
     act: Callable[[Stage], None] | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     """What else the bot's environment has."""
+    by_issue: Mapping[int, IssueAnswers] = field(default_factory=dict)
+    """What the agent answers for these issues, in place of `answers`."""
+    drafts: tuple[int, ...] = ()
+    """The issues whose pull request is a draft, as nothing shows that its change solves them."""
 
 
 def diff(path: str, before: str, after: str) -> Answer:
     """The unified diff of one file, as an agent would give it."""
     lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{path}", f"b/{path}"
+        before.splitlines(keepends=True),
+        after.splitlines(keepends=True),
+        f"a/{path}" if before else "/dev/null",
+        f"b/{path}",
     )
     return Answer(path, "".join(lines))
 
 
 def issues_scenario() -> Scenario:
+    """The three issues of `tools_scenario`, and two of a fault that no check shows: for one the agent first writes a
+    test that fails, so its fix is proven; for the other it writes none."""
+    found, more = tools_scenario(), sample("proof")
+    greeting, notes = more["greeting/greeting.py"].decode(), more["notes/notes.py"].decode()
+    test = (
+        "from __future__ import annotations\n\nfrom greeting import render\n\n\n"
+        'def test_an_account_without_a_name_is_greeted() -> None:\n    assert render({}) == "Hello, stranger!"\n'
+    )
+    return replace(
+        found,
+        files={**found.files, **more},
+        issues=(
+            *found.issues,
+            Filed(
+                "render() crashes with KeyError",
+                "`render({})` in `greeting/greeting.py` raises `KeyError: 'name'`; it should greet a stranger.",
+                ("component:greeting",),
+            ),
+            Filed(
+                "The newest notes are in the wrong order",
+                "`newest` in `notes/notes.py` shows notes of the same minute in the wrong order.",
+                ("component:notes",),
+            ),
+        ),
+        by_issue={
+            4: IssueAnswers(
+                diff(
+                    "greeting/greeting.py",
+                    greeting,
+                    greeting.replace('account["name"]', 'account.get("name", "stranger")'),
+                ),
+                diff("greeting/test_stranger.py", "", test),
+            ),
+            5: IssueAnswers(
+                diff("notes/notes.py", notes, notes.replace("sorted(notes, reverse=True)", "sorted(notes)[::-1]"))
+            ),
+        },
+        expected=(*found.expected, (4,)),
+        drafts=(5,),
+        said=f"{found.said}; #4 and #5 are of faults that no check shows",
+    )
+
+
+def tools_scenario() -> Scenario:
     """Three issues of a sample, each of a fault that its checks show: lint findings for the fixers, a failing test for
     the agent, whose first try is wrong."""
     files = sample("tools")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.agent.command import read_changes
 from bot.agent.protocol import build_prompt
 from bot.model import AgentTask, Validation, ValidationStep
 
@@ -57,3 +58,8 @@ def test_what_is_not_known_has_no_heading() -> None:
 
 def test_an_endless_task_is_cut() -> None:
     assert len(build_prompt(TASK.model_copy(update={"task": "x" * 1_000_000}))) < 30_000
+
+
+def test_a_program_that_prints_its_prompt_has_given_no_answer() -> None:
+    for task in (TASK, TASK.model_copy(update={"only_test": True})):
+        assert read_changes(build_prompt(task).encode()) == ((), None)

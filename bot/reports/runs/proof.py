@@ -10,7 +10,7 @@ from bot.reports.format.truncate import inline_code, one_line
 from bot.reports.locale.catalog import joined, t
 from bot.reports.locale.reasons import reason_text
 
-_NAME_CHARS = 120
+_NAME_CHARS = 100
 _WHY_CHARS = 300
 _BEFORE_IN_EVIDENCE = frozenset({"mutants", "unchecked"})
 """Reasons whose sentence says itself what the checks showed before the change."""
@@ -37,7 +37,7 @@ def proof_title(view: RunView, language: Language) -> str:
     """Returns the level and its evidence as plain text in one line; empty where nothing was decided."""
     if view.proof is None:
         return ""
-    evidence = _evidence(view.proof, language, _plain)
+    evidence = _evidence(_shortened(view.proof), language, _plain)
     key = f"proof.title.{view.proof.level}"
     return one_line(t(language, key, evidence=evidence, attempt=view.attempt, most=view.max_attempts))
 
@@ -45,6 +45,11 @@ def proof_title(view: RunView, language: Language) -> str:
 def proof_line(proof: Proof, language: Language) -> str:
     """Returns the level and its evidence for a terminal, or for a commit message."""
     return one_line(t(language, f"proof.line.{proof.level}", evidence=_evidence(proof, language, _plain)))
+
+
+def _shortened(proof: Proof) -> Proof:
+    """The proof with one test and one error at most, so that a title is not cut off before its end."""
+    return proof.model_copy(update={"tests": proof.tests[:1], "errors": proof.errors[:1]})
 
 
 def _plain(name: str) -> str:

@@ -107,7 +107,7 @@ def _resolution(row: RunRow, state: RunState, proven: ProvenResolution, patch: s
         attempt=proven.attempt,
         diff_hash=change_hash(row, patch),
         patch=patch,
-        proof="proven",  # a check showed the error before the change and passes with it
+        proof=state.proof.level if state.proof else "unproven",
     )
 
 
