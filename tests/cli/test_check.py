@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import signal
 import subprocess
@@ -15,6 +16,8 @@ import pytest
 
 from tests.cli.commands import git, mendbot
 from tests.machine import PATIENCE_S
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_check_passes_and_fails_by_exit_code_and_says_which(repo: Path) -> None:
@@ -151,3 +154,19 @@ def test_a_broken_policy_is_named_with_its_key(repo: Path) -> None:
     done = mendbot("check", str(repo))
     assert done.returncode == 2
     assert "did you mean `checks`" in done.stderr
+
+
+def test_output_that_is_redirected_into_the_tree_is_no_altered_file(three_checks: Path) -> None:
+    (three_checks / "out.txt").write_text("of a run before\n")
+    git(three_checks, "add", "out.txt")
+    git(three_checks, "commit", "-qm", "a tracked log")
+    argv = [sys.executable, "-m", "bot", "check", str(three_checks), "--max-attempts", "2"]
+    env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": str(ROOT)}
+    with (three_checks / "out.txt").open("w") as out, (three_checks / "err.txt").open("w") as err:
+        done = subprocess.run(argv, cwd=three_checks, env=env, stdout=out, stderr=err, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 1
+    progress, results = ((three_checks / name).read_text() for name in ("err.txt", "out.txt"))
+    assert without_times(progress)[0] == "typecheck: running `true`"
+    assert without_times(progress)[-1] == "lint: failed in N s"
+    assert without_times(results)[-1] == "1 passed, 1 failed, 1 not run (fail-fast) in N s"
+    assert "out.txt" not in results and "err.txt" not in results

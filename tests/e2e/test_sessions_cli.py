@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,8 @@ from tests.e2e.session_projects import (
     write,
 )
 from tests.machine import PATIENCE_S
+
+ROOT = Path(__file__).parents[2]
 
 RIGHT = agent(put("answer.txt", "42\n"))
 ONE_OF_EACH_END = ("pipeline success", "test failure", "runtime failure by a missing command")
@@ -200,3 +204,20 @@ def test_killed_in_the_middle_the_next_one_puts_the_tree_back_and_works(tmp_path
     assert (code, told["status"]) == (0, "success")
     assert (tree / "seen").read_text().split() == ["41", *sorted([*PLAIN, "seen"])]
     assert (tree / "answer.txt").read_text() == "42\n"
+
+
+@pytest.mark.parametrize("answer", ["42", "43"], ids=["success", "failure"])
+def test_output_that_is_redirected_into_the_tree_stays_and_is_no_change(tmp_path: Path, answer: str) -> None:
+    tree = write(tmp_path / "tree", {**PLAIN, "out.txt": "of a run before\n"}, commit=True)
+    asked = asked_of(tree, agents=[agent(put("answer.txt", f"{answer}\n"))], maxAttempts=2)
+    with (tree / "out.txt").open("w") as out, (tree / "err.txt").open("w") as err:
+        argv = [sys.executable, "-m", "bot", *fix_argv(asked)]
+        env = environment(tmp_path / "home", PYTHONPATH=str(ROOT), MENDBOT_LOG_LEVEL="debug")
+        done = subprocess.run(argv, cwd=tree, env=env, stdout=out, stderr=err, timeout=PATIENCE_S, check=False)
+    assert done.returncode == (0 if answer == "42" else 1)
+    assert (tree / "answer.txt").read_text() == ("42\n" if answer == "42" else "41\n")
+    printed = (tree / "out.txt").read_text() + (tree / "err.txt").read_text()
+    assert "answer.txt" in printed
+    assert "attempt 1" in printed.lower() or "1/2" in printed, printed
+    for saved in (tmp_path / "home").rglob("*.diff"):
+        assert "out.txt" not in saved.read_text() and "err.txt" not in saved.read_text(), saved

@@ -31,7 +31,7 @@ async def begin_local(context: Context, row: RunRow) -> None:
     if not tree_path.is_dir():
         raise user_error(make_reason("session.tree_absent", path=str(tree_path)))
     await _check_tree_is_free(context, row)
-    tree = await open_shadow(tree_path, context.git_dir(row.id, spec), apart=context.settings.home)
+    tree = await open_shadow(tree_path, context.git_dir(row.id, spec), apart=(context.settings.home,))
     base, snapshot = await tree.head(), await tree.snapshot()
     files = await list_files(tree.git_dir, base)
     focus = tuple(dict.fromkeys((*spec.files, *named_files(spec.task, files))))

@@ -8,7 +8,7 @@ import asyncio
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import BinaryIO
 from bot.errors import Transient, UserError
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import error_reason, make_reason, quoted
+from bot.workspace.files.output_files import output_files
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.tree_digest import Walk
 from bot.workspace.git.command import GitError, git
@@ -61,6 +62,8 @@ class SavedFiles:
     copies: BinaryIO
     files: dict[str, _File] = field(default_factory=dict)
     room: int = _MAX_BYTES
+    outputs: Collection[tuple[int, int]] = field(default_factory=output_files)
+    """Device and inode of the files that this process writes to itself."""
 
     async def restore(self) -> Restored:
         """Restores the altered files. Their altered content is saved in a temporary directory, as it may be a person's
@@ -90,11 +93,13 @@ class SavedFiles:
         self.copies.close()
 
     def add(self, name: str) -> None:
-        """Saves a file, with a copy if there is space for one."""
+        """Saves a file, with a copy if there is space for one; not one that this process writes to itself."""
         path = self.tree / name
         status = _status(path)
         if status is None:
             self.files[name] = _File(None)
+            return
+        if (status.st_dev, status.st_ino) in self.outputs:
             return
         file = self.files[name] = _File(_stamp(status), mode=stat.S_IMODE(status.st_mode), mtime_ns=status.st_mtime_ns)
         if stat.S_ISLNK(status.st_mode):
