@@ -39,6 +39,8 @@ class Resolution(CamelModel):
     attempt: int | None = None
     diff_hash: str | None = None
     patch: str | None = None
+    check: str | None = None
+    """The check that showed the error; None if it is not known."""
     proof: Literal["proven", "covered", "unproven"] | None = None
     """The level of proof of a run of Mendbot; None for a person's change."""
     merged: bool = False
@@ -60,7 +62,14 @@ class KnownError(CamelModel):
     shown: int = 0
     passed: int = 0
     exact: bool = True
-    """False where only the loose key matched."""
+    """False where only the loose key or the template matched."""
+    by_template: bool = False
+    """Whether only the template of the Drain tree matched."""
+
+    @property
+    def match(self) -> Literal["same", "similar", "template"]:
+        """How close the error is to the one that was looked up."""
+        return "same" if self.exact else "template" if self.by_template else "similar"
 
 
 class ErrorDelta(Model):

@@ -26,8 +26,8 @@ def file_guidance(known: KnownError, language: Language) -> str:
 
 
 def error_guidance(known: KnownError, language: Language) -> str:
-    """Returns how the current error, or a similar one, was resolved before; plain text."""
-    return "\n".join(_lines(known, language, "error" if known.exact else "similar", "earlier"))
+    """Returns how the current error, or one that resembles it, was resolved before; plain text."""
+    return "\n".join(_lines(known, language, known.match, "earlier"))
 
 
 def guidance_text(known: KnownError, language: Language, *, matches: bool) -> str:

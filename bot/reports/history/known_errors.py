@@ -80,7 +80,7 @@ def annotation_line(known: KnownError, language: Language, repo: str, *, seen: t
     8601)."""
     facts = [times_seen(*seen, language)] if seen and seen[0] > 1 and known.exact else []
     if cleared := cleared_by(known, repo):
-        facts.append(t(language, "pull_check.cleared" if known.exact else "pull_check.cleared.similar", place=cleared))
+        facts.append(t(language, f"pull_check.cleared.{known.match}", place=cleared))
     resolution = known.resolution
     steps = " → ".join(resolution.tool_sequence)
     steps_text = t(language, "pull_check.how.steps", steps=steps) if steps else ""

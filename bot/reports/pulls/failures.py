@@ -196,8 +196,8 @@ def _history(view: PullCheckReport, failure: Failure, language: Language) -> str
         places := [_linked(view, place) for place in resolution_links(failure.known, view.repo)]
     ):
         *pull, last = places
-        key = "cleared" if failure.known.exact else "cleared.similar"
-        facts.append(t(language, f"pull_check.{key}", place=f"{last} ({pull[0]})" if pull else last))
+        place = f"{last} ({pull[0]})" if pull else last
+        facts.append(t(language, f"pull_check.cleared.{failure.known.match}", place=place))
     elif failure.known is not None and failure.known.resolution.how:
         facts.append(t(language, "pull_check.how", how=escape(failure.known.resolution.how, _HOW_CHARS)))
     return "; ".join(facts)

@@ -20,6 +20,7 @@ _COMPARES = re.compile(
 _OPPOSED_WORDS = """
 true false none null nil undefined defined nan not no never without yes on off in out is and or
 missing unexpected present absent short long added removed before after empty full first last start end begin
+few many
 less more greater smaller larger fewer least most min max minimum maximum under over above below up down left right
 enabled disabled enable disable allow deny allowed denied forbidden accept reject accepted rejected open opened
 closed close valid invalid equal unequal different same success failure passed failed pass fail error ok
@@ -28,7 +29,7 @@ ascending descending increasing decreasing increase decrease online offline conn
 read write get set input output request response encode decode import export push pop insert delete add remove
 string str number int integer float bool boolean bytes list tuple dict object array void any unknown symbol bigint
 """
-_OPPOSED = frozenset(_OPPOSED_WORDS.split())
+OPPOSED = frozenset(_OPPOSED_WORDS.split())
 _TURNS = re.compile(
     r"(?P<word>(?<![\w./@-])[A-Za-z]+(?![\w/@-]))|\w+n't\b|[!=]==?(?!>)|(?<![-=])[<>]=|(?<=\s)[<>](?=\s)"
 )
@@ -73,7 +74,7 @@ def _turns(inner: str) -> tuple[str, ...]:
     """What of a quoted text makes it the opposite of another: words of opposed pairs, negations and comparisons, in
     their order. A lone `<` or `>` counts too; in pairs they are a type's parameters."""
     plain = _ARROWS.sub(" ", inner)
-    found = [one for one in _TURNS.finditer(plain) if not one["word"] or one["word"].lower() in _OPPOSED]
+    found = [one for one in _TURNS.finditer(plain) if not one["word"] or one["word"].lower() in OPPOSED]
     turns = tuple(one[0].lower() for one in found)
     lone = (sign for sign in "<>" if plain.count("<") != plain.count(">") and sign in plain and sign not in turns)
     return (*turns, *lone)

@@ -126,7 +126,10 @@ error_kb = sa.Table(
     sa.Column("passed", sa.Integer, nullable=False, server_default="0"),
     # the repository of the resolution, in lower case; without one, every repository may see it
     sa.Column("repo", sa.Text),
+    # the key of the error's leaf in the Drain tree (`rules.history.drain`)
+    sa.Column("leaf", sa.Text),
     sa.Index("error_kb_loose", "loose_key", "last_used"),
+    sa.Index("error_kb_leaf", "leaf", "last_used"),
 )
 
 error_files = sa.Table(

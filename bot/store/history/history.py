@@ -1,4 +1,5 @@
-"""The error history: errors and their resolutions, which are found by file, by exact text or by the loose key.
+"""The error history: errors and their resolutions, which are found by file, by exact text, by the loose key or by the
+template of the Drain tree.
 
 It also records guidance and patches that did not help, so that neither is tried for ever (REQ-RA-301..311)."""
 
@@ -6,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import sqlalchemy as sa
 
 from bot.model import KnownError, Resolution
 from bot.rules.failures.normalize import loose_key, normalize_error
+from bot.rules.history.drain import position, same_template
 from bot.rules.history.known_errors import base_name, file_names, is_spent
 from bot.store.database.database import Database
 from bot.store.database.sql import insert, iso_now, repo_key, sound
@@ -20,6 +23,8 @@ from bot.store.history.visibility import COUNTS_HERE, HERE, follow, still_counts
 
 MAX_LOOKED_UP = 1_000
 """The maximal number of fingerprints that are looked up for one failing check; only the first few results are used."""
+MAX_OF_LEAF = 200
+"""The maximal number of errors that a leaf of the Drain tree is built of; the most recently used are taken."""
 _BATCH = 500
 _MAX_NAME_LENGTH = 255
 _MAX_FOREIGN = 100
@@ -59,9 +64,16 @@ _LOOSE = (
     .order_by(error_kb.c.last_used.desc())
     .limit(1)
 )
+_OF_LEAF = (
+    sa.select(*_SHOWN)
+    .where(error_kb.c.leaf == sa.bindparam("leaf"), _RESOLVED)
+    .order_by(error_kb.c.last_used.desc())
+    .limit(MAX_OF_LEAF)
+)
 _BY_FILE = tuple(query.where(still_counts(error_kb)) for query in (_FILED, _FOREIGN))
 _BY_FILE_HERE = tuple(query.where(COUNTS_HERE) for query in (_FILED, _FOREIGN))
 _LOOSE_HERE = _LOOSE.where(HERE)
+_OF_LEAF_HERE = _OF_LEAF.where(HERE)
 
 
 class History:
@@ -108,24 +120,25 @@ class History:
         return tuple((await self._database.read(work))[:limit])
 
     async def by_error(self, error: str, *, repo: str | None = None) -> KnownError | None:
-        """The known error with the same normalised text, else the latest one with the same loose key (`exact` is false
-        then). `error` may be raw or normalised."""
+        """The known error with the same normalised text, else the latest one with the same loose key, else the latest
+        one with the same template (`KnownError.match`). `error` may be raw or normalised."""
         text = sound(normalize_error(error))
 
         def work(connection: sa.Connection) -> KnownError | None:
             rows = connection.execute(_EXACT, {"text": text}).all()
             exact = visible_errors(connection, rows, repo)
-            return exact[0] if exact else _by_loose_key(connection, text, repo)
+            return exact[0] if exact else _by_loose_key(connection, text, repo) or _by_template(connection, text, repo)
 
         return await self._database.read(work) if text else None
 
     async def by_errors(
-        self, fingerprints: Sequence[str], repo: str | None = None, limit: int = 10
+        self, fingerprints: Sequence[str], repo: str | None = None, limit: int = 10, check: str | None = None
     ) -> tuple[KnownError, ...]:
         """The known errors for the errors of a failing check, without duplicates: first those with the same text, then
-        those with the same loose key. Both are in the order of the fingerprints.
+        those with the same loose key, then those with the same template. Each are in the order of the fingerprints.
 
-        Only the first MAX_LOOKED_UP fingerprints are looked up, raw or normalised. Resolutions include patches."""
+        With a check, errors that another check showed are not compared by template. Only the first MAX_LOOKED_UP
+        fingerprints are looked up, raw or normalised. Resolutions include patches."""
 
         def work(connection: sa.Connection) -> list[KnownError]:
             texts = list(dict.fromkeys(sound(normalize_error(error)) for error in fingerprints[:MAX_LOOKED_UP]))
@@ -134,11 +147,14 @@ class History:
                 rows = connection.execute(_ALL_EXACT, {"texts": texts[at : at + _BATCH]}).all()
                 exact |= {known.error: known for known in visible_errors(connection, rows, repo)}
             by_id = {exact[text].id: exact[text] for text in texts if text in exact}
-            for text in texts:
-                if len(by_id) >= limit:
-                    break
-                if text and text not in exact and (similar := _by_loose_key(connection, text, repo)):
-                    by_id.setdefault(similar.id, similar)
+            others = [text for text in texts if text and text not in exact]
+            for find in (_by_loose_key, partial(_by_template, check=check)):
+                for text in tuple(others):
+                    if len(by_id) >= limit:
+                        break
+                    if (known := find(connection, text, repo)) is not None:
+                        others.remove(text)
+                        by_id.setdefault(known.id, known)
             return list(by_id.values())
 
         return tuple((await self._database.read(work))[:limit])
@@ -191,7 +207,11 @@ class History:
             rows = connection.execute(query).all()
             for row in rows:
                 key = repo_key(read_resolution(row.resolution).repo)
-                values = {"loose_key": loose_key(row.error_normalized), "repo": key}
+                values = {
+                    "loose_key": loose_key(text := row.error_normalized),
+                    "leaf": position(text).leaf,
+                    "repo": key,
+                }
                 connection.execute(sa.update(error_kb).where(error_kb.c.id == row.id).values(values))
                 index_files(connection, row.id, file_names(row.error_normalized), row.last_used or row.ts)
             return len(rows)
@@ -205,3 +225,19 @@ def _by_loose_key(connection: sa.Connection, text: str, repo: str | None) -> Kno
     rows = connection.execute(query, {**values, "key": loose_key(text)}).all()
     visible = visible_errors(connection, rows, repo, exact=False)
     return visible[0] if visible else None
+
+
+def _by_template(
+    connection: sa.Connection, text: str, repo: str | None, *, check: str | None = None
+) -> KnownError | None:
+    """The most recently used error with the same template. The leaf of the Drain tree is built anew of its errors, so
+    that all processes have the same tree."""
+    key, place = repo_key(repo), position(text)
+    query, values = (_OF_LEAF, {}) if key is None else (_OF_LEAF_HERE, {"repo": key})
+    rows = connection.execute(query, {**values, "leaf": place.leaf}).all()
+    visible = visible_errors(connection, rows, repo, exact=False)
+    known = [one for one in visible if not check or one.resolution.check in (None, check)]
+    known.sort(key=lambda one: one.id)  # in the order in which they were learned
+    same = same_template(place.words, [position(one.error).words for one in known])
+    latest = max((known[index] for index in same), key=lambda one: one.last_used, default=None)
+    return None if latest is None else latest.model_copy(update={"by_template": True})

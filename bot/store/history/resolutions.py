@@ -16,6 +16,7 @@ from bot.model import Model, Resolution
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import strip_control
 from bot.rules.failures.normalize import loose_key, normalize_error
+from bot.rules.history.drain import position
 from bot.store.database.sql import MAX_NAME, insert, repo_key, sound
 from bot.store.database.tables import error_elsewhere, error_files, error_kb
 
@@ -70,6 +71,7 @@ class ResolvedError(Model):
             "last_used": self.last_used,
             "loose_key": loose_key(self.text),
             "repo": self.repo,
+            "leaf": position(self.text).leaf,
         }
 
     def stored_resolution(self) -> object:

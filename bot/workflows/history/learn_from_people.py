@@ -41,7 +41,12 @@ async def learn_from_push(context: Context, row: PullCheckRow, state: PullCheckS
     if not found:
         return
     resolution = Resolution(
-        tool="push", repo=repo.full_name, commit=spec.head_sha, pull_request=spec.number, run_id=row.id
+        tool="push",
+        repo=repo.full_name,
+        commit=spec.head_sha,
+        pull_request=spec.number,
+        run_id=row.id,
+        check=stage.name,
     )
     resolution = _by(resolution, await _author(context, repo, spec.head_sha) or spec.author)
     for before, errors in found:
@@ -158,6 +163,7 @@ async def _record_merged_fix(
         commit=pull.merge_commit_sha or pull.head_sha,
         pull_request=pull.number,
         run_id=proof.run_id,
+        check=proof.stage,
         merged=True,
     )
     resolution = _by(resolution, await _author(context, repo, pull.head_sha) or pull.author)

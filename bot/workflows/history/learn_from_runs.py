@@ -45,7 +45,8 @@ async def guidance(context: Context, row: RunRow, state: RunState) -> tuple[Know
     # errors that occur in most failures would be shown each time without helping
     generic = await context.stores.outcomes.generic(place, state.failing) if state.failing else frozenset()
     failing = [error for error in state.failing if error not in generic]
-    found = list(await history.by_errors(failing, repo=place, limit=MAX_KNOWN_ERRORS)) if failing else []
+    check = next((step.stage for step in state.standing.steps if not step.passed), None) if state.standing else None
+    found = list(await history.by_errors(failing, place, MAX_KNOWN_ERRORS, check)) if failing else []
     for path in state.focus[:_FILES_ASKED]:
         found += await history.by_file(path, repo=place)
     unique = {known.id: known for known in reversed(found)}
@@ -107,6 +108,7 @@ def _resolution(row: RunRow, state: RunState, proven: ProvenResolution, patch: s
         attempt=proven.attempt,
         diff_hash=change_hash(row, patch),
         patch=patch,
+        check=proven.stage,
         proof=state.proof.level if state.proof else "unproven",
     )
 

@@ -42,7 +42,7 @@ def test_a_file_and_an_error_in_the_seeds_words() -> None:
 
 def test_a_listing_has_the_facts_and_links_by_name() -> None:
     assert listing([KNOWN], "en", of_file=False) == (
-        "💡 This error was resolved before: index.ts: error TS2345: no\n"
+        "💡 The same error was resolved before: index.ts: error TS2345: no\n"
         "How it was resolved: ada (Edit): gave it a type\n"
         "Path to the earlier resolution: Read → Edit\n"
         "Used 3×, last on 2026-11-21 · shown before 4 attempts, 3 of them passed · octo/pocket#12 · "
@@ -51,6 +51,9 @@ def test_a_listing_has_the_facts_and_links_by_name() -> None:
     assert listing([], "en", of_file=True) == "Nothing is known about it yet."
     similar = KNOWN.model_copy(update={"exact": False})
     assert listing([similar], "en", of_file=False).startswith("💡 A similar error")
+    template = similar.model_copy(update={"by_template": True})
+    assert "perhaps with another cause" in listing([template], "en", of_file=False).splitlines()[0]
+    assert "원인은 다를 수 있음" in listing([template], "ko", of_file=False).splitlines()[0]
 
 
 def test_json_is_camel_case_and_what_others_wrote_stays_on_its_line() -> None:

@@ -56,7 +56,7 @@ def failed(view: Callable[[str], RunView]) -> RunView:
 def test_the_comment_tells_how_it_was_resolved_and_where_but_never_the_patch(failed: RunView) -> None:
     """REQ-RA-312: the comment."""
     told = known_errors(failed, "en")
-    assert "This error was resolved before: assert None == 0" in told
+    assert "The same error was resolved before: assert None == 0" in told
     assert "Fixed in: 0123456 (#31)" in told
     assert "+++" not in issue_comment(failed)
 

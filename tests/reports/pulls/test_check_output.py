@@ -156,6 +156,8 @@ def test_memory_is_told_where_there_is_some() -> None:
     assert "cleared" not in summary(FLAKY), "SIMILAR is of another repository"
     here = SIMILAR.model_copy(update={"resolution": Resolution(repo="acme/shop", pull_request=5)})
     assert "a similar error was last fixed in [#5]" in summary(FLAKY.model_copy(update={"known": here}))
+    template = here.model_copy(update={"by_template": True})
+    assert "perhaps with another cause" in summary(FLAKY.model_copy(update={"known": template}))
     undated = NEW.model_copy(update={"seen": FailureHistory(times=2, since="2026-13"), "known": None})
     assert "seen 2 times\n" in summary(undated)
 

@@ -67,6 +67,27 @@ async def test_the_loose_key_is_tried_when_the_exact_one_finds_nothing(tmp_path:
     await run(tmp_path, work)
 
 
+async def test_the_template_is_tried_when_no_key_finds_anything(tmp_path: Path) -> None:
+    """REQ-RA-310."""
+
+    async def work(history: History) -> None:
+        await history.record("a.py:3: error: Unused import requests here", BY_ADA.model_copy(update={"check": "lint"}))
+        await history.record("c.py:9: error: Unused import jinja here", BY_BOB)
+        error = "lib/b.py:7: error: Unused import flask here"
+        found = await history.by_error(error)
+        assert found is not None and (found.match, found.resolution) == ("template", BY_BOB)
+        (latest,) = await history.by_errors([error], check="test")
+        assert latest.resolution == BY_BOB  # whose check is not known
+        await history.record("c.py:9: error: Unused import jinja here", BY_BOB.model_copy(update={"check": "test"}))
+        (other,) = await history.by_errors([error], check="lint")
+        assert other.resolution.resolved_by == "ada"
+        exact, by_template = await history.by_errors([error, "c.py:1: error: Unused import jinja here"], check="lint")
+        assert (exact.match, by_template.match) == ("same", "template")
+        assert await history.by_errors([error], check="typecheck") == ()
+
+    await run(tmp_path, work)
+
+
 async def test_the_same_error_resolved_again_is_one_record_of_more_use(tmp_path: Path) -> None:
     """REQ-RA-311."""
 

@@ -135,6 +135,16 @@ async def test_rows_of_another_program_are_told_by_what_their_text_says(tmp_path
     await run(tmp_path, work)
 
 
+async def test_a_template_of_another_repository_is_not_found(tmp_path: Path) -> None:
+    async def work(history: History) -> None:
+        await record(history, "a.py:3: error: Unused import requests here", ONE)
+        error = "b.py:7: error: Unused import flask here"
+        assert hows(await history.by_errors([error], ONE)) == [ONE]
+        assert await history.by_errors([error], TWO) == ()
+
+    await run(tmp_path, work)
+
+
 async def test_many_errors_are_looked_up_at_once_the_exact_ones_first(tmp_path: Path) -> None:
     async def work(history: History) -> None:
         for number in range(4):

@@ -258,7 +258,7 @@ def test_an_attempt_is_told_what_is_known_in_the_repositorys_language_and_withou
     assert event["error"] == ERROR and event["resolution"]["run_id"] == "run-1"
     assert event["resolution"]["patch"] is None
     assert sentence.splitlines() == [
-        f"💡 전에 해결된 적이 있는 에러: {ERROR}",
+        f"💡 전에 해결된 적이 있는 같은 에러: {ERROR}",
         "해결 방법: mendbot[bot] (doer)",
         "이전 해결 경로: Did 1 → python3 judge.py",
     ]

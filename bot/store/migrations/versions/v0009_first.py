@@ -154,11 +154,12 @@ def _history() -> None:
         *(_json("tool_sequence", nullable=True), _int("use_count", server_default="1")),
         *(_text("last_used", nullable=True), _text("loose_key", nullable=True)),
         *(_int(name, server_default="0") for name in ("shown", "passed")),
-        _text("repo", nullable=True),
+        *(_text("repo", nullable=True), _text("leaf", nullable=True)),
         _key("id"),
         sa.UniqueConstraint("error_normalized"),
     )
     _index("error_kb_loose", "error_kb", ["loose_key", "last_used"])
+    _index("error_kb_leaf", "error_kb", ["leaf", "last_used"])
     op.create_table(
         "error_files",
         *(_int("kb_id"), _text("file_name"), _text("last_used")),
