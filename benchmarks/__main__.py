@@ -1,5 +1,6 @@
 """`python -m benchmarks [NAME…] [--json]`: run the benchmarks and print their results.
-The table below is all there are, but for `projects DIR…`, which needs clones of yours (`benchmarks.projects`)."""
+The table below is all there are, but for `projects DIR…`, which needs clones of yours (`benchmarks.projects`), and
+`issues DIR`, which needs reports of trackers (`benchmarks.real_issues`)."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from benchmarks import (
     loop,
     patches,
     projects,
+    real_issues,
     setup,
     worktrees,
 )
@@ -44,6 +46,8 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
 def main() -> int:
     if sys.argv[1:2] == ["projects"]:
         return projects.main(sys.argv[2:])
+    if sys.argv[1:2] == ["issues"]:
+        return real_issues.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="measure, each goal beside its reference")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")

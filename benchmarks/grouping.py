@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -26,10 +26,11 @@ from bot.rules.grouping.stop_words import STOP_WORDS
 
 PACKAGE = "scikit-learn==1.9.1"
 _CACHE = ROOT / ".cache" / "bench" / "scikit-learn"
-_TOP = 10
-_AS_OURS = {"sublinear_tf": True, "stop_words": sorted(STOP_WORDS)}
+TOP = 10
+Options = Mapping[str, Any]
+AS_OURS: Options = {"sublinear_tf": True, "stop_words": sorted(STOP_WORDS)}
 """The options with which scikit-learn weighs words as `similarity.weigh` does."""
-_Nearest = Sequence[Sequence[tuple[int, float]]]
+Nearest = Sequence[Sequence[tuple[int, float]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,10 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reference:
+class Reference:
     """What scikit-learn says: for each text the nearest, best first, and how long all of them took."""
 
-    nearest: _Nearest
+    nearest: Nearest
     seconds: float
 
 
@@ -102,14 +103,14 @@ def _pairs(asked: Corpus) -> list[Row]:
 
 def _compared(issues: Corpus, ranked: Corpus, size: Size) -> tuple[list[Row], list[Row]]:
     """Rows with a goal, rows without."""
-    theirs = _reference(_texts(ranked), _TOP, _AS_OURS)
-    ours_recall = _recall(_ranking(similarity.weigh(_texts(ranked))[0]), ranked)
-    their_recall = _recall(theirs.nearest, ranked)
-    whole = _reference(_texts(issues), 1, _AS_OURS)
+    theirs = reference(_texts(ranked), TOP, AS_OURS)
+    ours_recall = recall(ranking(similarity.weigh(_texts(ranked))[0]), ranked)
+    their_recall = recall(theirs.nearest, ranked)
+    whole = reference(_texts(issues), 1, AS_OURS)
     same, clear = _same_best(issues, whole.nearest)
     goals = [
         Row(
-            f"recall of duplicates among the {_TOP} nearest, ours : scikit-learn",
+            f"recall of duplicates among the {TOP} nearest, ours : scikit-learn",
             ours_recall / their_recall,
             "×",
             "at least",
@@ -124,8 +125,8 @@ def _compared(issues: Corpus, ranked: Corpus, size: Size) -> tuple[list[Row], li
         ),
     ]
     return goals, [
-        Row(f"recall among the {_TOP} nearest, {size.ranked:,} issues, ours", 100 * ours_recall, "%"),
-        Row(f"recall among the {_TOP} nearest, {size.ranked:,} issues, scikit-learn", 100 * their_recall, "%"),
+        Row(f"recall among the {TOP} nearest, {size.ranked:,} issues, ours", 100 * ours_recall, "%"),
+        Row(f"recall among the {TOP} nearest, {size.ranked:,} issues, scikit-learn", 100 * their_recall, "%"),
         Row(f"scikit-learn, the nearest of {size.issues:,} texts, without reading issues", whole.seconds, "s"),
     ]
 
@@ -134,7 +135,7 @@ def _texts(asked: Corpus) -> list[str]:
     return [similarity.text_of(issue) for issue in asked.issues]
 
 
-def _ranking(vectors: Sequence[Mapping[int, float]]) -> _Nearest:
+def ranking(vectors: Sequence[Mapping[int, float]]) -> Nearest:
     """For each text the nearest by our weights, every pair that shares a word looked at."""
     holders: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for index, vector in enumerate(vectors):
@@ -146,25 +147,25 @@ def _ranking(vectors: Sequence[Mapping[int, float]]) -> _Nearest:
         for word, weight in vector.items():
             for there, other in holders[word]:
                 cosines[there] += weight * other
-        del cosines[index]
-        nearest.append(heapq.nlargest(_TOP, cosines.items(), key=lambda pair: (pair[1], -pair[0])))
+        cosines.pop(index, None)  # a text may have no word that another one has
+        nearest.append(heapq.nlargest(TOP, cosines.items(), key=lambda pair: (pair[1], -pair[0])))
     return nearest
 
 
-def _recall(nearest: _Nearest, asked: Corpus) -> float:
-    """The share of an issue's duplicates that are among its nearest, over all issues that have any."""
+def recall(nearest: Nearest, asked: Corpus, of: Iterable[int] | None = None) -> float:
+    """The share of an issue's duplicates that are among its nearest, over all issues, or those `of`, that have any."""
     same: dict[int, set[int]] = defaultdict(set)
     for index, fault in enumerate(asked.fault):
         same[fault].add(index)
     shares = []
-    for index, found in enumerate(nearest):
+    for index in range(len(nearest)) if of is None else of:
         wanted = same[asked.fault[index]] - {index}
         if wanted:
-            shares.append(len(wanted & {there for there, _ in found}) / min(len(wanted), _TOP))
+            shares.append(len(wanted & {there for there, _ in nearest[index]}) / min(len(wanted), TOP))
     return sum(shares) / len(shares) if shares else 0.0
 
 
-def _same_best(asked: Corpus, nearest: _Nearest) -> tuple[int, int]:
+def _same_best(asked: Corpus, nearest: Nearest) -> tuple[int, int]:
     """Of the texts whose nearest by scikit-learn is near enough to be joined: how many have it with us, and how many
     there are. Another one that is exactly as near is the same."""
     vectors, _ = similarity.weigh(_texts(asked))
@@ -173,7 +174,7 @@ def _same_best(asked: Corpus, nearest: _Nearest) -> tuple[int, int]:
     return sum(here in ours and ours[here][1] >= cosine - 1e-6 for here, cosine in clear), len(clear)
 
 
-def _reference(texts: Sequence[str], top: int, options: Mapping[str, Any]) -> _Reference:
+def reference(texts: Sequence[str], top: int, options: Options) -> Reference:
     install()
     with tempfile.TemporaryDirectory(prefix="mendbot-bench-") as where:
         asked = Path(where) / "texts.json"
@@ -181,7 +182,7 @@ def _reference(texts: Sequence[str], top: int, options: Mapping[str, Any]) -> _R
         env = {**os.environ, "PYTHONPATH": str(_CACHE), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         argv = (sys.executable, str(REFERENCES / "tfidf.py"), str(asked))
         said = json.loads(subprocess.run(argv, env=env, check=True, capture_output=True).stdout)
-    return _Reference(said["nearest"], said["seconds"])
+    return Reference(said["nearest"], said["seconds"])
 
 
 def install() -> None:

@@ -36,11 +36,11 @@ def test_texts_of_one_fault_are_written_differently() -> None:
 
 def test_the_ranking_puts_the_same_words_first_and_leaves_the_text_itself_out() -> None:
     vectors = [{0: 0.6, 1: 0.8}, {0: 1.0}, {1: 1.0}, {2: 1.0}]
-    assert grouping._ranking(vectors)[0] == [(2, pytest.approx(0.8)), (1, pytest.approx(0.6))]
-    assert grouping._ranking(vectors)[3] == []
+    assert grouping.ranking(vectors)[0] == [(2, pytest.approx(0.8)), (1, pytest.approx(0.6))]
+    assert grouping.ranking(vectors)[3] == []
 
 
 def test_recall_counts_duplicates_among_the_nearest() -> None:
     issues = tuple(Issue(number=number, title="t") for number in range(1, 5))
     asked = Corpus(issues, (7, 7, 7, 9))
-    assert grouping._recall([[(1, 0.9), (2, 0.8)], [(3, 0.9)], [(0, 0.5)], [(0, 0.9)]], asked) == pytest.approx(0.5)
+    assert grouping.recall([[(1, 0.9), (2, 0.8)], [(3, 0.9)], [(0, 0.5)], [(0, 0.9)]], asked) == pytest.approx(0.5)
