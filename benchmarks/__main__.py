@@ -23,6 +23,7 @@ from benchmarks import (
     projects,
     real_issues,
     setup,
+    verdict,
     worktrees,
 )
 from benchmarks.result import Result, as_table
@@ -39,6 +40,7 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
     "setup": lambda: setup.measure(setup.Size()),
     "worktrees": lambda: worktrees.measure(worktrees.Size()),
     "grouping": lambda: grouping.measure(grouping.Size()),
+    "verdict": lambda: verdict.measure(verdict.Size()),
     "locations": lambda: locations.measure(locations.Size()),
 }
 

@@ -11,7 +11,8 @@ from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import KnownError
 from bot.model.setups import SetupDone
 
-Verdict = Literal["new", "flaky", "also_on_base"]
+Verdict = Literal["new", "new_flaky", "flaky_before", "existing", "not_reached", "unsure", "flaky", "also_on_base"]
+"""Whose failure it is, as `rules.pulls.evidence` decides."""
 PullStatus = Literal["queued", "running", "done", "cancelled"]
 CheckRunStatus = Literal["queued", "in_progress", "completed"]
 
@@ -49,6 +50,20 @@ class FailureHistory(Model):
 
     times: int = 0
     since: str = ""
+
+
+class RunCounts(Model):
+    """How many runs of a test failed and passed."""
+
+    failed: int = 0
+    passed: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.failed + self.passed
+
+    def __add__(self, other: RunCounts) -> RunCounts:
+        return RunCounts(failed=self.failed + other.failed, passed=self.passed + other.passed)
 
 
 class Failure(Model):
