@@ -66,6 +66,9 @@ class RunCounts(Model):
         return RunCounts(failed=self.failed + other.failed, passed=self.passed + other.passed)
 
 
+NO_RUNS = RunCounts()
+
+
 class Failure(Model):
     """One failure of a failed check: its error as `rules.failures.errors` normalises it (untrusted), and whether the
     pull request caused it."""

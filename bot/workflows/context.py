@@ -22,6 +22,7 @@ from bot.store.database.database import Database
 from bot.store.database.notify import Changes
 from bot.store.history.history import History
 from bot.store.history.outcomes import Outcomes
+from bot.store.history.remembered_runs import RememberedRuns
 from bot.store.inbox.candidates import Candidates
 from bot.store.inbox.commands import Commands
 from bot.store.inbox.deliveries import Deliveries
@@ -66,6 +67,7 @@ class Stores:
     pulls: PullRuns
     approvals: Approvals
     outcomes: Outcomes
+    test_runs: RememberedRuns
     commands: Commands
     threads: ThreadStore
     retention: Retention
@@ -83,6 +85,7 @@ class Stores:
             pulls=PullRuns(database),
             approvals=Approvals(database),
             outcomes=Outcomes(database),
+            test_runs=RememberedRuns(database),
             commands=Commands(database),
             threads=ThreadStore(database),
             retention=Retention(database),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import exp, lgamma
 from typing import Literal
 
-from bot.model.pulls import RunCounts, Verdict
+from bot.model.pulls import NO_RUNS, RunCounts, Verdict
 
 BaseState = Literal["compared", "absent", "unknown"]
 """Whether the merge base has runs to compare with: it does not have the test (`absent`), or it could not be checked
@@ -32,7 +32,6 @@ class Thresholds:
 
 
 THRESHOLDS = Thresholds()
-NO_RUNS = RunCounts()
 
 
 @dataclass(frozen=True, slots=True)

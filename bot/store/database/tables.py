@@ -256,6 +256,20 @@ base_results = sa.Table(
     sa.Column("at", sa.BigInteger, nullable=False),
 )
 
+test_runs = sa.Table(
+    "test_runs",
+    metadata,
+    sa.Column("repo", sa.Text, primary_key=True),
+    sa.Column("stage", sa.Text, primary_key=True),
+    sa.Column("test", sa.Text, primary_key=True),
+    sa.Column("sha", sa.Text, primary_key=True),
+    sa.Column("place", sa.Text, primary_key=True),
+    sa.Column("failed", sa.Integer, nullable=False),
+    sa.Column("passed", sa.Integer, nullable=False),
+    sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Index("test_runs_age", "repo", "at"),
+)
+
 commands = sa.Table(
     "commands",
     metadata,

@@ -27,6 +27,9 @@ Outcomes without a number count as one pull request."""
 GENERIC_SHARE = 0.5
 """A generic error occurs in more than this share of the stage's failing outcomes that have errors. `make: *** [test]
 Error 1` does; the error of a mistake in the code does not."""
+MAX_BASE_AGE_MS = 24 * 3_600_000
+"""The age of a base result after which the check runs on the base again: what it needs from outside may have
+changed."""
 _BATCH = 500
 
 _RATE = sa.select(table.c.outcome, sa.func.count().label("runs")).group_by(table.c.outcome)
@@ -146,9 +149,12 @@ class Outcomes:
         generic = await self._database.read(work)
         return frozenset(error for error in errors if _key(error) in generic)
 
-    async def base(self, repo: str, sha: str, stage: str, command: str) -> BaseResult | None:
-        """The result of exactly this command on a base commit; None if it has none."""
+    async def base(
+        self, repo: str, sha: str, stage: str, command: str, *, max_age_ms: int = MAX_BASE_AGE_MS
+    ) -> BaseResult | None:
+        """The result of exactly this command on a base commit; None if it has none, or an older one."""
         query = sa.select(base_results.c.passed, base_results.c.errors).where(base_results.c.passed.is_not(None))
+        query = query.where(base_results.c.at >= now_ms() - max_age_ms)
         query = query.filter_by(**_base(repo, sha, stage, command))
         row = await self._database.first(query)
         return None if row is None else BaseResult(passed=row.passed, errors=tuple(row.errors))

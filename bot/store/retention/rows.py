@@ -24,6 +24,7 @@ from bot.store.database.tables import (
     outcomes,
     pull_approvals,
     pull_heads,
+    test_runs,
 )
 
 MAX_ROWS = 200
@@ -112,7 +113,7 @@ class Retention:
         return await self._drops.drop(pull_approvals, pull_approvals.c.at < before)
 
     async def outcomes(self, before: int) -> int:
-        """Delete earlier outcomes and base results.
+        """Delete earlier outcomes, base results and remembered runs of tests.
 
         Outcomes are deleted by age, each with its errors in one commit, so that the remaining counts and rates are
         complete for the remaining time."""
@@ -124,6 +125,7 @@ class Retention:
             tables, last = (outcome_errors, outcomes), batch[-1].at
             await self._drops.write(*(sa.delete(table).where(table.c.at <= last) for table in tables))
             count += len(batch)
+        count += await self._drops.drop(test_runs, test_runs.c.at < before)
         return count + await self._drops.drop(base_results, base_results.c.at < before)
 
     async def heads(self, repo: str, before: int, *, but: Collection[int] = ()) -> int:

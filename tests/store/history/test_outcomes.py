@@ -201,6 +201,7 @@ async def test_a_base_result_is_of_one_command_of_one_commit(tmp_path: Path) -> 
 
     async def look(outcomes: Outcomes) -> None:
         assert await outcomes.base(*key) == failed
+        assert await outcomes.base(*key, max_age_ms=-1) is None  # an old one: the base is to be checked again
         for at in range(4):
             other = (*key[:at], OTHER, *key[at + 1 :])
             assert await outcomes.base(other[0], other[1], other[2], other[3]) is None

@@ -237,6 +237,13 @@ def _outcomes() -> None:
         *(sa.Column("passed", sa.Boolean(), nullable=True), _json("errors"), _big("at")),
         _key("repo", "sha", "stage", "command"),
     )
+    op.create_table(
+        "test_runs",
+        *(_text(name) for name in ("repo", "stage", "test", "sha", "place")),
+        *(_int("failed"), _int("passed"), _big("at")),
+        _key("repo", "stage", "test", "sha", "place"),
+    )
+    _index("test_runs_age", "test_runs", ["repo", "at"])
 
 
 def _people() -> None:
