@@ -43,29 +43,6 @@ class MutantFigures(CamelModel):
     survivors: tuple[str, ...] = ()
 
 
-class Proof(CamelModel):
-    """The level of proof of a change with its evidence. `tests` failed before the change, or without it, and pass with
-    it. `errors` of the base are gone, in the tool's own words. Both hold the first of `test_count` and
-    `error_count`."""
-
-    level: ProofLevel
-    because: ProofReason
-    before: BeforeChange
-    tests: tuple[str, ...] = ()
-    test_count: int = 0
-    errors: tuple[str, ...] = ()
-    error_count: int = 0
-    mutants: MutantFigures | None = None
-
-    @property
-    def proven(self) -> bool:
-        return self.level == "proven"
-
-    def suffices(self, required: RequiredProof) -> bool:
-        """Whether a repository that demands this level accepts the change."""
-        return required == "none" or self.proven or self.level == required
-
-
 class Reproduction(CamelModel):
     """The result of asking for a failing test first: what the last agent was, in how many attempts, and the first of
     the `test_count` tests that fail before the change. `because` is why there is none."""
@@ -79,6 +56,31 @@ class Reproduction(CamelModel):
     @property
     def succeeded(self) -> bool:
         return self.because is None
+
+
+class Proof(CamelModel):
+    """The level of proof of a change with its evidence. `tests` failed before the change, or without it, and pass with
+    it. `errors` of the base are gone, in the tool's own words. Both hold the first of `test_count` and
+    `error_count`."""
+
+    level: ProofLevel
+    because: ProofReason
+    before: BeforeChange
+    tests: tuple[str, ...] = ()
+    test_count: int = 0
+    errors: tuple[str, ...] = ()
+    error_count: int = 0
+    mutants: MutantFigures | None = None
+    reproduction: Reproduction | None = None
+    """What came of asking for a failing test first; None where none was asked for."""
+
+    @property
+    def proven(self) -> bool:
+        return self.level == "proven"
+
+    def suffices(self, required: RequiredProof) -> bool:
+        """Whether a repository that demands this level accepts the change."""
+        return required == "none" or self.proven or self.level == required
 
 
 class StageWithoutChange(CamelModel):

@@ -8,7 +8,7 @@ from bot.model.base import CamelModel, Model
 from bot.model.checks import Annotation
 from bot.model.issues import Issue
 from bot.model.pipeline import Validation
-from bot.model.proof import Proof, Reproduction
+from bot.model.proof import Proof
 from bot.model.reasons import ExplainedStop, Reason
 from bot.model.runs import Phase, RunMetadata, Status
 from bot.model.setups import SetupDone
@@ -139,8 +139,6 @@ class RunView(Model):
     baseline: Validation | None = None
     proof: Proof | None = None
     """What is shown of a change with which all checks passed (`rules.runs.proof`); None without such a change."""
-    reproduction: Reproduction | None = None
-    """The failing test that an agent was asked for first; None where none was asked for."""
     validations: tuple[Validation, ...] = ()
     rejections: tuple[Reason, ...] = ()
     """Why changes were not applied."""

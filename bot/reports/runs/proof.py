@@ -27,7 +27,7 @@ def proof_paragraph(view: RunView, language: Language) -> str:
     if proof is None:
         return ""
     evidence = _evidence(proof, language, lambda name: inline_code(name, _NAME_CHARS))
-    text = " ".join(part for part in (evidence, _no_failing_test(view, language)) if part)
+    text = " ".join(part for part in (evidence, _no_failing_test(proof, language)) if part)
     issues = joined(language, [f"#{issue.number}" for issue in view.issues])
     key = f"proof.{proof.level}" if issues or proof.level != "unproven" else "proof.unproven.task"
     return t(language, key, evidence=text, what=issues)
@@ -71,6 +71,7 @@ def _reason(proof: Proof, language: Language, name: Callable[[str], str]) -> str
     if proof.because == "errors_gone" and proof.errors:
         return t(language, f"{key}.errors", errors=_listed(proof.errors, proof.error_count, language, name))
     if proof.mutants is not None and proof.because in ("mutants", "few_mutants"):
+        key += ".red" if proof.level == "covered" and proof.before == "red" else ""
         return t(language, key, noticed=proof.mutants.noticed, made=proof.mutants.made)
     return t(language, key)
 
@@ -82,9 +83,9 @@ def _listed(names: Sequence[str], count: int, language: Language, name: Callable
     return joined(language, shown)
 
 
-def _no_failing_test(view: RunView, language: Language) -> str:
+def _no_failing_test(proof: Proof, language: Language) -> str:
     """Returns why no agent gave a failing test first, where that was asked and the change is not proven."""
-    asked = view.reproduction
-    if asked is None or asked.because is None or is_shown(view):
+    asked = proof.reproduction
+    if asked is None or asked.because is None or proof.proven:
         return ""
     return t(language, "proof.no_failing_test", why=one_line(reason_text(asked.because, language), _WHY_CHARS))

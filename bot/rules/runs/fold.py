@@ -79,8 +79,7 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
             done = replace(state, set_up=True, setup=event.steps, stages=event.stages)
             return replace(done, start=event.snapshot, snapshot=event.snapshot)
         case SetupFailed():
-            stop = ExplainedStop(reason="setup_failed", details=event.details)
-            return replace(state, setup=event.steps, stop=stop)
+            return replace(state, setup=event.steps, stop=ExplainedStop.of("setup_failed", event.details))
         case Paused():
             return replace(state, paused_at=state.paused_at or event.ts)
         case Resumed():
@@ -96,9 +95,9 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
             return _not_applied(state, event)
         case CheckEnded():
             return _checked(state, event)
-        case ReproductionCompleted() | ReproductionFailed():
-            return _reproduced(state, event)
-        case TestsWithoutChangeEnded() | MutantsEnded() | ProofDecided():
+        case (
+            ReproductionCompleted() | ReproductionFailed() | TestsWithoutChangeEnded() | MutantsEnded() | ProofDecided()
+        ):
             return _with_evidence(state, event)
         case ReviewCompleted():
             return replace(state, snapshot=event.snapshot, changed_paths=event.paths)
@@ -154,8 +153,13 @@ def _applied(state: RunState, event: ChangesApplied) -> RunState:
     )
 
 
-def _with_evidence(state: RunState, event: TestsWithoutChangeEnded | MutantsEnded | ProofDecided) -> RunState:
+_Evidence = ReproductionCompleted | ReproductionFailed | TestsWithoutChangeEnded | MutantsEnded | ProofDecided
+
+
+def _with_evidence(state: RunState, event: _Evidence) -> RunState:
     match event:
+        case ReproductionCompleted() | ReproductionFailed():
+            return _reproduced(state, event)
         case TestsWithoutChangeEnded():
             return replace(state, without_change=event.stages)
         case MutantsEnded():

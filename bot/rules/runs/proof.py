@@ -69,6 +69,7 @@ def proof_of(spec: RunSpec, state: RunState) -> Proof:
         errors=errors[:MAX_TESTS_SHOWN],
         error_count=len(errors),
         mutants=state.mutants,
+        reproduction=state.reproduction,
     )
 
 
@@ -161,9 +162,7 @@ def _level(spec: RunSpec, state: RunState) -> tuple[Literal["proven", "unproven"
     found = {stage.index: stage for stage in state.without_change or ()}
     if any(_still_fails(state, index, found.get(index)) for index in gone):
         return "proven", "errors_gone"
-    if any(stage.failed and not stage.not_loaded and stage.index not in before for stage in found.values()) or any(
-        _new_tests(state, stage) for stage in found.values()
-    ):
+    if any(_fails_by_tests(state, stage) for stage in found.values()):
         return "proven", "failing_test"
     if any(stage.not_loaded for stage in found.values()):
         return "unproven", "test_not_loaded"
@@ -174,7 +173,7 @@ def _level(spec: RunSpec, state: RunState) -> tuple[Literal["proven", "unproven"
 
 def _nothing_failed(state: RunState) -> ProofReason:
     """Why nothing is shown where no check failed before the change."""
-    if _before(state) != "green":
+    if not tests_were_green(state):
         return "unchecked"
     if state.mutants is not None:
         return "few_mutants" if state.mutants.made else "no_mutants"
@@ -202,7 +201,7 @@ def _needs_mutants(state: RunState) -> bool:
     return (
         state.mutants is None
         and not mechanical
-        and _before(state) == "green"
+        and tests_were_green(state)
         and any(map(runs_tests, state.stages))
         and _can_all_mutate(state)
     )
@@ -218,9 +217,9 @@ def _notices_enough(mutants: MutantFigures) -> bool:
 
 
 def _before(state: RunState) -> BeforeChange:
-    if state.baseline is not None and state.baseline.passed:
-        return "green"
-    return "red" if _failed_before(state) else "unknown"
+    if _failed_before(state) or any(_has_left(state, index) for index in range(len(state.stages))):
+        return "red"
+    return "green" if state.baseline is not None and state.baseline.passed else "unknown"
 
 
 def _failed_before(state: RunState) -> Mapping[int, ValidationStep]:
@@ -252,12 +251,26 @@ def _still_fails(state: RunState, index: int, found: StageWithoutChange | None) 
     return not before or not found.errors or not before.isdisjoint(found.errors)
 
 
-def _new_tests(state: RunState, stage: StageWithoutChange) -> bool:
+def _fails_by_tests(state: RunState, stage: StageWithoutChange) -> bool:
     """Whether tests fail without the change that did not fail on the base, or were not there."""
-    if stage.not_loaded or not stage.tests:
+    if not stage.failed or stage.not_loaded:
         return False
-    before = state.base_errors.get(stage.index, frozenset())
-    return bool(set(stage.errors) - before)
+    if stage.index not in _failed_before(state) and not _has_left(state, stage.index):
+        return True
+    return bool(stage.tests) and bool(set(stage.errors) - state.base_errors.get(stage.index, frozenset()))
+
+
+def _has_left(state: RunState, index: int) -> bool:
+    """Whether a check failed on the base with errors that are left alone."""
+    steps = state.baseline.steps if state.baseline else ()
+    return index < len(steps) and steps[index].tolerated
+
+
+def tests_were_green(state: RunState) -> bool:
+    """Whether all checks passed on the base, but for failures of other checks than tests that are left alone."""
+    if state.baseline is None or not state.baseline.passed:
+        return False
+    return not any(runs_tests(stage) and _has_left(state, index) for index, stage in enumerate(state.stages))
 
 
 def _asks_for_style(spec: RunSpec, gone: Sequence[ValidationStep]) -> bool:

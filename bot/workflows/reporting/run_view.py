@@ -33,7 +33,6 @@ def view_of(row: RunRow, state: RunState, *, now_ms: int | None = None) -> RunVi
         agents=state.agents,
         baseline=state.baseline,
         proof=state.proof,
-        reproduction=state.reproduction,
         validations=state.validations,
         setup=state.setup,
         chosen=tuple((stage.command.text, stage.because) for stage in state.stages if stage.command),
