@@ -170,7 +170,7 @@ def _output(
 ) -> CheckOutput:
     footer_line = footer(view.run_id, view.sandbox, language)
     return CheckOutput(
-        title=cut_bytes(title, _TITLE_BYTES),
+        title=cut_bytes(title, _TITLE_BYTES, language),
         summary=cut_bytes("\n\n".join(part for part in (*parts, footer_line) if part), CHECK_BYTES, language),
         text=cut_bytes(text, CHECK_BYTES, language),
         annotations=annotations,
@@ -191,7 +191,9 @@ def _annotations(view: RunView, step: ValidationStep, language: Language) -> tup
         for annotation in inside
         if annotation in known
     }
-    return tuple(_within_limits(annotation, lines.get(annotation, "")) for annotation in inside[:MAX_ANNOTATIONS])
+    return tuple(
+        _within_limits(annotation, lines.get(annotation, ""), language) for annotation in inside[:MAX_ANNOTATIONS]
+    )
 
 
 def _in_repository(path: str) -> bool:
@@ -199,8 +201,8 @@ def _in_repository(path: str) -> bool:
     return bool(path) and plain not in (".", "..") and not plain.startswith(("/", "../")) and "\0" not in path
 
 
-def _within_limits(annotation: Annotation, more: str) -> Annotation:
-    message = cut_middle(strip_control(annotation.message), _MESSAGE_CHARS) or "–"
+def _within_limits(annotation: Annotation, more: str, language: Language) -> Annotation:
+    message = cut_middle(strip_control(annotation.message), _MESSAGE_CHARS, language) or "–"
     start = min(max(annotation.start_line, 1), _MAX_LINE_NUMBER)
     return annotation.model_copy(
         update={
@@ -208,6 +210,6 @@ def _within_limits(annotation: Annotation, more: str) -> Annotation:
             "start_line": start,
             "end_line": min(max(annotation.end_line, start), _MAX_LINE_NUMBER),
             "message": f"{message}\n{more}" if more else message,
-            "title": cut_bytes(one_line(annotation.title), _TITLE_BYTES),
+            "title": cut_bytes(one_line(annotation.title), _TITLE_BYTES, language),
         }
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.agent.protocol import build_prompt
-from bot.model import AgentTask, ShownFailure, Validation, ValidationStep
+from bot.model import AgentTask, Annotation, ShownFailure, Validation, ValidationStep
 from bot.reports.format.truncate import cut_around
 from bot.reports.runs.check_output import check_output
 from bot.reports.runs.event_lines import event_line
@@ -86,3 +86,12 @@ def test_a_cut_keeps_what_must_not_be_lost() -> None:
     assert cut_around("short", "short", 1_000) == "short"
     huge = cut_around(text, "x" * 9_000, 1_000)
     assert len(huge) <= 1_000 and huge.endswith("tail")
+
+
+def test_a_cut_annotation_says_so_in_the_readers_language() -> None:
+    long = Annotation(path="a.py", start_line=1, end_line=1, level="failure", message="x" * 9000, title="t" * 900)
+    step = STEP.model_copy(update={"annotations": (long,)})
+    view = ONE.model_copy(update={"validations": (Validation(passed=False, summary="", steps=(step,)),)})
+    for language, word in (("en", "cut"), ("ko", "생략")):
+        (shown,) = check_output(view, "test", language)[1].annotations  # type: ignore[arg-type]
+        assert word in shown.message and word in shown.title
