@@ -23,12 +23,14 @@ from bot.rules.runs.next_action import Prove
 from bot.rules.runs.pipeline import runs_tests
 from bot.rules.runs.proof import next_proof_step, product_files, proof_of, test_files, without_change
 from bot.rules.runs.state import RunState
+from bot.rules.tampering.test_source import is_test
 from bot.store.runs.runs import RunRow
 from bot.workflows.checks.executed_tests import load_suite
 from bot.workflows.context import Context
 from bot.workflows.runs.begin import open_tree
-from bot.workflows.runs.run_stage import run_stage
+from bot.workflows.runs.run_stage import Select, run_stage
 from bot.workflows.tampering import file_texts
+from bot.workspace.checks.single_tests import command_for_files, command_for_tests
 from bot.workspace.files.nofollow import Replacement, replace_all, touch_files
 from bot.workspace.git.tree import Tree
 
@@ -86,7 +88,8 @@ async def _tests_without_change(context: Context, row: RunRow, state: RunState) 
     async with _only_test_files(tree, state) as snapshot:
 
         async def run(index: int, stage: PipelineStage) -> StageWithoutChange:
-            ran = await run_stage(context, row, state, tree, stage, snapshot=snapshot)
+            select = _selection(context, row, state, index)
+            ran = await run_stage(context, row, state, tree, stage, snapshot=snapshot, select=select)
             after = load_suite(context, row, state.last_suites.get(index))
             return without_change(index, ran.step, ran.errors, ran.suite, after)
 
@@ -100,6 +103,20 @@ async def _tests_without_change(context: Context, row: RunRow, state: RunState) 
                 seen = again.model_copy(update={"tests": lasting, "failed": fails})
             found.append(seen)
     return tuple(found)
+
+
+def _selection(context: Context, row: RunRow, state: RunState, index: int) -> Select | None:
+    """Which tests are enough: those that failed on the base, or those of the test files that the change touches. None
+    where both may matter."""
+    touched = test_files(state.changed_paths)
+    on_base = next((seen for seen in state.suites if seen.stage == index and not seen.attempt), None)
+    suite = load_suite(context, row, on_base.log) if on_base is not None else None
+    failed = suite.named("failed") if suite is not None else ()
+    if touched:
+        green = on_base is not None and not on_base.red
+        tests = tuple(path for path in touched if is_test(path))
+        return (lambda command, tree: command_for_files(command, tests, tree)) if green and tests else None
+    return (lambda command, tree: command_for_tests(command, failed, tree)) if failed else None
 
 
 @asynccontextmanager

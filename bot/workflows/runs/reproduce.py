@@ -23,13 +23,15 @@ from bot.rules.runs.pipeline import make_validation, runs_tests
 from bot.rules.runs.proof import failing_tests, test_files
 from bot.rules.runs.reproduction import MAX_REPRODUCTION_ATTEMPTS
 from bot.rules.runs.state import RunState
+from bot.rules.tampering.test_source import is_test
 from bot.store.runs.runs import RunRow
 from bot.workflows.agents.ask_agents import AcceptedChange, ask
 from bot.workflows.context import Context
 from bot.workflows.runs.begin import open_tree
 from bot.workflows.runs.local_tree import save_edits
-from bot.workflows.runs.run_stage import run_stage
+from bot.workflows.runs.run_stage import Select, run_stage
 from bot.workspace.checks.logs import write_log
+from bot.workspace.checks.single_tests import command_for_files
 from bot.workspace.files.nofollow import touch_files
 from bot.workspace.git.tree import Tree
 from bot.workspace.worktree.untracked_files import StartingTree
@@ -120,8 +122,11 @@ async def _fails(
 ) -> tuple[Validation, tuple[str, ...]] | Reason:
     """The checks with the new test and the tests that fail in them; else why these show no fault."""
     steps, tests, unloaded = [], list[str](), False
+    assert state.snapshot is not None
+    new = tuple(item.path for item in await asked.tree.changed(state.snapshot, snapshot) if is_test(item.path))
+    select: Select | None = (lambda command, tree: command_for_files(command, new, tree)) if new else None
     for stage in filter(runs_tests, state.stages):
-        ran = await run_stage(context, row, state, asked.tree, stage, snapshot=snapshot)
+        ran = await run_stage(context, row, state, asked.tree, stage, snapshot=snapshot, select=select)
         write_log(context.settings.home, row.id, f"failing-test-{asked.attempt}-{stage.name}.log", ran.log)
         failed = failing_tests(ran.step, ran.errors, ran.suite)
         steps.append(ran.step)
