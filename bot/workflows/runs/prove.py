@@ -28,6 +28,7 @@ from bot.store.runs.runs import RunRow
 from bot.workflows.checks.executed_tests import load_suite
 from bot.workflows.context import Context
 from bot.workflows.runs.begin import open_tree
+from bot.workflows.runs.local_tree import save_edits
 from bot.workflows.runs.run_stage import Select, run_stage
 from bot.workflows.tampering import file_texts
 from bot.workspace.checks.single_tests import command_for_files, command_for_tests
@@ -84,7 +85,7 @@ def _test_stages(state: RunState) -> Sequence[tuple[int, PipelineStage]]:
 async def _tests_without_change(context: Context, row: RunRow, state: RunState) -> tuple[StageWithoutChange, ...]:
     """The tests on the base with only the change's test files. What failed there is run once more, since a test that
     fails only sometimes shows nothing."""
-    tree, found = await open_tree(context, row, state), list[StageWithoutChange]()
+    tree, found = await _open(context, row, state), list[StageWithoutChange]()
     async with _only_test_files(tree, state) as snapshot:
 
         async def run(index: int, stage: PipelineStage) -> StageWithoutChange:
@@ -103,6 +104,17 @@ async def _tests_without_change(context: Context, row: RunRow, state: RunState) 
                 seen = again.model_copy(update={"tests": lasting, "failed": fails})
             found.append(seen)
     return tuple(found)
+
+
+async def _open(context: Context, row: RunRow, state: RunState) -> Tree:
+    """The tree with the change; a crash may have left a mutant, or only a part of the change, in it. In a person's own
+    tree a diff of anything else is saved first."""
+    assert state.snapshot is not None
+    tree = await open_tree(context, row, state)
+    if row.spec.workspace is not None:
+        await save_edits(context, row, state, tree)
+    await tree.restore(state.snapshot)
+    return tree
 
 
 def _selection(context: Context, row: RunRow, state: RunState, index: int) -> Select | None:
@@ -137,7 +149,7 @@ async def _only_test_files(tree: Tree, state: RunState) -> AsyncIterator[str]:
 
 async def _mutants(context: Context, row: RunRow, state: RunState) -> MutantFigures:
     """How many mutants of the changed lines make a check of tests fail, as far as the time reaches."""
-    tree = await open_tree(context, row, state)
+    tree = await _open(context, row, state)
     assert state.start is not None and state.snapshot is not None
     files = await file_texts(tree.git_dir, state.start, state.snapshot, product_files(state.changed_paths))
     texts = {file.path: file.after for file in files if file.after is not None}
