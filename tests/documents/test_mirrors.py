@@ -127,7 +127,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/triage/decisions",
         "rules/triage/regained_access",
     ),
-    "store/database/test_database.py": ("store/migrations/versions/v0009_first",),
+    "store/database/test_database.py": ("store/migrations/versions/v0010_first",),
     "store/history/test_visibility.py": ("store/database/open",),
     "test_http.py": ("errors",),
     "web/test_history.py": ("web/server",),
