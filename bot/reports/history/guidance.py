@@ -100,6 +100,8 @@ def _facts(known: KnownError, language: Language) -> str:
     facts = [t(language, "history.used", count=known.use_count, day=known.last_used[:10] or "?")]
     if known.shown:
         facts.append(t(language, "history.shown", shown=known.shown, passed=known.passed))
+    if resolution.proof is not None:
+        facts.append(t(language, f"proof.level.{resolution.proof}"))
     if resolution.pull_request is not None:
         facts.append(f"{resolution.repo or ''}#{resolution.pull_request}")
     if resolution.commit:

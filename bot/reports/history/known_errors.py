@@ -46,6 +46,9 @@ def known_item(known: KnownError, repo: str, language: Language, *, matches: boo
     first, *lines = (escape(line, _LINE_CHARS) for line in guidance_text(known, language, matches=matches).split("\n"))
     if places := cleared_by(known, repo):
         lines.append(t(language, "known.where", places=places))
+    if known.resolution.proof is not None:
+        level = t(language, f"proof.level.{known.resolution.proof}")
+        lines.append(t(language, "known.proof", level=level))
     return "\n".join([f"- {first}", *(f"  - {line}" for line in lines)])
 
 
