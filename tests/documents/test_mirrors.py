@@ -95,14 +95,16 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/runs/changes",
         "rules/runs/fixable_files",
     ),
-    "rules/tampering/test_source.py": (
-        "rules/tampering/case_tables",
-        "rules/tampering/early_exits",
-        "rules/tampering/test_source",
+    "rules/tampering/test_read_tree.py": (
+        "rules/tampering/languages",
+        "rules/tampering/node_text",
+        "rules/tampering/read_text",
     ),
+    "rules/tampering/test_source.py": ("rules/tampering/test_source",),
     "rules/tampering/test_weakened_tests.py": (
         "rules/tampering/check_config",
         "rules/tampering/forced_passes",
+        "rules/tampering/ignored_findings",
         "rules/tampering/lost_cases",
     ),
     "rules/test_reasons.py": ("model/reasons",),

@@ -76,7 +76,7 @@ def test_possessive_groups_are_told_from_possessive_characters(pattern: str, sou
         ("a.test.js", "it.each`a|b`('adds', () => {})\n", ["adds"]),
         ("a.test.js", "it.each`a|b`(x, () => {})\nit('one', f)\n", ["one"]),
         ("a.rs", "#[test]\n#[ignore]\n#[should_panic]\npub async fn works() {\n}\n", ["works"]),
-        ("a.rs", "#[test]\npub #[a] fn works() {\n}\n#[test] #[ oops fn f\n", []),
+        ("a.rs", "#[test]\npub #[a] fn works() {\n}\n#[test] #[ oops fn f\n", ["works"]),
     ],
 )
 def test_cases_are_found_alike_on_every_python(path: str, text: str, names: list[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
-from bot.rules.tampering.test_source import Reading
+from bot.rules.tampering.readings import Reading
 
 LossKind = Literal["fewer_rows", "left_early", "not_collected"]
 

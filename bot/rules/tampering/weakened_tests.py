@@ -13,7 +13,8 @@ from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.tampering.check_config import adds_harmless_settings, is_config, settings
 from bot.rules.tampering.forced_passes import forced_passes, stubbed_code
 from bot.rules.tampering.lost_cases import ChangedTests, LossKind, collected_by_name, losses
-from bot.rules.tampering.test_source import Case, Reading, is_snapshot, is_test, parse_tests
+from bot.rules.tampering.readings import Case, Reading
+from bot.rules.tampering.test_source import is_snapshot, is_test, parse_tests
 
 WEAKENED_TESTS = "weakened_tests"
 """The stop reason of an attempt with a refusal."""
@@ -89,7 +90,10 @@ def weakened_refusal(found: Iterable[Weakening]) -> Reason | None:
 
 
 def _read(texts: FileTexts, checked: bool) -> _File:
-    before, after = (parse_tests(texts.path, text or "", checked=checked) for text in (texts.before, texts.after))
+    sides = (texts.before or "", texts.after or "")
+    before, after = (parse_tests(texts.path, text, checked=checked) for text in sides)
+    if before.by_text != after.by_text:
+        before, after = (parse_tests(texts.path, text, checked=checked, by_text=True) for text in sides)
     return _File(texts.path, before, after, texts)
 
 

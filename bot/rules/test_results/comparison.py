@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from bot.model import SuiteCounts
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
-from bot.rules.tampering.test_source import Case, is_snapshot, is_test, parse_tests
+from bot.rules.tampering.readings import Case
+from bot.rules.tampering.test_source import is_snapshot, is_test, parse_tests
 from bot.rules.tampering.weakened_tests import FileTexts
 from bot.rules.test_results.suite_result import SuiteResult
 

@@ -1,0 +1,40 @@
+"""What is read of one test file: its tests with their assertions, and what may weaken them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test: its name (a skipped one has the same), its lines and its assertions, layout evened out."""
+
+    name: str
+    lines: tuple[str, ...] = ()
+    assertions: tuple[str, ...] = ()
+    quits: int = 0
+    """How often it ends early, or ignores a failure in it."""
+    groups: tuple[str, ...] = ()
+    """The names of the classes, `describe` blocks and tests around it, outermost first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one text holds. `loose` are assertions outside of cases, as in a function that several tests call.
+
+    `skips` counts the markers as written, `ignores` by their kind. `rows` are those of the tables that tests
+    go through, `exits` count what ends the whole run with success, `hidden` tests in a class that is not collected;
+    `calls` are the tests that the file itself calls. `empty` is whether it has no code. `by_text`: it was read by the
+    look of its lines, so it compares with another such reading only."""
+
+    cases: tuple[Case, ...] = ()
+    loose: tuple[str, ...] = ()
+    skips: int = 0
+    ignores: Counter[str] = field(default_factory=Counter)
+    rows: tuple[str, ...] = ()
+    exits: int = 0
+    hidden: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
+    empty: bool = False
+    by_text: bool = False
