@@ -58,6 +58,7 @@ def build_prompt(task: AgentTask) -> str:
         f"This is attempt {task.attempt} of {task.max_attempts}.\n",
         _section("Task", _cut(task.task, MAX_TASK_CHARS)),
         _section("Files it is about", _list(task.focus)),
+        _section("Commands that judge the change", _list(_commands(task))),
         _section("Tests that were written first and show the fault; make them pass", _list(task.failing_tests)),
         _section("What failed before any change", _failures([task.baseline] if task.baseline else [])),
         _section("What failed after the attempts so far", _failures(task.previous)),
@@ -75,6 +76,7 @@ def _test_prompt(task: AgentTask) -> str:
         f"This is attempt {task.attempt} of {task.max_attempts}.\n",
         _section("Task", _cut(task.task, MAX_TASK_CHARS)),
         _section("Files it is about", _list(task.focus)),
+        _section("Commands that judge the change", _list(_commands(task))),
         _section("What is known so far", _list(task.guidance)),
         _section("How to answer", f"{_ONLY_TEST}\n{_WAYS}"),
     ]
@@ -105,6 +107,12 @@ def _section(title: str, body: str) -> str:
 
 def _list(items: Sequence[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
+
+
+def _commands(task: AgentTask) -> Sequence[str]:
+    """The commands of the checks, as the latest validation ran them."""
+    latest = [*([task.baseline] if task.baseline else []), *task.previous][-1:]
+    return [f"{step.stage}: `{step.command}`" for validation in latest for step in validation.steps if step.command]
 
 
 def _failures(validations: Sequence[Validation]) -> str:

@@ -63,3 +63,10 @@ def test_an_endless_task_is_cut() -> None:
 def test_a_program_that_prints_its_prompt_has_given_no_answer() -> None:
     for task in (TASK, TASK.model_copy(update={"only_test": True})):
         assert read_changes(build_prompt(task).encode()) == ((), None)
+
+
+def test_the_commands_that_judge_are_named_though_they_pass() -> None:
+    step = ValidationStep(command="pytest -q", stage="test", passed=True, exit_code=0)
+    baseline = Validation(passed=True, summary="passed: test", steps=(step,))
+    for task in (TASK, TASK.model_copy(update={"only_test": True})):
+        assert "- test: `pytest -q`" in build_prompt(task.model_copy(update={"baseline": baseline}))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from bot.agent.protocol import Agent
-from bot.model import AgentTask, Artifact, KnownError, Phase, RunEvent
+from bot.model import AgentTask, Artifact, KnownError, Phase, RunEvent, Validation
 from bot.model.events.phases import ImplementationCompleted, ImplementationFailed, PhaseStarted
 from bot.model.events.runs import AgentStarted, ArtifactCreated, AttemptStarted, ChangesApplied, PatchFallbackApplied
 from bot.model.reasons import Reason
@@ -136,7 +136,7 @@ async def _task(
         task=row.spec.task,
         focus=state.focus,
         previous=state.validations,
-        baseline=state.shows_fault or state.baseline,
+        baseline=_before(state),
         style=fixable_findings(state),
         fingerprints=state.failing,
         failing_tests=state.reproduction.tests if state.reproduction else (),
@@ -148,6 +148,15 @@ async def _task(
         ),
         failed_patches=tuple(await asyncio.gather(*(tree.diff(made.before, made.after) for made in tried))),
     )
+
+
+def _before(state: RunState) -> Validation | None:
+    """The checks before any change; those that fail with the test that was written first take the place of theirs."""
+    if state.shows_fault is None or state.baseline is None:
+        return state.baseline
+    failing = {step.command: step for step in state.shows_fault.steps}
+    steps = (failing.get(step.command, step) for step in state.baseline.steps)
+    return state.baseline.model_copy(update={"passed": False, "steps": tuple(steps)})
 
 
 def _more_proof(row: RunRow, state: RunState) -> tuple[str, ...]:

@@ -147,6 +147,7 @@ def _task(row: RunRow, state: RunState, attempt: int) -> AgentTask:
         max_attempts=MAX_REPRODUCTION_ATTEMPTS,
         task=row.spec.task,
         focus=state.focus,
+        baseline=state.baseline,
         only_test=True,
         guidance=(t("en", "task.not_applied", why=english(before)),) if before else (),
     )
