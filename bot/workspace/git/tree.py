@@ -241,7 +241,7 @@ class Tree:
     async def _index(self) -> AsyncIterator[Index]:
         """Yields a private copy of the last index, so that neither a crash nor another process matters."""
         if not self.path.is_dir():
-            raise user_error(make_reason("tree.gone", path=str(self.path)), Transient)
+            raise user_error(make_reason("git.no_directory", path=str(self.path)), Transient)
         for leftover in self.git_dir.glob(f"{_INDEX}.*"):
             with suppress(FileNotFoundError):  # another process's, which has finished
                 if time.time() - leftover.lstat().st_ctime > _LEFTOVER_S:

@@ -85,7 +85,7 @@ async def fetch(*argv: str, cwd: Path = Path("/"), programs: Sequence[Path] = ()
         raise user_error(make_reason("tools.timed_out", seconds=f"{FETCH_S:g}"))
     lines = (result.spawn_error or output).strip().splitlines()
     if not lines:
-        raise user_error(make_reason("tools.silent"))
+        raise user_error(make_reason("command.silent"))
     causes = [line for line in lines if _CAUSE.match(line)]
     # npm explains the error in the lines below it, pip in those above
     last = (causes or lines)[-1]

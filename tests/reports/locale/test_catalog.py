@@ -131,3 +131,15 @@ def test_one_of_a_thing_has_its_own_form_where_the_language_has_one() -> None:
     assert t("en", "check.failed_tests", count=1) == "1 test failed"
     assert t("en", "check.failed_tests", count=2) == "2 tests failed"
     assert "check.failed_tests.one" not in messages("ko") and "1" in t("ko", "check.failed_tests", count=1)
+
+
+_FIXED = {"reply.help.intro": "{prefix}", "reply.problem.missing_diff": "{example}"}
+"""Messages whose field has one value only, so that its particle is known."""
+
+
+@pytest.mark.parametrize("key", sorted(messages("ko")))
+def test_korean_is_polite_in_one_way_and_no_particle_depends_on_a_value(key: str) -> None:
+    text = messages("ko")[key].replace(_FIXED.get(key, "{}"), "")
+    assert not re.search(r"(?<!주)세요", text), "requests end with 해 주세요"
+    particle = re.search(r"\{\w+\}`?(?:은|는|이|가|을|를|과|와|로|으로)(?![가-힣(])", text)
+    assert not particle, "a noun must stand between the value and the particle"
