@@ -1,0 +1,1 @@
+"""Whether a run of tests executed what a change altered."""
