@@ -50,7 +50,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "reports/runs/test_failures.py": (
         "reports/runs/check_output",
         "reports/runs/outcome",
-        "reports/runs/unproven_fix",
     ),
     "reports/runs/test_issue_comment.py": (
         "reports/runs/attempts",
@@ -90,11 +89,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/runs/fold",
         "rules/runs/validation_outcome",
     ),
-    "rules/runs/test_proof.py": (
-        "rules/patches/style_findings",
-        "rules/runs/changes",
-        "rules/runs/fixable_files",
-    ),
+    "rules/runs/test_state.py": ("rules/runs/changes",),
     "rules/tampering/test_read_tree.py": (
         "rules/tampering/languages",
         "rules/tampering/node_text",

@@ -158,7 +158,7 @@ def _level(spec: RunSpec, state: RunState) -> tuple[Literal["proven", "unproven"
     if findings and not (mechanical and all(map(is_style, findings)) and not _asks_for_style(spec, findings)):
         return "proven", "errors_gone"
     if mechanical:
-        return "unproven", "style_only" if findings else "mechanical" if gone else _nothing_failed(state)
+        return "unproven", "style_only" if findings else "unchecked" if _before(state) == "unknown" else "mechanical"
     found = {stage.index: stage for stage in state.without_change or ()}
     if any(_still_fails(state, index, found.get(index)) for index in gone):
         return "proven", "errors_gone"
@@ -177,6 +177,8 @@ def _nothing_failed(state: RunState) -> ProofReason:
         return "unchecked"
     if state.mutants is not None:
         return "few_mutants" if state.mutants.made else "no_mutants"
+    if not product_files(state.changed_paths):
+        return "no_mutants"
     return "no_test" if _can_all_mutate(state) else "not_measured"
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never
 
 from bot.model import Issue, Phase, Repo, RunEvent, ShellCommand, Status, ValidationStep
 from bot.model.pipeline import PipelineStage
+from bot.model.proof import MutantFigures, StageWithoutChange
 from bot.rules.reasons import make_reason, quoted
 from bot.rules.runs.fold import run_state
 from bot.rules.runs.next_action import (
@@ -17,12 +19,16 @@ from bot.rules.runs.next_action import (
     Implement,
     Package,
     Prepare,
+    Prove,
+    Reproduce,
     ReviewAction,
     SetUp,
     Validate,
     next_action,
 )
 from bot.rules.runs.pipeline import make_validation, next_index
+from bot.rules.runs.proof import next_proof_step, proof_of, test_files
+from bot.rules.runs.reproduction import MAX_REPRODUCTION_ATTEMPTS
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from tests.run_events import run_event
@@ -33,6 +39,7 @@ STAGES = (
     PipelineStage(name="typecheck", command=ShellCommand(run="mypy .", timeout_s=60)),
     PipelineStage(name="test", command=ShellCommand(run="pytest", timeout_s=60)),
 )
+NEW_TEST = "tests/test_a.py"
 ISSUES = (Issue(number=7, title="It breaks", body="in a.py"), Issue(number=9, title="It is slow"))
 Drafted = tuple[str, tuple[str, Phase | None, int | None, dict[str, Any]]]
 
@@ -79,10 +86,19 @@ def event(key: str, type_: str, phase: Phase | None = None, iteration: int | Non
 
 
 class Luck:
-    """How effects turn out: the verdicts of checks and the fates of attempts, in turn; good ones when they run out."""
+    """How effects turn out: the verdicts of checks, the fates of attempts and of requests for a failing test, in turn;
+    good ones when they run out. `notices` is the number of ten mutants that the checks notice."""
 
-    def __init__(self, verdicts: list[bool] = [], fates: list[str] = [], **more: bool) -> None:  # noqa: B006
-        self._verdicts, self._fates = iter(verdicts), iter(fates)
+    def __init__(
+        self,
+        verdicts: list[bool] = [],  # noqa: B006
+        fates: list[str] = [],  # noqa: B006
+        written: list[str] = [],  # noqa: B006
+        notices: int = 10,
+        **more: bool,
+    ) -> None:
+        self._verdicts, self._fates, self._written = iter(verdicts), iter(fates), iter(written)
+        self.notices = notices
         self.set_up, self.review, self.push = (more.get(name, True) for name in ("set_up", "review", "push"))
 
     def verdict(self) -> bool:
@@ -91,23 +107,18 @@ class Luck:
     def fate(self) -> str:
         return next(self._fates, "applied")
 
+    def written(self) -> str:
+        """Whether a test that was asked for `fails` on the base, `passes` there, or was `none`."""
+        return next(self._written, "fails")
+
 
 def effect(
-    action: Action, state: RunState, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES, setup: bool = False
+    wanted: RunSpec, action: Action, state: RunState, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES
 ) -> list[Drafted]:
-    """What the workflow of that action records; `setup` is whether the tree has anything to be set up."""
+    """What the workflow of that action records."""
     match action:
         case Begin():
-            data = {
-                "baseSha": "b" * 40,
-                "branch": "fix/issue-7-9",
-                "sandbox": make_reason("sandbox.none"),
-                "snapshot": "s0",
-            }
-            listed = [stage.model_dump(mode="json") for stage in stages]
-            plan = {"steps": [{"run": "make deps", "because": "Makefile"}] if setup else []}
-            planning = event("planning", "phase_started", Phase.PLANNING, **data, stages=listed, setup=plan)
-            return [event("session_started", "session_started", task="t"), planning]
+            return _begin(wanted, stages)
         case SetUp():
             name = "setup_completed" if luck.set_up else "setup_failed"
             ended: dict[str, Any] = {"snapshot": "s1", "stages": state.stages}
@@ -117,8 +128,12 @@ def effect(
             return _validation(action, state, luck)
         case Prepare():
             return list(_preparation())
+        case Reproduce():
+            return _reproduction(action.attempt, luck.written())
+        case Prove():
+            return _proof(wanted, action, state, luck)
         case Implement():
-            return _attempt(action.attempt, luck.fate())
+            return _attempt(action.attempt, luck.fate(), state)
         case ReviewAction():
             return [event("review", "phase_started", Phase.REVIEW), _end("review_done", Phase.REVIEW, luck.review)]
         case Package():
@@ -133,6 +148,19 @@ def effect(
             return [event("session_finished", "session_finished", status=action.status, stop=stop, salvageRef=None)]
         case _:
             assert_never(action)
+
+
+def _begin(wanted: RunSpec, stages: tuple[PipelineStage, ...]) -> list[Drafted]:
+    data = {
+        "baseSha": "b" * 40,
+        "branch": "fix/issue-7-9",
+        "sandbox": make_reason("sandbox.none"),
+        "snapshot": "s0",
+    }
+    listed = [stage.model_dump(mode="json") for stage in stages]
+    plan = {"steps": [{"run": "make deps", "because": "Makefile"}] if wanted.policy.setup is not None else []}
+    planning = event("planning", "phase_started", Phase.PLANNING, **data, stages=listed, setup=plan)
+    return [event("session_started", "session_started", task="t"), planning]
 
 
 def _end(key: str, phase: Phase, good: bool) -> Drafted:
@@ -177,7 +205,47 @@ def _validation(action: Validate, state: RunState, luck: Luck) -> list[Drafted]:
     return drafts
 
 
-def _attempt(attempt: int, fate: str) -> list[Drafted]:
+def _reproduction(attempt: int, written: str) -> list[Drafted]:
+    """A request for a failing test: the test `fails` on the base as it should, `passes` there, or there is `none`."""
+    phase = Phase.REPRODUCTION
+    drafts = [
+        event(f"reproduction:{attempt}", "phase_started", phase, attempt),
+        event(f"test:{attempt}:command", "agent_started", phase, attempt, agent="command"),
+        event(f"test_artifact:{attempt}", "artifact_created", phase, attempt, artifact=f"run-1.reproduction.{attempt}"),
+    ]
+    key = f"reproduction_done:{attempt}"
+    if written == "fails":
+        data = {"agent": "command", "paths": [NEW_TEST], "snapshot": "r1", "ref": "", "diff": "", "tests": ["test_new"]}
+        failed = make_validation([ValidationStep(command="pytest", stage="test", passed=False, exit_code=1)])
+        ended = event(key, "phase_completed", phase, attempt, **data, validation=failed.model_dump(mode="json"))
+    else:
+        final = written == "none" or attempt >= MAX_REPRODUCTION_ATTEMPTS
+        because = make_reason("reproduction.no_test" if written == "none" else "reproduction.passes")
+        ended = event(key, "phase_failed", phase, attempt, agent="command", because=because, final=final)
+    return [*drafts, ended]
+
+
+def _proof(wanted: RunSpec, action: Prove, state: RunState, luck: Luck) -> list[Drafted]:
+    """A step of the proof, with the decision where it is the last one."""
+    attempt, phase, drafts = action.attempt, Phase.VALIDATION, list[Drafted]()
+    if action.step == "tests":
+        red = state.baseline is not None and not state.baseline.steps[2].passed
+        failed = red or bool(test_files(state.changed_paths))
+        stages = (StageWithoutChange(index=2, failed=failed, errors=("T1",) if failed else ()),)
+        listed = [stage.model_dump(mode="json") for stage in stages]
+        drafts.append(event(f"tests_without:{attempt}", "tests_without_change_ended", phase, attempt, stages=listed))
+        state = replace(state, without_change=stages)
+    elif action.step == "mutants":
+        figures = MutantFigures(noticed=luck.notices, made=10)
+        drafts.append(event(f"mutants:{attempt}", "mutants_ended", phase, attempt, mutants=figures.model_dump()))
+        state = replace(state, mutants=figures)
+    if next_proof_step(wanted, state) == "decide":
+        proof = proof_of(wanted, state).model_dump(mode="json")
+        drafts.append(event(f"proof:{attempt}", "proof_decided", phase, attempt, proof=proof))
+    return drafts
+
+
+def _attempt(attempt: int, fate: str, state: RunState) -> list[Drafted]:
     phase = Phase.IMPLEMENTATION
     drafts = [
         event(f"implementation:{attempt}", "phase_started", phase, attempt),
@@ -190,7 +258,7 @@ def _attempt(attempt: int, fate: str) -> list[Drafted]:
     data = {
         "snapshot": f"t{attempt}",
         "paths": ["a.py"],
-        "allPaths": ["a.py"],
+        "allPaths": sorted({*state.changed_paths, "a.py"}),
         "agent": "command",
         "patchHash": f"h{attempt}",
     }
@@ -207,9 +275,7 @@ def play(wanted: RunSpec, luck: Luck, stages: tuple[PipelineStage, ...] = STAGES
             return story
         if isinstance(action, Validate) and action.attempt:
             assert f"changes:{action.attempt}" in {key for key, _ in story.events}, "there is nothing to validate yet"
-        assert story.write(effect(action, story.state, luck, stages, wanted.policy.setup is not None)) > 0, (
-            f"{action} brings the run no further"
-        )
+        assert story.write(effect(wanted, action, story.state, luck, stages)) > 0, f"{action} brings the run no further"
     raise AssertionError("the run never ends")
 
 
@@ -217,7 +283,7 @@ def actions(wanted: RunSpec, luck: Luck, stages: tuple[PipelineStage, ...] = STA
     story, taken = Story(), []
     while (action := next_action(wanted, story.state, T0)) is not None:
         taken.append(action)
-        story.write(effect(action, story.state, luck, stages, wanted.policy.setup is not None))
+        story.write(effect(wanted, action, story.state, luck, stages))
     return taken
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bot.config import Policy, StopPolicy
-from bot.model import Phase, ValidationStep
+from bot.model import Phase, Proof, ValidationStep
+from bot.model.proof import ProofLevel, ProofReason
 from bot.rules.runs.next_action import next_action
 from bot.rules.runs.spec import RunSpec
 from tests.rules.runs.played_run import T0, Luck, Story, effect, event, spec
@@ -49,6 +50,12 @@ def changed(story: Story, attempt: int, tree: str, patch: str = "", **more: Any)
     )
 
 
+def decided(story: Story, attempt: int, level: ProofLevel = "proven", because: ProofReason = "errors_gone") -> None:
+    """The level of proof of the change of an attempt."""
+    proof = Proof(level=level, because=because, before="red").model_dump(mode="json")
+    story.write([event(f"proof:{attempt}", "proof_decided", Phase.VALIDATION, attempt, proof=proof)])
+
+
 def begun(*errors: str) -> Story:
     """A run up to its first attempt, whose base shows these errors."""
     return begun_at(*errors)
@@ -63,7 +70,7 @@ def begun_at(*errors: str, stage: int = 2, **more: Any) -> Story:
         else:
             todo = next_action(wanted(), story.state, T0)
             assert todo.kind == action
-            story.write(effect(todo, story.state, Luck()))
+            story.write(effect(wanted(), todo, story.state, Luck()))
     return story
 
 

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from bot.config import Policy, StopPolicy
 from bot.model import Phase, Status
 from bot.model.pipeline import PipelineStage
+from bot.model.proof import RequiredProof
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import quoted
 from bot.rules.runs.fold import run_state
-from bot.rules.runs.next_action import Action, Finish, Implement, Package, Validate, next_action
+from bot.rules.runs.next_action import Action, Finish, Implement, Package, Prove, Reproduce, Validate, next_action
 from bot.rules.runs.spec import RunSpec
-from bot.rules.runs.state import NOTHING_OFFERED, RunState
+from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
 from tests.rules.runs.played_run import T0, Luck, Story, actions, effect, end, kinds, play, spec
 from tests.run_events import run_event
 
@@ -32,7 +33,7 @@ def test_a_run_goes_through_its_phases_in_order() -> None:
     assert taken[6:10] == [Implement(attempt=1), *(Validate(attempt=1, index=index) for index in range(3))]
     assert kinds(taken) == [
         "begin", "setup", "validate", "validate", "validate", "prepare", "implement", "validate", "validate",
-        "validate", "review", "package", "finish",
+        "validate", "prove", "review", "package", "finish",
     ]  # fmt: skip
     assert taken[-1] == Finish(status=Status.SUCCESS)
 
@@ -69,6 +70,67 @@ def test_a_crash_after_an_attempt_began_has_the_agents_asked_again_for_the_same_
     assert asked == [Implement(attempt=1), Implement(attempt=2)]
 
 
+# ---- what is shown of the change (REQ-PROOF-001)
+
+
+def test_a_failing_test_is_asked_for_before_the_first_attempt_on_a_green_base() -> None:
+    """REQ-PROOF-001."""
+    story = play(spec(), Luck())
+    taken = actions(spec(), Luck())
+    assert kinds(taken)[4:7] == ["prepare", "reproduce", "implement"]
+    assert taken[5] == Reproduce(attempt=1)
+    assert Prove(attempt=1, step="tests") in taken
+    assert story.state.attempt == 1, "it is counted apart from the attempts of the fix"
+    assert story.state.proof is not None and story.state.proof.because == "failing_test"
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [(["fails"], 1), (["none"], 1), (["passes", "fails"], 2), (["passes", "passes", "fails"], 2)],
+)
+def test_only_a_test_that_does_not_fail_is_asked_for_once_more(written: list[str], asked: int) -> None:
+    taken = actions(spec(), Luck(written=written))
+    assert [action for action in taken if isinstance(action, Reproduce)] == [
+        Reproduce(attempt=number) for number in range(1, asked + 1)
+    ]
+    assert taken[-1] == Finish(status=Status.SUCCESS)
+
+
+def test_without_a_failing_test_mutants_show_whether_the_checks_notice_the_change() -> None:
+    none = {"written": ["none"]}
+    taken = actions(spec(), Luck(**none))
+    assert [action for action in taken if isinstance(action, Prove)] == [Prove(attempt=1, step="mutants")]
+    levels = [play(spec(), Luck(**none, notices=notices)).state.proof for notices in (7, 6)]
+    assert [(proof.level, proof.because) for proof in levels if proof] == [
+        ("covered", "mutants"),
+        ("unproven", "few_mutants"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("required", "notices", "stop"),
+    [("none", 0, None), ("covered", 9, None), ("covered", 1, "proof_required"), ("proven", 9, "proof_required")],
+)
+def test_a_change_that_falls_short_of_the_required_proof_is_fed_back_and_never_pushed(
+    required: RequiredProof, notices: int, stop: str | None
+) -> None:
+    """REQ-PROOF-001."""
+    limits = StopPolicy(no_progress_threshold=99)
+    wanted = spec(policy=Policy(require_proof=required, stop=limits), max_attempts=2)
+    story = play(wanted, Luck(written=["none"], notices=notices))
+    assert end(story) == (Status.FAILED if stop else Status.SUCCESS, stop)
+    assert story.state.attempt == (2 if stop else 1)
+    assert (story.state.pull is None) is bool(stop)
+    if stop:
+        assert story.state.stop is not None and required in english(story.state.stop.details)
+
+
+@pytest.mark.parametrize("fate", [NOTHING_OFFERED, SAME_PATCH])
+def test_agents_without_more_proof_leave_the_run_at_what_is_required(fate: str) -> None:
+    story = play(spec(policy=Policy(require_proof="proven")), Luck(written=["none"], fates=["applied", fate]))
+    assert end(story) == (Status.FAILED, "proof_required")
+
+
 # ---- why a run stops
 
 
@@ -89,7 +151,7 @@ def test_a_run_out_of_time_starts_no_further_attempt() -> None:
     wanted = spec(policy=Policy(stop=StopPolicy(max_duration_ms=60_000)))
     story = play(wanted, Luck()).until(0)
     while not isinstance(action := next_action(wanted, story.state, T0 + timedelta(minutes=2)), Finish):
-        story.write(effect(action, story.state, Luck(verdicts=[True, True, False])))
+        story.write(effect(wanted, action, story.state, Luck(verdicts=[True, True, False])))
     assert action.stop is not None and action.stop.reason == "max_duration"
     assert story.state.attempt == 0
 
@@ -161,7 +223,7 @@ def test_what_set_up_left_is_where_the_attempts_start_from() -> None:
     wanted = spec(policy=Policy(setup="make deps"))
     seen = []
     while (action := next_action(wanted, story.state, T0)) is not None:
-        story.write(effect(action, story.state, Luck(), setup=True))
+        story.write(effect(wanted, action, story.state, Luck()))
         seen.append((action.kind, story.state.start, story.state.snapshot))
     assert ("begin", "s0", "s0") in seen
     assert ("setup", "s1", "s1") in seen
@@ -188,6 +250,8 @@ def test_phases_show_how_far_the_run_is() -> None:
 
 LUCK = st.builds(
     Luck,
+    written=st.lists(st.sampled_from(["fails", "passes", "none"]), max_size=3),
+    notices=st.integers(0, 10),
     verdicts=st.lists(st.booleans(), max_size=12),
     fates=st.lists(st.sampled_from(["applied", "applied", "patch_failed", NOTHING_OFFERED]), max_size=5),
     set_up=st.booleans(),
@@ -195,10 +259,11 @@ LUCK = st.builds(
     push=st.booleans(),
 )
 SPECS = st.builds(
-    lambda attempts, baseline, setup: spec(max_attempts=attempts, baseline=baseline, policy=Policy(setup=setup)),
+    lambda attempts, baseline, **policy: spec(max_attempts=attempts, baseline=baseline, policy=Policy(**policy)),
     attempts=st.integers(1, 5),
     baseline=st.booleans(),
     setup=st.sampled_from([None, "make deps"]),
+    require_proof=st.sampled_from(["none", "covered", "proven"]),
 )
 
 

@@ -1,145 +1,266 @@
-"""What a green run has shown, and which findings mechanical fixers may work on."""
+"""The level of proof of a change, the reason for it, and what has to run to decide it (REQ-PROOF-001)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, get_args
 
 import pytest
 
-from bot.model import Annotation, CouldNotRun, Issue, Proof, Repo, StyleFindings, Validation, ValidationStep
-from bot.rules.patches.style_findings import about_style, is_style, keeps, may_fix, style_findings
-from bot.rules.runs.changes import AttemptChange
-from bot.rules.runs.fixable_files import fixable_findings
-from bot.rules.runs.pipeline import make_validation
-from bot.rules.runs.proof import proof_of
-from bot.rules.runs.spec import RunSpec
-from bot.rules.runs.state import RunState
-
-
-def step(stage: str = "test", code: int | None = 0, command: str = "", **more: object) -> ValidationStep:
-    known = {"command": command or stage, "stage": stage, "passed": code == 0, "exit_code": code}
-    return ValidationStep.model_validate({**known, **more})
-
-
-def found(path: str, message: str = "`os` imported but unused", rule: str = "F401") -> Annotation:
-    return Annotation(path=path, start_line=1, end_line=1, level="failure", message=message, rule=rule)
-
-
-def lint_fails(*paths: str) -> Validation:
-    return make_validation([step("lint", 1, annotations=tuple(map(found, paths)))])
-
-
-GREEN = make_validation([step("lint"), step()])
-RED = make_validation([step("lint"), step(code=1)])
-LUCKY = make_validation([step("lint"), step(flaky=True)])
-HUNG = make_validation([step("lint"), step(code=None, timed_out=True)])
-MISSING = make_validation(
-    [step("lint"), step(code=127, could_not_run=CouldNotRun(hindrance="not_found", what="pytest"))]
+from bot.model import Issue, Validation
+from bot.model.proof import MutantFigures, Proof, ProofLevel, ProofReason, RequiredProof, StageWithoutChange
+from bot.rules.runs.proof import (
+    MAX_TESTS_SHOWN,
+    belongs_to_tests,
+    falls_short,
+    next_proof_step,
+    product_files,
+    proof_of,
 )
-CRASH = (Issue(number=7, title="It crashes on Mondays", body="see the date formatter"),)
-UNUSED = (Issue(number=7, title="Unused imports in a.py"),)
+from bot.rules.runs.state import RunState
+from tests.rules.runs.proof_states import (
+    CRASH,
+    GREEN,
+    HUNG,
+    LINT_STAGE,
+    LUCKY,
+    MISSING,
+    RED,
+    UNUSED,
+    lint_fails,
+    made,
+    passing,
+    spec,
+)
+
+UNTIDY = lint_fails("a.py")
+WITH_TEST = ("a.py", "tests/test_a.py")
+BASE_ERRORS = {1: frozenset({"E1"})}
 
 
-def made(agent: str, attempt: int = 1) -> AttemptChange:
-    return AttemptChange(attempt, agent, f"t{attempt - 1}", f"t{attempt}", "h", ("a.py",), ())
+def ran(failed: bool = True, errors: tuple[str, ...] = ("E1",), **more: Any) -> tuple[StageWithoutChange, ...]:
+    """The tests on the base with only the change's test files."""
+    return (StageWithoutChange(index=1, failed=failed, errors=errors if failed else (), **more),)
 
 
-def spec(issues: tuple[Issue, ...]) -> RunSpec:
-    return RunSpec(repo=Repo(owner="o", name="r", installation_id=1), issues=issues, agents=("fixers",))
+def figures(noticed: int, made: int) -> MutantFigures:
+    return MutantFigures(noticed=noticed, made=made)
+
+
+PASSED_WITHOUT = ran(failed=False)
+LEVELS: tuple[tuple[str, RunState, tuple[Issue, ...], ProofLevel, ProofReason], ...] = (
+    ("lint is clean again", passing(UNTIDY), CRASH, "proven", "errors_gone"),
+    ("tests fail again without it", passing(RED, without_change=ran()), CRASH, "proven", "errors_gone"),
+    (
+        "the same error comes again without it",
+        passing(RED, without_change=ran(), base_errors=BASE_ERRORS),
+        CRASH,
+        "proven",
+        "errors_gone",
+    ),
+    ("a check hung before", passing(HUNG, without_change=ran(errors=())), CRASH, "proven", "errors_gone"),
+    (
+        "an earlier attempt failed on a base without checks",
+        passing(None, validations=(RED, GREEN), without_change=ran()),
+        CRASH,
+        "proven",
+        "errors_gone",
+    ),
+    ("lint by a tool, as asked", passing(UNTIDY, agent="fixers"), UNUSED, "proven", "errors_gone"),
+    (
+        "its test fails on a green base",
+        passing(changed_paths=WITH_TEST, without_change=ran(tests=("test_new",))),
+        CRASH,
+        "proven",
+        "failing_test",
+    ),
+    (
+        "its test fails on the base without a name",
+        passing(changed_paths=WITH_TEST, without_change=ran(errors=())),
+        CRASH,
+        "proven",
+        "failing_test",
+    ),
+    (
+        "its test fails on a red base with an error of its own",
+        passing(
+            RED,
+            changed_paths=WITH_TEST,
+            without_change=ran(errors=("E9",), tests=("test_new",)),
+            base_errors=BASE_ERRORS,
+        ),
+        CRASH,
+        "proven",
+        "failing_test",
+    ),
+    ("two of three mutants noticed", passing(mutants=figures(2, 3)), CRASH, "covered", "mutants"),
+    (
+        "its test passes without it, but mutants are noticed",
+        passing(changed_paths=WITH_TEST, without_change=PASSED_WITHOUT, mutants=figures(5, 5)),
+        CRASH,
+        "covered",
+        "mutants",
+    ),
+    (
+        "its test cannot be loaded without it, but mutants are noticed",
+        passing(changed_paths=WITH_TEST, without_change=ran(not_loaded=True), mutants=figures(5, 5)),
+        CRASH,
+        "covered",
+        "mutants",
+    ),
+    ("too few mutants noticed", passing(mutants=figures(13, 20)), CRASH, "unproven", "few_mutants"),
+    ("no mutant could be made", passing(mutants=figures(0, 0)), CRASH, "unproven", "no_mutants"),
+    ("a language without mutants", passing(changed_paths=("a.lua",)), CRASH, "unproven", "not_measured"),
+    (
+        "one of two languages without mutants",
+        passing(changed_paths=("a.lua", "a.py")),
+        CRASH,
+        "unproven",
+        "not_measured",
+    ),
+    ("documents alone", passing(changed_paths=("README.md",)), CRASH, "unproven", "no_mutants"),
+    ("no check runs tests", passing(stages=(LINT_STAGE, LINT_STAGE)), CRASH, "unproven", "no_test"),
+    ("no check started before", passing(MISSING), CRASH, "unproven", "unchecked"),
+    ("the base was not checked", passing(None), CRASH, "unproven", "unchecked"),
+    ("it passes when run again", passing(RED, validations=(LUCKY,)), CRASH, "unproven", "luck"),
+    ("the tests pass without it", passing(RED, without_change=PASSED_WITHOUT), CRASH, "unproven", "luck"),
+    (
+        "other errors come without it",
+        passing(RED, without_change=ran(errors=("E9",)), base_errors=BASE_ERRORS),
+        CRASH,
+        "unproven",
+        "luck",
+    ),
+    ("a tool reformatted, and tests pass", passing(RED, agent="fixers"), CRASH, "unproven", "mechanical"),
+    ("a tool reformatted a green base", passing(agent="fixers"), CRASH, "unproven", "mechanical"),
+    ("lint by a tool, and the issue is a crash", passing(UNTIDY, agent="fixers"), CRASH, "unproven", "style_only"),
+    (
+        "lint by a tool, and one of two issues is a crash",
+        passing(UNTIDY, agent="fixers"),
+        (*UNUSED, *CRASH),
+        "unproven",
+        "style_only",
+    ),
+    (
+        "the changed tests pass without it",
+        passing(RED, changed_paths=WITH_TEST, without_change=PASSED_WITHOUT),
+        CRASH,
+        "unproven",
+        "tests_only",
+    ),
+    (
+        "only a conftest.py changed",
+        passing(RED, changed_paths=("conftest.py",), without_change=PASSED_WITHOUT),
+        CRASH,
+        "unproven",
+        "tests_only",
+    ),
+    (
+        "its test cannot be loaded without it",
+        passing(changed_paths=WITH_TEST, without_change=ran(not_loaded=True), mutants=figures(0, 5)),
+        CRASH,
+        "unproven",
+        "test_not_loaded",
+    ),
+)
 
 
 @pytest.mark.parametrize(
-    ("baseline", "validations", "agent", "issues", "expected"),
-    [
-        (RED, (GREEN,), "command", CRASH, "shown"),
-        (HUNG, (GREEN,), "command", CRASH, "shown"),
-        (GREEN, (GREEN,), "command", CRASH, "green"),
-        (GREEN, (RED, GREEN), "command", CRASH, "green"),
-        (RED, (LUCKY,), "command", CRASH, "luck"),
-        (MISSING, (GREEN,), "command", CRASH, "unchecked"),
-        (None, (GREEN,), "command", CRASH, "unchecked"),
-        (None, (RED, GREEN), "command", CRASH, "shown"),
-        (lint_fails("a.py"), (GREEN,), "command", CRASH, "shown"),
-        (lint_fails("a.py"), (GREEN,), "fixers", CRASH, "style_only"),
-        (lint_fails("a.py"), (GREEN,), "fixers", UNUSED, "shown"),
-        (lint_fails("a.py"), (GREEN,), "fixers", (*UNUSED, *CRASH), "style_only"),
-    ],
+    ("state", "issues", "level", "because"), [pytest.param(*row, id=name) for name, *row in LEVELS]
 )
-def test_a_fix_is_shown_by_a_check_that_failed_before_and_passes_with_it(
-    baseline: Validation | None,
-    validations: tuple[Validation, ...],
-    agent: str,
-    issues: tuple[Issue, ...],
-    expected: Proof,
+def test_each_change_has_its_level_and_the_reason(
+    state: RunState, issues: tuple[Issue, ...], level: ProofLevel, because: ProofReason
 ) -> None:
-    state = RunState(baseline=baseline, validations=validations, made=(made(agent),), attempt=len(validations))
-    assert proof_of(spec(issues), state) == expected
+    """REQ-PROOF-001."""
+    proof = proof_of(spec(issues), state)
+    assert (proof.level, proof.because) == (level, because)
+
+
+def test_the_table_has_every_reason() -> None:
+    assert {because for *_, because in LEVELS} == set(get_args(ProofReason))
 
 
 def test_a_replay_that_was_undone_has_no_part_in_what_is_shown() -> None:
     undone = replace(made("history"), undone=True)
-    state = RunState(baseline=lint_fails("a.py"), validations=(RED, GREEN), made=(undone, made("fixers", 2)), attempt=2)
-    assert proof_of(spec(CRASH), state) == "style_only"
+    state = passing(UNTIDY, validations=(RED, GREEN), made=(undone, made("fixers", 2)), attempt=2)
+    assert proof_of(spec(), state).because == "style_only"
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Lint fails on main", True),
-        ("린트 오류를 고쳐 주세요", True),
-        ("see F401", True),
-        ("`src/a.py` is not formatted", True),
-        ("a.py: run the formatter", True),
-        ("dates are formatted wrong", False),
-        ("splinter crashes", False),
-        ("a.py crashes", False),
-    ],
+    ("baseline", "before"), [(GREEN, "green"), (RED, "red"), (UNTIDY, "red"), (MISSING, "unknown"), (None, "unknown")]
 )
-def test_whether_an_issue_is_about_lint_is_read_from_its_words(text: str, expected: bool) -> None:
-    assert about_style(text, [found("src/a.py")]) is expected
+def test_the_checks_before_the_change_are_part_of_the_proof(baseline: Validation | None, before: str) -> None:
+    assert proof_of(spec(), passing(baseline)).before == before
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        ("black --check .", True),
-        ("ruff format --check", True),
-        ("npx prettier -c src", True),
-        ("gofmt -l .", True),
-        ("black .", False),
-        ("pytest", False),
-    ],
-)
-def test_a_format_check_is_known_by_its_command(command: str, expected: bool) -> None:
-    assert is_style(step("custom", 1, command)) is expected
-
-
-def test_findings_are_told_apart_and_documents_and_lock_files_are_left_out() -> None:
-    notes = tuple(map(found, ("a.py", "docs/b.py", "README.md", "package-lock.json", "web/uv.lock", "notes.txt")))
-    bad = found("c.py", "unformatted: File would be reformatted", "")
-    failed = make_validation([step("lint", 1, annotations=(*notes, bad))])
-    assert style_findings(failed) == StyleFindings(lint=("a.py",), unformatted=("c.py",))
-    listed = make_validation([step("custom", 1, "gofmt -l .", listed_files=("b.go", "sub/c.go"))])
-    assert style_findings(listed).unformatted == ("b.go", "sub/c.go")
-    both = make_validation([step("lint", 1, "ruff check . && ruff format --check .", annotations=(found("a.py"),))])
-    assert style_findings(both) == StyleFindings(lint=("a.py",), unformatted=("a.py",))
-    assert style_findings(GREEN) == style_findings(RED) == style_findings(None) == StyleFindings()
-    assert may_fix("src/a.py") and not may_fix("doc/conf.py") and not may_fix("")
-
-
-def test_fixers_work_on_what_the_base_showed_or_another_agent_changed() -> None:
-    base = RunState(baseline=lint_fails("a.py", "b.py"))
-    assert fixable_findings(base).files == ("a.py", "b.py")
-    assert fixable_findings(RunState(baseline=base.baseline, focus=("b.py", "c.py"))).files == ("b.py",)
-    assert fixable_findings(RunState(baseline=GREEN, focus=("a.py",))) == StyleFindings()
-    later = RunState(
-        baseline=GREEN, validations=(lint_fails("a.py", "b.py"),), made=(made("command"),), changed_paths=("a.py",)
+def test_the_evidence_names_the_tests_and_the_errors_that_are_gone() -> None:
+    tests = tuple(f"test_{number}" for number in range(MAX_TESTS_SHOWN + 2))
+    state = passing(
+        RED,
+        without_change=ran(tests=tests),
+        base_errors={1: frozenset({"E1", "E2"})},
+        printed={"E1": "KeyError: 'a'"},
     )
-    assert fixable_findings(later).files == ("a.py",)
-    assert fixable_findings(RunState(baseline=base.baseline, made=(made("fixers"),))) == StyleFindings()
+    proof = proof_of(spec(), state)
+    assert (proof.tests, proof.test_count) == (tests[:MAX_TESTS_SHOWN], len(tests))
+    assert (proof.errors, proof.error_count) == (("KeyError: 'a'", "E2"), 2)
+    unproven = proof_of(spec(), replace(state, without_change=PASSED_WITHOUT))
+    assert (unproven.tests, unproven.errors) == ((), ())
 
 
-def test_what_fixers_did_stays_where_lint_passes() -> None:
-    assert keeps(lint_fails("a.py"), GREEN)
-    assert keeps(lint_fails("a.py"), RED)
-    assert not keeps(lint_fails("a.py"), lint_fails("b.py"))
+@pytest.mark.parametrize(
+    ("required", "level", "enough"),
+    [
+        ("none", "unproven", True),
+        ("covered", "unproven", False),
+        ("covered", "covered", True),
+        ("covered", "proven", True),
+        ("proven", "covered", False),
+        ("proven", "proven", True),
+    ],
+)
+def test_a_level_suffices_for_itself_and_for_weaker_demands(
+    required: RequiredProof, level: ProofLevel, enough: bool
+) -> None:
+    proof = Proof(level=level, because="luck", before="red")
+    assert proof.suffices(required) is enough
+    wanted = spec().model_copy(update={"policy": spec().policy.model_copy(update={"require_proof": required})})
+    assert falls_short(wanted, passing(proof=proof)) is not enough
+    assert not falls_short(wanted, passing(proof=None)), "nothing is decided yet"
+    assert not falls_short(wanted, passing(proof=proof, validations=(RED,))), "the checks fail"
+
+
+# ---- what has to run
+
+
+@pytest.mark.parametrize(
+    ("state", "step_kind"),
+    [
+        (passing(UNTIDY), "decide"),
+        (passing(RED), "tests"),
+        (passing(RED, without_change=ran()), "decide"),
+        (passing(RED, without_change=PASSED_WITHOUT), "decide"),
+        (passing(), "mutants"),
+        (passing(mutants=figures(1, 5)), "decide"),
+        (passing(changed_paths=WITH_TEST), "tests"),
+        (passing(changed_paths=WITH_TEST, without_change=ran()), "decide"),
+        (passing(changed_paths=WITH_TEST, without_change=PASSED_WITHOUT), "mutants"),
+        (passing(changed_paths=("a.lua",)), "decide"),
+        (passing(stages=(LINT_STAGE,)), "decide"),
+        (passing(MISSING), "decide"),
+        (passing(RED, agent="fixers"), "decide"),
+        (passing(agent="fixers"), "decide"),
+        (passing(proof=Proof(level="proven", because="errors_gone", before="red")), None),
+    ],
+)
+def test_only_what_can_change_the_level_runs(state: RunState, step_kind: str | None) -> None:
+    assert next_proof_step(spec(), state) == step_kind
+
+
+# ---- which files are tests
+
+
+def test_whatever_lies_in_a_directory_of_tests_belongs_to_the_tests() -> None:
+    tests = ("conftest.py", "tests/data.json", "src/a_test.go", "__tests__/a.js", "tests/sub/helper.py")
+    assert all(map(belongs_to_tests, tests))
+    assert product_files((*tests, "a.py", "src/a.go", "README.md", "docs/x.rst")) == ("a.py", "src/a.go")

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.model import Phase, Status
+from bot.model.proof import ProofLevel
 from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import make_reason, quoted
@@ -19,7 +20,7 @@ from bot.rules.runs.run_metadata import attempts, run_metadata
 from bot.rules.runs.state import RunState
 from tests.rules.runs.metadata_checker import faults
 from tests.rules.runs.played_run import Story, event, spec
-from tests.rules.runs.run_events import begun, changed, checked, told
+from tests.rules.runs.run_events import begun, changed, checked, decided, told
 
 STOP = ExplainedStop.of("max_iterations", quoted("Reached maximum iterations (3/3)"))
 
@@ -79,10 +80,27 @@ def test_a_failed_run_asks_for_a_person_and_tells_what_each_attempt_did_to_the_e
     ],
 )
 def test_each_end_has_its_decision(status: Status, stop: ExplainedStop | None, expected: tuple[str, ...]) -> None:
-    metadata = issued(told(("t1", "p1", ())), status, stop)
+    story = told(("t1", "p1", ()))
+    decided(story, 1)
+    metadata = issued(story, status, stop)
     assert (metadata["decision"], metadata["reason"], metadata["details"]) == expected
     assert metadata["attempts"][0]["result"] == "passed" and metadata["attempts"][0]["after"] == []
     assert faults(metadata) == []
+
+
+@pytest.mark.parametrize(
+    ("level", "decision"), [("proven", "fixed"), ("covered", "unproven"), ("unproven", "unproven")]
+)
+def test_only_a_proven_change_is_a_fix(level: ProofLevel, decision: str) -> None:
+    """REQ-PROOF-001."""
+    story = told(("t1", "p1", ()))
+    decided(story, 1, level, "mutants")
+    metadata = issued(story, Status.SUCCESS, None)
+    assert (metadata["decision"], metadata["shown"]) == (decision, level == "proven")
+    assert (metadata["proof"]["level"], metadata["proof"]["because"]) == (level, "mutants")
+    assert faults(metadata) == []
+    without = issued(told(("t1", "p1", ("E2",))))
+    assert {"shown", "proof"}.isdisjoint(without), "no change has passed"
 
 
 def test_an_attempt_without_a_change_and_one_cut_short_are_told_as_such() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import Phase, Problem, PullRequestRef, Repo, SessionRequest, Status
+from bot.model import Phase, Problem, Proof, PullRequestRef, Repo, SessionRequest, Status
+from bot.model.proof import ProofLevel
 from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import english, error_text
 from bot.rules.reasons import quoted
@@ -227,12 +228,29 @@ def test_a_session_names_every_phase_and_the_latest_artifacts() -> None:
         branch="fix/issue-7",
     )
     found = session_for("r", SPEC, Status.RUNNING, state, created_at=CREATED)
-    assert list(found.phases) == list(Phase)
+    assert list(found.phases) == [phase for phase in Phase if phase is not Phase.REPRODUCTION]
     assert found.phases[Phase.PLANNING] == "completed"
     assert found.phases[Phase.REVIEW] == "pending"
     assert found.artifact_refs == {Phase.VALIDATION: "r.validation.2"}
     assert (found.iteration, found.max_attempts, found.repo) == (2, 3, "octo/pocket")
     assert found.pull_request == "https://example.test/pull/5"
+
+
+def test_reproduction_is_a_phase_only_of_a_session_that_asked_for_a_failing_test() -> None:
+    """REQ-PROOF-001."""
+    state = RunState(phases={Phase.REPRODUCTION: "failed"})
+    found = session_for("r", SPEC, Status.RUNNING, state, created_at=CREATED)
+    assert list(found.phases) == list(Phase) and found.phases[Phase.REPRODUCTION] == "failed"
+
+
+@pytest.mark.parametrize("level", get_args(ProofLevel))
+def test_a_session_has_the_level_of_its_change_and_the_evidence(level: ProofLevel) -> None:
+    """REQ-PROOF-001: `shown` is true for a proven change alone."""
+    proof = Proof(level=level, because="mutants", before="green")
+    found = session_for("r", SPEC, Status.SUCCESS, RunState(proof=proof), created_at=CREATED)
+    assert (found.proof, found.evidence, found.shown) == (level, proof, level == "proven")
+    failed = session_for("r", SPEC, Status.FAILED, RunState(), created_at=CREATED)
+    assert (failed.proof, failed.evidence, failed.shown) == (None, None, None)
 
 
 def test_in_an_ended_session_nothing_is_pending_or_running() -> None:

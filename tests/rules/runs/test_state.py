@@ -87,7 +87,7 @@ def test_a_pass_is_never_stopped() -> None:
     story = told(*STUCK[:2])
     changed(story, 3, "t3", "p1")
     checked(story, 3)
-    assert story.state.passed and next_action(wanted(), story.state, T0).kind == "review"
+    assert story.state.passed and next_action(wanted(), story.state, T0).kind == "prove"
 
 
 @pytest.mark.parametrize("why", [NOTHING_OFFERED, SAME_PATCH])
