@@ -19,9 +19,10 @@ from bot.reports.locale.reasons import english_json
 from bot.rules.mutants.changed_lines import changed_lines
 from bot.rules.mutants.generate import mutants_of
 from bot.rules.mutants.mutant import Mutant, sample
+from bot.rules.runs.failing_tests import without_change
 from bot.rules.runs.next_action import Prove
 from bot.rules.runs.pipeline import runs_tests
-from bot.rules.runs.proof import next_proof_step, product_files, proof_of, test_files, without_change
+from bot.rules.runs.proof import next_proof_step, product_files, proof_of, test_files
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.test_source import is_test
 from bot.store.runs.runs import RunRow

@@ -18,9 +18,10 @@ from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english, english_json
 from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.runs.changes import FREE
+from bot.rules.runs.failing_tests import failing_tests
 from bot.rules.runs.next_action import Reproduce
 from bot.rules.runs.pipeline import make_validation, runs_tests
-from bot.rules.runs.proof import failing_tests, test_files
+from bot.rules.runs.proof import test_files
 from bot.rules.runs.reproduction import MAX_REPRODUCTION_ATTEMPTS
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.test_source import is_test

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.rules.failures.errors import Printed
-from bot.rules.runs.proof import failing_tests, without_change
+from bot.rules.runs.failing_tests import failing_tests, without_change
 from bot.rules.test_results.suite_result import SuiteResult
 from tests.rules.runs.proof_states import MISSING, step
 
