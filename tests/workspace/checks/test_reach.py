@@ -211,6 +211,30 @@ async def test_what_could_run_or_read_the_change_unseen_excuses_nothing(tmp_path
         assert not found.excuses
 
 
+AS_PYTEST_COV = """
+import sys
+
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption('--cov', dest='cov_source', action='append', default=[])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config):
+    if early_config.known_args_namespace.cov_source:
+        sys.settrace(None)
+        sys.exit('coverage is below its limit')
+"""
+
+
+async def test_the_coverage_of_a_project_does_not_end_the_measurement(tmp_path: Path) -> None:
+    files = {**PROJECT, "as_cov.py": AS_PYTEST_COV}
+    run = f"{PYTEST} -p as_cov --cov=calc"
+    assert (await reach(tmp_path, files, {"calc.py": BEFORE_SUB}, run, "test_calc.py::test_add")).excuses
+
+
 async def test_a_new_file_is_reached_where_its_directory_is_listed(tmp_path: Path) -> None:
     test = "import os\n\ndef test():\n    assert len(os.listdir('plugins')) == 1\n"
     files = {"plugins/new.py": "x = 1\n", "plugins/old.py": "x = 1\n", "test_it.py": test}

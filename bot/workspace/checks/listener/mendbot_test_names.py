@@ -14,6 +14,14 @@ _SELECTION = "MENDBOT_TEST_SELECTION"
 _NAME_CHARS = 300
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_load_initial_conftests(early_config: Any) -> Any:
+    """Turn pytest-cov off where only some tests run: their coverage is too low, and it would end other tracing."""
+    if _SELECTION in os.environ and hasattr(early_config.known_args_namespace, "cov_source"):
+        early_config.known_args_namespace.cov_source = []
+    yield
+
+
 def pytest_configure(config: Any) -> None:
     """Listen, unless this is a worker of pytest-xdist: what those run is reported to the process that started them."""
     before = dict(os.environ)
