@@ -55,8 +55,8 @@ class SingleTests:
 class SingleTestsRun:
     """An execution of `SingleTests`: the step, the tests that ran, and the outcomes of those selected by name.
 
-    `selected` is false where the runner ran other tests than those asked for, or all, or ended before. A selected test
-    without an outcome did not run, or the runner does not name what passed."""
+    `selected` is false where no such test was found, where pytest was not asked, and where the run was cut short. A
+    selected test without an outcome did not run, or the runner does not name what passed."""
 
     run: StepRun
     suite: SuiteResult | None
@@ -111,7 +111,8 @@ async def run_single_tests(
         number = await asyncio.to_thread(asked.selected)
     shown = [failure.name for failure in ended.parsed.failures if failure.name]
     found = await asyncio.to_thread(selected_outcomes, tests.tests, suite, shown)
-    selected = bool(number) if tests.selection is not None else not ended.step.cut_short
+    some = bool(found) if tests.tests else suite is not None and suite.says_something
+    selected = bool(number) if tests.selection is not None else some and not ended.step.cut_short
     return SingleTestsRun(ended, suite, selected, found)
 
 

@@ -181,7 +181,7 @@ async def test_unittest_runs_the_tests_of_a_file(tmp_path: Path) -> None:
 async def test_unittest_without_such_a_test_has_not_passed(tmp_path: Path) -> None:
     tree = project(tmp_path, UNITTEST)
     ended = await ran(tree, command_for_tests(command("python3 -m unittest"), ["tests.test_a.TestOf.test_gone"], tree))
-    assert ended.outcomes == {}
+    assert (ended.selected, ended.outcomes) == (False, {})
 
 
 NODE = {
