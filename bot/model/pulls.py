@@ -11,7 +11,7 @@ from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import KnownError
 from bot.model.setups import SetupDone
 
-Verdict = Literal["new", "new_flaky", "flaky_before", "existing", "not_reached", "unsure", "flaky", "also_on_base"]
+Verdict = Literal["new", "new_flaky", "flaky_before", "existing", "not_reached", "unsure"]
 """Whose failure it is, as `rules.pulls.evidence` decides."""
 PullStatus = Literal["queued", "running", "done", "cancelled"]
 CheckRunStatus = Literal["queued", "in_progress", "completed"]
@@ -75,6 +75,16 @@ class Failure(Model):
 
     error: str
     verdict: Verdict
+    head: RunCounts = NO_RUNS
+    """Its runs on the head commit."""
+    base: RunCounts = NO_RUNS
+    """Its runs on the merge base."""
+    before: RunCounts = NO_RUNS
+    """Its remembered runs on other commits of the base branch."""
+    base_absent: bool = False
+    """Whether the merge base does not have the test."""
+    touched: bool = False
+    """Whether the pull request alters the test, or the test executes a line that it changes."""
     test: str = ""
     """The name of the failed test; empty where it is no test, or the runner prints no name."""
     said: str = ""
@@ -82,6 +92,18 @@ class Failure(Model):
     seen: FailureHistory | None = None
     known: KnownError | None = None
     """How the error was resolved before, from the error history."""
+
+    @property
+    def own(self) -> bool:
+        """Whether the pull request caused it, so that the check fails and *Fix* may work on it."""
+        return self.verdict == "new" or (self.verdict == "new_flaky" and self.touched)
+
+
+class FailedOf(Model):
+    """How many tests of a check failed, of how many that ran."""
+
+    failed: int
+    ran: int
 
 
 class CheckStatus(Model):
@@ -99,9 +121,13 @@ class CheckStatus(Model):
     looked_for: tuple[Reason, ...] = ()
     """Where a command was looked for in vain, of a check without one."""
 
+    broken_setup: FailedOf | None = None
+    """Where most tests failed and nothing shows that the pull request is the cause: no failure has a verdict."""
+
     @property
     def new(self) -> tuple[Failure, ...]:
-        return tuple(failure for failure in self.failures if failure.verdict == "new")
+        """The failures that the pull request caused."""
+        return tuple(failure for failure in self.failures if failure.own)
 
     @property
     def conclusion(self) -> str:

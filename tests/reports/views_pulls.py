@@ -6,7 +6,17 @@ from typing import Any
 
 from bot.config import POLICY_PATH
 from bot.model import Language, RunView, Status, SuiteCounts
-from bot.model.pulls import CheckStatus, Failure, FailureHistory, FlakyRate, PullCheckReport
+from bot.model.pulls import (
+    NO_RUNS,
+    CheckStatus,
+    FailedOf,
+    Failure,
+    FailureHistory,
+    FlakyRate,
+    PullCheckReport,
+    RunCounts,
+    Verdict,
+)
 from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.reasons import make_reason
 from tests.reports.views_runs import (
@@ -42,11 +52,61 @@ FINDING = TEST_FAILED.annotations[0].model_copy(
 )
 RED_TEST = TEST_FAILED.model_copy(update={"annotations": (FINDING,)})
 NEW = Failure(
-    error=NONE_ERROR, verdict="new", seen=FailureHistory(times=3, since="2026-05-04T10:00:00+00:00"), known=BY_PERSON
+    error=NONE_ERROR,
+    verdict="new",
+    head=RunCounts(failed=4),
+    base=RunCounts(passed=4),
+    seen=FailureHistory(times=3, since="2026-05-04T10:00:00+00:00"),
+    known=BY_PERSON,
 )
-ON_BASE = Failure(error="E assert 1 == 2", verdict="also_on_base", seen=FailureHistory(times=1, since="2026-05-04"))
-FLAKY = Failure(error="E ConnectionError: @acme/core closed #3", verdict="flaky", known=SIMILAR)
-LINT_NEW = Failure(error=LONG_LINE, verdict="new")
+FOUR, NINE = RunCounts(failed=4), RunCounts(passed=9)
+ON_BASE = Failure(
+    error="E assert 1 == 2",
+    verdict="existing",
+    head=RunCounts(failed=3),
+    base=RunCounts(failed=3),
+    seen=FailureHistory(times=1, since="2026-05-04"),
+)
+FLAKY = Failure(
+    error="E ConnectionError: @acme/core closed #3",
+    verdict="unsure",
+    head=RunCounts(failed=1, passed=8),
+    base=NINE,
+    known=SIMILAR,
+)
+TEST_NAME = "tests/test_cart.py::test_total_of_none"
+TEST_NEW = Failure(
+    error=f"FAILED {TEST_NAME} - assert None == 0",
+    verdict="new",
+    head=FOUR,
+    base=RunCounts(passed=4),
+    test=TEST_NAME,
+    said="assert None == 0",
+)
+LINT_NEW = Failure(error=LONG_LINE, verdict="new", head=RunCounts(failed=2))
+
+
+def _verdict(verdict: Verdict, **fields: Any) -> Failure:
+    """A failing test with that verdict."""
+    return TEST_NEW.model_copy(update={"verdict": verdict, **fields})
+
+
+VERDICT_VIEWS: dict[str, Failure] = {
+    "new-test": TEST_NEW,
+    "new-absent": _verdict("new", base=NO_RUNS, base_absent=True),
+    "new-flaky": _verdict("new_flaky", head=RunCounts(failed=5, passed=4), base=NINE),
+    "new-flaky-touched": _verdict("new_flaky", head=RunCounts(failed=5, passed=4), base=NINE, touched=True),
+    "flaky-before": _verdict(
+        "flaky_before",
+        head=RunCounts(failed=2, passed=7),
+        base=RunCounts(failed=1, passed=8),
+        before=RunCounts(failed=9, passed=41),
+    ),
+    "existing-test": _verdict("existing", head=RunCounts(failed=3), base=RunCounts(failed=3)),
+    "not-reached": _verdict("not_reached", head=RunCounts(failed=2), base=RunCounts(passed=1)),
+    "unsure": _verdict("unsure", head=RunCounts(failed=1, passed=8), base=NINE),
+}
+"""One failing test for each verdict."""
 WHOLE = Failure(error="", verdict="new")
 
 
@@ -99,6 +159,12 @@ CHECKS: dict[str, tuple[CheckStatus, tuple[CheckStatus, ...], dict[str, Any]]] =
     "new": (done("test", NEW, step=_LONG), _KEPT, {}),
     "mixed": (done("test", FLAKY, ON_BASE, NEW, step=RED_TEST, rate=FlakyRate(flaky=3, runs=41)), (), {}),
     "flaky": (done("test", FLAKY, step=RED_TEST, rate=FlakyRate(flaky=3, runs=41)), (), {}),
+    **{name: (done("test", failure, step=RED_TEST), (), {}) for name, failure in VERDICT_VIEWS.items()},
+    "broken-setup": (
+        done("test", step=RED_TEST, because="base_setup", broken_setup=FailedOf(failed=9, ran=10)),
+        (),
+        {"fixable": False},
+    ),
     "on-base": (done("test", ON_BASE, step=RED_TEST), (), {}),
     "no-base": (done("lint", LINT_NEW, step=LINT_FAILED, because="base_unknown"), (), {}),
     "base-setup": (done("lint", LINT_NEW, step=LINT_FAILED, because="base_setup"), (), {}),

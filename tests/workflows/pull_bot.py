@@ -42,6 +42,8 @@ for number, line in enumerate(wrong, 1):
 sys.exit(bool(wrong))
 """
 """Each line of `wrong.txt` is a failure of its own."""
+NEW_RUNS, EXISTING_RUNS = ["test"] * 4, ["test"] * 3
+"""What is executed of one commit until a failure is *New*, or *Existing*: the first run and those after it."""
 LINT = 'import pathlib, sys\nsys.exit(pathlib.Path("style.txt").read_text() != "fine\\n")\n'
 FILES = {"wrong.txt": "", "style.txt": "fine\n", "test.py": TEST, "lint.py": LINT, ".gitignore": "ignored.txt\n"}
 

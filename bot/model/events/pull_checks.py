@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, TypeAdapter
 
 from bot.model.events.base import Event
 from bot.model.pipeline import PipelineStage, ValidationStep
-from bot.model.pulls import CheckStatus
+from bot.model.pulls import CheckStatus, FailedOf, RunCounts
 from bot.model.reasons import ExplainedStop, Reason
 from bot.model.setups import SetupDone
 
@@ -57,16 +57,18 @@ class PullCheckStarted(Event):
 
 
 class PullCheckRan(Event):
-    """A check was executed on the head: its errors by fingerprint, those of its rerun (None where there was none), and
-    the tool's own words of each with the test that failed."""
+    """A check was executed on the head: its errors by fingerprint, and the tool's own words of each with the test that
+    failed. `remembered` are runs of the failing tests on the base branch so far: on the merge base, and before."""
 
     type: Literal["pull_check_ran"] = "pull_check_ran"
     index: int
     stage: str
     step: ValidationStep
     errors: tuple[str, ...] = ()
-    rerun_errors: tuple[str, ...] | None = None
     printed: dict[str, tuple[str, str]] = Field(default_factory=dict)
+    remembered: dict[str, tuple[RunCounts, RunCounts]] = Field(default_factory=dict)
+    tests: FailedOf | None = None
+    """How many tests failed, where the runner names or counts them."""
 
     @property
     def key(self) -> str:
@@ -74,16 +76,39 @@ class PullCheckRan(Event):
 
 
 class PullBaseChecked(Event):
-    """What the same check shows on the base; `because` names why that is unknown where `errors` is None."""
+    """What the same check shows on the base; `because` names why that is unknown where `errors` is None. `cached`: it
+    is the result of an earlier run. `absent` are failures of the head whose test the base did not run."""
 
     type: Literal["pull_base_checked"] = "pull_base_checked"
     index: int
     errors: tuple[str, ...] | None
     because: str = "base_unknown"
+    cached: bool = False
+    absent: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
         return f"base:{self.index}"
+
+
+class PullTestsRan(Event):
+    """Failing tests ran again on one of the commits: those in `tests` alone, or the whole check. `number` counts these
+    runs of a check. An unusable one was stopped, or could not start, and shows nothing."""
+
+    type: Literal["pull_tests_ran"] = "pull_tests_ran"
+    index: int
+    number: int
+    place: Literal["head", "base"]
+    tests: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    printed: dict[str, tuple[str, str]] = Field(default_factory=dict)
+    usable: bool = True
+    duration_ms: int = 0
+
+    @property
+    def key(self) -> str:
+        return f"tests:{self.index}:{self.number}"
 
 
 class PullCheckJudged(Event):
@@ -109,6 +134,7 @@ PullCheckEvent = Annotated[
     | PullCheckStarted
     | PullCheckRan
     | PullBaseChecked
+    | PullTestsRan
     | PullCheckJudged
     | PullFinished,
     Field(discriminator="type"),

@@ -5,7 +5,16 @@ Sizes are GitHub's limits, in bytes where GitHub counts bytes (T39, T40). The fi
 
 from __future__ import annotations
 
-from bot.model import Annotation, CheckOutput, KnownError, Language, RunView, Validation, ValidationStep
+from bot.model import (
+    Annotation,
+    AnnotationLevel,
+    CheckOutput,
+    KnownError,
+    Language,
+    RunView,
+    Validation,
+    ValidationStep,
+)
 from bot.model.pulls import CheckAction, CheckStatus, PullCheckReport
 from bot.model.reasons import listed
 from bot.reports.format.markdown import details, escape, plain
@@ -13,8 +22,8 @@ from bot.reports.format.truncate import CHECK_BYTES, cut_bytes, inline_code
 from bot.reports.locale.catalog import duration, joined, t
 from bot.reports.locale.reasons import reason_text
 from bot.reports.pulls.failures import (
-    VERDICTS,
     commit_link,
+    failure_counts,
     failures_list,
     finding_of,
     grouped_failures,
@@ -44,7 +53,6 @@ __all__ = [
     "superseded_output",
 ]
 
-_TITLE_BYTES = 255
 _MAX_NAMES = 20
 _LOOKED_FOR_CHARS = 1_000
 _STAGE = "check"
@@ -117,7 +125,7 @@ def _not_run(view: PullCheckReport, check: CheckStatus, language: Language) -> C
     if check.conclusion == "skipped":
         parts = [_why_not(check, language), _reused_note(check, language)]
         return short_output(view, t(language, "pull_check.title.not_run"), parts, language)
-    what, run = _counts(view, check, language), plain(check.kept_from, 30)
+    what, run = failure_counts(view, check, language), plain(check.kept_from, 30)
     title = (
         t(language, "pull_check.title.kept.failed", what=what, run=run)
         if what
@@ -144,7 +152,7 @@ def _ran(
     how = t(language, "result.passed") if step.passed else how_it_ended(step, language)
     parts = [
         t(language, "check.ran", command=inline_code(step.command, 400), time=time, how=how),
-        _unable(view, check, step, language),
+        _unable(view, check, step, language) or _broken(check, language),
         restored_note(step, language),
         set_up_by(view.setup, language),
         named_reason("setup", language) if check.because == "setup" else failures_list(view, check, language),
@@ -194,13 +202,16 @@ def _lowered(check: CheckStatus, findings: tuple[Annotation, ...]) -> tuple[Anno
     if not check.failures:
         return findings
     grouped = grouped_failures(check)
-    new = [group.finding for group in grouped if group.failure.verdict == "new"]
-    other = [group.finding for group in grouped if group.failure.verdict != "new"]
+    own = [group.finding for group in grouped if group.failure.own]
+    warned = [group.finding for group in grouped if group.failure.verdict == "new_flaky" and not group.failure.own]
+    other = [group.finding for group in grouped if not group.failure.own]
 
-    def low(finding: Annotation) -> bool:
-        return not new or (finding in other and finding not in new)
+    def level(finding: Annotation) -> AnnotationLevel:
+        if finding in warned and finding not in own:
+            return "warning"
+        return "notice" if not own or (finding in other and finding not in own) else finding.level
 
-    return tuple(each.model_copy(update={"level": "notice"}) if low(each) else each for each in findings)
+    return tuple(each.model_copy(update={"level": level(each)}) for each in findings)
 
 
 def _unable(view: PullCheckReport, check: CheckStatus, step: ValidationStep, language: Language) -> str:
@@ -216,11 +227,21 @@ def _unable(view: PullCheckReport, check: CheckStatus, step: ValidationStep, lan
     return " ".join(parts)
 
 
+def _broken(check: CheckStatus, language: Language) -> str:
+    """Returns why the failures have no verdict; empty if they have."""
+    broken = check.broken_setup
+    if broken is None:
+        return ""
+    return t(language, "pull_check.broken.long", failed=broken.failed, ran=broken.ran)
+
+
 def _title(view: PullCheckReport, check: CheckStatus, step: ValidationStep, language: Language) -> str:
     time = duration(language, step.duration_ms)
-    counts = _counts(view, check, language)
+    counts = failure_counts(view, check, language)
     if check.because == "setup":
         return t(language, "pull_check.title.setup")
+    if (broken := check.broken_setup) is not None:
+        return t(language, "pull_check.title.broken", failed=broken.failed, ran=broken.ran)
     if step.could_not_run is not None and not check.failures:
         return t(language, "check.unable")
     if step.cut_short and not step.passed:
@@ -235,26 +256,6 @@ def _title(view: PullCheckReport, check: CheckStatus, step: ValidationStep, lang
             return t(language, "check.flaky")
         return t(language, "check.tests", count=passed) if passed else t(language, "check.passed", time=time)
     return t(language, "check.exit", how=how_it_ended(step, language), time=time)
-
-
-def _counts(view: PullCheckReport, check: CheckStatus, language: Language) -> str:
-    """Returns the failures by verdict: `2 new failures, 1 existing failure (also on 1f0c5a8)`.
-
-    If all have one verdict and the runner names no test, the number is the runner's own count of failed tests."""
-    grouped = grouped_failures(check)
-    failures = [group.failure.verdict for group in grouped]
-    numbers = {verdict: failures.count(verdict) for verdict in VERDICTS}
-    verdicts = [verdict for verdict in VERDICTS if numbers[verdict]]
-    if verdicts == ["flaky"]:
-        return t(language, "pull_check.title.passed_again")
-    unnamed = len(verdicts) == 1 and not any(group.failure.test for group in grouped)
-    tests = check.step.test_counts.failed if check.step and unnamed else 0
-    texts = {
-        verdict: t(language, f"pull_check.title.{verdict}", count=tests or numbers[verdict]) for verdict in verdicts
-    }
-    if "also_on_base" in texts and view.base_sha and not check.kept_from:
-        texts["also_on_base"] += t(language, "pull_check.title.base", base=view.base_sha[:7])
-    return ", ".join(texts.values())
 
 
 def _reused_note(check: CheckStatus, language: Language) -> str:

@@ -12,13 +12,14 @@ from urllib.parse import quote
 from bot.model import Annotation, Language
 from bot.model.pulls import CheckStatus, Failure, PullCheckReport, Verdict
 from bot.reports.format.error_line import readable
-from bot.reports.format.markdown import details, escape, link, within
+from bot.reports.format.markdown import details, escape, link, plain, within
 from bot.reports.format.truncate import inline_code
 from bot.reports.history.guidance import resolution_links
 from bot.reports.history.known_errors import known_item, times_seen
 from bot.reports.locale.catalog import has_message, t
+from bot.reports.pulls.evidence import evidence
 
-VERDICTS: tuple[Verdict, ...] = ("new", "also_on_base", "flaky")
+VERDICTS: tuple[Verdict, ...] = ("new", "new_flaky", "unsure", "not_reached", "flaky_before", "existing")
 """Most severe first."""
 
 _MAX_LISTED = 50
@@ -32,6 +33,9 @@ _ERROR_CHARS = 160
 _LONGEST_ADDRESS = 1_000
 _MIN_MESSAGE_CHARS = 8
 """Characters that a message needs to identify an error: a shorter one, such as `error`, is part of many texts."""
+
+_TEST_CHARS = 100
+"""Characters of a test's name in a check run's title."""
 
 _TITLE_CHARS = 255
 """Characters of an annotation's title that are stored."""
@@ -93,6 +97,34 @@ def failures_list(view: PullCheckReport, check: CheckStatus, language: Language)
     items = within(listed, _MAX_LIST_BYTES, size=_line_bytes)
     more_count = len(ordered) - len(items)
     return "\n".join([*items, f"- {t(language, 'pull_check.more', count=more_count)}"] if more_count else items)
+
+
+def failure_counts(view: PullCheckReport, check: CheckStatus, language: Language) -> str:
+    """Returns the failures by verdict: `1 new failing test: NAME, 1 existing failure (also on 1f0c5a8)`.
+
+    If all have one verdict and the runner names no test, the number is the runner's own count of failed tests."""
+    grouped = grouped_failures(check)
+    failures = [each.failure for each in grouped]
+    by_verdict = {verdict: [each for each in failures if each.verdict == verdict] for verdict in VERDICTS}
+    verdicts = [verdict for verdict in VERDICTS if by_verdict[verdict]]
+    unnamed = len(verdicts) == 1 and not any(failure.test for failure in failures)
+    counted = check.step.test_counts.failed if check.step and unnamed else 0
+    texts = {verdict: _count(verdict, by_verdict[verdict], counted, language) for verdict in verdicts}
+    if "existing" in texts and view.base_sha and not check.kept_from:
+        texts["existing"] += t(language, "pull_check.title.base", base=view.base_sha[:7])
+    return ", ".join(texts.values())
+
+
+def _count(verdict: Verdict, failures: list[Failure], counted: int, language: Language) -> str:
+    """Returns the number of failures with one verdict, and the name of a single failed test."""
+    tests = [failure.test for failure in failures if failure.test]
+    key = f"pull_check.title.{verdict}"
+    if verdict == "new" and len(tests) == len(failures):
+        key += ".tests"
+    what = t(language, key, count=counted or len(failures))
+    if len(failures) > 1 or not tests or verdict == "existing":
+        return what
+    return t(language, "pull_check.title.named", what=what, test=plain(tests[0], _TEST_CHARS).replace("`", "'"))
 
 
 def past_errors(view: PullCheckReport, check: CheckStatus, language: Language) -> str:
@@ -157,25 +189,14 @@ def _item(view: PullCheckReport, check: CheckStatus, grouped: GroupedFailure, la
 def _evidence(view: PullCheckReport, check: CheckStatus, failure: Failure, language: Language) -> str:
     """Returns what supports the verdict.
 
-    Nothing is claimed about the merge base if `check.because` says why it could not be checked."""
+    `check.because` says why the merge base could not be checked; such a failure counts as new if every run failed."""
     base = commit_link(view, view.base_sha) if view.base_sha else ""
-    if failure.verdict == "flaky":
-        return _flaky(view, check, language)
-    if failure.verdict == "also_on_base":
-        key = "evidence.also_on_base" if base else "evidence.also_on_base.unnamed"
-        return t(language, f"pull_check.{key}", base=base)
-    if check.because:
-        return named_reason(check.because, language)
-    return t(language, "pull_check.evidence.new", base=base) if base else t(language, "pull_check.evidence.unknown")
-
-
-def _flaky(view: PullCheckReport, check: CheckStatus, language: Language) -> str:
-    passed = all(failure.verdict == "flaky" for failure in check.failures)
-    key = "evidence.flaky" if passed else "evidence.flaky.some"
-    facts = [t(language, f"pull_check.{key}", head=commit_link(view, view.head_sha))]
-    if check.rate is not None:
+    facts = evidence(failure, commit_link(view, view.head_sha), base, language)
+    if check.because and failure.verdict == "new":
+        facts.append(named_reason(check.because, language))
+    if check.rate is not None and failure.head.passed:
         facts.append(t(language, "pull_check.evidence.rate", flaky=check.rate.flaky, runs=check.rate.runs))
-    return "; ".join(facts)
+    return "; ".join(filter(None, facts))
 
 
 def _line_link(view: PullCheckReport, finding: Annotation) -> str:

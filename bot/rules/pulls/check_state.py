@@ -21,25 +21,14 @@ from bot.model.events.pull_checks import (
     PullSetupCompleted,
     PullSetupFailed,
     PullStarted,
+    PullTestsRan,
 )
 from bot.model.pipeline import PipelineStage
-from bot.model.pulls import CheckStatus, Failure, PullStatus
+from bot.model.pulls import CheckStatus, PullStatus
 from bot.model.reasons import ExplainedStop, Reason
-from bot.rules.failures import failure_origin as verdict
-from bot.rules.failures.errors import Printed
+from bot.rules.pulls.check_execution import CheckExecution, execution_of
+from bot.rules.pulls.check_runs import Place
 from bot.rules.pulls.check_spec import PullCheckSpec
-
-
-@dataclass(frozen=True, slots=True)
-class CheckExecution:
-    """The execution of a check on the head commit: its step, its errors, and those of its rerun on the same commit.
-    `rerun_errors` is None without a rerun."""
-
-    step: ValidationStep
-    errors: tuple[str, ...] = ()
-    rerun_errors: tuple[str, ...] | None = None
-    printed: Mapping[str, Printed] = field(default_factory=dict)
-    """The errors in the tool's own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +47,6 @@ class PullCheckState:
     """The steps of the setup, once it has ended."""
     running: int | None = None
     ran: Mapping[int, CheckExecution] = field(default_factory=dict)
-    base: Mapping[int, tuple[str, ...] | None] = field(default_factory=dict)
-    """The errors of the same check on the base, by stage; None where they are unknown."""
-    base_unknown: Mapping[int, str] = field(default_factory=dict)
-    """Why they are unknown, by the name in the catalog (`pull_check.because.NAME`)."""
     judged: Mapping[int, CheckStatus] = field(default_factory=dict)
     setup_step: ValidationStep | None = None
     """The setup command that failed, with its output."""
@@ -78,7 +63,7 @@ class SetUpPull(Model):
 
 
 class RunCheck(Model):
-    """Run stage `index` on the head commit, and once more if it fails."""
+    """Run stage `index` on the head commit."""
 
     kind: Literal["run"] = "run"
     index: int
@@ -91,8 +76,19 @@ class CheckBase(Model):
     index: int
 
 
+class RunTests(Model):
+    """Run failing tests of stage `index` again, those in `tests` alone or the whole check. `number` counts these
+    runs."""
+
+    kind: Literal["tests"] = "tests"
+    index: int
+    number: int
+    place: Place
+    tests: tuple[str, ...] = ()
+
+
 class JudgeCheck(Model):
-    """Decide whether the failures of stage `index` are new, flaky or existing ones, and store that."""
+    """Decide whose the failures of stage `index` are, and store that."""
 
     kind: Literal["judge"] = "judge"
     index: int
@@ -102,7 +98,7 @@ class FinishPull(Model):
     kind: Literal["finish"] = "finish"
 
 
-PullAction = BeginPull | SetUpPull | RunCheck | CheckBase | JudgeCheck | FinishPull
+PullAction = BeginPull | SetUpPull | RunCheck | CheckBase | RunTests | JudgeCheck | FinishPull
 
 
 def pull_check_state(events: Iterable[PullCheckEvent]) -> PullCheckState:
@@ -133,19 +129,21 @@ def _apply(state: PullCheckState, event: PullCheckEvent) -> PullCheckState:
         case PullCheckStarted():
             return replace(state, running=event.index)
         case PullCheckRan():
-            printed = {error: Printed(*words) for error, words in event.printed.items()}
-            ran = CheckExecution(step=event.step, errors=event.errors, rerun_errors=event.rerun_errors, printed=printed)
-            return replace(state, ran={**state.ran, event.index: ran})
+            return _with_execution(state, event.index, execution_of(event, state.stages[event.index].command))
         case PullBaseChecked():
-            base = {**state.base, event.index: event.errors}
-            unknown = {**state.base_unknown, event.index: event.because} if event.errors is None else state.base_unknown
-            return replace(state, base=base, base_unknown=unknown)
+            return _with_execution(state, event.index, state.ran[event.index].with_base(event))
+        case PullTestsRan():
+            return _with_execution(state, event.index, state.ran[event.index].with_tests(event))
         case PullCheckJudged():
             return replace(state, running=None, judged={**state.judged, event.index: event.check})
         case PullFinished():
             return replace(state, finished=event.status, stop=event.stop or state.stop, ended_at=event.ts)
         case _:
             assert_never(event)
+
+
+def _with_execution(state: PullCheckState, index: int, execution: CheckExecution) -> PullCheckState:
+    return replace(state, ran={**state.ran, index: execution})
 
 
 def _failed_setup(event: PullSetupFailed) -> ValidationStep:
@@ -177,10 +175,18 @@ def next_pull_action(spec: PullCheckSpec, state: PullCheckState) -> PullAction |
             continue
         if index not in state.ran:
             return RunCheck(index=index)
-        if needs_base(state.ran[index]) and index not in state.base:
-            return CheckBase(index=index)
-        return JudgeCheck(index=index)
+        return _next_of(index, state.ran[index])
     return FinishPull()
+
+
+def _next_of(index: int, ran: CheckExecution) -> PullAction:
+    """The next action for a check that has run."""
+    if ran.needs_base:
+        return CheckBase(index=index)
+    wanted = ran.runs.next_run if ran.has_failures else None
+    if wanted is None:
+        return JudgeCheck(index=index)
+    return RunTests(index=index, number=len(ran.runs.others) + 1, place=wanted.place, tests=wanted.tests)
 
 
 def wanted_stages(spec: PullCheckSpec, state: PullCheckState) -> tuple[int, ...]:
@@ -190,28 +196,6 @@ def wanted_stages(spec: PullCheckSpec, state: PullCheckState) -> tuple[int, ...]
         for index, stage in enumerate(state.stages)
         if stage.command is not None and (not spec.only or stage.name in spec.only)
     )
-
-
-def needs_base(ran: CheckExecution) -> bool:
-    """Whether there is a failure that is not known to be flaky."""
-    if ran.step.passed:
-        return False
-    if ran.step.could_not_run is not None:
-        return True  # to say whether the change took away what the check needs
-    return any(one.verdict == "new" for one in verdict.judge_failures(ran.errors, ran.rerun_errors, None))
-
-
-def failures_of(state: PullCheckState, index: int) -> tuple[Failure, ...]:
-    """The failures of an executed stage with their verdicts; none where it passed at once, or could not run."""
-    ran = state.ran[index]
-    if (ran.step.passed and not ran.step.flaky) or ran.step.could_not_run is not None:
-        return ()
-    judged = verdict.judge_failures(ran.errors, ran.rerun_errors, state.base.get(index))
-    return tuple(_in_words(one, ran.printed.get(one.error)) for one in judged)
-
-
-def _in_words(failure: Failure, printed: Printed | None) -> Failure:
-    return failure if printed is None else failure.model_copy(update={"test": printed.test, "said": printed.text})
 
 
 def checks_of(spec: PullCheckSpec, state: PullCheckState) -> tuple[CheckStatus, ...]:

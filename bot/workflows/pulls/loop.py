@@ -5,19 +5,14 @@ An action that a crash interrupts is done again from the same facts."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from functools import partial
-from itertools import islice
 from typing import assert_never
 
-from bot.errors import MendbotError, Refused
+from bot.errors import MendbotError
 from bot.logs import get_logger
-from bot.model import CHECK_ORDER, ShellCommand
+from bot.model import CHECK_ORDER
 from bot.model.events.pull_checks import (
-    PullBaseChecked,
     PullCheckEvent,
-    PullCheckRan,
-    PullCheckStarted,
     PullFinished,
     PullSetupCompleted,
     PullSetupFailed,
@@ -26,8 +21,6 @@ from bot.model.events.pull_checks import (
 from bot.model.jobs import JobName
 from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import user_error
-from bot.rules.failures.errors import Printed
-from bot.rules.failures.failure_origin import shown
 from bot.rules.pulls.check_state import (
     BeginPull,
     CheckBase,
@@ -36,21 +29,18 @@ from bot.rules.pulls.check_state import (
     PullAction,
     PullCheckState,
     RunCheck,
+    RunTests,
     SetUpPull,
     next_pull_action,
 )
 from bot.rules.reasons import make_reason
-from bot.store.history.outcomes import BaseResult
 from bot.store.runs.pull_runs import PullCheckRow
-from bot.workflows.checks.altered_files import run_on_snapshot
 from bot.workflows.checks.checks_to_run import default_stages
 from bot.workflows.context import Context, Loop
 from bot.workflows.git_transfer import transfer
 from bot.workflows.kernel import RunKind
 from bot.workflows.pulls.checkouts import (
-    Ready,
     SetupFailed,
-    grant_for_head,
     head_tree,
     plan_of_tree,
     ready_tree,
@@ -58,8 +48,7 @@ from bot.workflows.pulls.checkouts import (
 )
 from bot.workflows.pulls.publish_checks import publish_pull
 from bot.workflows.pulls.record_verdict import judge_check
-from bot.workspace.checks.logs import write_log
-from bot.workspace.checks.step import StepRun, run_step
+from bot.workflows.pulls.run_checks import check_base, run_check, run_tests
 from bot.workspace.git.command import GitError
 from bot.workspace.git.diff import changed
 from bot.workspace.mirror import mirror as mirrors
@@ -70,8 +59,6 @@ log = get_logger()
 _STOPPED = frozenset({"cancelled", "superseded", "withdrawn", "closed", "retargeted", "stale"})
 _MAX_RECORDED_PATHS = 50
 """Of these, the ones that are recorded: the setup of the trees uses them, and the look-up in the error history."""
-_MAX_PRINTED = 50
-_MAX_CHARS = 300
 _MAX_PATHS = 200
 """Changed paths by which the project is chosen in a repository of many projects."""
 
@@ -83,9 +70,11 @@ async def _act(context: Context, row: PullCheckRow, state: PullCheckState, actio
         case SetUpPull():
             await _set_up(context, row, state)
         case RunCheck():
-            await _run_check(context, row, state, action.index)
+            await run_check(context, row, state, action.index)
         case CheckBase():
-            await _check_base(context, row, state, action.index)
+            await check_base(context, row, state, action.index)
+        case RunTests():
+            await run_tests(context, row, state, action)
         case JudgeCheck():
             await judge_check(context, row, state, action.index)
         case FinishPull():
@@ -128,101 +117,6 @@ async def _set_up(context: Context, row: PullCheckRow, state: PullCheckState) ->
         details, code = error.details, error.exit_code
         ended = PullSetupFailed(details=details, exit_code=code, duration_ms=error.duration_ms)
     await context.stores.pulls.append(row.id, [ended])
-
-
-async def _run_check(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:
-    """Execute a check on the head, once more where it failed: what passes then on the same commit is flaky."""
-    stage, pulls = state.stages[index], context.stores.pulls
-    assert stage.command is not None
-    await pulls.append(row.id, [PullCheckStarted(index=index, stage=stage.name)])
-    context.wake[Loop.CHECK_REPORTS].set()
-    ready = await ready_tree(context, row, state, "head")
-    ended = await _execute(context, row, stage.command, ready, stage.name)
-    write_log(context.settings.home, row.id, f"{stage.name}.log", ended.log)
-    step, errors = ended.step, ended.parsed.errors
-    first = shown(step.passed, errors)
-    again: tuple[str, ...] | None = None
-    # an exceeded limit or a missing command is never flaky
-    if not step.passed and not step.cut_short and step.exit_code is not None and step.could_not_run is None:
-        ready = await ready_tree(context, row, state, "head")
-        second = await _execute(context, row, stage.command, ready, stage.name)
-        write_log(context.settings.home, row.id, f"{stage.name}-again.log", second.log)
-        again = shown(second.step.passed, second.parsed.errors)
-        errors = {**second.parsed.errors, **errors}
-        if second.step.passed:
-            step = step.model_copy(update={"flaky": True})
-    ran = PullCheckRan(
-        classification=step.classification,
-        index=index,
-        stage=stage.name,
-        step=step,
-        errors=first,
-        rerun_errors=again,
-        printed=_printed(errors),
-    )
-    await pulls.append(row.id, [ran])
-
-
-async def _check_base(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:
-    """Record the result of the same check on the base; a cached one is used, so that each base is checked once.
-
-    An unknown result is not cached: it is tried again when needed next, after a failed setup not before the next
-    run."""
-    stage, outcomes, repo = state.stages[index], context.stores.outcomes, row.spec.repo.full_name
-    assert stage.command is not None
-    text = f"{stage.command.directory}\n{stage.command.text}"
-    async with context.control.lock(f"base:{repo.lower()}:{state.base_sha}:{stage.name}"):
-        known = await outcomes.base(repo, state.base_sha, stage.name, text)
-        if known is None:
-            unready = "base_setup" if "base_setup" in state.base_unknown.values() else None
-            found = unready or await _base_result(context, row, state, stage.name, stage.command)
-            if isinstance(found, BaseResult):
-                await outcomes.put_base(repo, state.base_sha, stage.name, text, found)
-        else:
-            found = known
-    if isinstance(found, BaseResult):
-        checked = PullBaseChecked(index=index, errors=found.errors)
-    else:
-        checked = PullBaseChecked(index=index, errors=None, because=found)
-    await context.stores.pulls.append(row.id, [checked])
-
-
-async def _base_result(
-    context: Context, row: PullCheckRow, state: PullCheckState, name: str, command: ShellCommand
-) -> BaseResult | str:
-    """The result of the check on the base; where it is unknown, the name of the reason (`pull_check.because.NAME`)."""
-    try:
-        ready = await ready_tree(context, row, state, "base")
-    except Refused:
-        return "base_setup"
-    if command.directory and not (ready.tree.path / command.directory).is_dir():
-        return "base_absent"
-    ended = await _execute(context, row, command, ready, name)
-    write_log(context.settings.home, row.id, f"{name}-base.log", ended.log)
-    step = ended.step
-    if step.passed:
-        return BaseResult(passed=True)
-    if step.could_not_run is not None:
-        return "base_not_run"
-    if step.exit_code is None and not step.cut_short:
-        return "base_unknown"
-    return BaseResult(passed=False, errors=shown(False, ended.parsed.errors))
-
-
-async def _execute(context: Context, row: PullCheckRow, command: ShellCommand, ready: Ready, name: str) -> StepRun:
-    path, grant = ready.tree.path, grant_for_head(context, row)
-
-    async def run() -> StepRun:
-        return await run_step(name, command, path, context.sandbox, grant=grant, mask=context.mask)
-
-    return await run_on_snapshot(ready.tree, ready.snapshot, run, mask=context.mask)
-
-
-def _printed(errors: Mapping[str, Printed]) -> dict[str, tuple[str, str]]:
-    """The tool's own text of the errors: as many as a report lists, and as much of each as it shows."""
-    return {
-        error: (text[:_MAX_CHARS], test[:_MAX_CHARS]) for error, (text, test) in islice(errors.items(), _MAX_PRINTED)
-    }
 
 
 async def finish_pull(context: Context, row: PullCheckRow, stop: ExplainedStop | None, *, tidy: bool = True) -> None:

@@ -74,7 +74,7 @@ async def _publish_check(
 
 def _new_tests(check: CheckStatus) -> frozenset[str]:
     """The failed tests that are the pull request's own."""
-    return frozenset(one.test for one in check.failures if one.verdict == "new" and one.test)
+    return frozenset(one.test for one in check.new if one.test)
 
 
 async def _past(context: Context, row: PullCheckRow, state: PullCheckState) -> tuple[KnownError, ...]:

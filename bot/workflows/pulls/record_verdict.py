@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.model.events.pull_checks import PullCheckJudged
 from bot.model.pulls import CheckStatus, Failure
-from bot.rules.pulls.check_state import PullCheckState, failures_of
+from bot.rules.pulls.check_state import PullCheckState
 from bot.store.database.database import now_ms
 from bot.store.history.outcomes import CheckOutcome
 from bot.store.runs.pull_runs import PullCheckRow
@@ -16,19 +16,22 @@ _MAX_ERRORS = 5
 
 
 async def judge_check(context: Context, row: PullCheckRow, state: PullCheckState, index: int) -> None:
-    """Record the verdict on one executed check and its outcome, and learn where it passes after it had failed."""
+    """Record the verdict on one executed check and its outcome, and learn where it passes after it had failed. Nothing
+    is learned from a broken setup."""
+    ran, outcomes = state.ran[index], context.stores.outcomes
+    broken = ran.has_failures and ran.runs.has_broken_setup
     outcome = outcome_of(row, state, index)
-    outcomes = context.stores.outcomes
-    await outcomes.record(outcome)
+    if not broken:
+        await outcomes.record(outcome)
     if outcome.outcome == "passed" and not row.spec.is_merge_group:
         await learn_from_push(context, row, state, index)
-    failures = await _with_history(context, row, failures_of(state, index))
     check = CheckStatus(
         name=state.stages[index].name,
         status="completed",
-        step=state.ran[index].step,
-        failures=failures,
-        because=state.base_unknown.get(index, ""),
+        step=ran.step.model_copy(update={"flaky": ran.flaky}),
+        failures=await _with_history(context, row, ran.failures),
+        because=ran.runs.base_because,
+        broken_setup=ran.runs.tests if broken else None,
         rate=await outcomes.rate(outcome.repo, outcome.stage) if outcome.outcome == "flaky" else None,
     )
     await context.stores.pulls.append(row.id, [PullCheckJudged(index=index, check=check)])
@@ -36,15 +39,15 @@ async def judge_check(context: Context, row: PullCheckRow, state: PullCheckState
 
 def outcome_of(row: PullCheckRow, state: PullCheckState, index: int) -> CheckOutcome:
     """The outcome of an executed check, with its new errors."""
-    step, failures = state.ran[index].step, failures_of(state, index)
+    ran = state.ran[index]
     return CheckOutcome(
         repo=row.spec.repo.full_name,
         number=None if row.spec.is_merge_group else row.spec.number,
         stage=state.stages[index].name,
         sha=row.spec.head_sha,
         run_id=row.id,
-        outcome="flaky" if step.flaky else "passed" if step.passed else "failed",
-        errors=tuple(one.error for one in failures if one.verdict == "new" and one.error),
+        outcome="passed" if ran.step.passed else "flaky" if ran.flaky else "failed",
+        errors=tuple(one.error for one in ran.failures if one.verdict == "new" and one.error),
         at_ms=now_ms(),
     )
 

@@ -127,7 +127,7 @@ def run_spec(
 
 def tolerated(checks: Sequence[CheckStatus]) -> Mapping[str, tuple[str, ...]]:
     """The errors of each check that are not the pull request's."""
-    others = {check.name: [one.error for one in check.failures if one.verdict != "new"] for check in checks}
+    others = {check.name: [one.error for one in check.failures if not one.own] for check in checks}
     for check in checks:
         if check.step is not None and check.step.could_not_run is not None:
             others[check.name].append(NOT_RUN)  # no change that a fix may make would help

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import Annotation, CheckOutput, Language, Resolution, ValidationStep
-from bot.model.pulls import CheckAction, CheckStatus, Failure, FailureHistory, FlakyRate, Verdict
+from bot.model.pulls import NO_RUNS, CheckAction, CheckStatus, Failure, FailureHistory, FlakyRate, Verdict
 from bot.reports.pulls.check_output import (
     pull_check_output,
 )
@@ -26,6 +26,9 @@ from tests.reports.views_pulls import (
     NEW,
     ON_BASE,
     RED_TEST,
+    TEST_NAME,
+    TEST_NEW,
+    VERDICT_VIEWS,
     WHOLE,
     done,
     pull_view,
@@ -92,11 +95,9 @@ def titled(*failures: Failure, **step: Any) -> str:
 
 def test_a_title_counts_what_is_new_first() -> None:
     other = NEW.model_copy(update={"error": "another one"})
-    assert titled(FLAKY, ON_BASE, NEW, other) == "2 new failures, 1 existing failure (also on 1f0c5a8), 1 flaky"
-    assert (
-        titled(ON_BASE, other.model_copy(update={"verdict": "also_on_base"})) == "2 existing failures (also on 1f0c5a8)"
-    )
-    assert titled(FLAKY) == "Flaky: passed on a re-run"
+    assert titled(FLAKY, ON_BASE, NEW, other) == "2 new failures, 1 unsure, 1 existing failure (also on 1f0c5a8)"
+    assert titled(ON_BASE, other.model_copy(update={"verdict": "existing"})) == "2 existing failures (also on 1f0c5a8)"
+    assert titled(FLAKY) == "1 unsure"
     assert titled(WHOLE, timed_out=True, duration_ms=300_000) == "Timed out after 5 min"
     assert (
         titled(ON_BASE, timed_out=True, duration_ms=300_000)
@@ -110,7 +111,16 @@ def test_a_title_counts_what_is_new_first() -> None:
 
 def test_the_tests_that_a_tool_counted_are_believed_where_all_have_one_verdict() -> None:
     assert titled(NEW, WHOLE, output="1 failed, 11 passed in 0.31s") == "1 new failure"
-    assert titled(NEW, FLAKY, output="1 failed, 11 passed in 0.31s") == "1 new failure, 1 flaky"
+    assert titled(NEW, FLAKY, output="1 failed, 11 passed in 0.31s") == "1 new failure, 1 unsure"
+
+
+def test_a_failing_test_is_counted_once_by_its_name() -> None:
+    lines = [TEST_NEW.model_copy(update={"error": TEST_NEW.error, "said": said}) for said in ("assert 1", "where 2")]
+    assert titled(*lines) == f"1 new failing test: `{TEST_NAME}`"
+    other = TEST_NEW.model_copy(update={"error": "FAILED b", "test": "b"})
+    assert titled(TEST_NEW, other) == "2 new failing tests"
+    hostile = TEST_NEW.model_copy(update={"test": "`@acme/core` closes #3 " + "x" * 300})
+    assert "`'@​" in titled(hostile) and len(titled(hostile)) < 160
 
 
 # evidence
@@ -123,29 +133,32 @@ def summary(*failures: Failure, view: dict[str, Any] | None = None, **fields: An
 
 def test_what_is_new_links_the_base_it_is_not_on_and_its_line() -> None:
     told = summary(NEW)
-    assert f"not on [`1f0c5a8`](https://github.com/acme/shop/commit/{BASE})" in told
+    head, base = (f"https://github.com/acme/shop/commit/{sha}" for sha in (HEAD, BASE))
+    assert f"failed 4 of 4 on [`9f3c1ab`]({head}), passed 4 of 4 on [`1f0c5a8`]({base})" in told
     line = f"[`tests/test_cart.py:12`](https://github.com/acme/shop/blob/{HEAD}/tests/test_cart.py#L12)"
     assert f"at {line}" in told
 
 
 def test_of_a_base_that_could_not_be_told_nothing_is_claimed() -> None:
-    assert BASE not in summary(NEW, because="base_unknown")
-    assert "not on" not in summary(NEW, view={"base_sha": ""})
+    assert BASE not in summary(NEW.model_copy(update={"base": NO_RUNS}), because="base_unknown")
+    assert "passed 4 of 4 on the merge base" in summary(NEW, view={"base_sha": ""})
     assert "too fast\\_" in summary(NEW, because="too fast_")
 
 
 def test_flaky_links_the_head_and_says_how_often() -> None:
     told = summary(FLAKY, rate=FlakyRate(flaky=3, runs=41))
-    assert f"passed on a re-run of [`9f3c1ab`](https://github.com/acme/shop/commit/{HEAD}); flaky in 3 of 41" in told
+    assert f"failed 1 of 9 on [`9f3c1ab`](https://github.com/acme/shop/commit/{HEAD})" in told
+    assert "flaky in 3 of 41" in told
 
 
-def test_that_it_passed_when_run_again_is_said_only_where_it_did() -> None:
-    assert "passed on a re-run" not in summary(FLAKY, NEW)
+def test_what_touches_a_test_is_told_of_a_new_flaky_failure() -> None:
+    assert "not known to execute a changed line" in summary(VERDICT_VIEWS["new-flaky"])
+    assert "changes the test, or a line that it executes" in summary(VERDICT_VIEWS["new-flaky-touched"])
 
 
 def test_what_the_base_shows_too_is_not_the_pull_requests() -> None:
     link = f"[`1f0c5a8`](https://github.com/acme/shop/commit/{BASE})"
-    assert f"also on {link}; not from this pull request" in summary(ON_BASE)
+    assert f"failed 3 of 3 on {link}; not from this pull request" in summary(ON_BASE)
 
 
 def test_memory_is_told_where_there_is_some() -> None:
@@ -163,8 +176,8 @@ def test_memory_is_told_where_there_is_some() -> None:
 
 
 def test_at_most_fifty_failures_are_listed_and_the_others_counted() -> None:
-    told = summary(*(Failure(error=f"error {at}!", verdict="flaky" if at < 60 else "new") for at in range(90)))
-    assert told.count("- **New") == 30 and told.count("- **Flaky") == 20 and "- and 40 more\n" in told
+    told = summary(*(Failure(error=f"error {at}!", verdict="unsure" if at < 60 else "new") for at in range(90)))
+    assert told.count("- **New") == 30 and told.count("- **Unsure") == 20 and "- and 40 more\n" in told
 
 
 @pytest.mark.parametrize(
@@ -213,6 +226,8 @@ def test_annotations_are_notices_where_nothing_is_new() -> None:
 
     assert levels(FLAKY, ON_BASE) == {"notice"}
     assert levels(NEW, ON_BASE) == levels() == {"failure"}
+    assert levels(VERDICT_VIEWS["new-flaky"]) == {"warning"}
+    assert levels(VERDICT_VIEWS["new-flaky-touched"]) == {"failure"}
 
 
 def test_the_gravest_two_hundred_annotations_in_the_tree_are_shown() -> None:
@@ -250,16 +265,16 @@ def printed(at: int, verdict: Verdict) -> tuple[Failure, ...]:
 
 def test_a_test_that_fails_once_is_told_and_counted_once() -> None:
     step = RED_TEST.model_copy(update={"output": "", "annotations": TWO_TESTS})
-    check = done("test", *printed(0, "new"), *printed(1, "flaky"), step=step)
+    check = done("test", *printed(0, "new"), *printed(1, "unsure"), step=step)
     _, output, _ = pull_check_output(view_of(check), check)
-    assert output.title == "1 new failure, 1 flaky"
+    assert output.title == "1 new failure, 1 unsure"
     assert output.summary.count("84400") == 1 and output.summary.count("EUR") == 1
     assert "<PATH>" not in output.summary
 
 
 def test_a_finding_of_nothing_new_is_no_more_than_a_notice() -> None:
     step = RED_TEST.model_copy(update={"output": "", "annotations": TWO_TESTS})
-    check = done("test", *printed(0, "new"), *printed(1, "flaky"), step=step)
+    check = done("test", *printed(0, "new"), *printed(1, "unsure"), step=step)
     _, output, _ = pull_check_output(view_of(check), check)
     assert [(one.path, one.level) for one in output.annotations] == [
         ("tests/test_a.py", "failure"),
