@@ -21,6 +21,7 @@ from benchmarks import (
     loop,
     patches,
     projects,
+    proof,
     real_issues,
     setup,
     verdict,
@@ -41,6 +42,7 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
     "worktrees": lambda: worktrees.measure(worktrees.Size()),
     "grouping": lambda: grouping.measure(grouping.Size()),
     "verdict": lambda: verdict.measure(verdict.Size()),
+    "proof": lambda: proof.measure(proof.Size()),
     "locations": lambda: locations.measure(locations.Size()),
 }
 

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from benchmarks.proof_case import Case, Change, halved, program_cases
 from benchmarks.proof_releases import release_cases
@@ -45,14 +45,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--bot", type=Path, metavar="DIR", help="a checkout of Mendbot with its .venv; this one else")
     parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="cases whose names hold one of these")
     parser.add_argument("--programs", action="store_true", help="leave out the cases from releases")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write each outcome there, as lines of JSON")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="add each outcome there; those it has are not repeated"
+    )
     options = parser.parse_args(arguments)
     size = Size(tuple(options.only), not options.programs, bot=options.bot and options.bot.resolve())
     if options.verify:
         return _verify(size)
-    outcomes = play(size)
-    if options.json:
-        options.json.write_text("".join(json.dumps(outcome.as_json()) + "\n" for outcome in outcomes))
+    outcomes = play(size, options.json)
     result = report(outcomes, Suite(toolchain()))
     print(as_table(result))
     return 0 if all(row.met is not False for row in result.rows) else 1
@@ -69,23 +69,35 @@ def chosen(size: Size) -> list[Case]:
     return [case for case in cases if not size.only or any(word in case.name for word in size.only)]
 
 
-def play(size: Size) -> list[Outcome]:
-    """The outcomes of all changes, in the order of the cases."""
+def play(size: Size, saved: Path | None = None) -> list[Outcome]:
+    """The outcomes of all changes, in the order of the cases. Each is added to the file at once."""
     work = [(case, change) for case in chosen(size) for change in case.changes]
+    known = _known(saved)
     bot, tools, done = size.bot or own_bot(), toolchain(), count(1)
     local = threading.local()
     with tempfile.TemporaryDirectory(prefix="mendbot-bench-") as where:
 
         def one(pair: tuple[Case, Change]) -> Outcome:
+            if (found := known.get((pair[0].name, pair[1].kind))) is not None:
+                return Outcome.from_json(*pair, found)
             if not hasattr(local, "home"):
                 local.home = Path(tempfile.mkdtemp(prefix="home-", dir=where))
             outcome = run(*pair, bot=bot, home=local.home, tools=tools)
             name = f"{outcome.case.name}, {outcome.change.kind}"
             sys.stderr.write(f"  {next(done)}/{len(work)} {name}: {outcome.level}, {outcome.seconds:.1f} s\n")
+            if saved is not None:
+                with saved.open("a") as file:
+                    file.write(json.dumps(outcome.as_json()) + "\n")
             return outcome
 
         with ThreadPoolExecutor(size.at_once) as pool:
             return list(pool.map(one, work))
+
+
+def _known(saved: Path | None) -> dict[tuple[str, str], dict[str, Any]]:
+    """The saved outcomes, by case and kind."""
+    lines = saved.read_text().splitlines() if saved is not None and saved.exists() else ()
+    return {(each["name"], each["kind"]): each for each in map(json.loads, lines)}
 
 
 def report(outcomes: Sequence[Outcome], suite: Suite) -> Result:
@@ -98,9 +110,7 @@ def report(outcomes: Sequence[Outcome], suite: Suite) -> Result:
     rows = [
         Row("wrong changes held back from proven", _held(wrong), "", "at least", _GOAL_WRONG),
         Row("right changes held back from proven", _held(right), "", "at most", _GOAL_RIGHT),
-        Row(
-            "called proven without a test that fails on the base or an error that is gone", len(false), "", "at most", 0
-        ),
+        Row("called proven, and no test fails without the change", len(false), "", "at most", 0),
         Row("wrong changes without a misleading test, held back", _held(plain)),
         Row("wrong changes with a misleading test, held back", _held(o for o in wrong if o.change.misleading)),
         Row("right changes with a test, held back", _held(o for o in right if o.change.kind == "right")),

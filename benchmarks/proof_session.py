@@ -26,8 +26,7 @@ _TIMEOUT_S = 1200
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What Mendbot made of a change. `because` is its own evidence; `open_claim` is whether a revision without levels
-    would have opened a ready pull request: its checks passed, and it knew no reason against that."""
+    """What Mendbot made of a change. `because` is its own evidence, `passed` whether all checks passed with it."""
 
     case: Case
     change: Change
@@ -35,6 +34,11 @@ class Outcome:
     because: str
     passed: bool
     seconds: float
+
+    @classmethod
+    def from_json(cls, case: Case, change: Change, data: Mapping[str, Any]) -> Outcome:
+        """An outcome that was saved."""
+        return cls(case, change, data["level"], data["because"], data["passed"], data["seconds"])
 
     def as_json(self) -> dict[str, object]:
         case = {name: getattr(self.case, name) for name in ("name", "source", "language", "base", "half")}
@@ -90,10 +94,8 @@ def _agent(folder: Path, change: Change) -> None:
 
 def _outcome(case: Case, change: Change, session: Mapping[str, Any], seconds: float) -> Outcome:
     passed = session["status"] == "success"
-    proof = session.get("proof") or ("shown" if session.get("shown") else "")
-    level, because = (proof, "") if isinstance(proof, str) else (proof["level"], json.dumps(proof))
-    if not passed:
-        because = json.dumps(session.get("stopReason"))
+    level = session.get("proof") or ("shown" if session.get("shown") else "")
+    because = json.dumps(session.get("evidence") if passed else session.get("stopReason"))
     reached: Level = _LEVELS.get(level, "unproven") if passed else "refused"
     return Outcome(case, change, reached, because, passed, seconds)
 
