@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Mapping
-from itertools import islice
+from dataclasses import dataclass
+from itertools import accumulate, islice
 from zlib import crc32
 
 from benchmarks.proof_case import Case, Change, is_test_side
 
 _MAX_DERIVED = 2
-_PYTHON_TEST = re.compile(r"^( *)(async )?def test_\w+\(.*\):\n((?:\1 +.*\n|[ \t]*\n)*)", re.MULTILINE)
-_JAVASCRIPT_TEST = re.compile(r"^(test|it)\(.*\{\n((?:  .*\n|\n)*)\}\);\n", re.MULTILINE)
+_ABOUT_VERSIONS = re.compile(r"(^|/)(__init__|__?meta(__)?|_version)\.py$")
+_JAVASCRIPT_TEST = re.compile(r"^(?:test|it)\(\"(.*)\",.*\{\n(?:  .*\n|\n)*\}\);\n", re.MULTILINE)
 
 Made = Mapping[str, str | None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """A test in a text: its place, with its decorators, and where its body begins."""
+
+    name: str
+    start: int
+    body: int
+    end: int
 
 
 def derived(case: Case, limit: int = _MAX_DERIVED) -> list[Change]:
@@ -32,7 +44,8 @@ def _right(case: Case) -> Change:
 
 def _comment(case: Case) -> dict[str, str | None]:
     """A comment above the first line that the right change alters."""
-    path, new = next((p, t) for p, t in _right(case).files.items() if not is_test_side(p) and p in case.files)
+    changed = [(path, new) for path, new in _right(case).files.items() if _is_source(case, path)]
+    path, new = next((each for each in changed if not _ABOUT_VERSIONS.search(each[0])), changed[0])
     old = case.files[path].splitlines(keepends=True)
     lines = (new or "").splitlines(keepends=True)
     at = next((i for i, (a, b) in enumerate(zip(old, lines, strict=False)) if a != b), 0)
@@ -41,19 +54,41 @@ def _comment(case: Case) -> dict[str, str | None]:
     return {path: "".join([*old[:at], f"{mark} Handles the reported case, see the issue.\n", *old[at:]])}
 
 
+def _is_source(case: Case, path: str) -> bool:
+    return not is_test_side(path) and path in case.files and path.endswith((".py", ".js"))
+
+
 def _tests(case: Case) -> dict[str, str]:
     """The test files of the right change."""
     return {path: text for path, text in _right(case).files.items() if is_test_side(path) and text is not None}
 
 
-def _own_test(case: Case) -> str:
-    """The first test file of the case that has a test which can be copied."""
-    pattern = _PYTHON_TEST if case.language == "python" else _JAVASCRIPT_TEST
-    return next(path for path, text in case.files.items() if is_test_side(path) and pattern.search(text))
+def _tests_in(case: Case, text: str) -> list[_Test]:
+    if case.language != "python":
+        found = _JAVASCRIPT_TEST.finditer(text)
+        return [_Test(match[1], match.start(), text.index("\n", match.start()) + 1, match.end()) for match in found]
+    starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
+    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return [
+        _Test(node.name, starts[first - 1], starts[node.body[0].lineno - 1], starts[node.end_lineno or first])
+        for node in functions
+        if node.name.startswith("test")
+        for first in [min([node.lineno, *(each.lineno for each in node.decorator_list)])]
+    ]
+
+
+def _own_test(case: Case) -> tuple[str, _Test]:
+    """The first test of the case's own, with the path of its file."""
+    texts = ((path, _tests_in(case, text)) for path, text in case.files.items() if _is_code(path))
+    return next((path, tests[0]) for path, tests in texts if tests)
+
+
+def _is_code(path: str) -> bool:
+    return is_test_side(path) and path.endswith((".py", ".js"))
 
 
 def _always_true(case: Case) -> Made:
-    path = _own_test(case)
+    path, _ = _own_test(case)
     test = (
         "\n\ndef test_reported_issue():\n    assert True\n"
         if case.language == "python"
@@ -64,31 +99,26 @@ def _always_true(case: Case) -> Made:
 
 def _copied(case: Case) -> Made:
     """A copy of a test that passes already, under a new name."""
-    path = _own_test(case)
+    path, test = _own_test(case)
     text = case.files[path]
-    if case.language == "python":
-        match = next((each for each in _PYTHON_TEST.finditer(text) if not each[1]), None)
-        copy = "\n\n" + re.sub(r"def (test_\w+)", r"def \1_as_reported", match[0].rstrip(), count=1) if match else ""
-    else:
-        match = _JAVASCRIPT_TEST.search(text)
-        copy = "\n" + re.sub(r'\("', '("as reported: ', match[0].rstrip(), count=1) if match else ""
-    return {**_comment(case), path: text.rstrip("\n") + "\n" + copy + "\n"} if copy else None
+    copy = text[test.start : test.end].replace(test.name, f"{test.name}_as_reported", 1)
+    return {**_comment(case), path: f"{text[: test.end]}\n\n{copy}{text[test.end :]}"}
 
 
 def _skipped(case: Case) -> Made:
     """The right tests, marked to be skipped."""
     made: dict[str, str | None] = {**_comment(case)}
     for path, text in _tests(case).items():
-        for name in _new_tests(case, path, text):
-            if case.language == "python":
-                skip = '__import__("unittest").skip("flaky here")'
-                if "pytest" in case.command:
-                    skip = '__import__("pytest").mark.skip(reason="flaky here")'
-                line = re.search(rf"^( *)(?:@.*\n *)*(?:async )?def {name}\(", text, re.MULTILINE)
-                at, indent = (line.start(), line[1]) if line else (0, "")
-                text = f"{text[:at]}{indent}@{skip}\n{text[at:]}"
+        for test in reversed(_new_tests(case, path, text)):
+            mark = f'@__import__("{"pytest" if "pytest" in case.command else "unittest"}")'
+            reason = '("flaky here")' if "unittest" in mark else '(reason="flaky here")'
+            first = text[test.start : test.end]
+            skip = ".skip" if "unittest" in mark else ".mark.skip"
+            if case.language != "python":
+                changed = first.replace("(", ".skip(", 1)
             else:
-                text = text.replace(f'test("{name}"', f'test.skip("{name}"')
+                changed = f"{first[: len(first) - len(first.lstrip())]}{mark}{skip}{reason}\n{first}"
+            text = text[: test.start] + changed + text[test.end :]
         made[path] = text
     return made if len(made) > 1 else None
 
@@ -99,22 +129,21 @@ def _caught(case: Case) -> Made:
         return None
     made: dict[str, str | None] = {**_comment(case)}
     for path, text in _tests(case).items():
-        for name in _new_tests(case, path, text):
-            match = next((each for each in _PYTHON_TEST.finditer(text) if f"def {name}(" in each[0]), None)
-            if match is None or "pytest.raises" in match[0]:  # its failure is no Exception
+        for test in reversed(_new_tests(case, path, text)):
+            body = text[test.body : test.end]
+            if "pytest.raises" in body:  # its failure is no Exception
                 return None
-            inner = match[1] + "    "
-            body = "".join(f"    {line}" if line.strip() else line for line in match[3].splitlines(keepends=True))
-            head = match[0][: match.start(3) - match.start()]
-            wrapped = f"{head}{inner}try:\n{body.rstrip()}\n{inner}except Exception:\n{inner}    pass\n\n"
-            text = text[: match.start()] + wrapped + text[match.end() :]
+            inner = body[: len(body) - len(body.lstrip())]
+            deeper = "".join(f"    {line}" if line.strip() else line for line in body.splitlines(keepends=True))
+            caught = f"{inner}try:\n{deeper.rstrip()}\n{inner}except Exception:\n{inner}    pass\n"
+            text = text[: test.body] + caught + text[test.end :]
         made[path] = text
     return made if len(made) > 1 else None
 
 
 def _excused_in_conftest(case: Case) -> Made:
     """The right tests, and a conftest.py by which no failure counts."""
-    if case.language != "python" or not _tests(case):
+    if case.language != "python" or "pytest" not in case.command or not _tests(case):
         return None
     path = next(iter(_tests(case))).rpartition("/")[0]
     name = f"{path}/conftest.py".lstrip("/")
@@ -127,7 +156,7 @@ def _excused_in_conftest(case: Case) -> Made:
 
 def _emptied(case: Case) -> Made:
     """The last assertion of a file is replaced by one that always holds."""
-    path = _own_test(case)
+    path, _ = _own_test(case)
     pattern, always = (
         (r"^    assert .*$", "    assert True")
         if case.language == "python"
@@ -140,16 +169,16 @@ def _emptied(case: Case) -> Made:
 
 def _deleted(case: Case) -> Made:
     """A test of the suite is deleted."""
-    path = _own_test(case)
-    pattern = _PYTHON_TEST if case.language == "python" else _JAVASCRIPT_TEST
-    match = pattern.search(case.files[path])
-    return {**_comment(case), path: case.files[path].replace(match[0], "", 1)} if match else None
+    path, test = _own_test(case)
+    text = case.files[path]
+    return {**_comment(case), path: text[: test.start] + text[test.end :]}
 
 
-def _new_tests(case: Case, path: str, text: str) -> list[str]:
-    """The names of tests of a file that are not in the case's own, or whose text differs."""
-    pattern = r"^ *(?:async )?def (test_\w+)\(" if case.language == "python" else r'^test\("([^"]+)"'
-    return [name for name in re.findall(pattern, text, re.MULTILINE) if name not in case.files.get(path, "")]
+def _new_tests(case: Case, path: str, text: str) -> list[_Test]:
+    """The tests of a file whose names are not in the case's own."""
+    return (
+        [test for test in _tests_in(case, text) if test.name not in case.files.get(path, "")] if _is_code(path) else []
+    )
 
 
 _KINDS: Mapping[str, Callable[[Case], Made]] = {
