@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,20 +49,23 @@ class OverLimit(Exception):
 
 def grammar_of(path: str) -> str:
     """The name of the grammar for files of that name; empty where there is none."""
-    return _SUFFIXES.get(path.rpartition("/")[2].rpartition(".")[2].lower(), "")
+    return _SUFFIXES.get(PurePosixPath(path).suffix[1:].lower(), "")
 
 
-def parse(grammar: str, source: bytes) -> Tree:
-    """The syntax tree of a text in UTF-8, which has error nodes where the text is broken. Raises OverLimit."""
+def parse(grammar: str, source: bytes, edited: Tree | None = None) -> Tree:
+    """The syntax tree of a text in UTF-8, which has error nodes where the text is broken. Raises OverLimit.
+
+    `edited` is the tree of an earlier text, told of the edits since (`Tree.edit`): only these are parsed again."""
     from tree_sitter import Parser
 
     if len(source) > MAX_BYTES:
         raise OverLimit
     over = _limit()
+    begin = partial(Parser(_language(grammar)).parse, lambda start, _: source[start : start + 4096])
     try:
-        return Parser(_language(grammar)).parse(
-            lambda start, _: source[start : start + 4096], progress_callback=lambda _, __: over()
-        )
+        if edited is not None:
+            return begin(edited, progress_callback=lambda _, __: over())
+        return begin(progress_callback=lambda _, __: over())
     except ValueError:  # what the parser raises once the callback has stopped it
         raise OverLimit from None
 

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 from bot.rules.mutants import javascript_edits, python_edits
 from bot.rules.mutants.edits import Edit, text_of
-from bot.rules.mutants.grammars import Grammar, grammar_of, parse, parse_replaced
+from bot.rules.mutants.grammars import Grammar, grammar_of, parse_replaced
 from bot.rules.mutants.mutant import KINDS, Mutant, encoded, sample
+from bot.rules.syntax import OverLimit, parse
 from bot.rules.tampering.test_source import is_test
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
-MAX_BYTES = 1_000_000
-"""A longer file is generated or packed; it has no mutants."""
 MAX_MUTANTS = 500
 """Of more in one file, an even sample is made: each costs a parse, and nobody can run so many."""
 _COMMENTS = ("#", "//", "/*", "*")
@@ -35,9 +34,12 @@ def mutants_of(path: str, text: str, lines: Collection[int]) -> tuple[Mutant, ..
     A fault that spans several lines belongs to the first, or to another that no inner statement covers."""
     grammar, source = grammar_of(path), encoded(text)
     wanted = _lines_of_code(text, lines)
-    if grammar is None or not can_mutate(path) or not wanted or len(source) > MAX_BYTES:
+    if grammar is None or not can_mutate(path) or not wanted:
         return ()
-    tree = parse(grammar, source)
+    try:
+        tree = parse(grammar, source)
+    except OverLimit:  # generated, packed or hostile
+        return ()
     root = tree.root_node
     if root.has_error:
         return ()
@@ -117,7 +119,10 @@ def _is_inside(node: Node, other: Node) -> bool:
 def _is_sound(mutant: Mutant, grammar: Grammar, tree: Tree, source: bytes) -> bool:
     """Whether the text with the fault parses without an error."""
     span = (mutant.start, mutant.end)
-    return not parse_replaced(grammar, tree, source, span, encoded(mutant.after)).root_node.has_error
+    try:
+        return not parse_replaced(grammar, tree, source, span, encoded(mutant.after)).root_node.has_error
+    except OverLimit:
+        return False
 
 
 def _is_new(mutant: Mutant, source: bytes, seen: set[bytes]) -> bool:

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.rules.mutants.generate import MAX_BYTES, MAX_MUTANTS, can_mutate, mutants_of
-from bot.rules.mutants.grammars import grammar_of, parse
+from bot.rules.mutants.generate import MAX_MUTANTS, can_mutate, mutants_of
+from bot.rules.mutants.grammars import grammar_of
 from bot.rules.mutants.mutant import Mutant, encoded
+from bot.rules.syntax import MAX_BYTES, parse
 from tests.rules.mutants.faults import all_mutants
 
 ROOT = Path(__file__).parents[3]

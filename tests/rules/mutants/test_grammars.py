@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from bot.rules.mutants.grammars import Grammar, grammar_of, parse, parse_replaced
+from bot.rules.mutants.grammars import Grammar, grammar_of, parse_replaced
+from bot.rules.syntax import parse
 
 
 @pytest.mark.parametrize(
