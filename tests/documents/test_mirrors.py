@@ -100,6 +100,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/tampering/check_config",
         "rules/tampering/forced_passes",
         "rules/tampering/ignored_findings",
+        "rules/tampering/lost_assertions",
         "rules/tampering/lost_cases",
     ),
     "rules/test_reasons.py": ("model/reasons",),

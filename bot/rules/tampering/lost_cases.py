@@ -6,12 +6,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
-from bot.rules.tampering.readings import Reading
+from bot.rules.tampering.readings import ChangedTests
 
 LossKind = Literal["fewer_rows", "left_early", "not_collected"]
 
@@ -24,17 +23,6 @@ _COLLECTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedTests:
-    """A changed file, read before and after the change. `new` and `gone` mean that it was or is no file."""
-
-    path: str
-    before: Reading
-    after: Reading
-    new: bool
-    gone: bool
-
-
 def collected_by_name(path: str) -> bool:
     """Whether runners take the file for one of tests by its name alone, which few other habits override."""
     name = path.rpartition("/")[2]
@@ -45,14 +33,14 @@ def losses(files: Sequence[ChangedTests]) -> Iterator[tuple[LossKind, str, Reaso
     """(kind, path, reason) for each file that loses cases in one of these ways."""
     yield from _rows(files)
     for file in files:
-        if file.gone:
+        if file.is_gone:
             continue
         name = _hurried(file)
         if name:
             yield "left_early", file.path, make_reason("weak.quits", path=file.path, name=name)
-        if not file.new and file.after.exits > file.before.exits:
+        if not file.is_new and file.after.exits > file.before.exits:
             yield "left_early", file.path, make_reason("weak.exits", path=file.path)
-        if not file.new and file.after.hidden > file.before.hidden:
+        if not file.is_new and file.after.hidden > file.before.hidden:
             yield "not_collected", file.path, make_reason("weak.uncollected", path=file.path)
         lost = [name for name in file.before.calls - file.after.calls if _stays(name, file)]
         if lost:
@@ -66,7 +54,7 @@ def _rows(files: Sequence[ChangedTests]) -> Iterator[tuple[LossKind, str, Reason
     for file in files:
         fewer = len(file.before.rows) - len(file.after.rows)
         missing = [row for row in Counter(file.before.rows) - Counter(file.after.rows) if lost[row] > 0]
-        if fewer > 0 and missing and not file.gone:
+        if fewer > 0 and missing and not file.is_gone:
             row = _short(missing[0]) + (", …" if len(missing) > 1 else "")
             yield "fewer_rows", file.path, make_reason("weak.rows", path=file.path, count=fewer, row=row)
 

@@ -44,6 +44,8 @@ _EXITS = re.compile(
     r"|\|\|\s*(?:true|:)\s*$|^\s*exit 0\b|^\s*set \+e\b",
     re.MULTILINE,
 )
+_COMMENT_LINE = re.compile(r"\s*(?:$|#|//|/\*|\*|--|%|;|'|\(\*|\{-|<!--|REM\b|\")")
+"""A line without code, in whatever language."""
 _ROWS = re.compile(r"\[(?:TestCase|InlineData)\([^\n]*|@CsvSource[^\n]*")
 
 
@@ -58,7 +60,7 @@ def read_text(suffix: str, text: str) -> Reading:
         ignores=ignored(comments, code),
         rows=tuple(" ".join(match[0].split()) for match in _ROWS.finditer(code)),
         exits=len(_EXITS.findall(code)),
-        empty=not code.strip(),
+        empty=all(_COMMENT_LINE.match(line) for line in code.split("\n")),
     )
 
 

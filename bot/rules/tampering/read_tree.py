@@ -63,6 +63,11 @@ def nodes(root: Node) -> Iterator[Node]:
                 return
 
 
+def _has_no_code(node: Node) -> bool:
+    inner = node.named_child(0) if node.type == "expression_statement" and node.named_child_count == 1 else None
+    return ROLES.get(node.type) == "comment" or node.type in _NO_CODE or (inner is not None and inner.type == "string")
+
+
 class _Reader:
     def __init__(self, grammar: str, source: bytes) -> None:
         self.grammar, self.language, self.source = grammar, language_of(grammar), source
@@ -80,17 +85,17 @@ class _Reader:
 
     def read(self) -> tuple[Reading, bool]:
         root = parse(self.grammar, self.source).root_node
-        visitors = {role: getattr(self, f"_{role}") for role in set(ROLES.values())}
+        visitors = {role: getattr(self, f"_{role}") for role in set(ROLES.values()) - {"loop"}}
+        visitors["loop"] = self.tables.add_loop
         for node in nodes(root):
             role = ROLES.get(node.type)
             if role is not None:
                 self.scopes.leave(node.start_byte)
                 visitors[role](node)
-        empty = all(ROLES.get(one.type) == "comment" or one.type in _NO_CODE for one in root.named_children)
+        empty = all(map(_has_no_code, root.named_children))
         return self._reading(empty), root.has_error
 
     def text(self, node: Node, limit: int = 2_000) -> str:
-        """The text of a node, up to a limit."""
         return self._between(node.start_byte, min(node.end_byte, node.start_byte + limit))
 
     def _between(self, start: int, end: int) -> str:
@@ -209,8 +214,7 @@ class _Reader:
             self.scopes.add_group(node.end_byte, title)
 
     def _asserts(self, callee: str, start: int, end: int) -> None:
-        text = self._between(start, min(end, start + 2_000))
-        if can_fail(callee, text, ("t",) if self.grammar == "go" else ()):
+        if can_fail(callee, self._between(start, min(end, start + 2_000)), ("t",) if self.grammar == "go" else ()):
             self.scopes.add_assertion((start, end))
 
     def _member(self, node: Node) -> None:
@@ -259,9 +263,6 @@ class _Reader:
         statements = body.named_children if body is not None else []
         if is_trivial(self.text(one) for one in statements if ROLES.get(one.type) != "comment"):
             self.scopes.add_quit()
-
-    def _loop(self, node: Node) -> None:
-        self.tables.add_loop(node)
 
     def _named(self, node: Node) -> None:
         left, right = (

@@ -38,3 +38,24 @@ class Reading:
     calls: Counter[str] = field(default_factory=Counter)
     empty: bool = False
     by_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedTests:
+    """A changed file and what is read of it; a text is None where there is no file."""
+
+    path: str
+    before: Reading
+    after: Reading
+    old_text: str | None
+    new_text: str | None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the change adds the file."""
+        return self.old_text is None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the change deletes the file."""
+        return self.new_text is None

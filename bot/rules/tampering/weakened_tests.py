@@ -12,8 +12,10 @@ from bot.model.reasons import Reason
 from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.tampering.check_config import adds_harmless_settings, is_config, settings
 from bot.rules.tampering.forced_passes import forced_passes, stubbed_code
-from bot.rules.tampering.lost_cases import ChangedTests, LossKind, collected_by_name, losses
-from bot.rules.tampering.readings import Case, Reading
+from bot.rules.tampering.lost_assertions import NewRows, lives_on, lost, namesake, unpaired
+from bot.rules.tampering.lost_cases import LossKind, collected_by_name, losses
+from bot.rules.tampering.readings import Case, ChangedTests
+from bot.rules.tampering.support_files import is_setup_file, replacements
 from bot.rules.tampering.test_source import is_snapshot, is_test, parse_tests
 
 WEAKENED_TESTS = "weakened_tests"
@@ -21,7 +23,16 @@ WEAKENED_TESTS = "weakened_tests"
 
 Severity = Literal["refuse", "note"]
 Kind = (
-    Literal["deleted_test", "skipped_test", "fewer_assertions", "check_config", "snapshot", "ignored", "rigged"]
+    Literal[
+        "deleted_test",
+        "skipped_test",
+        "fewer_assertions",
+        "check_config",
+        "snapshot",
+        "ignored",
+        "rigged",
+        "support_file",
+    ]
     | LossKind
 )
 _NAMED = 5
@@ -48,14 +59,6 @@ class Weakening:
     because: Reason
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    path: str
-    before: Reading
-    after: Reading
-    texts: FileTexts
-
-
 def weakened(
     files: Sequence[FileTexts], named: Collection[str] = (), checked: Collection[str] = ()
 ) -> tuple[Weakening, ...]:
@@ -70,10 +73,11 @@ def weakened(
     added, moved or renamed with their assertions are neither; several tests made into one with a table are seen as
     deleted, for text alone does not show what the table holds. What a test that stays expects may change."""
     read_files = _uncollected([_read(texts, texts.path in checked) for texts in files if texts.before != texts.after])
+    rows = NewRows(read_files)
     found = [
-        *_deleted(read_files),
+        *_deleted(read_files, rows),
         *_skipped(read_files),
-        *_fewer(read_files),
+        *_fewer(read_files, rows),
         *_lost_cases(read_files),
         *_rigged(read_files, checked),
         *(one for texts in files for one in _configured(texts, texts.path in named)),
@@ -89,122 +93,85 @@ def weakened_refusal(found: Iterable[Weakening]) -> Reason | None:
     return all_reasons(reasons, _NAMED) if reasons else None
 
 
-def _read(texts: FileTexts, checked: bool) -> _File:
+def _read(texts: FileTexts, checked: bool) -> ChangedTests:
     sides = (texts.before or "", texts.after or "")
     before, after = (parse_tests(texts.path, text, checked=checked) for text in sides)
     if before.by_text != after.by_text:
         before, after = (parse_tests(texts.path, text, checked=checked, by_text=True) for text in sides)
-    return _File(texts.path, before, after, texts)
+    return ChangedTests(texts.path, before, after, texts.before, texts.after)
 
 
-def _uncollected(files: Sequence[_File]) -> list[_File]:
+def _uncollected(files: Sequence[ChangedTests]) -> list[ChangedTests]:
     """The files, where cases that moved to a file whose name no runner looks for are no cases any more."""
-    if not any(file.texts.after is None and file.before.cases and collected_by_name(file.path) for file in files):
+    if not any(file.is_gone and file.before.cases and collected_by_name(file.path) for file in files):
         return list(files)
     return [
-        replace(file, after=replace(file.after, cases=()))
-        if file.texts.before is None and not collected_by_name(file.path)
-        else file
+        replace(file, after=replace(file.after, cases=())) if file.is_new and not collected_by_name(file.path) else file
         for file in files
     ]
 
 
-def _lost_cases(files: Sequence[_File]) -> Iterable[Weakening]:
-    changed = [
-        ChangedTests(file.path, file.before, file.after, new=file.texts.before is None, gone=file.texts.after is None)
-        for file in files
-    ]
-    return (Weakening("refuse", kind, path, because) for kind, path, because in losses(changed))
+def _lost_cases(files: Sequence[ChangedTests]) -> Iterable[Weakening]:
+    return (Weakening("refuse", kind, path, because) for kind, path, because in losses(files))
 
 
-def _deleted(files: Sequence[_File]) -> Iterable[Weakening]:
-    gone, come = _unpaired(files)
+def _deleted(files: Sequence[ChangedTests], rows: NewRows) -> Iterable[Weakening]:
+    gone, come = unpaired(files)
     # a test whose head alone was taken away leaves assertions that nothing runs
-    lost = _lost(files, only_cases=True)
+    missing = lost(files, only_cases=True)
     for path, cases in gone.items():
-        missing = [case for case in cases if not _lives_on(case, lost, come)]
         file = next(file for file in files if file.path == path)
-        if not missing:
+        takers = [*come, *file.after.cases]
+        cases = [case for case in cases if not lives_on(case, missing, come) and not _in_rows(case, rows, takers)]
+        if not cases:
             continue
-        names, reason = _names(case.name for case in missing), "file" if file.texts.after is None else "deleted"
-        because = make_reason(f"weak.{reason}", path=path, count=len(missing), names=names)
+        names, reason = _names(case.name for case in cases), "file" if file.is_gone else "deleted"
+        because = make_reason(f"weak.{reason}", path=path, count=len(cases), names=names)
         yield Weakening("refuse", "deleted_test", path, because)
-    added = {file.texts.after for file in files if file.texts.before is None}
+    added = {file.new_text for file in files if file.is_new}
     for file in files:
-        texts = file.texts
-        unread = texts.after is None and texts.before and not file.before.cases and not is_snapshot(file.path)
-        if unread and is_test(file.path) and texts.before not in added and _is_more_than_help(file):
-            yield Weakening("refuse", "deleted_test", file.path, make_reason("weak.test_file", path=file.path))
+        unread = file.old_text and not file.before.cases and not is_snapshot(file.path)
+        without = file.is_gone or (file.after.empty and not file.before.empty)
+        if unread and without and is_test(file.path) and file.old_text not in added and _is_more_than_help(file):
+            kind = "weak.test_file" if file.is_gone else "weak.emptied"
+            yield Weakening("refuse", "deleted_test", file.path, make_reason(kind, path=file.path))
 
 
-def _is_more_than_help(file: _File) -> bool:
+def _in_rows(case: Case, rows: NewRows, cases: Sequence[Case]) -> bool:
+    return bool(case.assertions) and rows.take(case.assertions, cases) == len(case.assertions)
+
+
+def _is_more_than_help(file: ChangedTests) -> bool:
     """Whether a test file without readable cases had assertions, or the name of a test."""
     name = file.path.rpartition("/")[2]
     return bool(file.before.loose) or (is_test(name) and name != "conftest.py")
 
 
-def _unpaired(files: Sequence[_File]) -> tuple[dict[str, list[Case]], list[Case]]:
-    """(cases whose name is nowhere any more, by path; cases whose name is new), counting equal names."""
-    left = Counter(case.name for file in files for case in file.after.cases)
-    left.subtract(case.name for file in files for case in file.before.cases)
-    gone: dict[str, list[Case]] = {}
-    come: list[Case] = []
-    for file in files:
-        here = Counter(case.name for case in file.after.cases)
-        for case in file.before.cases:
-            here[case.name] -= 1
-            if here[case.name] < 0 and left[case.name] < 0:
-                left[case.name] += 1
-                gone.setdefault(file.path, []).append(case)
-        known = {case.name for case in file.before.cases}
-        come += [case for case in file.after.cases if case.name not in known and left[case.name] > 0]
-    return gone, come
-
-
-def _lost(files: Sequence[_File], only_cases: bool = False) -> Counter[str]:
-    """The assertions, as lines, that stand nowhere any more or less often; in cases, or anywhere."""
-    before = Counter(line for file in files for line in _assertions(file.before, only_cases))
-    before.subtract(line for file in files for line in _assertions(file.after, only_cases))
-    return +before
-
-
-def _assertions(reading: Reading, only_cases: bool) -> list[str]:
-    in_cases = [line for case in reading.cases for line in case.assertions]
-    return in_cases if only_cases else [*in_cases, *reading.loose]
-
-
-def _lives_on(case: Case, lost: Counter[str], come: Sequence[Case]) -> bool:
-    """Whether the case's assertions all stand elsewhere, or a new case is this one under another name."""
-    if case.assertions and not any(line in lost for line in case.assertions):
-        return True
-    wanted = Counter(case.assertions or case.lines)
-    for other in come:
-        kept = wanted & Counter(other.assertions if case.assertions else other.lines)
-        enough = len(other.assertions) >= len(case.assertions)
-        if case.lines == other.lines or (enough and wanted and 2 * kept.total() >= wanted.total()):
-            return True
-    return False
-
-
-def _fewer(files: Sequence[_File]) -> Iterable[Weakening]:
-    lost = _lost(files)
+def _fewer(files: Sequence[ChangedTests], rows: NewRows) -> Iterable[Weakening]:
+    missing = lost(files)
     after = [case for file in files for case in file.after.cases]
     for file in files:
         here = list(file.after.cases)
         for case in file.before.cases:
-            same = next((other for other in here if other.name == case.name), None)
+            same = namesake(case, here)
             if same is not None:
                 here.remove(same)
             else:
-                same = next((other for other in after if other.name == case.name), None)
-            if same is not None and _has_fewer(case.assertions, same.assertions, lost):
+                same = namesake(case, after)
+            if same is None:
+                continue
+            fewer = _missing(case.assertions, same.assertions, missing)
+            if len(fewer) > 0 and len(fewer) > rows.take(fewer, [same]):
                 yield _less("weak.fewer", file.path, case.assertions, same.assertions, name=_short(case.name))
-        if file.texts.after is not None and _has_fewer(file.before.loose, file.after.loose, lost):
+        if not file.is_gone and not file.after.empty and _missing(file.before.loose, file.after.loose, missing):
             yield _less("weak.fewer.shared", file.path, file.before.loose, file.after.loose)
 
 
-def _has_fewer(before: Sequence[str], after: Sequence[str], lost: Counter[str]) -> bool:
-    return len(after) < len(before) and any(line in lost for line in Counter(before) - Counter(after))
+def _missing(before: Sequence[str], after: Sequence[str], missing: Counter[str]) -> list[str]:
+    """The assertions that a test has fewer than before, if they stand nowhere else."""
+    if len(after) >= len(before):
+        return []
+    return [line for line in (Counter(before) - Counter(after)).elements() if line in missing]
 
 
 def _less(kind: str, path: str, before: Sequence[str], after: Sequence[str], **name: str) -> Weakening:
@@ -212,19 +179,19 @@ def _less(kind: str, path: str, before: Sequence[str], after: Sequence[str], **n
     return Weakening("refuse", "fewer_assertions", path, because)
 
 
-def _skipped(files: Sequence[_File]) -> Iterable[Weakening]:
+def _skipped(files: Sequence[ChangedTests]) -> Iterable[Weakening]:
     if sum(file.after.skips - file.before.skips for file in files) <= 0:
         return
-    tests_gone = any(_unpaired(files)[0]) or any(file.texts.after is None and file.before.cases for file in files)
+    tests_gone = any(unpaired(files)[0]) or any(file.is_gone and file.before.cases for file in files)
     for file in files:
         more = file.after.skips - file.before.skips
         if more > 0:
-            severity: Severity = "note" if file.texts.before is None and not tests_gone else "refuse"
+            severity: Severity = "note" if file.is_new and not tests_gone else "refuse"
             because = make_reason("weak.skipped", path=file.path, count=more)
             yield Weakening(severity, "skipped_test", file.path, because)
 
 
-def _ignored(files: Sequence[_File]) -> Iterable[Weakening]:
+def _ignored(files: Sequence[ChangedTests]) -> Iterable[Weakening]:
     total: Counter[str] = Counter()
     for file in files:
         total.update(file.after.ignores)
@@ -236,16 +203,38 @@ def _ignored(files: Sequence[_File]) -> Iterable[Weakening]:
             yield Weakening("note", "ignored", file.path, make_reason("weak.ignored", path=file.path, what=what))
 
 
-def _rigged(files: Sequence[_File], checked: Collection[str]) -> Iterable[Weakening]:
-    gone = {file.texts.before for file in files if file.texts.after is None}
+def _rigged(files: Sequence[ChangedTests], checked: Collection[str]) -> Iterable[Weakening]:
+    gone = {file.old_text for file in files if file.is_gone}
     alone = all(is_test(file.path) for file in files)
-    for path, before, after in ((file.path, file.texts.before, file.texts.after) for file in files):
+    for path, before, after in ((file.path, file.old_text, file.new_text) for file in files):
         if before is None and after in gone:
             continue  # moved as it was
         for because in forced_passes(path, before, after, tests=is_test(path) or path in checked):
             yield Weakening("refuse", "rigged", path, because)
-        if alone and not any(file.after.cases for file in files if file.path == path):
+        if not (is_test(path) or is_setup_file(path)) or any(file.after.cases for file in files if file.path == path):
+            continue
+        found = list(_support(path, before, after))
+        yield from found
+        if alone and not found:
             yield from (Weakening("refuse", "rigged", path, because) for because in stubbed_code(path, before, after))
+
+
+def _support(path: str, before: str | None, after: str | None) -> Iterable[Weakening]:
+    """What a file without tests replaces before the tests run."""
+    old, new = (replacements(path, text or "") for text in (before, after))
+    ours, other = sorted(new.project - old.project), sorted(new.other - old.other)
+    if ours:
+        because = make_reason("rigged.replaced_code", path=path, what=_short(ours[0]))
+        yield Weakening("refuse", "rigged", path, because)
+    elif other:
+        yield Weakening("note", "support_file", path, make_reason("weak.replaced", path=path, what=_short(other[0])))
+    elif before is None and after is not None and (is_setup_file(path) or (new.runs and _is_loaded(path))):
+        yield Weakening("note", "support_file", path, make_reason("weak.support", path=path))
+
+
+def _is_loaded(path: str) -> bool:
+    """Whether pytest loads the file before the tests beside it."""
+    return path.rpartition("/")[2] in ("conftest.py", "__init__.py")
 
 
 def _configured(texts: FileTexts, asked_for: bool) -> Iterable[Weakening]:

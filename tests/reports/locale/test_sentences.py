@@ -57,6 +57,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "bot/rules/tampering/check_config.py": {"\npytest mypy": _WORDS, "jest vitest": _WORDS},
     "bot/rules/tampering/languages.py": {"": "names of syntax nodes"},
     "bot/rules/tampering/node_text.py": {"\nassert self": _WORDS},
+    "bot/rules/tampering/support_files.py": {"\npytest _pytest": _WORDS},
     "bot/rules/tampering/read_text.py": {"py pyi": "suffixes of files"},
     "bot/rules/test_runners/javascript.py": {"Test suite failed to run": "what Jest prints"},
     "bot/workspace/sandbox/package_registry.py": {"No module named pip": "what Python prints"},
