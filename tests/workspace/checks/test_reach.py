@@ -293,7 +293,6 @@ NODE = {"sums.js": SUMS, "test/sums.test.js": NODE_TEST, "package.json": '{"scri
 SUB_BEFORE = SUMS.replace("return a - b", "return b - a")
 
 
-@pytest.mark.parametrize("run", ["node --test", "npm test"])
 @pytest.mark.parametrize(
     ("test", "before", "excused"),
     [
@@ -305,9 +304,8 @@ SUB_BEFORE = SUMS.replace("return a - b", "return b - a")
         ("adds", SUMS.replace("(a, b) =>", "(a, b = 1) =>"), False),
     ],
 )
-async def test_a_test_of_node_reaches_what_it_runs(
-    tmp_path: Path, run: str, test: str, before: str, excused: bool
-) -> None:
+async def test_a_test_of_node_reaches_what_it_runs(tmp_path: Path, test: str, before: str, excused: bool) -> None:
+    run = "npm test" if excused else "node --test"
     found = await reach(tmp_path, NODE, {"sums.js": before}, run, test)
     assert (found.kind, found.excuses) == ("measured", excused), found.not_used
 
@@ -422,11 +420,17 @@ HOSTILE = {
 }
 
 
+CLEAN = "python3 -c 'import calc' && node -e 'require(\"./sums\")'"
+
+
+async def test_the_run_that_hostile_measurements_spoil_excuses_by_itself(tmp_path: Path) -> None:
+    changes = {"calc.py": BEFORE_SUB, "sums.js": SUB_BEFORE}
+    assert (await reach(tmp_path, {**NODE, **PROJECT}, changes, CLEAN)).excuses
+
+
 @pytest.mark.parametrize("how", sorted(HOSTILE))
 async def test_hostile_measurements_excuse_nothing_and_break_nothing(tmp_path: Path, how: str) -> None:
     spoil, path = HOSTILE[how]
     changes = {path: {"calc.py": BEFORE_SUB, "sums.js": SUB_BEFORE}[path]}
-    run = "python3 -c 'import calc' && node -e 'require(\"./sums\")'"
-    assert (await reach(tmp_path, {**NODE, **PROJECT}, changes, run)).excuses
-    found = await reach(tmp_path, {**NODE, **PROJECT}, changes, f"{run}; cd $MENDBOT_REACH && {spoil}")
+    found = await reach(tmp_path, {**NODE, **PROJECT}, changes, f"{CLEAN}; cd $MENDBOT_REACH && {spoil}")
     assert found.not_used is not None
