@@ -13,12 +13,14 @@ from bot.model import (
     KnownError,
     Language,
     Phase,
+    Proof,
     Resolution,
     RunView,
     Status,
     Validation,
     ValidationStep,
 )
+from bot.model.proof import MutantFigures, ProofLevel, Reproduction
 from bot.model.reasons import ExplainedStop
 from bot.model.report_views import Attempt, Conflict
 from bot.model.runs import AttemptMetadata, RunMetadata
@@ -73,6 +75,22 @@ def evil_view(status: Status, bulk: int = 1) -> RunView:
         seen=((EVIL, 3, EVIL), (EVIL * bulk, 4, "2026-05")),
         metadata=evil_metadata(bulk) if status.final else None,
         notes=(quoted(EVIL * bulk),) * bulk,
+        proof=evil_proof("proven" if status is Status.SUCCESS else "unproven", EVIL * bulk),
+    )
+
+
+def evil_proof(level: ProofLevel, text: str) -> Proof:
+    asked = Reproduction(agent=text, attempts=1, because=quoted(text))
+    return Proof(
+        level=level,
+        because="failing_test" if level == "proven" else "few_mutants",
+        before="green",
+        tests=(text,) * 5,
+        test_count=9,
+        errors=(text,) * 5,
+        error_count=9,
+        mutants=MutantFigures(noticed=1, made=9, survivors=(text,) * 5),
+        reproduction=asked,
     )
 
 
@@ -98,6 +116,7 @@ def evil_metadata(bulk: int) -> RunMetadata:
         issues=(7,),
         decision="needs-human",
         shown=None,
+        proof=evil_proof("unproven", EVIL),
         reason=EVIL,
         details=EVIL,
         base=EVIL,

@@ -47,6 +47,7 @@ def lived(view: RunView, *tries: Try, base: tuple[str, ...], attempt: int = 0) -
         stop=view.stop,
         commit_sha=view.commit_sha,
         finished=view.status if view.status.final else None,
+        proof=view.proof,
     )
     spec = RunSpec(
         repo=Repo(owner="acme", name="shop", installation_id=1), issues=view.issues, agents=("fixers", "command")

@@ -26,6 +26,8 @@ COMMENTS = (
     "running-known",
     "success",
     "success-group",
+    "success-test-first",
+    "success-covered",
     "success-unshown",
     "success-unshown-open",
     "success-session",
@@ -42,11 +44,17 @@ COMMENTS = (
     "failed-weakened",
     "failed-abandoned",
     "failed-unknown",
+    "failed-proof",
     "cancelled",
 )
-PULLS = ("success", "success-group", "success-notes", "success-session", "success-unshown", "success-unshown-open")
+PULLS = (
+    *("success", "success-group", "success-notes", "success-session"),
+    *("success-test-first", "success-covered", "success-unshown", "success-unshown-open"),
+)
 CHECKS = (
     ("success", "fix"),
+    ("success-test-first", "fix"),
+    ("success-covered", "fix"),
     ("success-unshown", "fix"),
     ("success", "test"),
     ("success", "lint"),
@@ -64,6 +72,7 @@ CHECKS = (
     ("failed-timeout", "test"),
     ("failed-memory", "test"),
     ("failed-known", "test"),
+    ("failed-proof", "fix"),
     ("cancelled", "fix"),
 )
 ELSEWHERE = (

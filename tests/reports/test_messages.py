@@ -177,7 +177,7 @@ def test_a_session_has_a_title_of_its_own_and_closes_no_issue(view: Callable[[st
     brief = told.model_copy(update={"task": "Count from 1", "key": "Count from 1"})
     assert pull_title(brief) == "Count from 1"
     assert "**Task**" not in pull_body(brief)
-    assert commit_message(brief).startswith("Count from 1\n\nMade by")
+    assert commit_message(brief).startswith("Count from 1\n\nproof: proven.")
     empty = told.model_copy(update={"task": " \n---\n", "key": ""})
     assert pull_title(empty) == "Change by Mendbot (fix-7f3a9c)"
     assert pull_title(empty, "ko") == "Mendbot의 변경 (fix-7f3a9c)"

@@ -9,6 +9,7 @@ from bot.model import (
     Issue,
     KnownError,
     Phase,
+    Proof,
     PullRequestRef,
     Resolution,
     RunView,
@@ -18,6 +19,7 @@ from bot.model.reasons import ExplainedStop, Reason
 from bot.model.report_views import Conflict
 from bot.rules.reasons import make_reason, quoted
 from tests.reports.run_attempts import PATHS, Try, lived
+from tests.reports.views_proof import COVERED, LINT_PASSES, STYLE_ONLY, TEST_FIRST, TEST_PASSES, UNPROVEN
 from tests.reports.views_steps import (
     GREEN,
     LINT,
@@ -79,15 +81,16 @@ def _view(base: RunView, **changes: Any) -> RunView:
     return base.model_copy(update={"sandbox": make_reason("sandbox.bubblewrap", version="bubblewrap 0.11"), **changes})
 
 
-def _success(base: RunView, **changes: Any) -> RunView:
+def _success(base: RunView, proof: Proof = TEST_PASSES, **changes: Any) -> RunView:
     return _view(
         base,
         status=Status.SUCCESS,
         phase=Phase.PACKAGING,
-        baseline=RED,
+        baseline=GREEN if proof.before == "green" else RED,
         duration_ms=96_000,
         commit_sha="c" * 40,
-        pull=PullRequestRef(number=34, url=PULL),
+        pull=PullRequestRef(number=34, url=PULL, draft=not proof.proven),
+        proof=proof,
         **changes,
     )
 
@@ -201,6 +204,7 @@ def _done() -> dict[str, RunView]:
         "success-group": lived(
             _success(
                 THREE,
+                LINT_PASSES,
                 changed_paths=tuple(f"shop/part_{number}.py" for number in range(8)),
                 conflicts=(Conflict(issues=(14,), pull=45, paths=("shop/part_0.py",)),),
             ).model_copy(update={"baseline": UNTIDY}),
@@ -209,15 +213,13 @@ def _done() -> dict[str, RunView]:
             base=base,
         ),
         "success-notes": lived(_success(ONE, notes=notes, changed_paths=PATHS), by_command, base=base),
-        "success-unshown": lived(
-            _success(ONE, changed_paths=PATHS, proof="green").model_copy(
-                update={"baseline": GREEN, "pull": PullRequestRef(number=34, url=PULL, draft=True)}
-            ),
-            by_command,
-            base=(),
-        ),
+        "success-test-first": lived(_success(ONE, TEST_FIRST, changed_paths=PATHS), by_command, base=()),
+        "success-covered": lived(_success(ONE, COVERED, changed_paths=PATHS), by_command, base=()),
+        "success-unshown": lived(_success(ONE, UNPROVEN, changed_paths=PATHS), by_command, base=()),
         "success-unshown-open": lived(
-            _success(THREE, changed_paths=PATHS, proof="style_only").model_copy(update={"baseline": UNTIDY}),
+            _success(THREE, STYLE_ONLY, changed_paths=PATHS).model_copy(
+                update={"baseline": UNTIDY, "pull": PullRequestRef(number=34, url=PULL)}
+            ),
             fixed,
             base=(LONG_LINE,),
         ),
@@ -272,6 +274,24 @@ def _ended() -> dict[str, RunView]:
                 ),
             ),
             base=(NONE_ERROR,),
+            attempt=3,
+        ),
+        "failed-proof": lived(
+            _failed(
+                ONE,
+                "proof_required",
+                make_reason(
+                    "proof_required",
+                    required=make_reason("proof_level.proven"),
+                    level=make_reason("proof_level.covered"),
+                ),
+                salvage_ref=SALVAGE,
+                unfinished=UNFINISHED,
+                proof=COVERED,
+            ).model_copy(update={"baseline": GREEN}),
+            ("command:mend-it", GREEN, ()),
+            ("command:mend-it", GREEN, ()),
+            base=(),
             attempt=3,
         ),
         "cancelled": lived(

@@ -137,7 +137,8 @@ def _state(run: RunView, language: Language) -> list[str]:
         flaky = t(language, "success.flaky") if is_flaky(latest(run)) else ""
         return [head, why, outcome(run, language), flaky, what_ran(run, language)]
     if run.status is Status.FAILED:
-        return [head, f"{stopped(run, language)} {pushed(run, language)}", long_details(run, language)]
+        why = f"{stopped(run, language)} {pushed(run, language)}"
+        return [head, why, proof_paragraph(run, language), long_details(run, language)]
     why = stop_sentence(run, language)
     return [head, why or t(language, "cancelled.plain")]
 

@@ -105,6 +105,7 @@ def _failed(run: RunView, language: Language) -> list[str]:
     return [
         t(language, "pull_check.fix.failed"),
         f"{stopped(run, language)} {_pushed(run, language)}",
+        proof_paragraph(run, language),
         long_details(run, language),
         what_failed(run, language),
         seen_before(run, language),

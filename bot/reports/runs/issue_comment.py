@@ -136,6 +136,7 @@ def _failed(view: RunView, language: Language) -> list[str]:
     return [
         t(language, "failed"),
         f"{stopped(view, language)} {pushed(view, language)}",
+        proof_paragraph(view, language),
         long_details(view, language),
         what_failed(view, language),
         seen_before(view, language),

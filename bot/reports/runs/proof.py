@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bot.model import Language, Proof, RunView
+from bot.reports.format.markdown import with_code
 from bot.reports.format.truncate import inline_code, one_line
 from bot.reports.locale.catalog import joined, t
 from bot.reports.locale.reasons import reason_text
@@ -30,7 +31,7 @@ def proof_paragraph(view: RunView, language: Language) -> str:
     text = " ".join(part for part in (evidence, _no_failing_test(proof, language)) if part)
     issues = joined(language, [f"#{issue.number}" for issue in view.issues])
     key = f"proof.{proof.level}" if issues or proof.level != "unproven" else "proof.unproven.task"
-    return t(language, key, evidence=text, what=issues)
+    return t(language, key, evidence=text, what=issues, count=len(view.issues))
 
 
 def proof_title(view: RunView, language: Language) -> str:
@@ -88,4 +89,4 @@ def _no_failing_test(proof: Proof, language: Language) -> str:
     asked = proof.reproduction
     if asked is None or asked.because is None or proof.proven:
         return ""
-    return t(language, "proof.no_failing_test", why=one_line(reason_text(asked.because, language), _WHY_CHARS))
+    return t(language, "proof.no_failing_test", why=with_code(reason_text(asked.because, language), _WHY_CHARS))

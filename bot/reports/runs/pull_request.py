@@ -35,6 +35,7 @@ _NOTES_CHARS = 9_000
 _TASK_LINES = 30
 _TASK_CHARS = 6_000
 _TASK_IN_COMMIT = 500
+_PROOF_IN_COMMIT = 1000
 _COMMIT_WIDTH = 72
 _DECORATION = re.compile(r"\A[\s#>*+-]+")
 """The start of a task that was pasted from Markdown: a heading, a list, a quotation."""
@@ -150,7 +151,7 @@ def commit_message(view: RunView) -> str:
     )
     headline, body = _headline(view, _SUBJECT_CHARS, "en"), []
     if view.proof is not None:
-        body.append(textwrap.fill(proof_line(view.proof, "en"), _COMMIT_WIDTH))
+        body.append(textwrap.fill(plain(proof_line(view.proof, "en"), _PROOF_IN_COMMIT), _COMMIT_WIDTH))
     if not view.issues and headline.endswith("…"):
         body.append(textwrap.fill(plain(_task_line(view, "en"), _TASK_IN_COMMIT), _COMMIT_WIDTH))
     if view.agents:

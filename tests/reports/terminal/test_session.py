@@ -9,8 +9,10 @@ import pytest
 from bot.model import ChangedFile, Language, Proof, SessionSummary, Status, Validation, ValidationStep
 from bot.model.reasons import ExplainedStop
 from bot.reports.locale.reasons import english
+from bot.reports.runs.proof import proof_line
 from bot.reports.terminal.session import session_lines
 from bot.rules.reasons import make_reason
+from tests.reports.views_proof import COVERED, STYLE_ONLY, TEST_PASSES, UNPROVEN
 from tests.reports.views_steps import counted
 
 HOME = "/srv/home/artifacts/session-1"
@@ -25,7 +27,7 @@ def step(stage: str, passed: bool = True, **more: Any) -> ValidationStep:
 
 
 def summary(**more: Any) -> SessionSummary:
-    made: dict[str, Any] = {"status": Status.SUCCESS, "attempt": 2, "most": 3, "proof": "shown", "directory": HOME}
+    made: dict[str, Any] = {"status": Status.SUCCESS, "attempt": 2, "most": 3, "proof": TEST_PASSES, "directory": HOME}
     return SessionSummary(**{**made, **more})
 
 
@@ -38,6 +40,8 @@ def test_a_fix_is_told_with_its_files_and_its_checks() -> None:
     told = session_lines(summary(before=before, after=after, changed=files, diff=f"{HOME}/change.diff"), "en")
     assert told == (
         "fixed in attempt 2 of 3: the checks pass",
+        "proof: proven. tests/test_cart.py::test_total_of_none failed before the change and passes with it. "
+        "The checks were red before the change.",
         "changed: a.py (+1 -2), b .py (+0 -0)",
         "before: lint passed, test 2 failed",
         "after: lint passed, typecheck skipped, test flaky: passed on a re-run, `run custom` passed",
@@ -47,11 +51,12 @@ def test_a_fix_is_told_with_its_files_and_its_checks() -> None:
 
 
 @pytest.mark.parametrize("language", get_args(Language))
-@pytest.mark.parametrize("proof", [proof for proof in get_args(Proof) if proof != "shown"])
-def test_what_nothing_has_shown_is_never_called_fixed(proof: Proof, language: Language) -> None:
-    told = "\n".join(session_lines(summary(proof=proof), language))
-    assert "fixed" not in told and "수정했습니다" not in told
-    assert {"en": "nothing showed the fault", "ko": "결함을 보여 준 체크가 없습니다"}[language] in told
+@pytest.mark.parametrize("proof", [COVERED, UNPROVEN, STYLE_ONLY])
+def test_what_is_not_proven_is_never_called_fixed(proof: Proof, language: Language) -> None:
+    told = session_lines(summary(proof=proof), language)
+    assert "fixed" not in "\n".join(told) and "수정했습니다" not in "\n".join(told)
+    assert {"en": "the change is not proven", "ko": "증명되지 않았습니다"}[language] in told[0]
+    assert told[1] == proof_line(proof, language)
 
 
 def test_a_failure_names_its_reason_and_what_is_kept_in_the_readers_language() -> None:
