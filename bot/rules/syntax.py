@@ -4,14 +4,14 @@ that are made for it let a parser take time and memory by the square of their le
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from importlib import import_module
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Tree
+    from tree_sitter import Language, Node, Tree
 
 MAX_BYTES = 1_000_000
 MAX_PARSE_S = 0.5
@@ -68,6 +68,20 @@ def parse(grammar: str, source: bytes, edited: Tree | None = None) -> Tree:
         return begin(progress_callback=lambda _, __: over())
     except ValueError:  # what the parser raises once the callback has stopped it
         raise OverLimit from None
+
+
+def nodes(root: Node) -> Iterator[Node]:
+    """The named nodes of a tree, a node before its children."""
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        if node is not None and node.is_named:
+            yield node
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
 
 
 def _limit() -> Callable[[], bool]:

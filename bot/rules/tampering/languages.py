@@ -45,7 +45,7 @@ ARRAYS = frozenset(_ARRAY_TYPES.split())
 _ASSERT = (
     r"(?:[a-z]+_)?(?<![\w$])[Aa]ssert\w*!?(?:(?:\.|::|->)\w+){0,2}|(?:[a-z]+_)(?:assert|expect)\w*!?"
     r"|(?:is_|and)?[eE]xpect(?:ed|[A-Z_]\w*)?(?:\.(?:soft|poll|element|assertions|hasAssertions|fail))?"
-    r"|verify|refute\w*|\w*\.?should\w*|(?:must|wont)_\w+|flunk|fail"
+    r"|verify|refute\w*|should\w*(?:\.\w+){0,6}|(?:must|wont)_\w+|flunk|fail"
 )
 
 

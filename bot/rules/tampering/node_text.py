@@ -16,6 +16,7 @@ truthy NaN f r b u
 """
 _CONSTANTS = frozenset(_CONSTANT_WORDS.split())
 _ALWAYS_FAILS = re.compile(r"(?i)(?:fail|error|fatal|raise|throw|flunk|unreachable|panic|exception|assertions)\w*!?$")
+_SUBJECT_FIRST = re.compile(r"\(|\.(?:should|must_|wont_)")
 _ALWAYS_TRUE = re.compile(r"(?:\bor\s*True|\|\|\s*true)\W*$")
 _ITSELF = re.compile(r"(?:^assert|\()([\w.$\[\]\"]{1,80})(?:===?|,|\)\.to\w{1,20}\()\1\)?$")
 _PASSES = (
@@ -46,7 +47,9 @@ def can_fail(callee: str, text: str, constants: Iterable[str] = ()) -> bool:
     """Whether an assertion may fail at all: it compares more than constants, and nothing with itself."""
     if _ALWAYS_FAILS.search(callee):
         return True
-    subject = text[:_MAX_CHARS].removeprefix(callee)
+    subject = text[:_MAX_CHARS]
+    if not _SUBJECT_FIRST.search(callee):
+        subject = subject.removeprefix(callee)
     if not subject.strip("() \n"):
         return subject != text
     plain = _MEMBER.sub("", _STRING.sub("", subject))

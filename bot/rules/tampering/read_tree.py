@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from bot.rules.syntax import parse
+from bot.rules.syntax import nodes, parse
 from bot.rules.tampering.ignored_findings import ignored
 from bot.rules.tampering.languages import ROLES, language_of
 from bot.rules.tampering.node_text import can_fail, evened, is_trivial, normal, returns_early
@@ -34,6 +34,7 @@ _QUIET = re.compile(
 )
 _OWN = re.compile(r"\$?(?:\w+(?:\.|->|::))?(\w+)\Z")
 """The callee of a function of the file itself, or of a method beside."""
+_COMMENT = re.compile(r"//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*\*/")
 _FROM_ASSERT = re.compile(r"['\"](?:node:)?assert(?:/strict)?['\"]")
 _IMPORTED = re.compile(r"(\w+)(?:\s*(?::|\bas\b)\s*(\w+))?")
 _HOOKS = frozenset(("pytest_collection_modifyitems", "pytest_ignore_collect", "pytest_deselected"))
@@ -41,26 +42,14 @@ _FLAGS = re.compile(r"(?:__test__\s*=\s*False|collect_ignore\w*\s*=)")
 _NO_CODE = frozenset(("php_tag", "package_clause", "pass_statement", "empty_statement"))
 
 
-def read_tree(grammar: str, source: bytes) -> tuple[Reading, bool]:
-    """(the reading of a text by its grammar, whether the text is broken). Raises OverLimit."""
+def read_tree(grammar: str, source: bytes, helpers: Collection[str] = ()) -> tuple[Reading, bool]:
+    """(the reading of a text by its grammar, whether the text is broken). Raises OverLimit.
+
+    `helpers` are functions of other files that assert."""
     if grammar == "rust":
         # what a macro holds has no tree of its own, and these hold tests
         source = re.sub(rb"\b(?:proptest|quickcheck)!(?=\s*\{)", lambda match: b"mod p".ljust(len(match[0])), source)
-    return _Reader(grammar, source).read()
-
-
-def nodes(root: Node) -> Iterator[Node]:
-    """The named nodes of a tree, a node before its children."""
-    cursor = root.walk()
-    while True:
-        node = cursor.node
-        if node is not None and node.is_named:
-            yield node
-        if cursor.goto_first_child():
-            continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                return
+    return _Reader(grammar, source).read(helpers)
 
 
 def _has_no_code(node: Node) -> bool:
@@ -83,7 +72,7 @@ class _Reader:
         self.lead = (0, 0)
         self.exits = 0
 
-    def read(self) -> tuple[Reading, bool]:
+    def read(self, helpers: Collection[str]) -> tuple[Reading, bool]:
         root = parse(self.grammar, self.source).root_node
         visitors = {role: getattr(self, f"_{role}") for role in set(ROLES.values()) - {"loop"}}
         visitors["loop"] = self.tables.add_loop
@@ -93,7 +82,7 @@ class _Reader:
                 self.scopes.leave(node.start_byte)
                 visitors[role](node)
         empty = all(map(_has_no_code, root.named_children))
-        return self._reading(empty), root.has_error
+        return self._reading(empty, helpers), root.has_error
 
     def text(self, node: Node, limit: int = 2_000) -> str:
         return self._between(node.start_byte, min(node.end_byte, node.start_byte + limit))
@@ -107,8 +96,8 @@ class _Reader:
             return self._between(start, end)
         return self._between(start, start + _MAX_NAME) + self._between(end - _MAX_NAME, end)
 
-    def _reading(self, empty: bool) -> Reading:
-        self.scopes.add_helper_calls()
+    def _reading(self, empty: bool, helpers: Collection[str]) -> Reading:
+        self.scopes.add_helper_calls(helpers)
         return Reading(
             cases=tuple(map(self._case, self.scopes.cases)),
             loose=self._normal(self.scopes.loose),
@@ -119,6 +108,7 @@ class _Reader:
             hidden=self.scopes.hidden,
             calls=Counter(self.scopes.calls_of_cases()),
             empty=empty,
+            helpers=frozenset(self.scopes.helpers),
         )
 
     def _case(self, draft: DraftCase) -> Case:
@@ -155,7 +145,8 @@ class _Reader:
         """The decorators, attributes and comments right before a function, and what it has before its name."""
         start, end = self.lead
         before = self.source[start:end] if not self.source[end : node.start_byte][:_MAX_CHARS].strip() else b""
-        return (before[-4_000:] + self.source[node.start_byte : until]).decode(errors="replace")
+        marks = (before[-4_000:] + self.source[node.start_byte : until]).decode(errors="replace")
+        return marks if self.grammar == "php" else _COMMENT.sub("", marks)
 
     def _class(self, node: Node) -> None:
         named, bases = node.child_by_field_name("name"), node.child_by_field_name("superclasses")
@@ -219,8 +210,11 @@ class _Reader:
 
     def _member(self, node: Node) -> None:
         self.chains.setdefault(node.start_byte, node.end_byte)
-        if self.language.skip_call.search(self.text(node, _MAX_CHARS)):
+        text = self.text(node, _MAX_CHARS)
+        if self.language.skip_call.search(text):
             self.scopes.add_skip(node.start_byte)
+        if ".should." in text and self.chains[node.start_byte] == node.end_byte:
+            self._asserts("should", node.start_byte, node.end_byte)
 
     def _word(self, node: Node) -> None:
         if self.grammar == "ruby" and self.scopes.now.case >= 0 and self.text(node, 10) in ("skip", "pending"):

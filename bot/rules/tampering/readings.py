@@ -26,7 +26,7 @@ class Reading:
     `skips` counts the markers as written, `ignores` by their kind. `rows` are those of the tables that tests
     go through, `exits` count what ends the whole run with success, `hidden` tests in a class that is not collected;
     `calls` are the tests that the file itself calls. `empty` is whether it has no code. `by_text`: it was read by the
-    look of its lines, so it compares with another such reading only."""
+    look of its lines, so it compares with another such reading only. `helpers` are its functions that assert."""
 
     cases: tuple[Case, ...] = ()
     loose: tuple[str, ...] = ()
@@ -38,6 +38,7 @@ class Reading:
     calls: Counter[str] = field(default_factory=Counter)
     empty: bool = False
     by_text: bool = False
+    helpers: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 Span = tuple[int, int]
@@ -115,10 +116,10 @@ class Scopes:
         if now.function:
             self.helpers.add(now.function)
 
-    def add_helper_calls(self) -> None:
-        """Counts calls of functions that assert as assertions."""
+    def add_helper_calls(self, others: Collection[str]) -> None:
+        """Counts calls of functions that assert as assertions; `others` are those of other files."""
         for name, case, span in self._calls:
-            if name in self.helpers and span not in self._asserted:
+            if (name in self.helpers or name in others) and span not in self._asserted:
                 (self.cases[case].assertions if case >= 0 else self.loose).append(span)
 
     def calls_of_cases(self) -> list[str]:

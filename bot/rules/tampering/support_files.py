@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bot.rules.syntax import OverLimit, grammar_of, parse
+from bot.rules.syntax import OverLimit, grammar_of, nodes, parse
 from bot.rules.tampering.languages import ROLES
-from bot.rules.tampering.read_tree import nodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node

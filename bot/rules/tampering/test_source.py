@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 
 from bot.rules.syntax import OverLimit, grammar_of
@@ -32,22 +33,25 @@ def is_snapshot(path: str) -> bool:
     return path.endswith((".snap", ".ambr")) or "/__snapshots__/" in f"/{path}"
 
 
-def parse_tests(path: str, text: str, *, checked: bool = False, by_text: bool = False) -> Reading:
+def parse_tests(
+    path: str, text: str, *, checked: bool = False, by_text: bool = False, helpers: Collection[str] = ()
+) -> Reading:
     """The tests and ignored findings of the text; nothing where the language is unknown. A file that is `checked`,
-    as a check's command names it, counts as a test file whatever its name. `by_text`: the grammar is not used."""
+    as a check's command names it, counts as a test file whatever its name. `by_text`: the grammar is not used.
+    Calls of `helpers`, which are functions of other files, are assertions."""
     grammar, suffix = grammar_of(path), _suffix(path)
     tests = checked or is_test(path) or grammar == "rust"
     if not tests and not _is_source(path):
         return Reading()
-    reading = None if by_text or not grammar else _read_tree(grammar, text, suffix)
+    reading = None if by_text or not grammar else _read_tree(grammar, text, suffix, helpers)
     reading = reading or replace(read_text(suffix, text), by_text=True)
     return reading if tests else Reading(ignores=reading.ignores)
 
 
-def _read_tree(grammar: str, text: str, suffix: str) -> Reading | None:
+def _read_tree(grammar: str, text: str, suffix: str, helpers: Collection[str]) -> Reading | None:
     """The reading by a grammar; None where the text is over a limit, or so broken that its lines show more tests."""
     try:
-        reading, broken = read_tree(grammar, text.encode(errors="replace"))
+        reading, broken = read_tree(grammar, text.encode(errors="replace"), helpers)
     except OverLimit:
         return None
     return None if broken and len(read_text(suffix, text).cases) > len(reading.cases) else reading

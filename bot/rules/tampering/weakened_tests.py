@@ -14,7 +14,7 @@ from bot.rules.tampering.check_config import adds_harmless_settings, is_config, 
 from bot.rules.tampering.forced_passes import forced_passes, stubbed_code
 from bot.rules.tampering.lost_assertions import NewRows, lives_on, lost, namesake, unpaired
 from bot.rules.tampering.lost_cases import LossKind, collected_by_name, losses
-from bot.rules.tampering.readings import Case, ChangedTests
+from bot.rules.tampering.readings import Case, ChangedTests, Reading
 from bot.rules.tampering.support_files import is_setup_file, replacements
 from bot.rules.tampering.test_source import is_snapshot, is_test, parse_tests
 
@@ -72,7 +72,7 @@ def weakened(
     markers that silence a finding in place, changed snapshots, a skip in a file that is itself new. Tests that are
     added, moved or renamed with their assertions are neither; several tests made into one with a table are seen as
     deleted, for text alone does not show what the table holds. What a test that stays expects may change."""
-    read_files = _uncollected([_read(texts, texts.path in checked) for texts in files if texts.before != texts.after])
+    read_files = _uncollected(_read(files, checked))
     rows = NewRows(read_files)
     found = [
         *_deleted(read_files, rows),
@@ -93,12 +93,34 @@ def weakened_refusal(found: Iterable[Weakening]) -> Reason | None:
     return all_reasons(reasons, _NAMED) if reasons else None
 
 
-def _read(texts: FileTexts, checked: bool) -> ChangedTests:
-    sides = (texts.before or "", texts.after or "")
-    before, after = (parse_tests(texts.path, text, checked=checked) for text in sides)
+def _read(files: Sequence[FileTexts], checked: Collection[str]) -> list[ChangedTests]:
+    changed = [_read_file(file, file.path in checked, ((), ())) for file in files if file.before != file.after]
+    old, new = (
+        (frozenset[str]().union(*names) for names in zip(*map(_helpers, changed), strict=True)) if changed else ((), ())
+    )
+    if len(changed) > 1 and (old or new):
+        return [
+            _read_file(FileTexts(one.path, one.old_text, one.new_text), one.path in checked, (old, new))
+            for one in changed
+        ]
+    return changed
+
+
+def _helpers(file: ChangedTests) -> tuple[frozenset[str], frozenset[str]]:
+    return file.before.helpers, file.after.helpers
+
+
+def _read_file(file: FileTexts, checked: bool, helpers: tuple[Collection[str], Collection[str]]) -> ChangedTests:
+    """The tests of a file before and after, where the functions of other files that assert are known."""
+
+    def read(by_text: bool) -> list[Reading]:
+        pairs = zip((file.before or "", file.after or ""), helpers, strict=True)
+        return [parse_tests(file.path, text, checked=checked, by_text=by_text, helpers=names) for text, names in pairs]
+
+    before, after = read(by_text=False)
     if before.by_text != after.by_text:
-        before, after = (parse_tests(texts.path, text, checked=checked, by_text=True) for text in sides)
-    return ChangedTests(texts.path, before, after, texts.before, texts.after)
+        before, after = read(by_text=True)
+    return ChangedTests(file.path, before, after, file.before, file.after)
 
 
 def _uncollected(files: Sequence[ChangedTests]) -> list[ChangedTests]:
