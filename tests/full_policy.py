@@ -25,5 +25,7 @@ stop: { max_iterations: 5, max_duration_ms: 60000, no_progress_threshold: 2 }
 protected_paths: [/migrations, "!uv.lock"]
 aliases: { /fix: fix, /go-on: resume }
 language: ko
+guidance_trial: false
+require_proof: covered
 pull_requests: { enabled: false, drafts: true, paths: [src/**, "!*.md"] }
 """

@@ -23,6 +23,7 @@ from bot.rules.reasons import make_reason
 if TYPE_CHECKING:
     from bot.config import Settings
     from bot.model import KnownError, Resolution
+    from bot.model.guidance_trial import GuidanceTrial
     from bot.reports.format.redact import Redactor
     from bot.store.history.import_export import Imported
 
@@ -37,7 +38,7 @@ Texts = Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True, negative
 history = App(
     name="history",
     help="What resolved which error: by file, by error, and more.",
-    usage="Usage: mendbot history FILE | --error TEXT [--json]\n       mendbot history record|export|import …",
+    usage="Usage: mendbot history FILE | --error TEXT [--json]\n       mendbot history record|trial|export|import …",
     result_action="return_value",
 )
 
@@ -112,14 +113,37 @@ def record(
         raise user_error(make_reason("cli.history.no_how"))
     if commit is not None and not _COMMIT.fullmatch(commit):
         raise user_error(make_reason("cli.history.commit"))
-    if repo is not None and not _REPO.fullmatch(repo):
-        raise user_error(make_reason("cli.history.repo"))
+    _check_repo(repo)
     settings = load_settings()
     resolution = Resolution(
         resolved_by=by, tool=tool[-1] if tool else "", tool_sequence=tool, how=how, repo=repo, commit=commit
     )
     kb_id = asyncio.run(_record(settings, text, resolution, file))
     print(recorded(kb_id, settings.language))
+    return PASSED
+
+
+@history.command
+def trial(*, repo: Text | None = None, json: Flag = False) -> int:
+    """Show whether agents fix more with what the history knows than without it.
+
+    Parameters
+    ----------
+    repo
+        only the runs of this repository, OWNER/NAME
+    json
+        print one JSON document instead of lines
+    """
+    from bot.config import load_settings
+    from bot.reports.history.guidance_trial import trial_text
+
+    _check_repo(repo)
+    settings = load_settings()
+    figures = asyncio.run(_trial(settings, repo))
+    if json:
+        print_json(figures.model_dump(mode="json", by_alias=True))
+    else:
+        print(trial_text(figures, settings.language))
     return PASSED
 
 
@@ -161,6 +185,12 @@ def import_(file: Annotated[str, Parameter(allow_leading_hyphen=True)] = "-", /)
     return BAD_INPUT
 
 
+def _check_repo(repo: str | None) -> None:
+    """Raises UserError if the repository is given and is not OWNER/NAME."""
+    if repo is not None and not _REPO.fullmatch(repo):
+        raise user_error(make_reason("cli.history.repo"))
+
+
 def _error_text(error: str) -> str:
     """The error, from stdin for `-`; raises UserError for one without text."""
     from bot.rules.failures.normalize import normalize_error
@@ -193,6 +223,15 @@ async def _look_up(settings: Settings, file: str | None, error: str | None) -> t
             known = await History(database).by_error(error)
             errors = () if known is None else (known,)
     return errors
+
+
+async def _trial(settings: Settings, repo: str | None) -> GuidanceTrial:
+    from bot.model.guidance_trial import GuidanceTrial
+    from bot.store.database.open import database_url, reading
+    from bot.store.history.trials import GuidanceTrials
+
+    async with reading(database_url(settings)) as database:
+        return GuidanceTrial() if database is None else await GuidanceTrials(database).figures(repo)
 
 
 async def _record(settings: Settings, error: str, resolution: Resolution, files: tuple[str, ...]) -> int:

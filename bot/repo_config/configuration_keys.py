@@ -211,6 +211,10 @@ class Policy(_Section):
     )
     max_attempts: Whole = _key(3, help="Attempts of one run at most.", ge=1, le=100)
     stop: StopPolicy = _key(StopPolicy(), help="When a run ends without success.")
+    guidance_trial: YesNo = _key(
+        True,
+        help="Withhold what the error history knows from the agents of one in ten runs, to measure what it is worth.",
+    )
     require_proof: RequiredProof = _key(
         "none",
         help="The proof that a change needs to be pushed: proven, covered or none; any other is offered as a diff.",

@@ -23,6 +23,7 @@ from bot.store.database.notify import Changes
 from bot.store.history.history import History
 from bot.store.history.outcomes import Outcomes
 from bot.store.history.remembered_runs import RememberedRuns
+from bot.store.history.trials import GuidanceTrials
 from bot.store.inbox.candidates import Candidates
 from bot.store.inbox.commands import Commands
 from bot.store.inbox.deliveries import Deliveries
@@ -68,6 +69,7 @@ class Stores:
     approvals: Approvals
     outcomes: Outcomes
     test_runs: RememberedRuns
+    trials: GuidanceTrials
     commands: Commands
     threads: ThreadStore
     retention: Retention
@@ -86,6 +88,7 @@ class Stores:
             approvals=Approvals(database),
             outcomes=Outcomes(database),
             test_runs=RememberedRuns(database),
+            trials=GuidanceTrials(database),
             commands=Commands(database),
             threads=ThreadStore(database),
             retention=Retention(database),

@@ -116,6 +116,7 @@ async def test_it_offers_nothing_and_says_why(record: KnownError, asked: AgentTa
 
 
 async def test_a_merged_change_of_a_person_is_repeated() -> None:
+    """REQ-RUN-008."""
     assert (await Memory(_proof(None, merged=True)).propose(task())).offered
 
 

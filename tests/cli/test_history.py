@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from bot.cli import main
+from bot.model.guidance_trial import TriedGuidance
 from bot.store.database.database import Database
 from bot.store.history.history import History
 from bot.store.history.import_export import MAX_LINE
+from bot.store.history.trials import GuidanceTrials
 
 ROOT = Path(__file__).parents[2]
 SECRET = "operator-secret-0123456789-abcdef"
@@ -123,6 +125,7 @@ def test_secrets_are_masked_before_they_are_stored(mendbot: Mendbot, monkeypatch
         (("record", "--error", "", "--how", "x"), "no text"),
         (("record", "--error", "x", "--how", "y", "--commit", "HEAD"), "SHA"),
         (("record", "--error", "x", "--how", "y", "--repo", "https://github.com/a/b"), "OWNER/NAME"),
+        (("trial", "--repo", "x"), "OWNER/NAME"),
         (("import", "/nowhere/lines"), "No such file"),
         (("import", "/"), "directory"),
         (("import", "~nobody-at-all/lines"), "cannot be read"),
@@ -135,6 +138,35 @@ def test_bad_input_is_one_line_and_exit_2_and_nothing_is_made(
     assert (code, out) == (2, "")
     assert err.startswith("mendbot: ") and err.count("\n") == 1 and words in err
     assert not mendbot.home.exists()
+
+
+def test_the_trial_of_guidance_is_shown_with_its_interval(mendbot: Mendbot) -> None:
+    """REQ-RA-313."""
+    code, out, err = mendbot("trial")
+    assert (code, err, mendbot.home.exists()) == (0, "", False)
+    assert out.startswith("No run is in the trial")
+    assert mendbot(*RECORD)[0] == 0
+
+    async def fill() -> None:
+        trials = GuidanceTrials(database)
+        for number in range(50):
+            tried = (TriedGuidance(id=1, use_count=1),)
+            withheld = number % 5 == 0
+            passed = number % 10 == 0 if withheld else number % 10 != 1
+            await trials.record(f"run-{number}", "octo/x", tried, withheld=withheld, passed=passed)
+
+    database = Database(f"sqlite:///{mendbot.home / 'mendbot.db'}")
+    asyncio.run(fill())
+    database.close()
+    assert mendbot("trial")[1].splitlines() == [
+        "With guidance: 35 of 40 runs passed.",
+        "Without guidance: 5 of 10 runs passed.",
+        "Difference: +37.5 percentage points (95 % interval: +7.8 to +64.8).",
+        "Guidance helps.",
+    ]
+    figures = json.loads(mendbot("trial", "--repo", "Octo/X", "--json")[1])
+    assert (figures["shown"], figures["withheldPassed"], figures["difference"]) == (40, 5, 0.375)
+    assert json.loads(mendbot("trial", "--repo", "octo/y", "--json")[1])["difference"] is None
 
 
 def test_reading_makes_no_database(mendbot: Mendbot) -> None:

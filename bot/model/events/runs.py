@@ -126,6 +126,8 @@ class AttemptStarted(AttemptEvent):
     attempt: int
     of: int
     guidance: Annotated[tuple[KnownError, ...], PlainSerializer(_snake_case)] = ()
+    withheld: bool = False  # from agents, for the trial of guidance; reports show all of it
+    muted: tuple[int, ...] = ()  # the ids of known errors that agents do not get, as their guidance does not help
 
     @property
     def key(self) -> str:
@@ -205,8 +207,7 @@ class CheckEnded(CheckEvent):
     fingerprints: tuple[str, ...] = ()
     printed: dict[str, str] = Field(default_factory=dict)
     left: ExistingErrors | None = None
-    attempt: int | None = None
-    """The attempt as people count it; None on the base."""
+    attempt: int | None = None  # as people count it; None on the base
     log: str | None = None
     tests: SuiteSummary | None = None
     what_ran: WhatRan | None = None

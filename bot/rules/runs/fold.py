@@ -49,9 +49,10 @@ from bot.model.events.runs import (
     SetupStarted,
     TestsEnded,
 )
+from bot.model.guidance_trial import TriedGuidance
 from bot.model.proof import Reproduction
 from bot.model.reasons import ExplainedStop
-from bot.rules.runs.changes import AttemptChange
+from bot.rules.runs.changes import FREE, AttemptChange
 from bot.rules.runs.pipeline import next_index
 from bot.rules.runs.proof import MAX_TESTS_SHOWN
 from bot.rules.runs.state import ENDING, RunState
@@ -115,10 +116,10 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
             return _finished(state, event)
         case PhaseStarted() | PhaseCompleted() | ImplementationCompleted() | PhaseSkipped() | SetupStarted():
             return state
-        case ValidationCompleted() | ValidationFailed() | TestsEnded() | CheckStarted():
+        case ValidationCompleted() | ValidationFailed() | TestsEnded() | CheckStarted() | PatchFallbackApplied():
             return state
-        case AgentStarted() | PatchFallbackApplied():
-            return state
+        case AgentStarted():
+            return _asked(state, event)
         case _:
             assert_never(event)
 
@@ -135,6 +136,16 @@ def _begun(state: RunState, event: PlanningStarted) -> RunState:
         focus=event.focus,
         plan=event.setup,
     )
+
+
+def _asked(state: RunState, event: AgentStarted) -> RunState:
+    """An agent was asked. A coding agent's first brief with a known error counts in the trial of guidance."""
+    if event.agent in FREE:
+        return state
+    tried = {one.id for one in state.tried_guidance}
+    new = (known for known in state.on_trial if known.id not in tried)
+    more = tuple(TriedGuidance(id=known.id, use_count=known.use_count) for known in new)
+    return replace(state, tried_guidance=(*state.tried_guidance, *more))
 
 
 def _applied(state: RunState, event: ChangesApplied) -> RunState:

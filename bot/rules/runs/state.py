@@ -19,6 +19,7 @@ from bot.model import (
     Validation,
     ValidationStep,
 )
+from bot.model.guidance_trial import TriedGuidance
 from bot.model.pipeline import ExistingErrors, PipelineStage, WhatRan
 from bot.model.proof import MutantFigures, Reproduction, StageWithoutChange
 from bot.model.reasons import ExplainedStop, Reason
@@ -85,7 +86,13 @@ class RunState:
     notes: tuple[Reason, ...] = ()
     """Parts of the change that a person should review."""
     guidance: tuple[KnownError, ...] = ()
-    """The known errors that the latest attempt got from the error history."""
+    """The known errors of the latest attempt."""
+    briefed: tuple[KnownError, ...] = ()
+    """Those of them that agents get."""
+    on_trial: tuple[KnownError, ...] = ()
+    """Those of them that count in the trial of guidance."""
+    tried_guidance: tuple[TriedGuidance, ...] = ()
+    """The known errors that coding agents of this run got, or that were withheld from them for the trial."""
     base_errors: Mapping[int, frozenset[str]] = field(default_factory=dict)
     """The errors of each stage that had a result before any change; a stage behind a failed one is missing."""
     shown: tuple[FirstSeen, ...] = ()

@@ -11,6 +11,7 @@ from bot.model import ValidationStep
 from bot.model.events.runs import AttemptStarted, CheckEnded
 from bot.model.pipeline import WhatRan
 from bot.model.reasons import Reason
+from bot.rules.history.guidance_trial import briefed, on_trial
 from bot.rules.runs.changes import distinct_patch_hash
 from bot.rules.runs.pipeline import make_validation
 from bot.rules.runs.proven_resolutions import FirstSeen, ProvenResolution
@@ -61,6 +62,8 @@ def attempted(state: RunState, event: AttemptStarted) -> RunState:
         steps=(),
         what_ran=(),
         guidance=event.guidance,
+        briefed=briefed(event),
+        on_trial=on_trial(event),
         before=(
             *state.before,
             BeforeAttempt(state.snapshot or "", state.changed_paths, state.notes, state.shown, state.learned),

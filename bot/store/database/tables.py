@@ -166,6 +166,15 @@ dead_ends = sa.Table(
     sqlite_with_rowid=False,
 )
 
+error_trials = sa.Table(
+    "error_trials", metadata,
+    # one row for each run and known error (`error_kb.id`); `use_count` is that of the error at the time
+    sa.Column("run_id", sa.Text, primary_key=True), sa.Column("kb_id", sa.Integer, primary_key=True),
+    sa.Column("repo", sa.Text, nullable=False), sa.Column("use_count", sa.Integer, nullable=False),
+    *(sa.Column(name, sa.Boolean, nullable=False) for name in ("withheld", "passed")),
+    sa.Column("at", sa.BigInteger, nullable=False), sa.Index("error_trials_error", "kb_id", "repo"),
+)  # fmt: skip
+
 pull_runs = sa.Table(
     "pull_runs",
     metadata,

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from bot.agent.replay import changed_lines, patch_hash
 from bot.logs import get_logger
-from bot.model import KnownError, Resolution
+from bot.model import KnownError, Resolution, Status
 from bot.model.reasons import Reason
+from bot.rules.history.guidance_trial import is_withheld
 from bot.rules.reasons import make_reason
 from bot.rules.runs.changes import EarlierUse, earlier_use
 from bot.rules.runs.proven_resolutions import ProvenResolution
@@ -55,8 +56,17 @@ async def guidance(context: Context, row: RunRow, state: RunState) -> tuple[Know
 
 async def judge_guidance(context: Context, state: RunState, *, passed: bool) -> None:
     """Note whether the attempt that was shown guidance passed: what does not help loses weight."""
-    if state.guidance:
-        await context.stores.history.followed(state.guidance, passed=passed)
+    if state.briefed:
+        await context.stores.history.followed(state.briefed, passed=passed)
+
+
+async def record_trial(context: Context, row: RunRow, state: RunState, status: Status) -> None:
+    """Record whether the run passed, for the trial of guidance. Runs that were cancelled say nothing, and neither do
+    those for which no coding agent got guidance that is on trial."""
+    if row.spec.policy.guidance_trial and state.tried_guidance and status is not Status.CANCELLED:
+        passed = status is Status.SUCCESS
+        trials = context.stores.trials
+        await trials.record(row.id, row.spec.place, state.tried_guidance, withheld=is_withheld(row.id), passed=passed)
 
 
 async def record_dead_ends(context: Context, state: RunState, fingerprints: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ from bot.rules.runs.state import RunState
 from bot.store.runs.runs import RunRow
 from bot.workflows.agents.build_agents import kit_dir
 from bot.workflows.context import Context, Loop
-from bot.workflows.history.learn_from_runs import learn_from_run
+from bot.workflows.history.learn_from_runs import learn_from_run, record_trial
 from bot.workflows.runs.local_tree import close_local
 from bot.workspace.git.command import GitError
 from bot.workspace.git.diff import diff
@@ -54,6 +54,7 @@ async def finish(context: Context, row: RunRow, state: RunState, status: Status,
     The tree is removed last, since a large one takes long and the result need not wait for it. After a crash or a fault
     in between the cleanup removes it."""
     await learn_from_run(context, row, state)
+    await record_trial(context, row, state, status)
     remove_bundle(kit_dir(context.settings, row.id))
     await record_end(context, row, state, status, stop, await save_work(context, row, state, status))
     context.wake[Loop.RUN_REPORTS].set()

@@ -17,6 +17,7 @@ from bot.model.reasons import Reason
 from bot.reports.history.guidance import error_guidance, file_guidance
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english, english_json
+from bot.rules.history.guidance_trial import briefed, is_withheld
 from bot.rules.reasons import all_reasons, make_reason
 from bot.rules.runs.changes import FREE, HISTORY
 from bot.rules.runs.existing_failures import leave_alone_guidance
@@ -46,11 +47,10 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
     """Put one agent's change in the tree and record it, or record why there is none."""
     assert state.snapshot is not None
     tree, attempt = await open_tree(context, row, state), action.attempt
-    known_errors = await guidance(context, row, state)
-    await _open(context, row, state, attempt, known_errors)
+    started = await _open(context, row, state, attempt)
     if row.spec.workspace is not None:
         await save_edits(context, row, state, tree)
-    task = await _task(context, row, state, tree, known_errors, attempt)
+    task = await _task(context, row, state, tree, briefed(started), attempt)
     begin = await StartingTree.of(tree, state.snapshot, own=row.spec.workspace is None)
     skipped: list[SkippedAgent] = []
     for developer in _in_order(context.developers(row), state, attempt):
@@ -82,13 +82,20 @@ def _agent_started(attempt: int, name: str, skipped: Sequence[SkippedAgent]) -> 
     return AgentStarted(iteration=attempt, agent=name, nth=1 + sum(one.agent == name for one in skipped))
 
 
-async def _open(
-    context: Context, row: RunRow, state: RunState, attempt: int, known_errors: Sequence[KnownError]
-) -> None:
+async def _open(context: Context, row: RunRow, state: RunState, attempt: int) -> AttemptStarted:
+    """Record that the attempt begins, with what the error history knows for it."""
+    known_errors = await guidance(context, row, state)
     phase = PhaseStarted(phase=Phase.IMPLEMENTATION, iteration=attempt)
-    number, guidance = _number(state, attempt), _without_patches(known_errors)
-    started = AttemptStarted(iteration=attempt, attempt=number, of=row.spec.attempt_limit, guidance=guidance)
+    started = AttemptStarted(
+        iteration=attempt,
+        attempt=_number(state, attempt),
+        of=row.spec.attempt_limit,
+        guidance=_without_patches(known_errors),
+        withheld=row.spec.policy.guidance_trial and is_withheld(row.id),
+        muted=tuple(sorted(await context.stores.trials.muted(row.spec.place, known_errors))) if known_errors else (),
+    )
     await context.stores.runs.append(row.id, [phase, started])
+    return started
 
 
 def _number(state: RunState, turn: int) -> int:

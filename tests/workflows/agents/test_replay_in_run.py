@@ -7,17 +7,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.config import Policy
-from bot.model import Issue, KnownError, Repo, Status
-from bot.model.events.runs import ImplementationFailed
+from bot.model import Issue, KnownError, Repo, RunView, Status
+from bot.model.events.runs import AttemptStarted, ImplementationFailed
+from bot.model.guidance_trial import GuidanceTrial, TriedGuidance
 from bot.reports.locale.reasons import english
+from bot.rules.history.guidance_trial import is_withheld
 from bot.rules.runs.state import SAME_PATCH, RunState
+from bot.workflows.reporting.run_view import view_of
 from tests.workflows.conftest import NAME, Harness
 from tests.workflows.whole_run import ERROR, JUDGE, POLICY, Doer, go, judged, through, told, writes
 
 AtDesk = Callable[..., Any]
 MENDS = "command:sh -c 'echo 42 > answer.txt'"
 OTHER = "octo/other"
+WITHHELD = "run-7"
+"""A run that the trial gives no guidance."""
 
 
 async def taught(at: Harness) -> RunState:
@@ -278,3 +285,60 @@ def test_guidance_that_does_not_help_sinks(at_desk: AtDesk) -> None:
     found, before, after = at_desk(work)
     assert (found.shown, found.passed) == (3, 0)
     assert (before, after) == (1, 0)
+
+
+@pytest.mark.parametrize(("on_trial", "told_of"), [(True, 0), (False, 1)])
+def test_one_run_in_ten_is_not_briefed_and_its_reports_are(at_desk: AtDesk, on_trial: bool, told_of: int) -> None:
+    """REQ-RA-313: the trial withholds guidance from the agent alone, and `guidance_trial: false` ends it."""
+
+    async def work(at: Harness) -> tuple[int, AttemptStarted, RunView, GuidanceTrial, int]:
+        await taught(at)
+        doer = Doer([writes("43\n")])
+        at.hands = [doer]
+        state = await go(at, WITHHELD, policy={"guidance_trial": on_trial}, max_attempts=1)
+        (started,) = await told(at, WITHHELD, "attempt_started")
+        assert isinstance(started, AttemptStarted)
+        view = view_of(await at.row(WITHHELD), state)
+        figures = await at.context.stores.trials.figures()
+        return len(doer.told[0].guidance), started, view, figures, (await known(at)).shown
+
+    assert is_withheld(WITHHELD)
+    briefed, started, view, figures, shown = at_desk(work)
+    assert (briefed, started.withheld, len(started.guidance), len(view.guidance)) == (told_of, on_trial, 1, 1)
+    assert shown == told_of  # what was withheld has not failed
+    assert (figures.withheld, figures.withheld_passed, figures.shown) == ((1, 0, 0) if on_trial else (0, 0, 0))
+
+
+def test_a_briefed_run_counts_in_the_trial_and_a_run_without_a_coding_agent_does_not(at_desk: AtDesk) -> None:
+    """REQ-RA-313."""
+
+    async def work(at: Harness) -> GuidanceTrial:
+        await taught(at)
+        await go(at, "run-2", agents=("history", "command:false"))  # the patch is repeated
+        at.hands = [Doer([writes("43\n")])]
+        await go(at, "run-3", max_attempts=1)
+        return await at.context.stores.trials.figures(NAME)
+
+    figures = at_desk(work)
+    assert (figures.shown, figures.shown_passed, figures.withheld) == (1, 0, 0)
+
+
+def test_guidance_that_runs_without_it_do_better_is_left_out_of_briefs(at_desk: AtDesk) -> None:
+    """REQ-RA-313."""
+
+    async def work(at: Harness) -> tuple[int, AttemptStarted]:
+        await taught(at)
+        one = await known(at)
+        tried = (TriedGuidance(id=one.id, use_count=one.use_count),)
+        for number in range(40):
+            withheld = number < 8
+            await at.context.stores.trials.record(f"old-{number}", NAME, tried, withheld=withheld, passed=withheld)
+        doer = Doer([writes("42 of it\n")])
+        at.hands = [doer]
+        await go(at, "run-2")
+        (started,) = await told(at, "run-2", "attempt_started")
+        assert isinstance(started, AttemptStarted)
+        return len(doer.told[0].guidance), started
+
+    briefed, started = at_desk(work)
+    assert (briefed, len(started.guidance), started.muted) == (0, 1, (started.guidance[0].id,))

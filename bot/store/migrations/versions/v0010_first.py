@@ -183,6 +183,13 @@ def _history() -> None:
         _key("fingerprint", "patch_hash"),
         sqlite_with_rowid=False,
     )
+    op.create_table(
+        "error_trials",
+        *(_text("run_id"), _int("kb_id"), _text("repo"), _int("use_count")),
+        *(sa.Column(name, sa.Boolean(), nullable=False) for name in ("withheld", "passed")),
+        *(_big("at"), _key("run_id", "kb_id")),
+    )
+    _index("error_trials_error", "error_trials", ["kb_id", "repo"])
 
 
 def _pulls() -> None:
