@@ -23,6 +23,7 @@ ProofReason = Literal[
     "no_test",
     "unchecked",
     "luck",
+    "unsteady",
     "mechanical",
     "style_only",
     "tests_only",
@@ -86,10 +87,11 @@ class Proof(CamelModel):
 class StageWithoutChange(CamelModel):
     """A check of the pipeline that ran on the base with only the change's test files. `errors` are the fingerprints
     that it showed, `tests` the tests that failed there and pass with the whole change. `not_loaded`: it failed because
-    a test could not be loaded."""
+    a test could not be loaded. `unsteady`: what failed there failed with the whole change too, when it ran again."""
 
     index: int
     failed: bool
     errors: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     not_loaded: bool = False
+    unsteady: bool = False

@@ -23,6 +23,7 @@ NOTICED_SHARE = 2 / 3
 
 _MAX_ERROR_CHARS = 200
 _DOCUMENTS = frozenset({".md", ".mdx", ".rst", ".txt", ".adoc"})
+
 ProofStep = Literal["tests", "mutants", "decide"]
 
 
@@ -105,6 +106,8 @@ def _level(spec: RunSpec, state: RunState) -> tuple[Literal["proven", "unproven"
         return "proven", "errors_gone"
     if any(_fails_by_tests(state, stage) for stage in found.values()):
         return "proven", "failing_test"
+    if any(stage.unsteady for stage in found.values()):
+        return "unproven", "unsteady"
     if any(stage.not_loaded for stage in found.values()):
         return "unproven", "test_not_loaded"
     if gone:
@@ -144,6 +147,7 @@ def _needs_mutants(state: RunState) -> bool:
     return (
         state.mutants is None
         and not mechanical
+        and not any(stage.unsteady for stage in state.without_change or ())
         and tests_were_green(state)
         and any(map(runs_tests, state.stages))
         and _can_all_mutate(state)
@@ -188,7 +192,7 @@ def _passes(validation: Validation | None, index: int) -> bool:
 
 def _still_fails(state: RunState, index: int, found: StageWithoutChange | None) -> bool:
     """Whether a check of tests that failed on the base fails in the same way with only the change's test files."""
-    if found is None or not found.failed:
+    if found is None or not found.failed or found.unsteady:
         return False
     before = state.base_errors.get(index, frozenset())
     return not before or not found.errors or not before.isdisjoint(found.errors)
@@ -196,7 +200,7 @@ def _still_fails(state: RunState, index: int, found: StageWithoutChange | None) 
 
 def _fails_by_tests(state: RunState, stage: StageWithoutChange) -> bool:
     """Whether tests fail without the change that did not fail on the base, or were not there."""
-    if not stage.failed or stage.not_loaded:
+    if not stage.failed or stage.not_loaded or stage.unsteady:
         return False
     if stage.index not in _failed_before(state) and not _has_left(state, stage.index):
         return True

@@ -19,14 +19,14 @@ from bot.reports.locale.reasons import english_json
 from bot.rules.mutants.changed_lines import changed_lines
 from bot.rules.mutants.generate import mutants_of
 from bot.rules.mutants.mutant import Mutant, sample
-from bot.rules.runs.failing_tests import without_change
+from bot.rules.runs.failing_tests import failing_tests, missing_names, new_names, without_change
 from bot.rules.runs.next_action import Prove
 from bot.rules.runs.pipeline import runs_tests
 from bot.rules.runs.proof import next_proof_step, product_files, proof_of, test_files
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.test_source import is_test
 from bot.store.runs.runs import RunRow
-from bot.workflows.checks.executed_tests import load_suite
+from bot.workflows.checks.executed_tests import Executed, load_suite
 from bot.workflows.context import Context
 from bot.workflows.runs.begin import open_tree
 from bot.workflows.runs.local_tree import save_edits
@@ -34,6 +34,7 @@ from bot.workflows.runs.run_stage import Select, run_stage
 from bot.workflows.tampering import file_texts
 from bot.workspace.checks.single_tests import command_for_files, command_for_tests
 from bot.workspace.files.nofollow import Replacement, replace_all, touch_files
+from bot.workspace.git.diff import paths_with
 from bot.workspace.git.tree import Tree
 
 MAX_MUTANTS = 20
@@ -44,6 +45,7 @@ _MIN_LIMIT_S = 10.0
 """A mutant's check is stopped after that many times its usual duration, but not before these seconds."""
 _SURVIVORS_SHOWN = 5
 _SHOWN_CHARS = 60
+_MAX_NAMES = 20
 
 
 async def prove(context: Context, row: RunRow, state: RunState, action: Prove) -> None:
@@ -84,8 +86,8 @@ def _test_stages(state: RunState) -> Sequence[tuple[int, PipelineStage]]:
 
 
 async def _tests_without_change(context: Context, row: RunRow, state: RunState) -> tuple[StageWithoutChange, ...]:
-    """The tests on the base with only the change's test files. What failed there is run once more, since a test that
-    fails only sometimes shows nothing."""
+    """The tests on the base with only the change's test files. What failed there is run once more with the whole
+    change, and a new test before that once more without it: a test that fails only sometimes shows nothing."""
     tree, found = await _open(context, row, state), list[StageWithoutChange]()
     async with _only_test_files(tree, state) as snapshot:
 
@@ -93,7 +95,8 @@ async def _tests_without_change(context: Context, row: RunRow, state: RunState) 
             select = _selection(context, row, state, index)
             ran = await run_stage(context, row, state, tree, stage, snapshot=snapshot, select=select)
             after = load_suite(context, row, state.last_suites.get(index))
-            return without_change(index, ran.step, ran.errors, ran.suite, after)
+            new = await _new_names(tree, state, ran)
+            return without_change(index, ran.step, ran.errors, ran.suite, after, new)
 
         for index, stage in _test_stages(state):
             seen = await run(index, stage)
@@ -104,7 +107,36 @@ async def _tests_without_change(context: Context, row: RunRow, state: RunState) 
                 fails = again.failed and bool(lasting or not seen.tests)
                 seen = again.model_copy(update={"tests": lasting, "failed": fails})
             found.append(seen)
-    return tuple(found)
+    return tuple([await _with_change_again(context, row, state, tree, seen) for seen in found])
+
+
+async def _with_change_again(
+    context: Context, row: RunRow, state: RunState, tree: Tree, seen: StageWithoutChange
+) -> StageWithoutChange:
+    """What a check shows without the change, less the tests that fail with the change when they run again."""
+    if not seen.failed or seen.not_loaded:
+        return seen
+    select = _selection(context, row, state, seen.index)
+    ran = await run_stage(context, row, state, tree, state.stages[seen.index], select=select)
+    if ran.step.passed:
+        return seen
+    passed = frozenset(ran.suite.named("passed")) if ran.suite is not None else frozenset()
+    lasting = tuple(name for name in seen.tests if name in passed)
+    if not seen.tests and state.validations[-1].steps[seen.index].tolerated:
+        return seen  # other failures are left alone, and no name separates them
+    return seen.model_copy(update={"tests": lasting, "unsteady": not lasting})
+
+
+async def _new_names(tree: Tree, state: RunState, ran: Executed) -> frozenset[str]:
+    """The names that the failing tests miss, and that only the change brings: no other file of the base uses them."""
+    assert state.start is not None and state.snapshot is not None
+    missing = missing_names("\n".join([ran.step.output, *(printed.text for printed in ran.errors.values())]))
+    if not missing:
+        return missing
+    product = product_files(state.changed_paths)
+    missing &= new_names(await file_texts(tree.git_dir, state.start, state.snapshot, product))
+    names = sorted(missing)[:_MAX_NAMES]
+    return frozenset([name for name in names if not product_files(await paths_with(tree.git_dir, state.start, name))])
 
 
 async def _open(context: Context, row: RunRow, state: RunState) -> Tree:
@@ -170,15 +202,25 @@ async def _mutants(context: Context, row: RunRow, state: RunState) -> MutantFigu
     for mutant in chosen:
         if (asyncio.get_running_loop().time() - began) * 1000 > 2 * MUTANTS_BUDGET_MS:
             break
-        made += 1
         async with _with_mutant(tree, state, mutant, texts[mutant.path]) as snapshot:
-            for stage in limited:
-                if not (await run_stage(context, row, state, tree, stage, snapshot=snapshot)).step.passed:
-                    break
-            else:
-                survivors.append(mutant)
+            result = await _noticed(context, row, state, tree, limited, snapshot)
+        made += result is not None
+        if result is False:
+            survivors.append(mutant)
     shown = tuple(context.mask(_shown(mutant)) for mutant in survivors[:_SURVIVORS_SHOWN])
     return MutantFigures(noticed=made - len(survivors), made=made, survivors=shown)
+
+
+async def _noticed(
+    context: Context, row: RunRow, state: RunState, tree: Tree, stages: Sequence[PipelineStage], snapshot: str
+) -> bool | None:
+    """Whether a check fails on the snapshot; None where its tests could not be loaded, which no test has noticed."""
+    for stage in stages:
+        ran = await run_stage(context, row, state, tree, stage, snapshot=snapshot)
+        if not ran.step.passed:
+            found = failing_tests(ran.step, ran.errors, ran.suite)
+            return None if found is None or found.not_loaded else True
+    return False
 
 
 @asynccontextmanager

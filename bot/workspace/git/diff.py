@@ -86,6 +86,12 @@ async def texts(git_dir: Path, snapshots: Sequence[str], paths: Sequence[str]) -
     return found
 
 
+async def paths_with(git_dir: Path, snapshot: str, name: str) -> tuple[str, ...]:
+    """The paths of the snapshot's text files that hold the name as a word of its own."""
+    out = await git("grep", "-z", "-l", "-I", "-F", "-w", "-e", name, snapshot, git_dir=git_dir, ok=(0, 1))
+    return tuple(decode(line).partition(":")[2] for line in out.split(b"\0") if line)
+
+
 async def _sizes(git_dir: Path, blobs: list[bytes]) -> dict[bytes, int]:
     if not blobs:
         return {}

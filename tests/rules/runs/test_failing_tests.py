@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.rules.failures.errors import Printed
-from bot.rules.runs.failing_tests import failing_tests, without_change
+from bot.rules.runs.failing_tests import failing_tests, new_names, without_change
+from bot.rules.tampering.weakened_tests import FileTexts
 from bot.rules.test_results.suite_result import SuiteResult
 from tests.rules.runs.proof_states import MISSING, step
 
@@ -57,3 +58,34 @@ def test_a_failure_beside_one_that_cannot_be_loaded_counts() -> None:
     errors = {"E1": LOST, "E2": Printed("assert 1 == 2", "test_total")}
     found = failing_tests(FAILED, errors, suite("test_new", "test_total"))
     assert found is not None and (found.tests, found.not_loaded) == (("test_total",), False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AttributeError: 'Calc' object has no attribute 'helper'",
+        "TypeError: add() got an unexpected keyword argument 'helper'",
+        "NameError: name 'helper' is not defined",
+        "TypeError: calc.helper is not a function",
+        "TypeError: (0 , _calc.helper) is not a function",
+        "TS2339: Property 'helper' does not exist on type 'Calc'.",
+        "./calc_test.go:5:2: undefined: calc.helper",
+        "c.helper undefined (type Calc has no field or method helper)",
+        "error[E0425]: cannot find function `helper` in module `calc`",
+        "error[E0599]: no method named `helper` found for struct `Calc`",
+        "NoMethodError: undefined method `helper?' for an instance of Calc",
+        "Error: Call to undefined method App\\\\Calc::helper()",
+        "  symbol:   method helper()",
+    ],
+)
+def test_a_test_that_misses_what_only_the_change_brings_could_not_be_loaded(text: str) -> None:
+    errors = {"E1": Printed(text, "test_new")}
+    found = failing_tests(FAILED, errors, suite("test_new"), new={"helper"})
+    assert found is not None and (found.tests, found.not_loaded) == ((), True)
+    fault = failing_tests(FAILED, errors, suite("test_new"), new={"other"})
+    assert fault is not None and (fault.tests, fault.not_loaded) == (("test_new",), False)
+
+
+def test_new_names_are_those_that_no_changed_file_had_before() -> None:
+    files = [FileTexts("a.py", "old = 1\n", "old = 1\nnew = moved\n"), FileTexts("b.py", "moved = 2\n", None)]
+    assert new_names(files) == {"new"}
