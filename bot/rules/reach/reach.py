@@ -6,7 +6,7 @@ the evidence unusable, never the failure excused."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
@@ -79,7 +79,7 @@ def changed_code(files: Sequence[FileTexts]) -> tuple[ChangedCode, ...] | Reason
 
 def _changed(file: FileTexts) -> ChangedCode | Reason | None:
     if file.before == file.after:
-        return None
+        return make_reason("reach.other_file", path=file.path)  # a mode, or what is no text
     if is_document(file.path):
         return ChangedCode(file.path, "", file.before is None, ())
     language = language_of(file.path)
@@ -95,16 +95,31 @@ def _changed(file: FileTexts) -> ChangedCode | Reason | None:
     return ChangedCode(file.path, language, file.before is None, lengths, blocks) if blocks else None
 
 
-def python_reach(code: Sequence[ChangedCode], reports: Reports) -> Reach:
-    """The changed blocks of Python that ran, and all changed files that Python read as data."""
+def reach_of(
+    code: Sequence[ChangedCode], python: Reports, node: Reports, scripts: Sequence[Script], tree: str
+) -> Reach:
+    """What the processes of a run show together. `scripts` are those that Node ran; `tree` is an absolute path.
+
+    Of no use where a language shows nothing and no changed code is known to have run."""
+    if code and not python.processes and not node.processes:
+        return Reach(not_used=make_reason("reach.no_process", language="Python / Node.js"))
+    parts = (_python_reach(code, python), _node_reach(code, node, scripts, tree))
+    executed = {place for part in parts for place in part.executed}
+    executed |= {(file.path, 1) for file in code if file.path in python.opened | node.opened}
+    if executed:
+        return Reach(frozenset(sorted(executed)[:_MAX_SHOWN]))
+    return next((part for part in parts if part.not_used is not None), Reach())
+
+
+def _python_reach(code: Sequence[ChangedCode], reports: Reports) -> Reach:
+    """The changed blocks of Python that ran, and new files whose directory was listed."""
     doubt = _first_doubt(reports.doubts)
     own = [file for file in code if file.language == "python"]
     if doubt is not None:
         return Reach(not_used=doubt)
     if own and not reports.processes:
         return Reach(not_used=make_reason("reach.no_process", language="Python"))
-    executed = {(file.path, 1) for file in code if file.path in reports.opened}
-    executed |= {(file.path, 1) for file in code if file.added and _directory(file.path) in reports.listed}
+    executed = {(file.path, 1) for file in code if file.added and _directory(file.path) in reports.listed}
     ran: dict[tuple[str, str], list[int]] = {}
     for path, line, name in reports.ran:
         ran.setdefault((path, name), []).append(line)
@@ -113,11 +128,11 @@ def python_reach(code: Sequence[ChangedCode], reports: Reports) -> Reach:
             lines = ran.get((file.path, "<module>" if block.is_file else block.name), ())
             if any(block.is_file or block.first_line <= line <= block.line for line in lines):
                 executed.add((file.path, block.line))
-    return _bounded(executed)
+    return Reach(frozenset(executed))
 
 
-def node_reach(code: Sequence[ChangedCode], reports: Reports, scripts: Sequence[Script], tree: str) -> Reach:
-    """The changed blocks of JavaScript and TypeScript that ran below `tree`, an absolute path."""
+def _node_reach(code: Sequence[ChangedCode], reports: Reports, scripts: Sequence[Script], tree: str) -> Reach:
+    """The changed blocks of JavaScript and TypeScript that ran."""
     own = [file for file in code if file.language == "javascript"]
     doubt = _first_doubt(reports.doubts)
     if doubt is not None:
@@ -140,15 +155,7 @@ def node_reach(code: Sequence[ChangedCode], reports: Reports, scripts: Sequence[
         if not runs and _TYPED.search(file.path):
             return Reach(not_used=make_reason("reach.transformed", path=file.path))
         executed |= {(file.path, block.line) for block in file.blocks if any(_ran(block, script) for script in runs)}
-    return _bounded(executed)
-
-
-def both(one: Reach, other: Reach) -> Reach:
-    """The evidence of two languages together; of no use where one of them shows nothing and the other no execution."""
-    executed = one.executed | other.executed
-    if executed:
-        return Reach(executed)
-    return one if one.not_used is not None else other
+    return Reach(frozenset(executed))
 
 
 def _ran(block: Block, script: Script) -> bool:
@@ -202,10 +209,6 @@ def _is_copy(script: Script, tree: str, file: ChangedCode) -> bool:
 
 def _directory(path: str) -> str:
     return path.rpartition("/")[0] or "."
-
-
-def _bounded(executed: Iterable[tuple[str, int]]) -> Reach:
-    return Reach(frozenset(sorted(executed)[:_MAX_SHOWN]))
 
 
 def _first_doubt(doubts: Sequence[tuple[str, str]]) -> Reason | None:

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from bot.model.reasons import Reason
-from bot.rules.reach.reach import ChangedCode, Reach, both, node_reach, python_reach
+from bot.rules.reach.reach import ChangedCode, Reach, reach_of
 from bot.rules.reach.reports import (
     MAX_COVERAGE_BYTES,
     MAX_COVERAGE_FILES,
@@ -44,12 +44,14 @@ class ReachAsked:
     where: Path
     tree: Path
     code: tuple[ChangedCode, ...]
+    linked: str = ""
+    """A changed file that is a link or lies behind one, so that what runs has another name; "" if there is none."""
 
     def granted(self, grant: SandboxGrant) -> SandboxGrant:
         """The grant with the variables that start the probes."""
         paths = [str(self.where), *filter(None, [grant.env.get("PYTHONPATH")])]
         asked = {"MENDBOT_REACH": str(self.where), "PYTHONPATH": os.pathsep.join(paths)}
-        if self._has_javascript():
+        if self._needs_node():
             options = [*filter(None, [grant.env.get("NODE_OPTIONS")]), f'--require="{self.where / _NODE}"']
             asked |= {"NODE_V8_COVERAGE": str(self.where / "v8"), "NODE_OPTIONS": " ".join(options)}
         return replace(grant, env={**grant.env, **asked}, writable=(*grant.writable, self.where))
@@ -61,25 +63,23 @@ class ReachAsked:
         return await asyncio.to_thread(self._answer)
 
     def _answer(self) -> Reach:
-        found = self._reports("python.jsonl")
-        python = python_reach(self.code, found) if isinstance(found, Reports) else Reach(not_used=found)
-        return both(python, self._node()) if self._has_javascript() else python
-
-    def _node(self) -> Reach:
-        found, scripts = self._reports("node.jsonl"), self._scripts()
-        if isinstance(found, Reason):
-            return Reach(not_used=found)
-        if isinstance(scripts, Reason):
-            return Reach(not_used=scripts)
-        counts, coverage = scripts
-        begun = Counter(number for number, _ in found.processes)
-        elsewhere = any(place != str(self.where / "v8") for _, place in found.processes)
+        if self.linked:
+            return Reach(not_used=make_reason("reach.other_file", path=self.linked))
+        python, node, found = self._reports("python.jsonl"), self._reports("node.jsonl"), self._scripts()
+        for part in (python, node, found):
+            if isinstance(part, Reason):
+                return Reach(not_used=part)
+        assert isinstance(python, Reports) and isinstance(node, Reports) and not isinstance(found, Reason)
+        counts, scripts = found
+        begun = Counter(number for number, _ in node.processes)
+        elsewhere = any(place != str(self.where / "v8") for _, place in node.processes)
         if elsewhere or any(counts[number] < count for number, count in begun.items()):
             return Reach(not_used=make_reason("reach.lost"))
-        return node_reach(self.code, found, coverage, os.path.realpath(self.tree))
+        return reach_of(self.code, python, node, scripts, os.path.realpath(self.tree))
 
-    def _has_javascript(self) -> bool:
-        return any(file.language == "javascript" for file in self.code)
+    def _needs_node(self) -> bool:
+        """Whether a process of Node may run or read what changed."""
+        return any(file.language != "python" for file in self.code)
 
     def _reports(self, name: str) -> Reports | Reason:
         if not os.path.lexists(self.where / name):
@@ -114,6 +114,12 @@ class ReachAsked:
         return counts, found
 
 
+def _linked(tree: Path, code: Sequence[ChangedCode]) -> str:
+    top = os.path.realpath(tree)
+    paths = (file.path for file in code)
+    return next((path for path in paths if os.path.realpath(tree / path) != os.path.join(top, path)), "")  # noqa: PTH118
+
+
 @asynccontextmanager
 async def measuring(directory: Path, tree: Path, code: Sequence[ChangedCode]) -> AsyncIterator[ReachAsked]:
     """Prepares the measurement before the tests run; `directory` is the bot's own, created if missing.
@@ -130,6 +136,6 @@ async def measuring(directory: Path, tree: Path, code: Sequence[ChangedCode]) ->
             "added": [file.path for file in code if file.added],
         }
         (where / "changed.json").write_text(json.dumps(changed), encoding="utf-8")
-        yield ReachAsked(where, tree, tuple(code))
+        yield ReachAsked(where, tree, tuple(code), _linked(tree, code))
     finally:
         await remove_directory(where)

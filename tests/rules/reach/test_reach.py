@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.model.reasons import Reason
-from bot.rules.reach.reach import MAX_FILES, ChangedCode, Reach, both, changed_code, node_reach, python_reach
+from bot.rules.reach.reach import MAX_FILES, ChangedCode, changed_code, reach_of
 from bot.rules.reach.reports import Reports, Script
 from bot.rules.tampering.weakened_tests import FileTexts
 
@@ -27,6 +27,8 @@ ONE = ((1, ""),)
         (FileTexts("a.pyi", "x: int", "x: str"), "reach.other_file"),
         (FileTexts("lib/setup.py", "1", "2"), "reach.other_file"),
         (FileTexts("tests/data.md", "1", "2"), "reach.other_file"),
+        (FileTexts("tool.py", "1", "1"), "reach.other_file"),  # its mode
+        (FileTexts("vendored", None, None), "reach.other_file"),  # a submodule
         (FileTexts("a.py", "1", None), "reach.deleted"),
         (FileTexts("a.py", "1", "def"), "reach.unparsed"),
         (FileTexts("a.js", "1", "}"), "reach.unparsed"),
@@ -43,7 +45,7 @@ def test_a_change_of_very_many_files_is_not_measured() -> None:
 
 
 def test_comments_and_white_space_are_no_code() -> None:
-    assert code_of(FileTexts("a.py", "x = 1  # one\n", "x = 1\n\n"), FileTexts("b.js", "1", "1")) == ()
+    assert code_of(FileTexts("a.py", "x = 1  # one\n", "x = 1\n\n")) == ()
 
 
 def test_a_document_has_no_blocks() -> None:
@@ -69,7 +71,7 @@ CODE = code_of(FileTexts("pkg/a.py", "def f():\n    return 1\n", "def f():\n    
     ],
 )
 def test_evidence_of_python(reports: Reports, excuses: bool) -> None:
-    assert python_reach(CODE, reports).excuses is excuses
+    assert reach_of(CODE, reports, Reports(), [], "/tree").excuses is excuses
 
 
 TEXT = "exports.f = () => { return 1 }\n"
@@ -109,32 +111,57 @@ def script(path: str, length: int = 9) -> Script:
     ],
 )
 def test_evidence_of_javascript(scripts: list[Script], expected: str) -> None:
-    found = node_reach(NODE, Reports(ONE), scripts, "/tree")
+    found = reach_of(NODE, Reports(), Reports(ONE), scripts, "/tree")
     assert (found.not_used.kind if found.not_used else "ran" if found.executed else "") == expected
     assert found.excuses is (expected == "")
 
 
 def test_typescript_that_no_process_loaded_itself_may_have_been_built() -> None:
-    assert not node_reach(code_of(FileTexts("a.ts", "1", "2")), Reports(ONE), [TEST], "/tree").excuses
+    code = code_of(FileTexts("a.ts", "1", "2"))
+    assert not reach_of(code, Reports(), Reports(ONE), [TEST], "/tree").excuses
 
 
 def test_a_change_without_javascript_needs_no_process_of_node() -> None:
-    assert node_reach(CODE, Reports(), [], "/tree").excuses
+    assert reach_of(CODE, Reports(ONE), Reports(), [], "/tree").excuses
 
 
-RAN_ONCE, SILENT = Reach(frozenset({("a.py", 1)})), Reach()
-USELESS = Reach(not_used=Reason(kind="reach.malformed"))
+BOTH = (*CODE, *NODE)
+RAN_IN_PYTHON = Reports(ONE, ran=frozenset({("pkg/a.py", 1, "f")}))
+DOUBT = Reports(ONE, doubts=(("child", "sh"),))
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("python", "node", "scripts", "expected"),
     [
-        (SILENT, SILENT, SILENT),
-        (SILENT, RAN_ONCE, RAN_ONCE),
-        (RAN_ONCE, USELESS, RAN_ONCE),
-        (USELESS, SILENT, USELESS),
-        (SILENT, USELESS, USELESS),
+        (Reports(ONE), Reports(ONE), [TEST], ""),
+        (RAN_IN_PYTHON, Reports(ONE), [TEST], "ran"),
+        (Reports(ONE), Reports(ONE), [RAN], "ran"),
+        (RAN_IN_PYTHON, DOUBT, [], "ran"),
+        (DOUBT, Reports(ONE), [RAN], "ran"),
+        (DOUBT, Reports(ONE), [TEST], "reach.child"),
+        (Reports(ONE), Reports(), [], "reach.no_process"),
+        (Reports(), Reports(ONE), [TEST], "reach.no_process"),
+        (Reports(ONE), Reports(ONE, opened=frozenset({"pkg/a.py"})), [TEST], "ran"),
+        (Reports(ONE, opened=frozenset({"src/a.js"})), Reports(ONE), [TEST], "ran"),
     ],
 )
-def test_two_languages_excuse_only_together(one: Reach, other: Reach, expected: Reach) -> None:
-    assert both(one, other) == expected
+def test_two_languages_excuse_only_together(
+    python: Reports, node: Reports, scripts: list[Script], expected: str
+) -> None:
+    found = reach_of(BOTH, python, node, scripts, "/tree")
+    assert (found.not_used.kind if found.not_used else "ran" if found.executed else "") == expected
+
+
+@pytest.mark.parametrize(
+    ("python", "node", "excuses"),
+    [
+        (Reports(ONE), Reports(), True),
+        (Reports(), Reports(ONE), True),
+        (Reports(), Reports(), False),
+        (Reports(ONE, opened=frozenset({"README.md"})), Reports(), False),
+        (Reports(), Reports(ONE, opened=frozenset({"README.md"})), False),
+    ],
+)
+def test_a_document_is_reached_where_it_is_read(python: Reports, node: Reports, excuses: bool) -> None:
+    code = code_of(FileTexts("README.md", "1", "2"))
+    assert reach_of(code, python, node, [], "/tree").excuses is excuses

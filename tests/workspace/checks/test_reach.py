@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -191,7 +192,7 @@ DOUBTS = {
     "another program": ("subprocess.check_call(['grep', '-q', '-', 'calc.py'])", "reach.child"),
     "another program in its place": ("os.fork() or os.execvp('true', ['true']); os.wait()", "reach.child"),
     "another tracer": ("sys.settrace(None); import calc; calc.sub(2, 1)", "reach.tracer"),
-    "a copy": ("shutil.copy('calc.py', '/tmp'); runpy.run_path('/tmp/calc.py')", "reach.copy"),
+    "a copy": (f"open('/tmp/calc.py', 'w').write({CALC!r}); runpy.run_path('/tmp/calc.py')", "reach.copy"),
     "source that is read": ("exec(open('calc.py').read() + '\\nsub(2, 1)', {})", ""),
     "lines that are read": ("assert 'a - b' in pathlib.Path('calc.py').read_text()", ""),
     "lines that inspect shows": ("import calc, inspect; inspect.getsource(calc)", ""),
@@ -317,6 +318,11 @@ NODE_INDIRECT = {
     "module": "(await import('../sums.js')).default.sub(2, 1)",
     "exit": "require('../sums').sub(2, 1); process.exit(0)",
 }
+NODE_READS = {
+    "lines that are read": "fs.readFileSync('sums.js')",
+    "lines that a module reads": "const own = await import('node:fs/promises'); await own.readFile('./sums.js')",
+    "a stream": "for await (const part of fs.createReadStream(new URL('file://' + process.cwd() + '/sums.js'))) {}",
+}
 NODE_DOUBTS = {
     "killed": (
         "const one = children.spawn(process.execPath, ['-e', CALL + '; console.log(1); setInterval(() => 0, 9)']);"
@@ -327,13 +333,10 @@ NODE_DOUBTS = {
     "shell": ("children.execSync('node -e 0')", "child"),
     "another program": ("children.spawnSync('cat', ['sums.js'])", "child"),
     "another program, later": ("children.spawn('cat', ['sums.js'])", "child"),
-    "copy": ("fs.copyFileSync('sums.js', '/tmp/sums.js'); require('/tmp/sums.js').sub(2, 1)", "copy"),
-    "another copy": ("fs.copyFileSync('sums.js', '/tmp/x.js'); require('/tmp/x.js').sub(2, 1)", "unnamed"),
-    "built": (
-        "fs.mkdirSync('dist'); fs.copyFileSync('sums.js', 'dist/all.js'); require('../dist/all').sub(2, 1)",
-        "built",
-    ),
-    "context": ("vm.runInNewContext(fs.readFileSync('sums.js', 'utf8'), { exports: {} }, '/sums.js')", "copy"),
+    "copy": ("const at = '/tmp/sums.js'; fs.writeFileSync(at, COPY); require(at).sub(2, 1)", "copy"),
+    "another copy": ("const at = '/tmp/x.js'; fs.writeFileSync(at, COPY); require(at).sub(2, 1)", "unnamed"),
+    "built": ("fs.mkdirSync('dist'); fs.writeFileSync('dist/all.js', COPY); require('../dist/all').sub(2, 1)", "built"),
+    "context": ("vm.runInNewContext(COPY, { exports: {} }, '/sums.js')", "copy"),
     "unnamed context": ("vm.runInThisContext('0;' + 1)", "unnamed"),
     "builder": (
         "const place = 'node_modules/esbuild'; fs.mkdirSync(place, { recursive: true });"
@@ -341,8 +344,7 @@ NODE_DOUBTS = {
         "builder",
     ),
     "transformed": (
-        "const m = require('module'); const read = m._extensions['.js'];"
-        " m._extensions['.js'] = (one, file) => one._compile(';' + fs.readFileSync(file, 'utf8'), file);"
+        "require('module')._extensions['.js'] = (one, file) => one._compile(';' + COPY, file);"
         " require('../sums').add(2, 1)",
         "transformed",
     ),
@@ -359,18 +361,40 @@ def node_test(body: str) -> dict[str, str]:
 const fs = require('fs')
 const vm = require('vm')
 const { Worker } = require('worker_threads')
+const COPY = TEXT
 const CALL = `require(${JSON.stringify(process.cwd() + '/sums')}).sub(2, 1)`
 require('node:test')('it', async () => {
   BODY
 })
 """
-    return {"sums.js": SUMS, "test/it.test.js": test.replace("BODY", body)}
+    return {"sums.js": SUMS, "test/it.test.js": test.replace("BODY", body).replace("TEXT", json.dumps(SUMS))}
 
 
 @pytest.mark.parametrize("how", sorted(NODE_INDIRECT))
 async def test_javascript_that_runs_in_another_process_or_thread_is_reached(tmp_path: Path, how: str) -> None:
     found = await reach(tmp_path, node_test(NODE_INDIRECT[how]), {"sums.js": SUB_BEFORE}, "node --test")
     assert found.executed == {("sums.js", 6)}, found.not_used
+
+
+@pytest.mark.parametrize("how", sorted(NODE_READS))
+async def test_javascript_that_is_read_as_data_is_reached(tmp_path: Path, how: str) -> None:
+    found = await reach(tmp_path, node_test(NODE_READS[how]), {"sums.js": SUB_BEFORE}, "node --test")
+    assert found.executed == {("sums.js", 1)}, found.not_used
+
+
+async def test_a_document_is_reached_where_node_reads_it(tmp_path: Path) -> None:
+    files = {**node_test("fs.readFileSync('README.md')"), "README.md": "2\n"}
+    assert not (await reach(tmp_path, files, {"README.md": "1\n"}, "node --test")).excuses
+    files = {**node_test("require('../sums')"), "README.md": "2\n"}
+    assert (await reach(tmp_path, files, {"README.md": "1\n"}, "node --test")).excuses
+
+
+async def test_a_changed_file_behind_a_link_is_not_measured(tmp_path: Path) -> None:
+    files = {**PROJECT, "real/other.py": "x = 1\n"}
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/pkg").symlink_to("real")
+    found = await reach(tmp_path, {**files, "pkg/other.py": "x = 1\n"}, {"pkg/other.py": "x = 2\n"}, "python3 -c 0")
+    assert found.not_used is not None and found.not_used.kind == "reach.other_file"
 
 
 @pytest.mark.parametrize("how", sorted(NODE_DOUBTS))

@@ -1,5 +1,5 @@
 // Node loads this file before a program (`--require`). It reports that a process has begun, so that one whose coverage
-// is missing is noticed, and which programs it starts that V8 does not measure.
+// is missing is noticed, which programs it starts that V8 does not measure, and which changed files it reads as data.
 'use strict'
 const fs = require('node:fs')
 const path = require('node:path')
@@ -21,10 +21,49 @@ function started (file) {
   if (!known && !MANAGERS.test(process.argv[1] || '')) report('doubt', 'child', program)
 }
 
+function changedFiles () {
+  const found = new Map()
+  try {
+    const { tree, files } = JSON.parse(fs.readFileSync(path.join(place, 'changed.json'), 'utf8'))
+    for (const name of files) found.set(path.join(fs.realpathSync(tree), name), name)
+  } catch (error) {
+    report('doubt', 'probe', String(error.code))
+  }
+  return found
+}
+
+function watchReads (files) {
+  const bases = new Set([...files.keys()].map(file => path.basename(file)))
+  const real = fs.realpathSync
+  function opened (file) {
+    const text = file instanceof URL ? decodeURIComponent(file.pathname) : String(file)
+    if (!bases.has(path.basename(text))) return
+    // what Node itself opens to run it is measured by V8
+    if (/node:internal\/modules/.test(String(new Error().stack).split('\n')[3])) return
+    try {
+      const name = files.get(real(text))
+      if (name) report('opened', name)
+    } catch {}
+  }
+  for (const [owner, names] of [
+    [fs, ['readFileSync', 'readFile', 'openSync', 'open', 'createReadStream', 'copyFileSync', 'copyFile', 'cpSync']],
+    [fs.promises, ['readFile', 'open', 'copyFile', 'cp']]
+  ]) {
+    for (const name of names) {
+      const own = owner[name]
+      owner[name] = function (file) {
+        opened(file)
+        return Reflect.apply(own, this, arguments)
+      }
+    }
+  }
+}
+
 if (place) {
   // the process that starts one for each test file loads none of them, and V8 writes nothing of it
   const starter = process.execArgv.includes('--test') && !process.execArgv.some(word => /isolation=none/.test(word))
   if (isMainThread && !starter) report('process', process.pid, process.env.NODE_V8_COVERAGE || '')
+  watchReads(changedFiles())
   const spawn = children.ChildProcess.prototype.spawn
   children.ChildProcess.prototype.spawn = function (options) {
     started(options && options.file)
