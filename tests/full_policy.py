@@ -22,6 +22,7 @@ fixers: [ruff format ., [ruff, check, --fix]]
 agents: [fixers, history, command, "command:agent --fast 'a b'"]
 max_attempts: 4
 stop: { max_iterations: 5, max_duration_ms: 60000, no_progress_threshold: 2 }
+require_proof: covered
 protected_paths: [/migrations, "!uv.lock"]
 aliases: { /fix: fix, /go-on: resume }
 language: ko

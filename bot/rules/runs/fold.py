@@ -77,8 +77,7 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
         case PlanningStarted():
             return _begun(state, event)
         case SetupCompleted():
-            done = replace(state, set_up=True, setup=event.steps, stages=event.stages)
-            return replace(done, start=event.snapshot, snapshot=event.snapshot)
+            return _set_up(state, event)
         case SetupFailed():
             return replace(state, setup=event.steps, stop=ExplainedStop.of("setup_failed", event.details))
         case Paused():
@@ -86,8 +85,7 @@ def _apply(state: RunState, event: RunEvent) -> RunState:
         case Resumed():
             return _resumed(state, event.ts)
         case ArtifactCreated():
-            refs = {**state.artifact_refs, event.phase: event.artifact} if event.phase else state.artifact_refs
-            return replace(state, artifact_refs=refs)
+            return _with_artifact(state, event)
         case AttemptStarted():
             return attempted(state, event)
         case ChangesApplied():
@@ -146,6 +144,16 @@ def _asked(state: RunState, event: AgentStarted) -> RunState:
     new = (known for known in state.on_trial if known.id not in tried)
     more = tuple(TriedGuidance(id=known.id, use_count=known.use_count) for known in new)
     return replace(state, tried_guidance=(*state.tried_guidance, *more))
+
+
+def _set_up(state: RunState, event: SetupCompleted) -> RunState:
+    done = replace(state, set_up=True, setup=event.steps, stages=event.stages)
+    return replace(done, start=event.snapshot, snapshot=event.snapshot)
+
+
+def _with_artifact(state: RunState, event: ArtifactCreated) -> RunState:
+    refs = {**state.artifact_refs, event.phase: event.artifact} if event.phase else state.artifact_refs
+    return replace(state, artifact_refs=refs)
 
 
 def _applied(state: RunState, event: ChangesApplied) -> RunState:

@@ -57,7 +57,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "bot/rules/failures/errors.py": {"\na an and": _WORDS},
     "bot/rules/failures/opposite_values.py": {"\ntrue false": _WORDS},
     "bot/rules/grouping/references.py": {"astro bash": _WORDS},
-    "bot/rules/grouping/stop_words.py": {"\na about": _WORDS},
+    "bot/rules/grouping/stop_words.py": {"a about": _WORDS},
     "bot/rules/setup/node_commands.py": {"": _SHELL},
     "bot/rules/setup/setup_remedy.py": {"": _SHELL},
     "bot/rules/tampering/check_config.py": {"\npytest mypy": _WORDS, "jest vitest": _WORDS},
