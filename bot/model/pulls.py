@@ -121,6 +121,8 @@ class CheckStatus(Model):
     looked_for: tuple[Reason, ...] = ()
     """Where a command was looked for in vain, of a check without one."""
 
+    unmeasured: Reason | None = None
+    """Why it is unknown whether the failing tests execute a changed line, where that could have mattered."""
     broken_setup: FailedOf | None = None
     """Where most tests failed and nothing shows that the pull request is the cause: no failure has a verdict."""
 

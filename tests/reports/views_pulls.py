@@ -160,6 +160,11 @@ CHECKS: dict[str, tuple[CheckStatus, tuple[CheckStatus, ...], dict[str, Any]]] =
     "mixed": (done("test", FLAKY, ON_BASE, NEW, step=RED_TEST, rate=FlakyRate(flaky=3, runs=41)), (), {}),
     "flaky": (done("test", FLAKY, step=RED_TEST, rate=FlakyRate(flaky=3, runs=41)), (), {}),
     **{name: (done("test", failure, step=RED_TEST), (), {}) for name, failure in VERDICT_VIEWS.items()},
+    "unmeasured": (
+        done("test", VERDICT_VIEWS["unsure"], step=RED_TEST, unmeasured=make_reason("reach.child", what="git")),
+        (),
+        {},
+    ),
     "broken-setup": (
         done("test", step=RED_TEST, because="base_setup", broken_setup=FailedOf(failed=9, ran=10)),
         (),

@@ -69,6 +69,8 @@ class PullCheckRan(Event):
     remembered: dict[str, tuple[RunCounts, RunCounts]] = Field(default_factory=dict)
     tests: FailedOf | None = None
     """How many tests failed, where the runner names or counts them."""
+    changed: tuple[str, ...] = ()
+    """Tests that the pull request adds or alters, as the runner names them."""
 
     @property
     def key(self) -> str:
@@ -111,6 +113,20 @@ class PullTestsRan(Event):
         return f"tests:{self.index}:{self.number}"
 
 
+class PullReachMeasured(Event):
+    """Whether failing tests execute lines that the pull request changes, by failure; `unused` is why that could not be
+    measured, or not for all of them."""
+
+    type: Literal["pull_reach_measured"] = "pull_reach_measured"
+    index: int
+    reached: dict[str, bool] = Field(default_factory=dict)
+    unused: Reason | None = None
+
+    @property
+    def key(self) -> str:
+        return f"reach:{self.index}"
+
+
 class PullCheckJudged(Event):
     type: Literal["pull_check_judged"] = "pull_check_judged"
     index: int
@@ -135,6 +151,7 @@ PullCheckEvent = Annotated[
     | PullCheckRan
     | PullBaseChecked
     | PullTestsRan
+    | PullReachMeasured
     | PullCheckJudged
     | PullFinished,
     Field(discriminator="type"),

@@ -156,6 +156,7 @@ def _ran(
         restored_note(step, language),
         set_up_by(view.setup, language),
         named_reason("setup", language) if check.because == "setup" else failures_list(view, check, language),
+        _unmeasured(check, language),
         t(language, "check.warnings.long") if only_warned(step) else "",
         _reused_note(check, language) or _reused_results(view, language),
         past_errors(view, check, language) if check.new else "",
@@ -225,6 +226,13 @@ def _unable(view: PullCheckReport, check: CheckStatus, step: ValidationStep, lan
     elif not check.because and view.base_sha:
         parts.append(t(language, "pull_check.unable.base_ran", base=commit_link(view, view.base_sha)))
     return " ".join(parts)
+
+
+def _unmeasured(check: CheckStatus, language: Language) -> str:
+    """Returns why it is unknown whether the failing tests execute a changed line; empty if it is known."""
+    if check.unmeasured is None:
+        return ""
+    return t(language, "pull_check.unmeasured", why=escape(reason_text(check.unmeasured, language)))
 
 
 def _broken(check: CheckStatus, language: Language) -> str:

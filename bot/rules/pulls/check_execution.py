@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from bot.model import ShellCommand, ValidationStep
-from bot.model.events.pull_checks import PullBaseChecked, PullCheckRan, PullTestsRan
+from bot.model.events.pull_checks import PullBaseChecked, PullCheckRan, PullReachMeasured, PullTestsRan
 from bot.model.pulls import Failure
+from bot.model.reasons import Reason
 from bot.rules.failures.errors import Printed
-from bot.rules.pulls.check_runs import CheckRun, CheckRuns, failures_of_runs
+from bot.rules.failures.normalize import test_error
+from bot.rules.pulls.check_runs import CheckRun, CheckRuns, failures_of_runs, identity
 from bot.rules.pulls.evidence import CUT_SHORT, STATIC, TESTS
 
 TEST_STAGE = "test"
@@ -24,11 +26,15 @@ class CheckExecution:
     runs: CheckRuns
     printed: Mapping[str, Printed] = field(default_factory=dict)
     """The errors in the tool's own words."""
+    tests: Mapping[str, str] = field(default_factory=dict)
+    """The names of tests as their runner prints them, by the identity of their failure."""
+    unmeasured: Reason | None = None
+    """Why it is unknown whether the failing tests execute a changed line."""
 
     @property
     def has_failures(self) -> bool:
-        """Whether the check ran and failed, so that its failures need verdicts."""
-        return not self.step.passed and self.step.could_not_run is None
+        """Whether something failed that needs a verdict: in the check itself, or in repeated runs of changed tests."""
+        return self.step.could_not_run is None and bool(self.runs.evidence)
 
     @property
     def needs_base(self) -> bool:
@@ -57,6 +63,11 @@ class CheckExecution:
         base = CheckRun("base", event.errors, absent=frozenset(event.absent))
         return replace(self, runs=replace(self.runs, base=base, base_cached=event.cached))
 
+    def with_reach(self, event: PullReachMeasured) -> CheckExecution:
+        """With what was measured of the lines that failing tests execute."""
+        runs = replace(self.runs, reached=event.reached, reach_measured=True)
+        return replace(self, runs=runs, unmeasured=event.unused)
+
     def with_tests(self, event: PullTestsRan) -> CheckExecution:
         """With one more run of failing tests."""
         run = CheckRun(
@@ -68,7 +79,8 @@ class CheckExecution:
             duration_ms=event.duration_ms,
         )
         runs = replace(self.runs, others=(*self.runs.others, run))
-        return replace(self, runs=runs, printed={**_words(event.printed), **self.printed})
+        printed = {**_words(event.printed), **self.printed}
+        return replace(self, runs=runs, printed=printed, tests={**_names(printed), **self.tests})
 
 
 def execution_of(event: PullCheckRan, command: ShellCommand | None) -> CheckExecution:
@@ -78,10 +90,22 @@ def execution_of(event: PullCheckRan, command: ShellCommand | None) -> CheckExec
         rule=CUT_SHORT if ended_early else TESTS if event.stage == TEST_STAGE else STATIC,
         first=CheckRun("head", event.errors, duration_ms=event.step.duration_ms),
         remembered=event.remembered,
+        changed=frozenset(unit_of(test) for test in event.changed),
         tests=event.tests,
         limit_ms=1000 * command.timeout_s if command is not None else 0.0,
     )
-    return CheckExecution(step=event.step, runs=runs, printed=_words(event.printed))
+    printed = _words(event.printed)
+    tests = {**{unit_of(test): test for test in event.changed}, **_names(printed)}
+    return CheckExecution(step=event.step, runs=runs, printed=printed, tests=tests)
+
+
+def unit_of(test: str) -> str:
+    """The identity of the failure of a test that has this name."""
+    return identity(test_error(test, ""))
+
+
+def _names(printed: Mapping[str, Printed]) -> dict[str, str]:
+    return {identity(error): words.test for error, words in printed.items() if words.test}
 
 
 def _words(printed: Mapping[str, tuple[str, str]]) -> dict[str, Printed]:

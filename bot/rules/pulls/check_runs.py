@@ -19,6 +19,8 @@ Place = Literal["head", "base"]
 
 MAX_ALONE = 50
 """The limit of tests that run alone together; for more, the whole check runs."""
+CHANGED_RUNS = 10
+"""Runs of a test that the pull request adds or alters, though it passes."""
 TIME_SHARE = 0.1
 """The share of a check's time limit that repeated runs may take."""
 MIN_BROKEN_TESTS = 5
@@ -86,8 +88,9 @@ class CheckRuns:
     remembered: Mapping[str, tuple[RunCounts, RunCounts]] = field(default_factory=dict)
     reached: Mapping[str, bool] = field(default_factory=dict)
     """Whether a failing test executed a changed line, where that was measured."""
+    reach_measured: bool = False
     changed: frozenset[str] = frozenset()
-    """Failures of tests that the pull request adds or alters."""
+    """Tests that the pull request adds or alters, by the identity of their failure."""
     tests: FailedOf | None = None
     limit_ms: float = 0.0
 
@@ -137,6 +140,9 @@ class CheckRuns:
             return self._run("head", self.undecided())
         if self.needs_base or self.has_broken_setup or not all(run.usable for run in self.others):
             return None
+        passing = self._changed_to_repeat()
+        if passing and (repeated := self._affordable(NextRun("head", passing))) is not None:
+            return repeated
         heads = [name for name in self.undecided() if self._side(name) == "head"]
         bases = [name for name in self.undecided() if self._side(name) == "base"]
         last = self.others[-1].place if self.others else "head"
@@ -145,8 +151,30 @@ class CheckRuns:
         return self._affordable(self._run("base", bases)) if bases else None
 
     @property
+    def tests_to_measure(self) -> tuple[str, ...]:
+        """The failing tests of which it should be measured whether they execute a changed line: those without a verdict
+        once head and base were compared."""
+        if self.reach_measured or self._needs_rerun or self.needs_base or self.rule.max_base == 0:
+            return ()
+        found = () if self.has_broken_setup else self.undecided()
+        return found if len(found) <= MAX_ALONE and all(map(test_of, found)) else ()
+
+    def _changed_to_repeat(self) -> tuple[str, ...]:
+        """The changed tests that passed so far in fewer runs than such tests get."""
+        if not self.rule.max_head:
+            return ()
+        on_head = self._on("head")
+        return tuple(
+            name
+            for name in sorted(self.changed)[:MAX_ALONE]
+            if name not in self._names
+            and sum(run.counts(name).total for run in on_head) < CHANGED_RUNS
+            and not any(name in run.absent for run in on_head)
+        )
+
+    @property
     def _needs_rerun(self) -> bool:
-        return bool(self.rule.max_head and self.first.usable and not self._count("head") and self.undecided())
+        return bool(self.rule.max_head and self.first.usable and not self._has_rerun() and self.undecided())
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -157,9 +185,12 @@ class CheckRuns:
         first = self.first if place == "head" else self.base
         return (*filter(None, [first]), *(run for run in self.others if run.place == place))
 
-    def _count(self, place: Place) -> int:
-        """The number of repeated runs on a commit."""
-        return sum(run.place == place for run in self.others)
+    def _has_rerun(self) -> bool:
+        return any(run.place == "head" for run in self.others)
+
+    def _count(self, place: Place, name: str) -> int:
+        """The number of repeated runs of a failure on a commit, with those in which its test did not run."""
+        return sum(run.place == place and (run.tests is None or name in run.tests) for run in self.others)
 
     def _evidence(self, name: str) -> Evidence:
         here, before = self.remembered.get(name, (NO_RUNS, NO_RUNS))
@@ -188,6 +219,8 @@ class CheckRuns:
         """Whether the check as a whole may be what fails: nothing in it is named, or every run of all of it on the head
         failed."""
         whole = [run for run in self._on("head") if run.tests is None and run.usable]
+        if not self.first.errors:
+            return False
         return not self._names or (len(whole) > 1 and all(run.errors for run in whole))
 
     def _whole_evidence(self) -> Evidence:
@@ -204,8 +237,8 @@ class CheckRuns:
     def _side(self, name: str) -> Place | None:
         """The commit on which a failure has fewer runs, below the limits."""
         one, rule = self.evidence[name], self.rule
-        head = one.head.total <= rule.max_head and self._count("head") < rule.max_head
-        base = one.base.total <= rule.max_base and self._count("base") < rule.max_base
+        head = one.head.total <= rule.max_head and self._count("head", name) < rule.max_head
+        base = one.base.total <= rule.max_base and self._count("base", name) < rule.max_base
         base = base and one.base_state == "compared" and self.base is not None
         if head and base:
             return "head" if one.head.total <= one.base.total else "base"

@@ -18,6 +18,7 @@ from bot.model.events.pull_checks import (
     PullCheckRan,
     PullCheckStarted,
     PullFinished,
+    PullReachMeasured,
     PullSetupCompleted,
     PullSetupFailed,
     PullStarted,
@@ -87,6 +88,14 @@ class RunTests(Model):
     tests: tuple[str, ...] = ()
 
 
+class MeasureReach(Model):
+    """Measure whether failing tests of stage `index` execute lines that the change alters."""
+
+    kind: Literal["reach"] = "reach"
+    index: int
+    tests: tuple[str, ...]
+
+
 class JudgeCheck(Model):
     """Decide whose the failures of stage `index` are, and store that."""
 
@@ -98,7 +107,7 @@ class FinishPull(Model):
     kind: Literal["finish"] = "finish"
 
 
-PullAction = BeginPull | SetUpPull | RunCheck | CheckBase | RunTests | JudgeCheck | FinishPull
+PullAction = BeginPull | SetUpPull | RunCheck | CheckBase | RunTests | MeasureReach | JudgeCheck | FinishPull
 
 
 def pull_check_state(events: Iterable[PullCheckEvent]) -> PullCheckState:
@@ -134,6 +143,8 @@ def _apply(state: PullCheckState, event: PullCheckEvent) -> PullCheckState:
             return _with_execution(state, event.index, state.ran[event.index].with_base(event))
         case PullTestsRan():
             return _with_execution(state, event.index, state.ran[event.index].with_tests(event))
+        case PullReachMeasured():
+            return _with_execution(state, event.index, state.ran[event.index].with_reach(event))
         case PullCheckJudged():
             return replace(state, running=None, judged={**state.judged, event.index: event.check})
         case PullFinished():
@@ -183,7 +194,11 @@ def _next_of(index: int, ran: CheckExecution) -> PullAction:
     """The next action for a check that has run."""
     if ran.needs_base:
         return CheckBase(index=index)
-    wanted = ran.runs.next_run if ran.has_failures else None
+    if ran.step.could_not_run is not None:
+        return JudgeCheck(index=index)
+    if tests := ran.runs.tests_to_measure:
+        return MeasureReach(index=index, tests=tests)
+    wanted = ran.runs.next_run
     if wanted is None:
         return JudgeCheck(index=index)
     return RunTests(index=index, number=len(ran.runs.others) + 1, place=wanted.place, tests=wanted.tests)

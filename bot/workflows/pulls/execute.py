@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from bot.model import ShellCommand
@@ -62,10 +62,16 @@ async def execute(context: Context, row: PullCheckRow, command: ShellCommand, re
 
 
 async def execute_tests(
-    context: Context, row: PullCheckRow, command: ShellCommand, ready: Ready, names: Mapping[str, str]
+    context: Context,
+    row: PullCheckRow,
+    command: ShellCommand,
+    ready: Ready,
+    names: Mapping[str, str],
+    *,
+    granted: Callable[[SandboxGrant], SandboxGrant] = lambda grant: grant,
 ) -> ExecutedTests | None:
     """Execute only the tests of these names, which stand by the identity of their failure. None where the runner cannot
-    select them, or where the execution does not show which of them ran."""
+    select them, or where the execution does not show which of them ran. `granted` may add to what the tests get."""
     single = await asyncio.to_thread(command_for_tests, command, tuple(names.values()), ready.tree.path)
     if single is None:
         return None
@@ -73,7 +79,7 @@ async def execute_tests(
     async def run(edited: ShellCommand, grant: SandboxGrant) -> StepRun:
         return await _run(context, edited, ready, TEST_STAGE, grant)
 
-    where, grant = directory(context.settings.home, row.id), grant_for_head(context, row)
+    where, grant = directory(context.settings.home, row.id), granted(grant_for_head(context, row))
     ended = await run_single_tests(single, where, grant, run, context.mask)
     if not ended.selected or ended.run.step.cut_short or ended.run.step.could_not_run is not None:
         return None

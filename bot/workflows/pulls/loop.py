@@ -26,6 +26,7 @@ from bot.rules.pulls.check_state import (
     CheckBase,
     FinishPull,
     JudgeCheck,
+    MeasureReach,
     PullAction,
     PullCheckState,
     RunCheck,
@@ -46,6 +47,7 @@ from bot.workflows.pulls.checkouts import (
     ready_tree,
     remove_trees,
 )
+from bot.workflows.pulls.measure_reach import measure_reach
 from bot.workflows.pulls.publish_checks import publish_pull
 from bot.workflows.pulls.record_verdict import judge_check
 from bot.workflows.pulls.run_checks import check_base, run_check, run_tests
@@ -75,6 +77,8 @@ async def _act(context: Context, row: PullCheckRow, state: PullCheckState, actio
             await check_base(context, row, state, action.index)
         case RunTests():
             await run_tests(context, row, state, action)
+        case MeasureReach():
+            await measure_reach(context, row, state, action)
         case JudgeCheck():
             await judge_check(context, row, state, action.index)
         case FinishPull():

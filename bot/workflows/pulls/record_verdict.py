@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bot.model.events.pull_checks import PullCheckJudged
 from bot.model.pulls import CheckStatus, Failure
+from bot.model.reasons import Reason
+from bot.rules.pulls.check_execution import CheckExecution
 from bot.rules.pulls.check_state import PullCheckState
 from bot.store.database.database import now_ms
 from bot.store.history.outcomes import CheckOutcome
@@ -31,10 +33,17 @@ async def judge_check(context: Context, row: PullCheckRow, state: PullCheckState
         step=ran.step.model_copy(update={"flaky": ran.flaky}),
         failures=await _with_history(context, row, ran.failures),
         because=ran.runs.base_because,
+        unmeasured=_unmeasured(ran),
         broken_setup=ran.runs.tests if broken else None,
         rate=await outcomes.rate(outcome.repo, outcome.stage) if outcome.outcome == "flaky" else None,
     )
     await context.stores.pulls.append(row.id, [PullCheckJudged(index=index, check=check)])
+
+
+def _unmeasured(ran: CheckExecution) -> Reason | None:
+    """Why it is unknown whether failing tests execute a changed line, where that would change a verdict."""
+    open_verdicts = ("new", "new_flaky", "unsure")
+    return ran.unmeasured if any(one.verdict in open_verdicts and not one.touched for one in ran.failures) else None
 
 
 def outcome_of(row: PullCheckRow, state: PullCheckState, index: int) -> CheckOutcome:
@@ -46,7 +55,7 @@ def outcome_of(row: PullCheckRow, state: PullCheckState, index: int) -> CheckOut
         stage=state.stages[index].name,
         sha=row.spec.head_sha,
         run_id=row.id,
-        outcome="passed" if ran.step.passed else "flaky" if ran.flaky else "failed",
+        outcome="flaky" if ran.flaky else "passed" if ran.step.passed else "failed",
         errors=tuple(one.error for one in ran.failures if one.verdict == "new" and one.error),
         at_ms=now_ms(),
     )

@@ -12,9 +12,11 @@ from bot.model import ShellCommand
 from bot.model.events.pull_checks import PullBaseChecked, PullCheckRan, PullCheckStarted, PullTestsRan
 from bot.rules.failures.errors import Printed
 from bot.rules.failures.failure_origin import shown
-from bot.rules.pulls.check_execution import TEST_STAGE, CheckExecution
-from bot.rules.pulls.check_runs import identity, is_broken
+from bot.rules.pulls.changed_tests import changed_cases, changed_tests
+from bot.rules.pulls.check_execution import TEST_STAGE
+from bot.rules.pulls.check_runs import MAX_ALONE, identity, is_broken
 from bot.rules.pulls.check_state import PullCheckState, RunTests
+from bot.rules.tampering.test_source import is_test
 from bot.rules.test_results.selected_tests import selected_outcomes
 from bot.store.database.database import now_ms
 from bot.store.history.outcomes import MAX_BASE_AGE_MS, BaseResult
@@ -23,11 +25,15 @@ from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context, Loop
 from bot.workflows.pulls.checkouts import ready_tree
 from bot.workflows.pulls.execute import Executed, ExecutedTests, execute, execute_tests
+from bot.workflows.tampering import file_texts
 from bot.workspace.checks.logs import write_log
 from bot.workspace.checks.step import StepRun
+from bot.workspace.git.diff import changed
 
 _MAX_PRINTED = 50
 _MAX_CHARS = 300
+_MAX_TEST_FILES = 100
+"""Changed test files in which changed tests are searched."""
 
 log = get_logger()
 
@@ -55,6 +61,7 @@ async def run_check(context: Context, row: PullCheckRow, state: PullCheckState, 
         printed=_printed(errors),
         remembered={name: (runs.here, runs.before) for name, runs in known.items()},
         tests=ended.failed_of,
+        changed=await _changed_tests(context, row, state, ended) if stage.name == TEST_STAGE else (),
     )
     if ended.failed_of is None or not is_broken(ended.failed_of):
         await _remember(context, row, stage.name, (row.spec.head_sha, "head"), failed=names)
@@ -98,7 +105,7 @@ async def _run_on_base(
         return PullBaseChecked(index=index, errors=None, because="base_absent")
     ended = await execute(context, row, stage.command, ready, stage.name)
     write_log(context.settings.home, row.id, f"{stage.name}-base.log", ended.run.log)
-    step, names = ended.run.step, _tests(execution)
+    step, names = ended.run.step, execution.tests
     if not step.passed:
         ran_none = ended.failed_of is None and execution.runs.tests is not None
         if step.could_not_run is not None or (ran_none and not step.cut_short):
@@ -149,12 +156,17 @@ async def _repeated(
     context: Context, row: PullCheckRow, state: PullCheckState, action: RunTests, command: ShellCommand
 ) -> PullTestsRan:
     ready = await ready_tree(context, row, state, action.place)
-    names = _tests(state.ran[action.index])
+    names, runs = state.ran[action.index].tests, state.ran[action.index].runs
     if action.tests and all(test in names for test in action.tests):
         alone = await execute_tests(context, row, command, ready, {test: names[test] for test in action.tests})
         # a test of the head that did not run was not selected: another name may have been meant
         if alone is not None and (action.place == "base" or not alone.absent):
             return _tests_alone(context, row, state, action, alone)
+        if not runs.evidence.keys() & set(action.tests):  # tests that passed are worth no run of the whole check
+            absent = action.tests
+            return PullTestsRan(
+                index=action.index, number=action.number, place=action.place, tests=absent, absent=absent
+            )
         ready = await ready_tree(context, row, state, action.place)
     name = state.stages[action.index].name
     ended = await execute(context, row, command, ready, name)
@@ -208,9 +220,19 @@ async def _remember(
     await context.stores.test_runs.add(repo, stage, commit, failed=failed, passed=passed or ())
 
 
-def _tests(execution: CheckExecution) -> dict[str, str]:
-    """The names of the failed tests as their runner prints them, by the identity of the failure."""
-    return {identity(error): words.test for error, words in execution.printed.items() if words.test}
+async def _changed_tests(
+    context: Context, row: PullCheckRow, state: PullCheckState, ended: Executed
+) -> tuple[str, ...]:
+    """The tests of this execution that the pull request adds or alters, as many as run alone together."""
+    names = [name for name, outcome in (ended.suite.outcomes if ended.suite else {}).items() if outcome != "skipped"]
+    names += [words.test for words in ended.run.parsed.errors.values() if words.test]
+    mirror, head = context.mirror(row.spec.repo), row.spec.head_sha
+    paths = [change.path for change in await changed(mirror, state.base_sha, head) if is_test(change.path)]
+    if not names or not paths:
+        return ()
+    files = await file_texts(mirror, state.base_sha, head, paths[:_MAX_TEST_FILES])
+    cases = await asyncio.to_thread(changed_cases, files)
+    return (await asyncio.to_thread(changed_tests, names, cases))[:MAX_ALONE]
 
 
 def _absent(ended: Executed, names: Mapping[str, str]) -> frozenset[str]:

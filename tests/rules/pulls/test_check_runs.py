@@ -203,6 +203,35 @@ def test_reach_excuses_what_executes_no_changed_line() -> None:
     assert verdicts(changed) == {NAME_A: "unsure"}
 
 
+def test_a_changed_test_that_passes_runs_ten_times() -> None:
+    check, made = played(runs(changed=frozenset({NAME_B})), always(), always())
+    assert made == [NextRun("head", (NAME_B,))] * 9
+    assert (verdicts(check), failures_of_runs(check)) == ({}, ())
+    check, made = played(runs(changed=frozenset({NAME_B})), lambda n: (B,) if n == 4 else (), always())
+    assert verdicts(check) == {NAME_B: "unsure"}
+    assert [one.place for one in made].count("base") == 8
+    absent = base(absent=frozenset({NAME_B}))
+    (failure,) = failures_of_runs(replace(check, base=absent, others=check.others[:4]))
+    assert (failure.verdict, failure.own) == ("new_flaky", True)
+
+
+def test_changed_tests_that_cannot_run_alone_are_not_repeated() -> None:
+    check = runs(changed=frozenset({NAME_B}), others=(head(tests=frozenset({NAME_B}), absent=frozenset({NAME_B})),))
+    assert check.next_run is None
+    slow = replace(runs(changed=frozenset({NAME_B}), limit_ms=100_000), first=head(duration_ms=20_000))
+    assert slow.next_run is None
+
+
+def test_reach_is_measured_once_where_it_may_decide() -> None:
+    check = runs(A, others=(head(A),), base=base())
+    assert check.tests_to_measure == (NAME_A,)
+    assert replace(check, reach_measured=True).tests_to_measure == ()
+    assert runs(A).tests_to_measure == ()  # the failure may pass when it runs again
+    assert runs(A, others=(head(A),)).tests_to_measure == ()  # the base may show it, too
+    assert runs(LINE, others=(head(LINE),), base=base()).tests_to_measure == ()
+    assert runs(LINE, rule=STATIC, others=(head(LINE),), base=base()).tests_to_measure == ()
+
+
 MANY = tuple(f"FAILED test_{number} - no database" for number in range(9))
 OTHER = tuple(f"FAILED other_{number} - no network" for number in range(9))
 BROKEN = FailedOf(failed=9, ran=10)

@@ -23,6 +23,7 @@ from bot.rules.pulls.check_state import (
     CheckBase,
     FinishPull,
     JudgeCheck,
+    MeasureReach,
     PullAction,
     RunCheck,
     RunTests,
@@ -110,6 +111,8 @@ def done(
             errors = world.again[name] if place == "head" else world.base[name] or ()
             data = {"index": index, "number": number, "place": place, "tests": tests, "errors": errors}
             return [event(at, "pull_tests_ran", **data)]
+        case MeasureReach(index=index):
+            return [event(at, "pull_reach_measured", index=index)]
         case JudgeCheck(index=index):
             check = CheckStatus(
                 name=state.stages[index].name,

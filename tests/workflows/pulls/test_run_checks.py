@@ -16,7 +16,7 @@ TESTS = """\
 import pathlib
 
 ROOT = pathlib.Path({root!r})
-HEAD = pathlib.Path("head.txt").exists()
+HEAD = pathlib.Path(__file__).parent.name == "head"
 
 
 def ran(name):
@@ -49,8 +49,10 @@ def project(bot: RunningBot, condition: str) -> dict[str, str | bytes | None]:
     return {"test_calc.py": text, "pytest.ini": "[pytest]\n"}
 
 
-def furnish(bot: RunningBot, files: dict[str, str | bytes | None], **policy: Any) -> str:
-    command = f"{bot.recorded('test')} && {sys.executable} -m pytest -q -p no:cacheprovider"
+def furnish(bot: RunningBot, files: dict[str, str | bytes | None], *, recorded: bool = True, **policy: Any) -> str:
+    """The default branch with these files, whose test is pytest; the base's commit. `recorded` notes what runs."""
+    command = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q -p no:cacheprovider"
+    command = f"{bot.recorded('test')} && {command}" if recorded else command
     return bot.furnish(files, checks={"test": {"command": command, "timeout": 3000}}, **policy)
 
 
@@ -65,7 +67,7 @@ def run_count(bot: RunningBot, name: str) -> int:
         ("HEAD", "failure", "1 new failing test: `test_calc.py::test_one`", ("failed 4 of 4", "passed 4 of 4")),
         ("True", "neutral", "1 existing failure", ("failed 3 of 3", "not from this pull request")),
         ("HEAD and number == 0", "neutral", "1 unsure", ("failed 1 of 9", "passed 9 of 9", "do not show the cause")),
-        ("HEAD and number % 2 == 0", "neutral", "1 new flaky failure", ("failed 4 of 6", "passed 5 of 5", "a warning")),
+        ("HEAD and number % 3 != 1", "neutral", "1 new flaky failure", ("passed 6 of 6", "a warning")),
     ],
 )
 def test_the_verdict_follows_from_runs_on_head_and_base(
@@ -184,5 +186,48 @@ def test_a_commit_of_a_merge_queue_gets_the_same_verdicts(do: WithBot) -> None:
         await bot.quiet()
         run = bot.checks(sha)["test"]
         assert (run.conclusion, run.title) == ("neutral", "1 unsure: `test_calc.py::test_one`")
+
+    do(work)
+
+
+def test_a_test_that_executes_no_changed_line_is_not_reached(do: WithBot) -> None:
+    async def work(bot: RunningBot) -> None:
+        furnish(bot, {**project(bot, "HEAD"), "unused.py": "def unused():\n    return 1\n"}, recorded=False)
+        _, sha = bot.open({"unused.py": "def unused():\n    return 2\n"})
+        await bot.quiet()
+        run = bot.checks(sha)["test"]
+        assert (run.conclusion, run.title) == ("neutral", "1 not reached: `test_calc.py::test_one`"), run.summary
+        assert "it executes no line that this pull request changes" in run.summary
+
+    do(work)
+
+
+def test_a_flaky_failure_of_code_that_the_pull_request_changes_fails_the_check(do: WithBot) -> None:
+    async def work(bot: RunningBot) -> None:
+        text = project(bot, "False")["test_calc.py"]
+        assert isinstance(text, str)
+        text = text.replace("assert not (False)", "import calc\n    assert calc.answer(number) == 42")
+        stable = "def answer(number):\n    return 42\n"
+        files = {"test_calc.py": text, "calc.py": stable, "pytest.ini": "[pytest]\npythonpath = .\n"}
+        furnish(bot, files, recorded=False)
+        _, sha = bot.open({"calc.py": stable.replace("return 42", "return 42 + (number % 3 != 1)")})
+        await bot.quiet()
+        run = bot.checks(sha)["test"]
+        assert (run.conclusion, run.title) == ("failure", "1 new flaky failure: `test_calc.py::test_one`"), run.summary
+        assert "a line that it executes" in run.summary
+
+    do(work)
+
+
+def test_a_test_that_the_pull_request_adds_runs_ten_times_though_it_passes(do: WithBot) -> None:
+    async def work(bot: RunningBot) -> None:
+        base = furnish(bot, {"test_base.py": "def test_base():\n    pass\n", "pytest.ini": "[pytest]\n"})
+        _, sha = bot.open({"head.txt": "1\n", **project(bot, "number == 6")})
+        await bot.quiet()
+        run = bot.checks(sha)["test"]
+        assert (run.conclusion, run.title) == ("failure", "1 new flaky failure: `test_calc.py::test_one`"), run.summary
+        assert "failed 1 of 7 on" in run.summary and "not in [" in run.summary
+        assert (run_count(bot, "one-head"), run_count(bot, "other-head")) == (7, 10)
+        assert bot.executed(base) == ["test"]
 
     do(work)
