@@ -24,6 +24,7 @@ ProofReason = Literal[
     "unchecked",
     "luck",
     "unsteady",
+    "not_reached",
     "mechanical",
     "style_only",
     "tests_only",
@@ -87,7 +88,8 @@ class Proof(CamelModel):
 class StageWithoutChange(CamelModel):
     """A check of the pipeline that ran on the base with only the change's test files. `errors` are the fingerprints
     that it showed, `tests` the tests that failed there and pass with the whole change. `not_loaded`: it failed because
-    a test could not be loaded. `unsteady`: what failed there failed with the whole change too, when it ran again."""
+    a test could not be loaded. `unsteady`: what failed there failed with the whole change too, when it ran again.
+    `not_reached`: the tests that failed there execute no changed line."""
 
     index: int
     failed: bool
@@ -95,3 +97,4 @@ class StageWithoutChange(CamelModel):
     tests: tuple[str, ...] = ()
     not_loaded: bool = False
     unsteady: bool = False
+    not_reached: bool = False

@@ -36,6 +36,8 @@ class Reach:
 
     executed: frozenset[tuple[str, int]] = frozenset()
     not_used: Reason | None = None
+    ran: bool | None = None
+    """Whether changed code is known to have run, and was not only read as data; None where neither is known."""
 
     @property
     def kind(self) -> Literal["measured", "not_used"]:
@@ -105,21 +107,25 @@ def reach_of(
         return Reach(not_used=make_reason("reach.no_process", language="Python / Node.js"))
     parts = (_python_reach(code, python), _node_reach(code, node, scripts, tree))
     executed = {place for part in parts for place in part.executed}
-    executed |= {(file.path, 1) for file in code if file.path in python.opened | node.opened}
+    unknown = next((part.not_used for part in parts if part.not_used is not None), None)
+    data = {(file.path, 1) for file in code if file.path in python.opened | node.opened}
+    ran = True if executed else None if unknown is not None and not data else False
+    executed |= data
+    executed |= {(file.path, 1) for file in code if file.added and _directory(file.path) in python.listed}
     if executed:
-        return Reach(frozenset(sorted(executed)[:_MAX_SHOWN]))
-    return next((part for part in parts if part.not_used is not None), Reach())
+        return Reach(frozenset(sorted(executed)[:_MAX_SHOWN]), ran=ran)
+    return Reach(not_used=unknown, ran=ran)
 
 
 def _python_reach(code: Sequence[ChangedCode], reports: Reports) -> Reach:
-    """The changed blocks of Python that ran, and new files whose directory was listed."""
+    """The changed blocks of Python that ran."""
     doubt = _first_doubt(reports.doubts)
     own = [file for file in code if file.language == "python"]
     if doubt is not None:
         return Reach(not_used=doubt)
     if own and not reports.processes:
         return Reach(not_used=make_reason("reach.no_process", language="Python"))
-    executed = {(file.path, 1) for file in code if file.added and _directory(file.path) in reports.listed}
+    executed: set[tuple[str, int]] = set()
     ran: dict[tuple[str, str], list[int]] = {}
     for path, line, name in reports.ran:
         ran.setdefault((path, name), []).append(line)

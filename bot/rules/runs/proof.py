@@ -108,6 +108,8 @@ def _level(spec: RunSpec, state: RunState) -> tuple[Literal["proven", "unproven"
         return "proven", "failing_test"
     if any(stage.unsteady for stage in found.values()):
         return "unproven", "unsteady"
+    if any(stage.not_reached for stage in found.values()):
+        return "unproven", "not_reached"
     if any(stage.not_loaded for stage in found.values()):
         return "unproven", "test_not_loaded"
     if gone:
@@ -200,7 +202,7 @@ def _still_fails(state: RunState, index: int, found: StageWithoutChange | None) 
 
 def _fails_by_tests(state: RunState, stage: StageWithoutChange) -> bool:
     """Whether tests fail without the change that did not fail on the base, or were not there."""
-    if not stage.failed or stage.not_loaded or stage.unsteady:
+    if not stage.failed or stage.not_loaded or stage.unsteady or stage.not_reached:
         return False
     if stage.index not in _failed_before(state) and not _has_left(state, stage.index):
         return True

@@ -15,10 +15,12 @@ from bot.model.events.proof import MutantsEnded, ProofDecided, TestsWithoutChang
 from bot.model.events.runs import ArtifactCreated
 from bot.model.pipeline import PipelineStage
 from bot.model.proof import MutantFigures, StageWithoutChange
+from bot.model.reasons import Reason
 from bot.reports.locale.reasons import english_json
 from bot.rules.mutants.changed_lines import changed_lines
 from bot.rules.mutants.generate import mutants_of
 from bot.rules.mutants.mutant import Mutant, sample
+from bot.rules.reach.reach import ChangedCode, Reach, changed_code
 from bot.rules.runs.failing_tests import failing_tests, missing_names, new_names, without_change
 from bot.rules.runs.next_action import Prove
 from bot.rules.runs.pipeline import runs_tests
@@ -32,7 +34,10 @@ from bot.workflows.runs.begin import open_tree
 from bot.workflows.runs.local_tree import save_edits
 from bot.workflows.runs.run_stage import Select, run_stage
 from bot.workflows.tampering import file_texts
+from bot.workspace.checks.logs import directory
+from bot.workspace.checks.reach import measuring
 from bot.workspace.checks.single_tests import command_for_files, command_for_tests
+from bot.workspace.checks.step import StepRun
 from bot.workspace.files.nofollow import Replacement, replace_all, touch_files
 from bot.workspace.git.diff import paths_with
 from bot.workspace.git.tree import Tree
@@ -116,8 +121,13 @@ async def _with_change_again(
     """What a check shows without the change, less the tests that fail with the change when they run again."""
     if not seen.failed or seen.not_loaded:
         return seen
-    select = _selection(context, row, state, seen.index)
-    ran = await run_stage(context, row, state, tree, state.stages[seen.index], select=select)
+    select, stage = _selection(context, row, state, seen.index), state.stages[seen.index]
+    code = await _code_to_reach(tree, state, seen)
+    async with measuring(directory(context.settings.home, row.id), tree.path, code) as asked:
+        ran = await run_stage(context, row, state, tree, stage, select=select, measure=asked if code else None)
+        reach = await asked.answer(StepRun(ran.step)) if code else Reach()
+    if reach.ran is False:
+        return seen.model_copy(update={"tests": (), "not_reached": True})
     if ran.step.passed:
         return seen
     passed = frozenset(ran.suite.named("passed")) if ran.suite is not None else frozenset()
@@ -125,6 +135,17 @@ async def _with_change_again(
     if not seen.tests and state.validations[-1].steps[seen.index].tolerated:
         return seen  # other failures are left alone, and no name separates them
     return seen.model_copy(update={"tests": lasting, "unsteady": not lasting})
+
+
+async def _code_to_reach(tree: Tree, state: RunState, seen: StageWithoutChange) -> tuple[ChangedCode, ...]:
+    """The changed code that new tests must execute; empty where it cannot be measured, or for tests of the base."""
+    assert state.start is not None and state.snapshot is not None
+    on_base = state.baseline.steps if state.baseline else ()
+    if seen.index >= len(on_base) or not on_base[seen.index].passed:
+        return ()
+    files = await file_texts(tree.git_dir, state.start, state.snapshot, product_files(state.changed_paths))
+    code = await asyncio.to_thread(changed_code, files)
+    return () if isinstance(code, Reason) else code
 
 
 async def _new_names(tree: Tree, state: RunState, ran: Executed) -> frozenset[str]:

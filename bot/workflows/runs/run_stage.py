@@ -17,6 +17,7 @@ from bot.workflows.context import Context
 from bot.workflows.runs.begin import grant_for_run
 from bot.workflows.runs.local_tree import save_edits
 from bot.workspace.checks.logs import directory
+from bot.workspace.checks.reach import ReachAsked
 from bot.workspace.checks.single_tests import SingleTests, run_single_tests
 from bot.workspace.checks.step import StepRun, run_step
 from bot.workspace.git.tree import Tree
@@ -35,10 +36,11 @@ async def run_stage(
     *,
     snapshot: str | None = None,
     select: Select | None = None,
+    measure: ReachAsked | None = None,
 ) -> Executed:
     """Run the stage's command once, on the run's present snapshot or on another one that is in the tree. Files that the
     command alters are restored afterwards. With `select` only the selected tests run, or all where the runner cannot
-    select, or names none that it ran."""
+    select, or names none that it ran. `measure` records what changed code the tests execute."""
     command, files = stage.command, snapshot or state.snapshot
     assert command is not None and files is not None
     at = replace(state, snapshot=files)
@@ -54,6 +56,8 @@ async def run_stage(
         return await run_on_snapshot(tree, files, once, mask=context.mask, before_restoring=keeps)
 
     grant = grant_for_run(context, row)
+    if measure is not None:
+        grant = measure.granted(grant)
     tests = select(command, tree.path) if select is not None else None
     if tests is not None:
         found = await run_single_tests(tests, directory(context.settings.home, row.id), grant, run, context.mask)
