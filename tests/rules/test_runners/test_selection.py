@@ -176,6 +176,7 @@ HOSTILE = [
 @pytest.mark.parametrize("runner", ["node --test", "jest", "vitest", "mocha"])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_pattern_matches_a_name_and_holds_nothing_that_a_shell_reads(runner: str, name: str) -> None:
+    """REQ-PROOF-006"""
     words = simple_words(runner)
     assert words is not None
     selected = select_tests(words, [name])

@@ -108,6 +108,7 @@ BEFORE_PAY = CALC.replace("return amount", "return 0")
     ],
 )
 async def test_a_test_of_pytest_reaches_what_it_runs(tmp_path: Path, test: str, before: str, excused: bool) -> None:
+    """REQ-PROOF-007"""
     found = await reach(tmp_path, PROJECT, {"calc.py": before}, PYTEST, f"test_calc.py::{test}")
     assert (found.kind, found.excuses) == ("measured", excused)
 
@@ -201,6 +202,7 @@ DOUBTS = {
 
 @pytest.mark.parametrize("how", sorted(DOUBTS))
 async def test_what_could_run_or_read_the_change_unseen_excuses_nothing(tmp_path: Path, how: str) -> None:
+    """REQ-PROOF-007"""
     body, kind = DOUBTS[how]
     test = f"import importlib, os, pathlib, runpy, shutil, subprocess, sys\n\ndef test():\n    {body}\n"
     files = {"calc.py": CALC, "test_it.py": test}
@@ -306,6 +308,7 @@ SUB_BEFORE = SUMS.replace("return a - b", "return b - a")
     ],
 )
 async def test_a_test_of_node_reaches_what_it_runs(tmp_path: Path, test: str, before: str, excused: bool) -> None:
+    """REQ-PROOF-007"""
     run = "npm test" if excused else "node --test"
     found = await reach(tmp_path, NODE, {"sums.js": before}, run, test)
     assert (found.kind, found.excuses) == ("measured", excused), found.not_used
@@ -454,6 +457,7 @@ async def test_the_run_that_hostile_measurements_spoil_excuses_by_itself(tmp_pat
 
 @pytest.mark.parametrize("how", sorted(HOSTILE))
 async def test_hostile_measurements_excuse_nothing_and_break_nothing(tmp_path: Path, how: str) -> None:
+    """REQ-PROOF-007"""
     spoil, path = HOSTILE[how]
     changes = {path: {"calc.py": BEFORE_SUB, "sums.js": SUB_BEFORE}[path]}
     found = await reach(tmp_path, {**NODE, **PROJECT}, changes, f"{CLEAN}; cd $MENDBOT_REACH && {spoil}")

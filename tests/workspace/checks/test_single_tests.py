@@ -83,6 +83,7 @@ NAMES = [
 @pytest.mark.parametrize("run", ["python3 -m pytest -p no:cacheprovider", "make test", "sh check.sh"])
 @pytest.mark.parametrize(("name", "expected"), NAMES)
 async def test_pytest_runs_one_test_however_it_is_started(tmp_path: Path, run: str, name: str, expected: str) -> None:
+    """REQ-PROOF-006"""
     tree = project(tmp_path, PYTEST)
     assert await outcomes(tree, run, [name]) == {name: expected}
     assert not (tree / "hacked").exists()
@@ -118,6 +119,7 @@ async def test_a_name_as_a_junit_report_gives_it_selects_the_test(tmp_path: Path
 
 
 async def test_a_selection_that_finds_nothing_has_not_passed(tmp_path: Path) -> None:
+    """REQ-PROOF-006"""
     tree = project(tmp_path, PYTEST)
     ended = await ran(tree, command_for_tests(command("make test"), ["tests/test_a.py::test_gone"], tree))
     assert (ended.selected, ended.outcomes, ended.run.step.passed) == (False, {}, False)
