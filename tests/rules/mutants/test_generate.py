@@ -33,7 +33,7 @@ def test_sources_of_three_languages_have_mutants_and_tests_have_none(path: str, 
 
 
 def test_only_changed_lines_have_mutants() -> None:
-    """REQ-PROOF-004"""
+    """REQ-PROOF-001"""
     text = "x = 1\ny = 2\nz = 3\n"
     assert [(fault.line, fault.before) for fault in mutants_of("a.py", text, {2})] == [(2, "2")]
     assert mutants_of("a.py", text, set()) == mutants_of("a.py", text, {0, 4, 99, -1}) == ()
@@ -108,7 +108,7 @@ SCRIPT = [
     st.sampled_from(["\n", "\r\n"]),
 )
 def test_every_fault_parses_differs_and_keeps_the_rest(path: str, parts: list[int], newline: str) -> None:
-    """REQ-PROOF-004"""
+    """REQ-PROOF-001"""
     text = "".join((PYTHON if path == "a.py" else SCRIPT)[part] for part in parts).replace("\n", newline)
     faults = all_mutants(path, text)
     assert faults

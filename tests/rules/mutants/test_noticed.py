@@ -214,7 +214,7 @@ def failures(project: Project, suite: str, faults: tuple[Mutant, ...], place: Pa
 
 @pytest.mark.parametrize("project", [PYTHON, NODE], ids=["pytest", "node"])
 def test_a_strict_suite_notices_faults_and_an_empty_one_only_crashes(project: Project, tmp_path: Path) -> None:
-    """REQ-PROOF-004"""
+    """REQ-PROOF-001"""
     if shutil.which(project.argv[0]) is None:
         pytest.skip(f"{project.argv[0]} is not installed")
     faults = all_mutants(project.path, project.source)
