@@ -11,7 +11,7 @@ from zlib import crc32
 
 from benchmarks.proof_case import Case, Change, is_test_side
 
-_MAX_DERIVED = 2
+_MIN_WRONG = 3
 _ABOUT_VERSIONS = re.compile(r"(^|/)(__init__|__?meta(__)?|_version)\.py$")
 _JAVASCRIPT_TEST = re.compile(r"^(?:test|it)\(\"(.*)\",.*\{\n(?:  .*\n|\n)*\}\);\n", re.MULTILINE)
 
@@ -28,10 +28,12 @@ class _Test:
     end: int
 
 
-def derived(case: Case, limit: int = _MAX_DERIVED) -> list[Change]:
-    """So many wrong changes, of kinds that differ from case to case."""
+def derived(case: Case, limit: int | None = None) -> list[Change]:
+    """So many wrong changes, of kinds that differ from case to case; by default one, or what a case lacks."""
     if case.base == "red":  # these would leave its suite red, so it has wrong changes of its own alone
         return []
+    if limit is None:
+        limit = max(1, _MIN_WRONG - sum(not change.right for change in case.changes))
     kinds = list(_KINDS.items())
     first = crc32(case.name.encode()) % len(kinds)
     made = ((kind, make(case)) for kind, make in (*kinds[first:], *kinds[:first]))

@@ -20,7 +20,7 @@ from benchmarks.proof_derived import derived
 from benchmarks.proof_suite import CACHE, Suite, hidden_passes
 
 RELEASES = Path(__file__).with_name("proof_releases.toml")
-_MAX_WRONG = 4
+_MAX_WRONG = 3
 _MAX_TRIED = 8
 _OF_A_FIX = ("wrong value", "part of the fix")
 _OPPOSITES = (
