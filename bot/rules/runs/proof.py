@@ -140,7 +140,8 @@ def _needs_tests(spec: RunSpec, state: RunState) -> bool:
         _passes(state.validations[-1] if state.validations else None, index) and runs_tests(state.stages[index])
         for index in _failed_before(state)
     )
-    return gone or bool(test_files(state.changed_paths))
+    written = state.reproduction is not None and state.reproduction.succeeded
+    return gone or written or bool(test_files(state.changed_paths))
 
 
 def _needs_mutants(state: RunState) -> bool:

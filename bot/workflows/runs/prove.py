@@ -24,13 +24,14 @@ from bot.rules.reach.reach import ChangedCode, Reach, changed_code
 from bot.rules.runs.failing_tests import failing_tests, missing_names, new_names, without_change
 from bot.rules.runs.next_action import Prove
 from bot.rules.runs.pipeline import runs_tests
-from bot.rules.runs.proof import next_proof_step, product_files, proof_of, test_files
+from bot.rules.runs.proof import next_proof_step, product_files, proof_of
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.test_source import is_test
 from bot.store.runs.runs import RunRow
 from bot.workflows.checks.executed_tests import Executed, load_suite
 from bot.workflows.context import Context
 from bot.workflows.runs.begin import open_tree
+from bot.workflows.runs.changed_tests import changed_product, changed_tests
 from bot.workflows.runs.local_tree import save_edits
 from bot.workflows.runs.run_stage import Select, run_stage
 from bot.workflows.tampering import file_texts
@@ -94,10 +95,12 @@ async def _tests_without_change(context: Context, row: RunRow, state: RunState) 
     """The tests on the base with only the change's test files. What failed there is run once more with the whole
     change, and a new test before that once more without it: a test that fails only sometimes shows nothing."""
     tree, found = await _open(context, row, state), list[StageWithoutChange]()
-    async with _only_test_files(tree, state) as snapshot:
+    assert state.snapshot is not None
+    tests = await changed_tests(tree, state, state.snapshot, state.changed_paths)
+    async with _only_test_files(tree, state, tests) as snapshot:
 
         async def run(index: int, stage: PipelineStage) -> StageWithoutChange:
-            select = _selection(context, row, state, index)
+            select = _selection(context, row, state, index, tests)
             ran = await run_stage(context, row, state, tree, stage, snapshot=snapshot, select=select)
             after = load_suite(context, row, state.last_suites.get(index))
             new = await _new_names(tree, state, ran)
@@ -112,17 +115,17 @@ async def _tests_without_change(context: Context, row: RunRow, state: RunState) 
                 fails = again.failed and bool(lasting or not seen.tests)
                 seen = again.model_copy(update={"tests": lasting, "failed": fails})
             found.append(seen)
-    return tuple([await _with_change_again(context, row, state, tree, seen) for seen in found])
+    selects = {seen.index: _selection(context, row, state, seen.index, tests) for seen in found}
+    return tuple([await _with_change_again(context, row, state, tree, seen, selects[seen.index]) for seen in found])
 
 
 async def _with_change_again(
-    context: Context, row: RunRow, state: RunState, tree: Tree, seen: StageWithoutChange
+    context: Context, row: RunRow, state: RunState, tree: Tree, seen: StageWithoutChange, select: Select | None
 ) -> StageWithoutChange:
     """What a check shows without the change, less the tests that fail with the change when they run again."""
     if not seen.failed or seen.not_loaded:
         return seen
-    select, stage = _selection(context, row, state, seen.index), state.stages[seen.index]
-    code = await _code_to_reach(tree, state, seen)
+    stage, code = state.stages[seen.index], await _code_to_reach(tree, state, seen)
     async with measuring(directory(context.settings.home, row.id), tree.path, code) as asked:
         ran = await run_stage(context, row, state, tree, stage, select=select, measure=asked if code else None)
         reach = await asked.answer(StepRun(ran.step)) if code else Reach()
@@ -143,7 +146,7 @@ async def _code_to_reach(tree: Tree, state: RunState, seen: StageWithoutChange) 
     on_base = state.baseline.steps if state.baseline else ()
     if seen.index >= len(on_base) or not on_base[seen.index].passed:
         return ()
-    files = await file_texts(tree.git_dir, state.start, state.snapshot, product_files(state.changed_paths))
+    files = await file_texts(tree.git_dir, state.start, state.snapshot, await changed_product(tree, state))
     code = await asyncio.to_thread(changed_code, files)
     return () if isinstance(code, Reason) else code
 
@@ -154,7 +157,7 @@ async def _new_names(tree: Tree, state: RunState, ran: Executed) -> frozenset[st
     missing = missing_names("\n".join([ran.step.output, *(printed.text for printed in ran.errors.values())]))
     if not missing:
         return missing
-    product = product_files(state.changed_paths)
+    product = await changed_product(tree, state)
     missing &= new_names(await file_texts(tree.git_dir, state.start, state.snapshot, product))
     names = sorted(missing)[:_MAX_NAMES]
     return frozenset([name for name in names if not product_files(await paths_with(tree.git_dir, state.start, name))])
@@ -171,10 +174,9 @@ async def _open(context: Context, row: RunRow, state: RunState) -> Tree:
     return tree
 
 
-def _selection(context: Context, row: RunRow, state: RunState, index: int) -> Select | None:
+def _selection(context: Context, row: RunRow, state: RunState, index: int, touched: Sequence[str]) -> Select | None:
     """Which tests are enough: those that failed on the base, or those of the test files that the change touches. None
     where both may matter."""
-    touched = test_files(state.changed_paths)
     on_base = next((seen for seen in state.suites if seen.stage == index and not seen.attempt), None)
     suite = load_suite(context, row, on_base.log) if on_base is not None else None
     failed = suite.named("failed") if suite is not None else ()
@@ -186,10 +188,9 @@ def _selection(context: Context, row: RunRow, state: RunState, index: int) -> Se
 
 
 @asynccontextmanager
-async def _only_test_files(tree: Tree, state: RunState) -> AsyncIterator[str]:
+async def _only_test_files(tree: Tree, state: RunState, paths: Sequence[str]) -> AsyncIterator[str]:
     """The tree holds the base with the change's test files until the end; the value is its snapshot."""
     assert state.start is not None and state.snapshot is not None
-    paths = test_files(state.changed_paths)
     try:
         await tree.restore(state.start)
         if paths:
@@ -205,7 +206,7 @@ async def _mutants(context: Context, row: RunRow, state: RunState) -> MutantFigu
     """How many mutants of the changed lines make a check of tests fail, as far as the time reaches."""
     tree = await _open(context, row, state)
     assert state.start is not None and state.snapshot is not None
-    files = await file_texts(tree.git_dir, state.start, state.snapshot, product_files(state.changed_paths))
+    files = await file_texts(tree.git_dir, state.start, state.snapshot, await changed_product(tree, state))
     texts = {file.path: file.after for file in files if file.after is not None}
     every = await asyncio.to_thread(
         lambda: tuple(

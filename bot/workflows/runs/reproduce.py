@@ -21,7 +21,6 @@ from bot.rules.runs.changes import FREE
 from bot.rules.runs.failing_tests import failing_tests
 from bot.rules.runs.next_action import Reproduce
 from bot.rules.runs.pipeline import make_validation, runs_tests
-from bot.rules.runs.proof import test_files
 from bot.rules.runs.reproduction import MAX_REPRODUCTION_ATTEMPTS
 from bot.rules.runs.state import RunState
 from bot.rules.tampering.test_source import is_test
@@ -29,6 +28,7 @@ from bot.store.runs.runs import RunRow
 from bot.workflows.agents.ask_agents import AcceptedChange, ask
 from bot.workflows.context import Context
 from bot.workflows.runs.begin import open_tree
+from bot.workflows.runs.changed_tests import changed_tests
 from bot.workflows.runs.local_tree import save_edits
 from bot.workflows.runs.run_stage import Select, run_stage
 from bot.workspace.checks.logs import write_log
@@ -85,10 +85,10 @@ async def _ask_one(context: Context, row: RunRow, state: RunState, asked: _Asked
     answer = await ask(context, row, state, agent, _task(row, state, attempt), tree)
     if not isinstance(answer, AcceptedChange):
         return answer.why if answer.refused else make_reason("agent.nothing_offered", why=answer.why)
-    paths = test_files(answer.paths)
+    assert state.snapshot is not None
+    paths = await changed_tests(tree, state, answer.snapshot, answer.paths)
     if not paths:
         return make_reason("reproduction.no_test")
-    assert state.snapshot is not None
     await tree.restore(state.snapshot)
     await tree.restore(answer.snapshot, paths)
     snapshot = await tree.snapshot()

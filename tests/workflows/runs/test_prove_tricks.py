@@ -32,7 +32,8 @@ class Old(unittest.TestCase):
     def test_zero(self):
         self.assertEqual(Calc().add(0, 0), 0)
 """
-POLICY = {"checks": {"test": {"command": "python3 -m unittest -v"}}, "stop": {"no_progress_threshold": 9}}
+POLICY = {"stop": {"no_progress_threshold": 9}}
+UNITTEST = "python3 -m unittest -v"
 
 
 def _test(*body: str) -> str:
@@ -48,21 +49,24 @@ def _edits(**files: str) -> Callable[[Path], None]:
     return edit
 
 
-async def _proof(at: Harness, base: dict[str, str], edit: Callable[[Path], None]) -> Proof:
+async def _proof(at: Harness, base: dict[str, str], edit: Callable[[Path], None], command: str) -> Proof:
     """The proof of the change of an agent that makes it at once, for the failing test and for the fix."""
     at.github.world.push_files(NAME, "main", {"check.py": None, **base}, "Furnish", "ada")
     at.hands = [Doer([edit])]
-    spec = at.spec(at.issue("add() subtracts", ""), policy=Policy.model_validate(POLICY))
+    policy = Policy.model_validate({**POLICY, "checks": {"test": {"command": command}}})
+    spec = at.spec(at.issue("add() subtracts", ""), policy=policy)
     assert await at.runs.create("run-1", spec.model_copy(update={"max_attempts": 1}))
     state = await through(at, "run-1")
     assert state.proof is not None, (state.stop, state.validations)
     return state.proof
 
 
-def _is(at_desk: AtDesk, level: str, because: str, edit: Callable[[Path], None], **base: str) -> None:
+def _is(
+    at_desk: AtDesk, level: str, because: str, edit: Callable[[Path], None], command: str = UNITTEST, **base: str
+) -> None:
     async def work(at: Harness) -> None:
         files = {"calc.py": BASE, "test_old.py": GREEN, **{f"{name}.py": text for name, text in base.items()}}
-        proof = await _proof(at, files, edit)
+        proof = await _proof(at, files, edit, command)
         assert (proof.level, proof.because) == (level, because), proof
 
     at_desk(work)
@@ -108,3 +112,19 @@ def test_a_name_that_the_base_uses_elsewhere_is_none_that_only_the_change_brings
 def test_mutants_that_no_test_can_load_count_for_nothing(at_desk: AtDesk) -> None:
     own = f"{BASE}\n\nTABLE = [1, 2]\nassert TABLE[0] == 1\nassert TABLE[1] == 2\n"
     _is(at_desk, "unproven", "no_mutants", _edits(calc=own))
+
+
+def test_a_script_of_the_check_with_assertions_is_a_test_whatever_its_name(at_desk: AtDesk) -> None:
+    script = "from calc import Calc\nassert Calc().add({}, 0) == {}\n".format
+    edit = _edits(calc=RIGHT, verify=script(1, 1) + "assert Calc().add(1, 2) == 3\n")
+    _is(at_desk, "proven", "failing_test", edit, "python3 verify.py", verify=script(1, 1))
+
+
+def test_a_script_of_the_check_that_expects_what_the_fault_gives_proves_nothing(at_desk: AtDesk) -> None:
+    script = "from calc import Calc\nassert Calc().add(1, 2) == {}\n".format
+    _is(at_desk, "unproven", "luck", _edits(verify=script(-1)), "python3 verify.py", verify=script(3))
+
+
+def test_a_program_without_assertions_that_the_check_runs_is_none(at_desk: AtDesk) -> None:
+    program = "print(1 / {})\n".format
+    _is(at_desk, "proven", "errors_gone", _edits(main=program(1)), "python3 main.py", main=program(0))
