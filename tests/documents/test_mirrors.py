@@ -187,6 +187,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "workflows/runs/implement",
     ),
     "workflows/runs/test_prove_tricks.py": ("workflows/runs/changed_tests",),
+    "workflows/runs/test_prove.py": ("workflows/runs/run_stage",),
     "workflows/runs/test_setup.py": ("workflows/checks/setup",),
     "workspace/checks/test_named_tests.py": ("workspace/checks/listener/mendbot_test_names",),
     "workspace/checks/test_run_checks.py": ("workspace/checks/restore_files",),
