@@ -3,6 +3,7 @@ that are made for it let a parser take time and memory by the square of their le
 
 from __future__ import annotations
 
+import re
 import resource
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -18,6 +19,13 @@ MAX_PARSE_S = 0.5
 """The limit of the thread's own processor time for one text. A test file of 5,000 lines takes 0.03 s."""
 MAX_PARSE_KB = 150_000
 """The limit by which the process may grow for one text."""
+
+_IN_PARTS = ("java",)
+"""Grammars that take their memory at the end of a broken text, where no callback stops them any more."""
+_DEEP_TYPES = re.compile(rb"(?:<[^<>;{}()]{0,99}){40}")
+_PART = 600
+_MAX_ERRORS = 30
+"""The limit of errors in 600 bytes. Code that is cut off there has 6."""
 
 _GRAMMARS: Mapping[str, tuple[str, str]] = {
     "python": ("tree_sitter_python", "language"),
@@ -60,6 +68,8 @@ def parse(grammar: str, source: bytes, edited: Tree | None = None) -> Tree:
 
     if len(source) > MAX_BYTES:
         raise OverLimit
+    if grammar in _IN_PARTS and _is_no_code(grammar, source):
+        raise OverLimit
     over = _limit()
     begin = partial(Parser(_language(grammar)).parse, lambda start, _: source[start : start + 4096])
     try:
@@ -68,6 +78,23 @@ def parse(grammar: str, source: bytes, edited: Tree | None = None) -> Tree:
         return begin(progress_callback=lambda _, __: over())
     except ValueError:  # what the parser raises once the callback has stopped it
         raise OverLimit from None
+
+
+def _is_no_code(grammar: str, source: bytes) -> bool:
+    """Whether the parts of a text, each parsed alone, have far more errors than parts of code, which are only cut off
+    at both ends; or whether it nests types too deeply."""
+    from tree_sitter import Parser
+
+    if _DEEP_TYPES.search(source):
+        return True
+    total = 0
+    for start in range(0, len(source), _PART):
+        root = Parser(_language(grammar)).parse(source[start : start + _PART]).root_node
+        errors = sum(node.is_error or node.is_missing for node in nodes(root)) if root.has_error else 0
+        total += errors
+        if errors > _MAX_ERRORS or total > _MAX_ERRORS + 5 * (start // _PART + 1):
+            return True
+    return False
 
 
 def nodes(root: Node) -> Iterator[Node]:

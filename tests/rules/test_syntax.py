@@ -37,6 +37,18 @@ def test_what_takes_too_long_is_given_up() -> None:
         parse("javascript", b"->" * 100_000)
 
 
+def test_what_takes_its_memory_at_the_end_is_given_up_before() -> None:
+    """4 KB of it took 1.4 GB."""
+    with pytest.raises(OverLimit):
+        parse("java", b"a=>" * 2_000)
+    with pytest.raises(OverLimit):
+        parse("java", (b"a=>" * 100 + b";") * 300)
+    with pytest.raises(OverLimit):
+        parse("java", b"a<b<" * 15_000)
+    members = b"@Test void adds() { assertEquals(3, add(1, 2)); List<Map<A, B>> rows = list(x -> y); }\n"
+    assert not parse("java", b"class A {\n" + members * 2_000 + b"}\n").root_node.has_error
+
+
 def test_an_idle_process_loads_no_grammar() -> None:
     code = "import bot.rules.tampering.weakened_tests, sys; sys.exit('tree_sitter' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -67,11 +67,11 @@ def weakened(
     those in `checked` (the files that a check's command names) are tests whatever they are called.
 
     Refused: a test deleted, skipped or run alone, one that is no longer collected or called, that ends early or hides
-    what fails in it, rows of its tables or assertions fewer than before, check configuration edited, a runner or an
-    assertion replaced, code that asks whether tests run it. Noted: new
-    markers that silence a finding in place, changed snapshots, a skip in a file that is itself new. Tests that are
-    added, moved or renamed with their assertions are neither; several tests made into one with a table are seen as
-    deleted, for text alone does not show what the table holds. What a test that stays expects may change."""
+    what fails in it, rows of its tables or assertions fewer than before, a test file without code, check configuration
+    edited, a runner or an assertion replaced, code that asks whether tests run it, the project's code replaced before
+    the tests run. Noted: new markers that silence a finding in place, changed snapshots, a skip in a file that is
+    itself new, new files that run before the tests. Tests that are added, moved or renamed with their assertions are
+    neither, nor are tests that became rows of a table. What a test that stays expects may change."""
     read_files = _uncollected(_read(files, checked))
     rows = NewRows(read_files)
     found = [
