@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from benchmarks import (
     ack,
     eyes,
+    fingerprint_tiers,
     fingerprints,
     grouping,
     hook,
@@ -37,6 +38,7 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
     "hook": lambda: hook.measure(hook.Size()),
     "lookup": lambda: lookup.measure(lookup.Size()),
     "fingerprints": lambda: fingerprints.measure(fingerprints.Size()),
+    "look-up": fingerprint_tiers.measure,
     "patches": lambda: patches.measure(patches.Size()),
     "setup": lambda: setup.measure(setup.Size()),
     "worktrees": lambda: worktrees.measure(worktrees.Size()),

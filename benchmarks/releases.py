@@ -87,14 +87,14 @@ def _renumbered(hunks: Sequence[Hunk]) -> tuple[Hunk, ...]:
 
 
 def _changed(package: str, old: str, new: str) -> Iterator[tuple[str, str, list[Hunk]]]:
-    before, after = _files(package, old), _files(package, new)
+    before, after = texts_of(package, old), texts_of(package, new)
     for name in sorted(before.keys() & after.keys()):
         hunks = _hunks(before[name], after[name])
         if hunks:
             yield f"{package}/{name}", before[name], hunks
 
 
-def _files(package: str, version: str) -> Mapping[str, str]:
+def texts_of(package: str, version: str) -> Mapping[str, str]:
     """The release's texts of plain line ends by name."""
     folder = _CACHE / f"{package}-{version}"
     if not any(folder.glob("*.whl")):
