@@ -1,4 +1,4 @@
-"""The table of changed tests, by framework: what must be refused, noted and accepted (REQ-PROOF-012)."""
+"""The table of changed tests, by framework: what must be refused, noted and accepted (REQ-PROOF-008)."""
 
 from __future__ import annotations
 
