@@ -25,7 +25,7 @@ REQUIREMENTS = (
     *(f"H-{number}" for number in range(1, 4)),
     *(f"REQ-CMD-{number:03}" for number in range(1, 3)),
     "K-1",
-    *(f"REQ-PROOF-{number:03}" for number in range(1, 8)),
+    *(f"REQ-PROOF-{number:03}" for number in range(1, 9)),
 )
 _ID = re.compile(r"REQ-[A-Z]+-\d{3}")
 _ROW = re.compile(r"\| (?:REQ-[A-Z]+-\d{3}|[A-Z]-\d) \|")

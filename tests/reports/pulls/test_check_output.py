@@ -115,6 +115,7 @@ def test_the_tests_that_a_tool_counted_are_believed_where_all_have_one_verdict()
 
 
 def test_a_failing_test_is_counted_once_by_its_name() -> None:
+    """REQ-PROOF-004."""
     lines = [TEST_NEW.model_copy(update={"error": TEST_NEW.error, "said": said}) for said in ("assert 1", "where 2")]
     assert titled(*lines) == f"1 new failing test: `{TEST_NAME}`"
     other = TEST_NEW.model_copy(update={"error": "FAILED b", "test": "b"})

@@ -72,6 +72,7 @@ def verdicts(check: CheckRuns) -> dict[str, str]:
 def test_head_and_base_run_in_turn_until_each_failure_has_a_verdict(
     first: tuple[str, ...], on_head: Any, on_base: Any, found: dict[str, str], places: str
 ) -> None:
+    """REQ-PROOF-004."""
     check, made = played(runs(*first), on_head, on_base)
     assert verdicts(check) == found
     assert "".join(one.place[0] for one in made) == places
@@ -204,6 +205,7 @@ def test_reach_excuses_what_executes_no_changed_line() -> None:
 
 
 def test_a_changed_test_that_passes_runs_ten_times() -> None:
+    """REQ-PROOF-004."""
     check, made = played(runs(changed=frozenset({NAME_B})), always(), always())
     assert made == [NextRun("head", (NAME_B,))] * 9
     assert (verdicts(check), failures_of_runs(check)) == ({}, ())
@@ -250,6 +252,7 @@ BROKEN = FailedOf(failed=9, ran=10)
     ],
 )
 def test_most_tests_failing_is_a_broken_setup_unless_the_base_says_otherwise(fields: Any, broken: bool) -> None:
+    """REQ-PROOF-004."""
     check = runs(*MANY, tests=BROKEN, others=(head(*MANY),), **fields)
     assert check.has_broken_setup is broken
     assert (failures_of_runs(check) == ()) is broken

@@ -58,6 +58,7 @@ def test_the_factor_is_the_one_of_the_formula(head: RunCounts, base: RunCounts, 
     ],
 )
 def test_the_runs_decide(head: RunCounts, base: RunCounts, before: RunCounts, found: str, at_the_end: str) -> None:
+    """REQ-PROOF-004."""
     evidence = Evidence(head, base, before)
     assert verdict(evidence) == found
     assert final_verdict(evidence) == at_the_end
@@ -67,6 +68,7 @@ def test_the_runs_decide(head: RunCounts, base: RunCounts, before: RunCounts, fo
 def test_new_is_never_said_without_four_runs_that_agree_on_each_commit(
     head: RunCounts, base: RunCounts, before: RunCounts, state: BaseState, reached: bool | None, changed: bool
 ) -> None:
+    """REQ-PROOF-004."""
     found = final_verdict(Evidence(head, base, before, state, reached, changed))
     if found == "new":
         assert head.failed >= 4 and not head.passed

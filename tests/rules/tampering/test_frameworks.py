@@ -37,6 +37,7 @@ for source in sorted(FOLDER.glob("*.toml")):
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_change_of_tests_is_judged_as_a_person_would(name: str) -> None:
+    """REQ-PROOF-008."""
     expected, files = PAIRS[name]
     found = weakened(files)
     verdict = "refused" if any(one.severity == "refuse" for one in found) else "noted" if found else "accepted"

@@ -92,6 +92,7 @@ def test_a_long_file_is_read_quickly(path: str, text: str) -> None:
     "path", ["test_a.py", "a.test.js", "a_test.go", "a.rs", "ATest.java", "a_spec.rb", "ATest.php"]
 )
 def test_a_hostile_file_is_read_by_its_lines(path: str) -> None:
+    """REQ-PROOF-008."""
     started = time.process_time()
     assert read(path, "(" * 1_000_001).by_text
     assert read(path, "(" * 900_000).cases == ()

@@ -57,6 +57,7 @@ CODE = FileTexts("calc.py", "x = 1\n", "x = 2\n")
 
 @pytest.mark.parametrize("name", OURS)
 def test_code_under_test_may_not_be_replaced_before_the_tests(name: str) -> None:
+    """REQ-PROOF-008."""
     path, text = OURS[name]
     assert [(one.severity, one.path) for one in weakened([FileTexts(path, None, text), CODE])] == [("refuse", path)]
     assert weakened([FileTexts(path, text, text + "\n"), CODE]) == (), "what was there before may stay"

@@ -42,6 +42,8 @@ def counts(failed: int, passed: int) -> RunCounts:
 
 
 async def test_runs_on_one_commit_and_on_the_others_are_counted_apart(tmp_path: Path) -> None:
+    """REQ-PROOF-004."""
+
     async def write(memory: RememberedRuns) -> None:
         await add(memory, failed="a", passed="b")
         await add(memory, failed="ab")

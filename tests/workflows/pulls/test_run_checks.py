@@ -73,6 +73,8 @@ def run_count(bot: RunningBot, name: str) -> int:
 def test_the_verdict_follows_from_runs_on_head_and_base(
     do: WithBot, condition: str, conclusion: str, title: str, figures: tuple[str, ...]
 ) -> None:
+    """REQ-PROOF-004."""
+
     async def work(bot: RunningBot) -> None:
         furnish(bot, project(bot, condition))
         _, sha = bot.open({"head.txt": "1\n"})
@@ -176,6 +178,8 @@ def test_a_change_that_breaks_every_test_is_guilty(do: WithBot) -> None:
 
 
 def test_a_commit_of_a_merge_queue_gets_the_same_verdicts(do: WithBot) -> None:
+    """REQ-PROOF-004."""
+
     async def work(bot: RunningBot) -> None:
         furnish(bot, project(bot, "HEAD and number == 0"))
         number, _ = bot.open({"head.txt": "1\n"})
@@ -191,6 +195,8 @@ def test_a_commit_of_a_merge_queue_gets_the_same_verdicts(do: WithBot) -> None:
 
 
 def test_a_test_that_executes_no_changed_line_is_not_reached(do: WithBot) -> None:
+    """REQ-PROOF-004."""
+
     async def work(bot: RunningBot) -> None:
         furnish(bot, {**project(bot, "HEAD"), "unused.py": "def unused():\n    return 1\n"}, recorded=False)
         _, sha = bot.open({"unused.py": "def unused():\n    return 2\n"})
