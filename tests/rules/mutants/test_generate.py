@@ -141,3 +141,22 @@ def test_every_fault_in_this_projects_own_code_is_valid_python() -> None:
         text = file.read_text()
         for fault in all_mutants("a.py", text):
             ast.parse(fault.apply(text))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.py", "x = " + "+".join(["a"] * 3000)),
+        ("a.py", "x = 'b'\nx = (\n" + "and\n".join(["a == b "] * 400) + ")"),
+        ("a.py", "x = [\n" + "[\n'a'," * 400 + "1" + "]" * 400 + "]"),
+        ("a.js", "x = (\n" + "+\n".join(["a"] * 400) + ")"),
+        ("a.js", "function f() { return (\n" + "&&\n".join(["a == b"] * 400) + ") }"),
+    ],
+)
+def test_a_tree_made_to_be_slow_has_no_mutants(path: str, text: str) -> None:
+    assert all_mutants(path, text) == ()
+
+
+def test_a_deep_place_that_did_not_change_hides_no_other() -> None:
+    text = "x = (\n" + "+\n".join(["a"] * 400) + ")\ny = 1\n"
+    assert [fault.before for fault in mutants_of("a.py", text, {402})] == ["1"]
