@@ -37,7 +37,7 @@ def test_a_word_that_varies_makes_no_other_template(one: str, other: str) -> Non
         ("the server must be started first", "the server must not be started first"),
         ("FAILED t.py::test_a - no price for tea", "FAILED t.py::test_b - no price for tea"),
         ("missing price", "missing name"),
-        ("Unused import alpha", "Unused argument alpha"),
+        ("Unused variable alpha", "Unused argument alpha"),
         ("one two three four five six", "one two three four seven eight nine"),
         ("one two three and four five six", "one two three and seven eight nine ten"),
         ("colour of the first house there", "weight of some other horse now"),
