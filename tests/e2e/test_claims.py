@@ -19,8 +19,9 @@ FORMATTER = (
 )
 LINT = 'import pathlib, sys\nif "\\n\\n" not in pathlib.Path("bad.py").read_text():\n'
 LINT += '    print("bad.py:1:1: W391 no empty line at its end")\n    sys.exit(1)\n'
+NO_MUTANTS = "The changed lines hold nothing that a mutant could change."
+STYLE_ONLY = "Only lint or format failures are gone, and the issue is not about these."
 LINTED = f"{POLICY}  lint: {{ command: python3 lint.py }}\nfixers: [python3 formatter.py]\n"
-GREEN = "All checks passed before the change, so nothing showed the fault."
 
 
 def push(github: StandIn, **files: str) -> None:
@@ -46,12 +47,14 @@ def drafted(github: StandIn, number: int) -> PullView:
     return world.pulls(REPO)[0]
 
 
-def assert_claims_nothing(github: StandIn, number: int, pull: PullView, sentence: str) -> None:
+def assert_claims_nothing(github: StandIn, number: int, pull: PullView, evidence: str) -> None:
     issue, world = github.world.issue(REPO, number), github.world
+    sentence = f"**⚠️ Nothing shows that #{number} is solved; a test that fails without this change would show it.** "
     assert set(issue.labels) == {"auto-fix"}, "nothing is done, and nothing has failed"
     assert len(issue.comments) == 1
-    assert issue.comments[0].body.partition("-->")[2].lstrip().startswith(f"**⚠️ {sentence}**")
-    assert pull.body.startswith(sentence)
+    assert issue.comments[0].body.partition("-->")[2].lstrip().startswith(sentence + evidence)
+    assert pull.body.startswith(sentence + evidence)
+    world.wait_for(lambda: "needs-proof" in world.pulls(REPO)[0].labels, PATIENCE_S, "the label needs-proof")
     assert f"Refs #{number}" in pull.body
     assert pull.closes == ()
     git = ["git", "-C", str(world.git_dir(REPO)), "log", "-1", "--format=%B", pull.head_sha]
@@ -61,7 +64,7 @@ def assert_claims_nothing(github: StandIn, number: int, pull: PullView, sentence
     assert not CLOSING.search(f"{pull.title}\n{pull.body}\n{message}"), "GitHub would close the issue"
     checks = {check.name: check for check in world.check_runs(REPO, pull.head_sha)}
     assert checks["mendbot / fix"].conclusion == "neutral"
-    assert "no check showed the fault" in checks["mendbot / fix"].title
+    assert checks["mendbot / fix"].title.startswith(f"Unproven in attempt 1 of 3: {evidence}")
     assert checks["mendbot / test"].conclusion == "success"
 
 
@@ -85,7 +88,7 @@ def test_a_change_on_a_green_base_is_a_draft_that_says_so(github: StandIn, serve
     pull = drafted(github, number)
     assert pull.draft
     assert pull.title == "Proposed: the answer crashes"
-    assert_claims_nothing(github, number, pull, GREEN)
+    assert_claims_nothing(github, number, pull, NO_MUTANTS)
 
 
 def test_where_github_has_no_drafts_the_title_says_that_it_is_one(github: StandIn, serve: Serve) -> None:
@@ -96,7 +99,7 @@ def test_where_github_has_no_drafts_the_title_says_that_it_is_one(github: StandI
     pull = drafted(github, number)
     assert (pull.draft, pull.title) == (False, "Draft: The answer crashes")
     assert "GitHub has no drafts for this repository" in github.world.issue(REPO, number).comments[0].body
-    assert_claims_nothing(github, number, pull, GREEN)
+    assert_claims_nothing(github, number, pull, NO_MUTANTS)
 
 
 def test_fixers_fix_what_lint_showed_in_the_files_with_findings_alone(github: StandIn, serve: Serve) -> None:
@@ -122,5 +125,4 @@ def test_lint_that_passes_is_no_fix_of_a_crash(github: StandIn, serve: Serve) ->
     number = label(github, "It crashes", "`bad.py` crashes on Mondays.")
     pull = drafted(github, number)
     assert pull.draft
-    sentence = "Only lint or format failures are gone: no check showed the fault that the issue describes."
-    assert_claims_nothing(github, number, pull, sentence)
+    assert_claims_nothing(github, number, pull, STYLE_ONLY)
