@@ -16,6 +16,10 @@ _AROUND = frozenset(
     ("as_expression", "satisfies_expression", "reference_expression", "parenthesized_expression", "expression_list")
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_NAME = re.compile(
+    r"(?:(?:enumerate|sorted|list|tuple|Object\.\w+)\s*\(\s*)?\$?([A-Za-z_]\w*)(?:\.(?:items|values|entries|iter)\(\))?\)?$"
+)
+"""A table by its name, or its items."""
 _MAX_WORDS = 200
 """The limit of characters that are searched for the names of tables."""
 _KEYWORDS = ("params", "argvalues")
@@ -88,8 +92,8 @@ class Tables:
             self._rows += self._elements(node)
         elif node.type == "template_string":
             self._rows += self._text(node).strip("`").split("\n")[1:]
-        else:
-            self._uses.update(_words(self._text(node)))
+        elif named := _NAME.match(self._text(node)):
+            self._uses.add(named[1])
 
     def _elements(self, node: Node) -> list[str]:
         return [self._text(one) for one in node.named_children if one.type != "comment"]
