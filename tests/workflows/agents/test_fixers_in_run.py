@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from bot.model import Issue, RunView, Status
-from bot.rules.runs.proof import proof_of
 from bot.rules.runs.state import RunState
 from bot.workflows.reporting.run_view import view_of
 from bot.workspace.git.diff import changed
@@ -68,7 +67,7 @@ def test_the_next_agent_goes_on_top_in_the_same_attempt(at_desk: AtDesk) -> None
     assert state.finished is Status.SUCCESS
     assert state.agents == ("fixers", "command")
     assert (view.attempt, view.max_attempts, numbers) == (1, 1, [1, 1])
-    assert view.proof == "shown"
+    assert view.proof is not None and view.proof.level == "proven"
     assert files == {"answer.txt": "42\n", "src/a.py": "good\n# styled\n"}, "b.py had no finding"
 
 
@@ -122,10 +121,10 @@ async def _left_to_lint(at: Harness, run_id: str, attempts: int) -> RunState:
 def test_a_pass_by_luck_is_no_fix(at_desk: AtDesk) -> None:
     """REQ-CHECK-007."""
 
-    async def work(at: Harness) -> str:
+    async def work(at: Harness) -> RunState:
         judged(at, judge=LUCKY)
         at.hands = [Doer([writes("41 too\n")])]
-        state = await go(at, "run-1")
-        return proof_of((await at.row("run-1")).spec, state)
+        return await go(at, "run-1")
 
-    assert at_desk(work) == "luck"
+    proof = at_desk(work).proof
+    assert (proof.level, proof.because) == ("unproven", "luck")

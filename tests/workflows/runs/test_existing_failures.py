@@ -9,7 +9,6 @@ from typing import Any
 from bot.config import Policy
 from bot.model import Status
 from bot.reports.locale.reasons import english
-from bot.rules.runs.proof import proof_of
 from bot.rules.runs.state import RunState
 from tests.workflows.conftest import NAME, Harness
 from tests.workflows.whole_run import Doer, through, writes
@@ -72,7 +71,7 @@ def test_a_lint_error_of_the_base_that_the_task_does_not_name_stops_nothing(at_d
             ("lint", True, True),
             ("test", False, False),
         ]
-        assert proof_of((await at.row("run-1")).spec, state) == "shown"
+        assert state.proof is not None and state.proof.level == "proven"
         (comment,) = [one.body for one in at.github.world.pulls(NAME)]
         assert "did not work on them" in comment and "unused_one" in comment
 
@@ -110,7 +109,7 @@ def test_of_two_failing_tests_the_one_that_the_task_does_not_name_may_go_on_fail
         _furnish(at, **{"clock.txt": "11\n"})
         state = await _run(at, writes("42\n"), "test_answer fails")
         assert state.finished is Status.SUCCESS, state.stop
-        assert proof_of((await at.row("run-1")).spec, state) == "shown"
+        assert state.proof is not None and state.proof.level == "proven"
         assert state.validations[-1].steps[-1].tolerated
 
     at_desk(work)
@@ -152,7 +151,7 @@ def test_what_was_left_alone_is_never_claimed_as_fixed(at_desk: AtDesk) -> None:
         _furnish(at, **{"answer.txt": "42\n"})
         state = await _run(at, writes("", "old.py"), "Say more in the notes")
         assert state.finished is Status.SUCCESS, state.stop
-        assert proof_of((await at.row("run-1")).spec, state) == "green"
+        assert state.proof is not None and state.proof.level == "unproven"
 
     at_desk(work)
 
