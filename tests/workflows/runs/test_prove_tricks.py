@@ -84,7 +84,7 @@ def test_a_test_that_passes_only_the_first_time_with_the_change_proves_nothing(a
         f"count = Path({str(count)!r})",
         "runs = len(count.read_text()) if count.exists() else 0",
         "count.write_text('.' * (runs + 1))",
-        "self.assertEqual(runs, 1)",  # the first run shows the fault, the second one is that of the change
+        "self.assertEqual(runs + Calc().add(0, 0), 1)",  # the first run shows the fault, the second is the change's
     )
     _is(at_desk, "unproven", "unsteady", _edits(calc=WRONG, test_new=_test(*body)))
 
