@@ -150,7 +150,8 @@ def _needs_mutants(state: RunState) -> bool:
     return (
         state.mutants is None
         and not mechanical
-        and not any(stage.unsteady for stage in state.without_change or ())
+        # such tests would notice mutants by chance, or by the text of the source
+        and not any(stage.unsteady or stage.not_reached for stage in state.without_change or ())
         and tests_were_green(state)
         and any(map(runs_tests, state.stages))
         and _can_all_mutate(state)
