@@ -8,7 +8,7 @@ from tests.e2e.session_faces import fix, start_fix
 from tests.e2e.session_projects import IS_42, PLAIN, agent, put, write
 from tests.machine import PATIENCE_S
 
-UNSHOWN = "the checks pass; nothing showed the fault before the change"
+UNSHOWN = "the checks pass since attempt 1 of 3; the change is not proven\nproof: unproven;"
 
 
 def test_checks_that_had_never_failed_show_no_fix(tmp_path: Path) -> None:
@@ -17,7 +17,7 @@ def test_checks_that_had_never_failed_show_no_fix(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0
     assert UNSHOWN in out
-    assert "finished: success, but nothing showed the fault" in err
+    assert "finished: success, but the change is not proven" in err
 
 
 def test_a_check_that_failed_in_an_earlier_attempt_shows_one(tmp_path: Path) -> None:
