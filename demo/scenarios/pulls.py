@@ -36,7 +36,7 @@ def act(stage: Stage) -> None:
 
 
 def _a_colleagues(stage: Stage) -> tuple[int, str]:
-    """What fails is told apart: new, there on the base too, flaky."""
+    """What fails is told apart: new, there on the base too, failing without a changed line executed."""
     world, repo = stage.world, stage.repo
     stage.story.step(f"{COLLEAGUE}, who has write access, opens a pull request: days in durations, with a slip")
     head = world.push_files(repo, "days", _text("pulls/days"), "Read days", COLLEAGUE)
@@ -48,7 +48,7 @@ def _a_colleagues(stage: Stage) -> tuple[int, str]:
         lambda: stage.conclusions(head, test=("failure",), typecheck=("success",), lint=("neutral",)),
     )
     found = stage.checks(head)
-    for name, words in (("test", "new failure"), ("test", "flaky"), ("lint", "existing failure")):
+    for name, words in (("test", "new failing test"), ("test", "not reached"), ("lint", "existing failure")):
         stage.promise(f"{words!r} in the title of the check run `mendbot / {name}`", words in found[name].title)
     places = [(one["path"], one["start_line"]) for one in found["test"].annotations]
     stage.promise("an annotation at a line of tests/test_duration.py", "tests/test_duration.py" in dict(places))

@@ -34,7 +34,7 @@ def keep(demo: Demo) -> str:
 def test_a_pull_request_is_judged_and_mended_and_a_strangers_waits(tmp_path: Path) -> None:
     with Demo(tmp_path / "t", "--scenario", "pull-request", "--keep") as demo:
         said = keep(demo)
-    verdicts = (": neutral — 1 existing failure", ": failure — 1 new failure, 1 flaky")
+    verdicts = (": neutral — 1 existing failure", ": failure — 1 new failing test: `tests/test_duration.py")
     order(said, "bo, who has write access", *verdicts, "presses Fix")
     order(said, "presses Fix", "command changed pocket/duration.py", "pushed ", "comments: **⏸️ Waiting for approval**")
     waits = re.findall(r"^  ! mendbot / test at (\w+): action required — Needs /mendbot ok-to-test", said, re.MULTILINE)
