@@ -110,7 +110,7 @@ def test_how_long_a_run_has_waited_is_told_where_it_is_known() -> None:
 def test_status_of_a_pull_request_counts_its_failures_by_verdict() -> None:
     told = status_answer([], MIXED)
     assert "[`9f3c1ab`](https://github.com/acme/shop/commit/9f3c1ab" in told
-    assert "| `test` | exit code 1 · 1 new failure · 1 existing failure · 1 flaky | 12 s |" in told
+    assert "| `test` | exit code 1 · 1 new failure · 1 unsure · 1 existing failure | 12 s |" in told
     assert "reused from run `pull-4a10`" in told
 
 
@@ -137,7 +137,7 @@ def test_explain_names_each_attempt_and_what_it_did_to_the_errors() -> None:
 
 def test_what_is_not_a_pull_requests_own_is_not_for_its_author_to_fix() -> None:
     told = explain_answer(None, FLAKY_ONLY)
-    assert "No failure comes from this pull request" in told and "/mendbot fix" not in told
+    assert "No failure is shown to come from this pull request" in told and "/mendbot fix" not in told
     unfixable = MIXED.model_copy(update={"fixable": False})
     assert "/mendbot fix" in explain_answer(None, MIXED) and "/mendbot fix" not in explain_answer(None, unfixable)
 
