@@ -1,7 +1,7 @@
 """*Proof*: how many wrong changes whose checks stay green Mendbot calls proven, and how many right ones it does not.
 
-`python -m benchmarks.proof [--verify] [--bot DIR] [--only NAME…] [--json FILE]`: `--verify` checks the labels of the
-cases by their hidden tests, `--bot` measures another checkout of Mendbot, which needs its own `.venv`."""
+`python -m benchmarks.proof [--verify] [--bot DIR] [--only NAME…] [--json FILE [--saved]]`: `--verify` checks the labels
+of the cases by their hidden tests, `--bot` measures another checkout of Mendbot, which needs its own `.venv`."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from benchmarks.result import Result, Row, as_table, percentile
 
 _GOAL_WRONG = 0.8
 _GOAL_RIGHT = 0.1
+_AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Size:
 
     only: tuple[str, ...] = ()
     releases: bool = True
-    at_once: int = 2
+    at_once: int = _AT_ONCE
     bot: Path | None = None
 
 
@@ -48,11 +49,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="add each outcome there; those it has are not repeated"
     )
+    parser.add_argument(
+        "--saved", action="store_true", help="report the outcomes of that file alone, and run no session"
+    )
     options = parser.parse_args(arguments)
+    if options.saved and not options.json:
+        parser.error("--saved needs --json FILE")
     size = Size(tuple(options.only), not options.programs, bot=options.bot and options.bot.resolve())
     if options.verify:
         return _verify(size)
-    outcomes = play(size, options.json)
+    outcomes = reread(size, options.json) if options.saved else play(size, options.json)
     result = report(outcomes, Suite(toolchain()))
     print(as_table(result))
     return 0 if all(row.met is not False for row in result.rows) else 1
@@ -94,6 +100,13 @@ def play(size: Size, saved: Path | None = None) -> list[Outcome]:
             return list(pool.map(one, work))
 
 
+def reread(size: Size, saved: Path) -> list[Outcome]:
+    """The outcomes of a file, without those of changes that no case has any more."""
+    known = _known(saved)
+    pairs = [(case, change) for case in chosen(size) for change in case.changes]
+    return [Outcome.from_json(*pair, known[key]) for pair in pairs if (key := (pair[0].name, pair[1].kind)) in known]
+
+
 def _known(saved: Path | None) -> dict[tuple[str, str], dict[str, Any]]:
     """The saved outcomes, by case and kind."""
     lines = saved.read_text().splitlines() if saved is not None and saved.exists() else ()
@@ -106,7 +119,9 @@ def report(outcomes: Sequence[Outcome], suite: Suite) -> Result:
     right = [outcome for outcome in outcomes if outcome.change.right]
     plain = [outcome for outcome in wrong if not outcome.change.misleading]
     claims = [outcome for outcome in outcomes if outcome.level == "proven"]
-    false = [outcome for outcome in claims if not suite.shows(outcome.case, outcome.change)]
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        shown = list(pool.map(lambda outcome: suite.shows(outcome.case, outcome.change), claims))
+    false = [outcome for outcome, is_shown in zip(claims, shown, strict=True) if not is_shown]
     rows = [
         Row("wrong changes held back from proven", _held(wrong), "", "at least", _GOAL_WRONG),
         Row("right changes held back from proven", _held(right), "", "at most", _GOAL_RIGHT),
@@ -190,7 +205,7 @@ def _notes(outcomes: Sequence[Outcome], false: Sequence[Outcome]) -> Iterator[st
     cases = {outcome.case.name: outcome.case for outcome in outcomes}
     sources = Counter(case.source for case in cases.values())
     parts = ", ".join(f"{number} from a {source}" for source, number in sorted(sources.items()))
-    yield f"{len(cases)} cases ({parts}), one right change each."
+    yield f"{len(outcomes)} changes in {len(cases)} cases ({parts}), one right change each."
     yield "A misleading test fails on the base and asks for the wrong thing or for too little: no run can recognize it."
     yield "Nothing was tuned on half b."
     for outcome in false:
