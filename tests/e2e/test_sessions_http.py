@@ -120,7 +120,7 @@ def test_the_artifacts_are_useful_without_a_model(client: Client, tmp_path: Path
     assert told["status"] == "success", told
     plain = ["planning", "architecture", "design"]
     turns = (f"{phase}.{turn}" for turn in (1, 2) for phase in ("implementation", "validation"))
-    names = ["certificate", *plain, *turns]
+    names = ["certificate", *plain, *turns, "proof.2"]
     left = {artifact["id"].removeprefix(f"{told['id']}."): artifact for artifact in told["artifacts"]}
     assert set(left) == set(names)
     last = dict(zip(plain, plain, strict=True)) | {"implementation": "implementation.2", "validation": "validation.2"}
