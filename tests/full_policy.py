@@ -27,6 +27,5 @@ protected_paths: [/migrations, "!uv.lock"]
 aliases: { /fix: fix, /go-on: resume }
 language: ko
 guidance_trial: false
-require_proof: covered
 pull_requests: { enabled: false, drafts: true, paths: [src/**, "!*.md"] }
 """

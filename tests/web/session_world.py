@@ -74,7 +74,7 @@ class World:
 
     def put(self, repo: str, task: str) -> Session:
         name = f"s-{len(self.sessions)}"
-        phases = dict.fromkeys(Phase, "pending")
+        phases = {phase: "pending" for phase in Phase if phase is not Phase.REPRODUCTION}
         made = Session(id=name, status=Status.QUEUED, repo=repo, task=task, phases=phases, created_at=NOON)
         self.sessions[name], self.told[name] = made, []
         return made
