@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from benchmarks.proof_case import Case, Change, halved, program_cases
+from benchmarks.proof_derived import lost_tests
 from benchmarks.proof_releases import release_cases
 from benchmarks.proof_session import Level, Outcome, own_bot, run
 from benchmarks.proof_suite import Suite, problems, toolchain
@@ -129,6 +130,9 @@ def report(outcomes: Sequence[Outcome], suite: Suite) -> Result:
         Row("wrong changes without a misleading test, held back", _held(plain)),
         Row("wrong changes with a misleading test, held back", _held(o for o in wrong if o.change.misleading)),
         Row("right changes with a test, held back", _held(o for o in right if o.change.kind == "right")),
+        Row(
+            "right changes that delete no test, held back", _held(o for o in right if not lost_tests(o.case, o.change))
+        ),
         *_both("half {}", ("a", "b"), outcomes, lambda outcome: outcome.case.half),
         *_both("{}", _values(outcomes, _language), outcomes, _language),
         *_both("from a {}", _values(outcomes, _source), outcomes, _source),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 from zlib import crc32
 
-from benchmarks.proof_case import Case, Change, is_test_side
+from benchmarks.proof_case import Case, Change, applied, is_test_side
 
 _MIN_WRONG = 3
 _ABOUT_VERSIONS = re.compile(r"(^|/)(__init__|__?meta(__)?|_version)\.py$")
@@ -38,6 +38,15 @@ def derived(case: Case, limit: int | None = None) -> list[Change]:
     first = crc32(case.name.encode()) % len(kinds)
     made = ((kind, make(case)) for kind, make in (*kinds[first:], *kinds[:first]))
     return [Change(kind, files) for kind, files in islice(((k, f) for k, f in made if f is not None), limit)]
+
+
+def lost_tests(case: Case, change: Change) -> set[str]:
+    """The names of tests that the case has and that are gone with the change."""
+    before, after = (
+        {test.name for path, text in files.items() if _is_code(path) for test in _tests_in(case, text)}
+        for files in (case.files, applied(case.files, change.files))
+    )
+    return before - after
 
 
 def _right(case: Case) -> Change:
