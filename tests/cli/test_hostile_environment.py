@@ -40,6 +40,7 @@ RUNS = {
     "history": Run(("history", "a.py"), 1),
     "history record": Run(("history", "record", "--error", "boom", "--how", "so")),
     "history export": Run(("history", "export")),
+    "history trial": Run(("history", "trial")),
     "history import": Run(("history", "import", "-"), stdin=LINE),
     "config check": Run(("config", "check")),
     "config schema": Run(("config", "schema")),

@@ -31,7 +31,7 @@ def on_lines_of_their_own(output: str, *, pulls: int, comments: int) -> None:
     )
 
 
-def test_three_labelled_issues_become_two_pull_requests_that_can_be_looked_at(tmp_path: Path) -> None:
+def test_five_labelled_issues_become_four_pull_requests_that_can_be_looked_at(tmp_path: Path) -> None:
     """G-2. On a desktop whose variables bear the names of our settings: nothing of its owner is read or changed."""
     desk = Desk(tmp_path / "desk")
     with Demo(tmp_path / "t", "--keep", cwd=desk.project, env=desk.env) as demo:
@@ -39,7 +39,9 @@ def test_three_labelled_issues_become_two_pull_requests_that_can_be_looked_at(tm
         order(said, "labels them `auto-fix`", "goes to work", "#1 #2: one group", "before any change")
         order(said, "#1 #2:   fixers changed table/table.py", "#1 #2: finished: success")
         order(said, "#3:   ✗ test (attempt 1", "#3: attempt 2 of 3", "#3:   ✓ test (attempt 2", "#3: finished: success")
-        on_lines_of_their_own(said, pulls=2, comments=3)
+        order(said, "#4: command wrote a test that fails before the change", "#4: proof: proven")
+        order(said, "#5: no failing test", "#5: proof: unproven", "#5: finished: success, but the change is not proven")
+        on_lines_of_their_own(said, pulls=4, comments=5)
         table = demo.file_on_github("octo/tools", "fix/issue-1-2", "table/table.py").decode()
         assert "import os" not in table and '"""Plain text tables."""\n' in table
         duration = demo.file_on_github("octo/tools", "fix/issue-3", "duration/duration.py").decode()

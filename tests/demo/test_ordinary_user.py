@@ -102,5 +102,5 @@ def test_the_demo_works_for_an_ordinary_user(place: Path) -> None:
         assert demo.exit_code(within_s=120) == 0, demo.output
         assert "sandbox: bubblewrap" in demo.output
         assert "root" not in demo.output
-        assert len(set(addresses(demo.output))) == 2
+        assert len(set(addresses(demo.output))) == 4
         demo.assert_nothing_is_left()

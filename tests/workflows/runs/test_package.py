@@ -64,7 +64,7 @@ def test_a_commit_that_the_agent_made_itself_is_not_what_is_pushed(at_desk: AtDe
         )
         return log.decode().strip(), str(at.github.world.branches(NAME)["fix/issue-1"] == state.commit_sha)
 
-    assert at_desk(work) == ("Fix: Issue 1", "True")
+    assert at_desk(work) == ("Proposed: Issue 1", "True")  # no check ran, so nothing is shown
 
 
 def test_a_change_that_holds_a_secret_of_ours_is_refused(at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch) -> None:
