@@ -22,10 +22,17 @@ NEXT_RELEASE = "b35adbf0bf7893f88beb2eb3c689237b84469444de1326a42545790b01913ec7
 """SHA-256 of humanize 4.16.0's src/humanize/filesize.py."""
 
 
-def on_lines_of_their_own(output: str, *, pulls: int, comments: int) -> None:
+def on_lines_of_their_own(output: str, *, pulls: int, comments: int, unproven: int = 0) -> None:
     assert len(set(addresses(output))) == pulls
     for check in CHECKS:
-        assert len(re.findall(rf"^ +✓ check run mendbot / {check}: success — ", output, re.MULTILINE)) == pulls
+        of_drafts = unproven if check == "fix" else 0
+        assert (
+            len(re.findall(rf"^ +✓ check run mendbot / {check}: success — ", output, re.MULTILINE)) == pulls - of_drafts
+        )
+        assert (
+            len(re.findall(rf"^ +\S check run mendbot / {check}: neutral — Unproven", output, re.MULTILINE))
+            == of_drafts
+        )
     assert (
         len(re.findall(r"^ +comment http://\S+#issuecomment-\d+ by mendbot\[bot\]: ", output, re.MULTILINE)) == comments
     )
@@ -41,7 +48,7 @@ def test_five_labelled_issues_become_four_pull_requests_that_can_be_looked_at(tm
         order(said, "#3:   ✗ test (attempt 1", "#3: attempt 2 of 3", "#3:   ✓ test (attempt 2", "#3: finished: success")
         order(said, "#4: command wrote a test that fails before the change", "#4: proof: proven")
         order(said, "#5: no failing test", "#5: proof: unproven", "#5: finished: success, but the change is not proven")
-        on_lines_of_their_own(said, pulls=4, comments=5)
+        on_lines_of_their_own(said, pulls=4, comments=5, unproven=1)
         table = demo.file_on_github("octo/tools", "fix/issue-1-2", "table/table.py").decode()
         assert "import os" not in table and '"""Plain text tables."""\n' in table
         duration = demo.file_on_github("octo/tools", "fix/issue-3", "duration/duration.py").decode()

@@ -118,7 +118,11 @@ def test_a_success_is_summed_up_with_what_changed_and_where_it_is_kept(tmp_path:
     process = start_fix(asked_of(tree, agents=[answers]), tmp_path / "home")
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, err
-    head, changed, before, after, diff, logs = out.splitlines()
+    head, proof, changed, before, after, diff, logs = out.splitlines()
+    assert (
+        proof
+        == "proof: proven. Gone with the change: answer.txt:1: error: not 42. The checks were red before the change."
+    )
     assert head == "fixed in attempt 2 of 3: the checks pass"
     assert changed == "changed: answer.txt (+1 -1)"
     assert before.startswith("before: ")
