@@ -62,8 +62,8 @@ class _Reader:
         self.grammar, self.language, self.source = grammar, language_of(grammar), source
         self.plain = bytearray(source)
         """The source with blanks for its comments."""
-        self.tables = Tables(self.language, self.text)
         self.scopes = Scopes(len(source))
+        self.tables = Tables(self.language, self.text, self.scopes)
         self.chains: dict[int, int] = {}
         self.borrowed: set[str] = set()
         self.function_names: dict[int, str] = {}
@@ -99,7 +99,7 @@ class _Reader:
     def _reading(self, empty: bool, helpers: Collection[str]) -> Reading:
         self.scopes.add_helper_calls(helpers)
         return Reading(
-            cases=tuple(map(self._case, self.scopes.cases)),
+            cases=tuple(map(self._case, self.scopes.cases, self.scopes.case_skips())),
             loose=self._normal(self.scopes.loose),
             skips=self.scopes.skips,
             ignores=ignored("\n".join(self.comments), "\n".join(self.marks)),
@@ -111,11 +111,11 @@ class _Reader:
             helpers=frozenset(self.scopes.helpers),
         )
 
-    def _case(self, draft: DraftCase) -> Case:
+    def _case(self, draft: DraftCase, skips: int) -> Case:
         assertions = self._normal(draft.assertions)
         start, end = draft.body
         lines = () if assertions else evened(self._between(start, min(end, start + _MAX_LINES)))
-        return Case(draft.name, lines, assertions, draft.quits, draft.groups)
+        return Case(draft.name, lines, assertions, draft.quits, draft.groups, skips)
 
     def _normal(self, spans: list[Span]) -> tuple[str, ...]:
         return tuple(normal(self._between(start, min(end, start + 8_000))) for start, end in sorted(spans))
@@ -137,16 +137,20 @@ class _Reader:
         if is_case and named is not None:
             if self.language.case_skip.search(marks):
                 self.scopes.add_skip(node.start_byte)
-            self.scopes.add_case(name, (named.end_byte, node.end_byte), 0)
+            self.scopes.add_case(name, self._lead_of(node)[0], (named.end_byte, node.end_byte), 0)
         else:
             self.scopes.add_function(node.end_byte, name)
 
     def _marks_of(self, node: Node, until: int) -> str:
         """The decorators, attributes and comments right before a function, and what it has before its name."""
-        start, end = self.lead
-        before = self.source[start:end] if not self.source[end : node.start_byte][:_MAX_CHARS].strip() else b""
-        marks = (before[-4_000:] + self.source[node.start_byte : until]).decode(errors="replace")
+        start, end = self._lead_of(node)
+        marks = (self.source[start:end][-4_000:] + self.source[node.start_byte : until]).decode(errors="replace")
         return marks if self.grammar == "php" else _COMMENT.sub("", marks)
+
+    def _lead_of(self, node: Node) -> Span:
+        """Where the marks and comments right before a node are."""
+        start, end = self.lead
+        return (start, end) if not self.source[end : node.start_byte][:_MAX_CHARS].strip() else (node.start_byte,) * 2
 
     def _class(self, node: Node) -> None:
         named, bases = node.child_by_field_name("name"), node.child_by_field_name("superclasses")
@@ -163,7 +167,7 @@ class _Reader:
         end = self.chains.setdefault(node.start_byte, node.end_byte)
         args = node.child_by_field_name("arguments")
         callee = self._ends(node.start_byte, target.end_byte)
-        self.tables.add_call(node, callee, args, self.scopes.now.function)
+        self.tables.add_call(node, callee, args)
         whole = self.text(node, _MAX_CHARS)
         name = callee[-_MAX_NAME:]
         if self.language.skip_call.search(name):
@@ -200,7 +204,7 @@ class _Reader:
         title = title[1:-1] if title[0] in "\"'`" and title[-1] == title[0] else title
         if is_case:
             body = (given[0].end_byte if given else node.start_byte, node.end_byte)
-            self.scopes.add_case(title, body, 1)
+            self.scopes.add_case(title, node.start_byte, body, 1)
         else:
             self.scopes.add_group(node.end_byte, title)
 
@@ -246,7 +250,7 @@ class _Reader:
             if returns_early(self.text(node, 40)):
                 self.scopes.add_quit()
         elif around.function and node.named_child_count:
-            self.tables.add_named(around.function, node.named_child(0))
+            self.tables.add_returned(node.named_child(0))
 
     def _handler(self, node: Node) -> None:
         if node.type == "rescue_modifier":

@@ -17,6 +17,8 @@ class Case:
     """How often it ends early, or ignores a failure in it."""
     groups: tuple[str, ...] = ()
     """The names of the classes, `describe` blocks and tests around it, outermost first."""
+    skips: int = 0
+    """How many markers in it or right before it skip it."""
 
 
 @dataclass(frozen=True, slots=True)

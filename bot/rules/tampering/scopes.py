@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
@@ -12,10 +13,12 @@ _MAX_GROUPS = 20
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The names of the groups around a node, its case (-1 without one), its function, and how many functions are
-    between it and its case. What is `dead` never runs; tests right in a `hidden` class are not collected."""
+    between it and its case. `within` numbers the groups, cases and functions around it, outermost first; it starts
+    with the file. What is `dead` never runs; tests right in a `hidden` class are not collected."""
 
     end: int
     groups: tuple[str, ...] = ()
+    within: tuple[int, ...] = (0,)
     case: int = -1
     function: str = ""
     functions: int = 0
@@ -25,10 +28,12 @@ class Scope:
 
 @dataclass(slots=True)
 class DraftCase:
-    """A case while its tree is read. `functions`: how many functions its own code is within."""
+    """A case while its tree is read. `start` is where its decorators or its call begin. `functions`: how many
+    functions its own code is within."""
 
     name: str
     groups: tuple[str, ...]
+    start: int
     body: Span
     functions: int
     assertions: list[Span] = field(default_factory=list)
@@ -40,6 +45,7 @@ class Scopes:
 
     def __init__(self, end: int) -> None:
         self._stack = [Scope(end + 1)]
+        self._count = 0
         self._asserted: set[Span] = set()
         self._skipped: set[int] = set()
         self._calls: list[tuple[str, int, Span]] = []
@@ -59,34 +65,47 @@ class Scopes:
         """How many places skip tests."""
         return len(self._skipped)
 
+    def case_skips(self) -> list[int]:
+        """How many of them are in each case or right before it."""
+        places = sorted(self._skipped)
+        return [bisect_left(places, case.body[1]) - bisect_left(places, case.start) for case in self.cases]
+
     def leave(self, start: int) -> None:
         """Ends the scopes that are over where a node starts."""
         while self.now.end <= start:
             self._stack.pop()
 
+    def _inside(self) -> tuple[int, ...]:
+        """The numbers around what is in a new scope."""
+        self._count += 1
+        return (*self.now.within, self._count)[:_MAX_GROUPS]
+
     def add_function(self, end: int, name: str) -> None:
         """A function that is no case."""
         now = self.now
         functions = now.functions + 1
-        self._stack.append(replace(now, end=end, function=name or now.function, functions=functions, hidden=False))
+        function = name or now.function
+        within = self._inside()
+        self._stack.append(replace(now, end=end, within=within, function=function, functions=functions, hidden=False))
 
     def add_group(self, end: int, name: str, *, hidden: bool = False) -> None:
         """A class or a block of tests."""
         groups = (*self.now.groups, name)[:_MAX_GROUPS]
-        self._stack.append(replace(self.now, end=end, groups=groups, hidden=hidden))
+        self._stack.append(replace(self.now, end=end, groups=groups, within=self._inside(), hidden=hidden))
 
     def add_dead(self, end: int) -> None:
         """Code that never runs."""
         self._stack.append(replace(self.now, end=end, dead=True))
 
-    def add_case(self, name: str, body: Span, functions: int) -> None:
+    def add_case(self, name: str, start: int, body: Span, functions: int) -> None:
         """A test; it ends with its body."""
         now = self.now
         self.hidden += now.hidden
         if not now.dead:
-            self.cases.append(DraftCase(name, now.groups, body, functions))
+            self.cases.append(DraftCase(name, now.groups, start, body, functions))
             groups = (*now.groups, name)[:_MAX_GROUPS]
-            self._stack.append(Scope(end=body[1], groups=groups, case=len(self.cases) - 1))
+            within = self._inside()
+            self._stack.append(Scope(end=body[1], groups=groups, within=within, case=len(self.cases) - 1))
 
     def add_skip(self, start: int) -> None:
         """A marker that skips tests; there is one at most at each place."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bot.rules.tampering.languages import ARRAYS, Language
+from bot.rules.tampering.scopes import Scopes
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -29,19 +30,21 @@ _ITERATING = re.compile(r"\.(?:forEach|each|each_with_index|map)$")
 class Tables:
     """Collects the rows of one file while its nodes are passed in."""
 
-    def __init__(self, language: Language, text: Callable[[Node], str]) -> None:
+    def __init__(self, language: Language, text: Callable[[Node], str], scopes: Scopes) -> None:
         self._language = language
         self._text = text
+        self._scopes = scopes
         self._rows: list[str] = []
-        self._named: list[tuple[str, Sequence[str]]] = []
-        self._uses: set[str] = set()
+        self._named: list[tuple[str, int, Sequence[str]]] = []
+        self._uses: set[tuple[str, int]] = set()
+        """Names that are gone through, with the number of every scope where the name may be defined."""
 
     def rows(self) -> tuple[str, ...]:
         """The rows of every table that a test goes through, white space evened out."""
-        named = [row for name, rows in self._named if name in self._uses for row in rows]
+        named = [row for name, scope, rows in self._named if (name, scope) in self._uses for row in rows]
         return tuple(" ".join(row.split()).rstrip(",") for row in (*self._rows, *named) if row.strip())
 
-    def add_call(self, node: Node, callee: str, args: Node | None, function: str) -> None:
+    def add_call(self, node: Node, callee: str, args: Node | None) -> None:
         """A call, which may give a test its table, go through one, or make one in a function."""
         if _ITERATING.search(callee):
             target = node.child_by_field_name("receiver") or node.child_by_field_name("function")
@@ -50,7 +53,7 @@ class Tables:
             return
         given = [args] if args.type == "template_string" else args.named_children
         if callee.endswith(("of", "asList")):
-            self._named.append((function, [self._text(one) for one in given]))
+            self._named.append((self._scopes.now.function, 0, [self._text(one) for one in given]))
             return
         for at, one in enumerate(given):
             if one.type == "keyword_argument":
@@ -67,16 +70,23 @@ class Tables:
         self._used(_inner(next((one for one in fields if one is not None), node.named_child(0))))
 
     def add_named(self, name: str, value: Node | None) -> None:
-        """A list under a name, which counts where something goes through that name."""
+        """A list under a name, which counts where something in the same scope goes through that name."""
+        self._add_list(name, self._scopes.now.within[-1], value)
+
+    def add_returned(self, value: Node | None) -> None:
+        """A list that the function around returns, which counts where something goes through the function's name."""
+        self._add_list(self._scopes.now.function, 0, value)
+
+    def _add_list(self, name: str, scope: int, value: Node | None) -> None:
         inner = _inner(value)
         if inner is not None and inner.type in ARRAYS:
-            self._named.append((name, self._elements(inner)))
+            self._named.append((name, scope, self._elements(inner)))
 
     def add_mark(self, node: Node, text: str) -> None:
         """A decorator, attribute or annotation: a row, a list of them, or the name of what provides them."""
         if self._language.table_mark.search(text):
             self._rows.append(text)
-        self._uses.update(_words(text))
+        self._use(*_words(text))
         arguments = node.child_by_field_name("arguments")
         for one in arguments.named_children if arguments is not None and node.type == "annotation" else ():
             value = one.child_by_field_name("value") or one
@@ -93,7 +103,10 @@ class Tables:
         elif node.type == "template_string":
             self._rows += self._text(node).strip("`").split("\n")[1:]
         elif named := _NAME.match(self._text(node)):
-            self._uses.add(named[1])
+            self._use(named[1])
+
+    def _use(self, *names: str) -> None:
+        self._uses.update((name, scope) for name in names for scope in self._scopes.now.within)
 
     def _elements(self, node: Node) -> list[str]:
         return [self._text(one) for one in node.named_children if one.type != "comment"]

@@ -69,9 +69,9 @@ def weakened(
     Refused: a test deleted, skipped or run alone, one that is no longer collected or called, that ends early or hides
     what fails in it, rows of its tables or assertions fewer than before, a test file without code, check configuration
     edited, a runner or an assertion replaced, code that asks whether tests run it, the project's code replaced before
-    the tests run. Noted: new markers that silence a finding in place, changed snapshots, a skip in a file that is
-    itself new, new files that run before the tests. Tests that are added, moved or renamed with their assertions are
-    neither, nor are tests that became rows of a table. What a test that stays expects may change."""
+    the tests run. Noted: new markers that silence a finding in place, changed snapshots, a skip of a test or in a file
+    that is itself new, new files that run before the tests. Tests that are added, moved or renamed with their
+    assertions are neither, nor are tests that became rows of a table. What a test that stays expects may change."""
     read_files = _uncollected(_read(files, checked))
     rows = NewRows(read_files)
     found = [
@@ -205,10 +205,12 @@ def _skipped(files: Sequence[ChangedTests]) -> Iterable[Weakening]:
     if sum(file.after.skips - file.before.skips for file in files) <= 0:
         return
     tests_gone = any(unpaired(files)[0]) or any(file.is_gone and file.before.cases for file in files)
+    known = {case.name for file in files for case in file.before.cases}
     for file in files:
         more = file.after.skips - file.before.skips
         if more > 0:
-            severity: Severity = "note" if file.is_new and not tests_gone else "refuse"
+            added = sum(case.skips for case in file.after.cases if case.name not in known)
+            severity: Severity = "note" if (file.is_new or more <= added) and not tests_gone else "refuse"
             because = make_reason("weak.skipped", path=file.path, count=more)
             yield Weakening(severity, "skipped_test", file.path, because)
 
