@@ -9,6 +9,7 @@ from bot.model import RunEvent, SessionSummary, Status
 from bot.rules.patches.change_size import changed_files
 from bot.rules.runs.fold import run_state
 from bot.store.runs.runs import RunRow
+from bot.workflows.runs.local_tree import FOUND
 from bot.workspace.checks.logs import directory, read_log
 
 
@@ -33,4 +34,5 @@ def get_summary(home: Path, row: RunRow, events: Sequence[RunEvent]) -> SessionS
         diff=str(where / last) if content is not None else None,
         best_attempt=best if earlier else None,
         best_diff=str(where / earlier) if earlier and read_log(home, row.id, earlier) is not None else None,
+        found=tuple(sorted(map(str, where.glob(FOUND.format("*"))))),
     )

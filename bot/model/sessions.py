@@ -66,6 +66,8 @@ class SessionSummary(Model):
     best_attempt: int | None = None
     best_diff: str | None = None
     """The file of an earlier attempt that came further than the last."""
+    found: tuple[str, ...] = ()
+    """The files of what was in the tree beside the change, such as a person's edits, before it was restored."""
 
 
 class Session(CamelModel):

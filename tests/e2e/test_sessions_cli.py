@@ -131,6 +131,21 @@ def test_a_success_is_summed_up_with_what_changed_and_where_it_is_kept(tmp_path:
     assert Path(logs.removeprefix("logs: ")).is_dir()
 
 
+def test_what_a_check_or_a_person_wrote_into_the_tree_meanwhile_is_named_where_it_is_kept(tmp_path: Path) -> None:
+    tree = write(tmp_path / "tree", {**PLAIN, "README": "mine\n"}, commit=True)
+    answers = agent(put("answer.txt", "42\n"))
+    writes = "echo written meanwhile > README"
+    process = start_fix(asked_of(tree, agents=[answers], validationCommands=[writes, IS_42]), tmp_path / "home")
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, err
+    (found,) = (
+        line for line in out.splitlines() if line.startswith("other edits found in the tree, saved and undone: ")
+    )
+    paths = found.partition(": ")[2].split(", ")
+    assert paths and all("+written meanwhile" in Path(path).read_text() for path in paths)
+    assert (tree / "README").read_text() == "mine\n"
+
+
 def test_the_summary_is_in_korean_where_that_is_set(tmp_path: Path) -> None:
     tree = write(tmp_path / "tree", PLAIN)
     argv = fix_argv(asked_of(tree, validationCommands=["exit 3"], maxAttempts=1))

@@ -40,6 +40,8 @@ def _lines(summary: SessionSummary, language: Language) -> Iterator[str]:
         yield t(language, "session.diff" if summary.status is Status.SUCCESS else "session.tried", path=summary.diff)
     if summary.best_diff is not None:
         yield t(language, "session.best", attempt=summary.best_attempt, path=summary.best_diff)
+    if summary.found:
+        yield t(language, "session.found", paths=", ".join(summary.found[:_MAX_FILES]))
     yield t(language, "session.logs", path=summary.directory)
 
 
