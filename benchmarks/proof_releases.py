@@ -103,7 +103,9 @@ def _parts(case: Case, right: Change) -> Iterator[Change]:
                     yield Change(_OF_A_FIX[0], {**code, path: "".join(changed)})
                     break
         for _, first, last, start, end in hunks:
-            yield Change(_OF_A_FIX[1], {**code, path: "".join([*new[:start], *old[first:last], *new[end:]])})
+            files = {**code, path: "".join([*new[:start], *old[first:last], *new[end:]])}
+            if any(case.files.get(name) != content for name, content in files.items()):
+                yield Change(_OF_A_FIX[1], files)
 
 
 def _texts(package: str, version: str, paths: Sequence[str]) -> Files:
