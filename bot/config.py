@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,7 @@ __all__ = [
 
 
 CHECK_MEMORY_MB = 6144
+_PUBLIC_URL = re.compile(r"(https?://[A-Za-z0-9.:\[\]-]+)/?")
 
 
 def _default_home() -> Path:
@@ -79,7 +81,8 @@ class Settings(BaseModel):
     database_url: str | None = _setting("MENDBOT_DATABASE_URL", None)  # SQLite in the home by default
     github_api_url: str = _setting("MENDBOT_GITHUB_API_URL", "https://api.github.com")  # the REST API
     github_url: str = _setting("MENDBOT_GITHUB_URL", "https://github.com")  # pages and git over HTTP
-    admin_token: SecretStr | None = _setting("MENDBOT_ADMIN_TOKEN", None)  # opens the HTTP routes
+    admin_token: SecretStr | None = _setting("MENDBOT_ADMIN_TOKEN", None)  # opens the HTTP routes and the pages
+    public_url: str | None = _setting("MENDBOT_PUBLIC_URL", None)  # where people reach the pages
     max_worktrees: int = _setting("MENDBOT_MAX_WORKTREES", 3, ge=1)  # worktrees at once per repository
     # wait this long for more labels before grouping
     quiet_seconds: float = _setting("MENDBOT_QUIET_SECONDS", 10.0, ge=0)
@@ -121,6 +124,16 @@ class Settings(BaseModel):
         if isinstance(value, str):
             return tuple(Path(part).expanduser() for part in value.split(os.pathsep) if part)
         return value
+
+    @field_validator("public_url")
+    @classmethod
+    def _web_address(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        match = _PUBLIC_URL.fullmatch(value.strip())
+        if match is None:
+            raise InvalidValue(make_reason("settings.no_web_address"))
+        return match[1]
 
     @field_validator("agent_command", mode="before")
     @classmethod

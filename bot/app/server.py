@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from bot.app.admin_token import TOKEN_FILE, has_admin_token, with_admin_token
 from bot.app.home import claim_home, unusable_home
+from bot.app.pages import page_routes
 from bot.app.sessions import ServedSessions
 from bot.app.worker import Worker
 from bot.config import Settings, unknown_variables
@@ -37,7 +38,9 @@ from bot.store.inbox.deliveries import Deliveries, Inbox
 from bot.store.inbox.refused_deliveries import RefusedDeliveries
 from bot.web import api, health
 from bot.web import server as listen
+from bot.web.browser_sessions import BrowserSessions
 from bot.web.history import history
+from bot.web.pages.site import Site
 from bot.web.rejected_requests import Rejections
 from bot.web.sessions import routes as session_routes
 from bot.web.signature import parse_secrets
@@ -63,7 +66,10 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     rejections = Rejections(RefusedDeliveries(database))
     webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id, rejections)
     assert settings.admin_token is not None, "with_admin_token gives one"
-    guard = api.Guard(settings.admin_token.get_secret_value())
+    token = settings.admin_token.get_secret_value()
+    browsers = BrowserSessions(token, secure=(settings.public_url or "").startswith("https:"))
+    guard = api.Guard(token, browsers)
+    site = Site(guard, browsers, settings.language)
     sessions = ServedSessions(settings, database, worker)
     ready = health.readiness({"worker": worker.problem, "database": database.problem}, worker.github_health)
     alive = health.liveness()
@@ -83,8 +89,9 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             Route("/api/history", guard.read(history(History(database)))),
             Route("/api/worktrees", guard.read(worktrees(sessions.worktrees))),
             *session_routes(sessions, streams, guard),
+            *page_routes(site),
         ],
-        exception_handlers={HTTPException: api.no_route},
+        exception_handlers={HTTPException: site.no_route},
         lifespan=lifespan,
     )
     return WebhookRouter(webhook, ("/api/github/webhooks", "/webhook"), pages)

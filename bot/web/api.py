@@ -28,6 +28,7 @@ from bot.reports.locale.reasons import english, error_text
 from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.rules.runs.session_request import InvalidRequest
 from bot.store.inbox.deliveries import Deliveries, DeliveryRow
+from bot.web.browser_sessions import BrowserSession, BrowserSessions
 
 MAX_LIMIT = 1000
 MAX_BODY = 1024 * 1024
@@ -131,9 +132,22 @@ def parse_number(text: str, name: str) -> int:
 
 async def json_body(request: Request) -> object:
     """The JSON body of a request. Raises UnreadableBody for one that is too large, too slow or not JSON."""
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type != "application/json":
+    if content_type(request) != "application/json":
         raise UnreadableBody(415, make_reason("request.content_type"))
+    body = await read_body(request)
+    try:
+        return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableBody(400, not_json(error)) from None
+
+
+def content_type(request: Request) -> str:
+    """The media type of the body, without parameters; empty where none is declared."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+async def read_body(request: Request) -> bytes:
+    """The body of a request. Raises UnreadableBody for one that is too large or too slow."""
     declared = request.headers.get("content-length", "0")
     if not _NUMBER.match(declared) or int(declared) > MAX_BODY:
         raise _too_large()
@@ -146,10 +160,7 @@ async def json_body(request: Request) -> object:
                     raise _too_large()
     except TimeoutError:
         raise UnreadableBody(408, make_reason("request.too_slow", seconds=round(READ_TIMEOUT_S))) from None
-    try:
-        return json.loads(body.decode("utf-8"), parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise UnreadableBody(400, not_json(error)) from None
+    return bytes(body)
 
 
 def _too_large() -> UnreadableBody:
@@ -168,13 +179,16 @@ def _no_constant(name: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Serves requests that carry the admin token, which must not be empty, and answers 401 to others."""
+    """Serves requests that carry the admin token, which must not be empty, or the cookie of an operator's session.
+
+    It answers 401 to others. A write with the cookie needs the session's form token too (CSRF)."""
 
     token: str
+    sessions: BrowserSessions | None = None
 
     def read(self, endpoint: Endpoint) -> Endpoint:
         async def guarded_read(request: Request) -> Response:
-            if not self._has_token(request.headers):
+            if not self.has_token(request.headers) and self._session(request) is None:
                 return error_response(401, make_reason("request.no_token"), {"WWW-Authenticate": "Bearer"})
             return await _handle_errors(endpoint, request)
 
@@ -184,20 +198,32 @@ class Guard:
         read = self.read(endpoint)
 
         async def guarded_write(request: Request) -> Response:
-            if _is_cross_site(request.headers):
+            if is_cross_site(request.headers):
                 return error_response(403, make_reason("request.other_site"))
+            if not self.has_token(request.headers) and (session := self._session(request)) is not None:
+                assert self.sessions is not None
+                if not self.sessions.is_form_token(session, request.headers.get("x-csrf-token", "")):
+                    return error_response(403, make_reason("request.no_form_token"))
             return await read(request)
 
         return guarded_write
 
-    def _has_token(self, headers: Headers) -> bool:
+    def _session(self, request: Request) -> BrowserSession | None:
+        session = self.sessions.read(request.cookies) if self.sessions is not None else None
+        return session if session is not None and session.is_operator else None
+
+    def has_token(self, headers: Headers) -> bool:
+        """Whether the request carries the admin token, compared in constant time."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
         # header text is the bytes that came, read as Latin-1
-        same = hmac.compare_digest(token.strip().encode("latin-1"), self.token.strip().encode())
-        return same and scheme.lower() == "bearer"
+        return self.is_token(token.encode("latin-1")) and scheme.lower() == "bearer"
+
+    def is_token(self, text: bytes) -> bool:
+        """Whether it is the admin token, compared in constant time."""
+        return hmac.compare_digest(text.strip(), self.token.strip().encode())
 
 
-def _is_cross_site(headers: Headers) -> bool:
+def is_cross_site(headers: Headers) -> bool:
     """Whether a page of another site sent this, by the browser's `Origin` (Fetch standard, *Origin header*)."""
     origin = headers.get("origin")
     if origin is None:

@@ -18,6 +18,9 @@ from bot.reports.locale.catalog import has_message, messages, t
 
 CODE = sorted(Path(bot.__file__).parent.rglob("*.py"))
 LOCALE = Path(catalog.__file__).parent
+TEMPLATES = sorted((Path(bot.__file__).parent / "web" / "pages" / "templates").glob("*.html"))
+_IN_TEMPLATE = re.compile(r"""\bt\(["'](?P<key>[\w.]+)["'](?P<more> ~)?""")
+"""A call of the catalog in a template; `~` appends the rest of the key."""
 _FORM = re.compile(r"\.(one|long|none)$")
 """Ends of keys that the code puts behind another key."""
 
@@ -49,11 +52,22 @@ def patterns(key: ast.expr) -> Iterator[str]:
 
 
 @cache
+def keys_of_templates() -> tuple[tuple[str, str], ...]:
+    """Every key in the templates of the pages as a pattern, with the name of its file."""
+    return tuple(
+        (path.name, re.escape(call["key"]) + (".+" if call["more"] else ""))
+        for path in TEMPLATES
+        for call in _IN_TEMPLATE.finditer(path.read_text(encoding="utf-8"))
+    )
+
+
+@cache
 def strings_of_reports() -> tuple[re.Pattern[str], ...]:
     """Every text in the code that looks like a key or a part of one: keys are also kept in variables and tables."""
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in CODE if "bot/reports" in path.as_posix())
     texts = {text for tree in trees for node in ast.walk(tree) if isinstance(node, ast.expr) for text in patterns(node)}
     texts |= {text for _, call in looked_up() for text in patterns(call.args[-1])}
+    texts |= {text for _, text in keys_of_templates()}
     return tuple(re.compile(text) for text in texts if re.match(r"[a-z_]{3,}", text) and " " not in text)
 
 
@@ -79,6 +93,7 @@ def test_every_key_that_the_code_names_is_in_the_catalog() -> None:
     keys = "\n".join(messages("en"))
     asked = [(at, text) for at, call in looked_up() for text in patterns(call.args[-1])]
     assert len(asked) > 300
+    asked += keys_of_templates()
     assert [at for at in asked if not re.search(f"^{at[1]}$", keys, re.MULTILINE)] == []
 
 

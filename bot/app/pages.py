@@ -1,0 +1,19 @@
+"""The routes of the pages, with what each of them shows."""
+
+from __future__ import annotations
+
+from starlette.routing import Route
+
+from bot.web.pages import sign_in
+from bot.web.pages.dashboard import dashboard
+from bot.web.pages.site import Site
+from bot.web.pages.static_files import PREFIX
+
+
+def page_routes(site: Site) -> list[Route]:
+    """The routes of all pages, as a literal table."""
+    return [
+        Route(f"{PREFIX}/{{name}}", site.static.serve, methods=["GET"]),
+        *sign_in.routes(site),
+        Route("/", site.page(dashboard(site)), methods=["GET"]),
+    ]

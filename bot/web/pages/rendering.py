@@ -1,0 +1,94 @@
+"""Renders the templates of the pages, and formats their times; every sentence comes from the catalog."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bot.model import Language
+from bot.model.reasons import Reason
+from bot.reports.locale.catalog import duration, t
+from bot.reports.locale.reasons import reason_text
+from bot.web.pages.static_files import StaticFiles
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+_STATES = {
+    "success": "good", "done": "good", "passed": "good", "completed": "good", "proven": "good", "ready": "good",
+    "failed": "bad", "refused": "bad", "unproven": "attention", "covered": "info", "running": "busy",
+    "processing": "busy", "in_progress": "busy", "queued": "waiting", "accepted": "waiting", "pending": "waiting",
+}  # fmt: skip
+"""The colour of a state, as a class of the stylesheet; gray for others."""
+
+
+def age(language: Language, at_ms: int, now: float | None = None) -> str:
+    """Returns how long ago that was: `just now`, `5 min ago`, `3 h ago`; the date after a week."""
+    seconds = (time.time() if now is None else now) - at_ms / 1000
+    if seconds < _MINUTE:
+        return t(language, "pages.age.now")
+    if seconds < _HOUR:
+        return t(language, "pages.age.minutes", count=int(seconds // _MINUTE))
+    if seconds < _DAY:
+        return t(language, "pages.age.hours", count=int(seconds // _HOUR))
+    if seconds < 7 * _DAY:
+        return t(language, "pages.age.days", count=int(seconds // _DAY))
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d}"
+
+
+def instant(at_ms: int) -> str:
+    """Returns the time in UTC, as ISO 8601."""
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def milliseconds(at: datetime) -> int:
+    """Returns the time as epoch milliseconds."""
+    return int(at.timestamp() * 1000)
+
+
+def color(state: str) -> str:
+    """Returns the class of the stylesheet for a state of a run, a check, a delivery or a level of proof."""
+    return _STATES.get(state, "neutral")
+
+
+class Templates:
+    """The templates in one language; they are compiled when they are first used."""
+
+    def __init__(self, language: Language, static: StaticFiles) -> None:
+        self.language = language
+        self._static = static
+        self._environment: Environment | None = None
+
+    def render(self, name: str, values: dict[str, Any]) -> str:
+        """Returns the page of that template."""
+        if self._environment is None:
+            self._environment = self._build()
+        return self._environment.get_template(name).render(values)
+
+    def _build(self) -> Environment:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined  # no page, no need of it
+
+        environment = Environment(
+            loader=FileSystemLoader(_TEMPLATES),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            auto_reload=False,
+        )
+        language = self.language
+        environment.globals |= {"t": partial(t, language), "static": self._static.address, "lang": language}
+        environment.filters |= {
+            "age": partial(age, language),
+            "instant": instant,
+            "ms": milliseconds,
+            "color": color,
+            "duration": partial(duration, language),
+            "reason": lambda reason: reason_text(reason, language) if isinstance(reason, Reason) else str(reason),
+        }
+        return environment

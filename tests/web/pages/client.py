@@ -1,0 +1,55 @@
+"""A browser without JavaScript: it keeps cookies, reads forms and follows no redirect by itself."""
+
+from __future__ import annotations
+
+import http.client
+import re
+from html import unescape
+from urllib.parse import urlencode
+
+from tests.machine import PATIENCE_S
+from tests.web.conftest import TOKEN, Answer
+
+_HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
+
+
+class Client:
+    """One browser at a server on loopback."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.cookies: dict[str, str] = {}
+        self.set_cookies: list[str] = []
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self._send("GET", path, None, headers)
+
+    def post(self, path: str, fields: dict[str, str], **headers: str) -> Answer:
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        return self._send("POST", path, urlencode(fields).encode(), kind | headers)
+
+    def submit(self, page: str, path: str, **fields: str) -> Answer:
+        """Fill the form of a page that is sent to this path, with its hidden fields, and send it."""
+        text = self.get(page).text
+        forms = (form for form in re.findall(r"<form.*?</form>", text, re.S) if f'action="{path}"' in form)
+        hidden = {name: unescape(value) for name, value in _HIDDEN.findall(next(forms))}
+        return self.post(path, hidden | fields)
+
+    def sign_in(self, token: str = TOKEN) -> Answer:
+        return self.submit("/login", "/login", token=token)
+
+    def _send(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Answer:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        known = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+        if self.cookies:
+            known["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        try:
+            connection.request(method, path, body, known | {k.replace("_", "-"): v for k, v in headers.items()})
+            got = connection.getresponse()
+            self.set_cookies = got.headers.get_all("Set-Cookie") or []
+            for line in self.set_cookies:
+                name, _, value = line.partition(";")[0].partition("=")
+                self.cookies[name] = value.strip('"')
+            return Answer(got.status, {k.lower(): v for k, v in got.getheaders()}, got.read().decode())
+        finally:
+            connection.close()
