@@ -1,1 +1,3 @@
 """Mendbot: a self-hosted GitHub App that fixes labelled issues."""
+
+VERSION = "0.1.0"

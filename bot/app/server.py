@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from bot.app.admin_token import TOKEN_FILE, has_admin_token, with_admin_token
 from bot.app.home import claim_home, unusable_home
+from bot.app.metrics import Metrics, Sources
 from bot.app.pages import page_routes
 from bot.app.sessions import ServedSessions
 from bot.app.worker import Worker
@@ -40,6 +41,7 @@ from bot.web import api, health
 from bot.web import server as listen
 from bot.web.browser_sessions import BrowserSessions
 from bot.web.history import history
+from bot.web.metrics import metrics
 from bot.web.pages.site import Site
 from bot.web.rejected_requests import Rejections
 from bot.web.sessions import routes as session_routes
@@ -71,6 +73,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     guard = api.Guard(token, browsers)
     site = Site(guard, browsers, settings.language)
     sessions = ServedSessions(settings, database, worker)
+    figures = Metrics(Sources(settings, database, worker, webhook, rejections))
     ready = health.readiness({"worker": worker.problem, "database": database.problem}, worker.github_health)
     alive = health.liveness()
 
@@ -85,6 +88,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             Route("/healthz", alive),
             Route("/api/health", alive),
             Route("/readyz", ready),
+            Route("/metrics", guard.read(metrics(figures.exposition))),
             Route("/api/deliveries", guard.read(api.deliveries(Deliveries(database), rejections.list))),
             Route("/api/history", guard.read(history(History(database)))),
             Route("/api/worktrees", guard.read(worktrees(sessions.worktrees))),

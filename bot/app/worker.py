@@ -15,6 +15,7 @@ from bot.app.build import Jobs, build_context, engine_url, jobs, queues
 from bot.config import Settings
 from bot.engine import Engine, quiet_logs
 from bot.errors import Transient
+from bot.github.answers import RateBudget
 from bot.github.client import GitHub
 from bot.http import open_client
 from bot.logs import get_logger
@@ -86,6 +87,14 @@ class Worker:
         health = self._context.github_health if self._context is not None else GitHubHealth()
         states = {"github": english(health.github), "app": english(health.app)}
         return states if health.at is None else {**states, "asked_at": health.at.isoformat(timespec="seconds")}
+
+    def rate_budgets(self) -> Mapping[int, RateBudget]:
+        """GitHub's rate budgets by installation, as its last answers named them."""
+        return self._context.github.rate_budgets() if self._context is not None else {}
+
+    def processed_deliveries(self) -> Mapping[str, int]:
+        """How many deliveries this process has worked on, by outcome."""
+        return dict(self._context.stores.deliveries.processed) if self._context is not None else {}
 
     async def problem(self) -> str | None:
         return None if self._thread.is_alive() else english(make_reason("worker.stopped"))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cyclopts import App, CycloptsError, Parameter
 
+from bot import VERSION
 from bot.cli.check import check
 from bot.cli.config import config
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, OUR_FAULT, PASSED
@@ -37,7 +38,7 @@ app = App(
     name="mendbot",
     help="A self-hosted GitHub App: it fixes labelled issues in isolated worktrees, and checks pull requests.",
     help_epilogue="Exit codes: 0 done and passed, 1 done and not passed, 2 bad input, 3 a fault of Mendbot.",
-    version="0.1.0",
+    version=VERSION,
     default_parameter=Parameter(show_default=_default_in_help),
     result_action="return_value",
 )

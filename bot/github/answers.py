@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -106,6 +106,23 @@ def limit_wait(answer: HttpResponse, server_now: float, strikes: int) -> float |
     if until_reset is not None:
         return until_reset
     return float(min(MIN_WAIT_S * 2**strikes, MAX_WAIT_S))
+
+
+class RateBudget(NamedTuple):
+    """The requests of an hour: the limit, how many remain, and when they are given anew (epoch seconds)."""
+
+    limit: int
+    remaining: int
+    reset_at: float
+
+
+def rate_budget(answer: HttpResponse) -> RateBudget | None:
+    """The budget that a response names; None if it names none, or one of another resource such as `search`."""
+    names = ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset")
+    limit, remaining, reset = (_number(answer.headers.get(name)) for name in names)
+    if limit is None or remaining is None or answer.headers.get("x-ratelimit-resource", "core") != "core":
+        return None
+    return RateBudget(int(limit), int(remaining), reset or 0.0)
 
 
 def limited(answer: HttpResponse) -> bool:

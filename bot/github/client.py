@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from bot.errors import MendbotError, Stale, UserError
 from bot.github import deliveries
-from bot.github.answers import Invalid, NotFound, Unauthorized, parse_model
+from bot.github.answers import Invalid, NotFound, RateBudget, Unauthorized, parse_model
 from bot.github.api import Api, GitHubTransport
 from bot.github.auth import AppIdentity, AppJwt, FixedToken, RepoToken, Tokens
 from bot.github.clock import Clock, ServerClock
@@ -68,6 +68,11 @@ class GitHub:
         if installation_id not in self._rate_limiters:
             self._rate_limiters[installation_id] = RateLimiter(self._transport.server, self._spacing_s)
         return self._rate_limiters[installation_id]
+
+    def rate_budgets(self) -> dict[int, RateBudget]:
+        """The budgets that GitHub last named, by installation; 0 is the App itself. Any thread may ask."""
+        known = {installation: limiter.budget for installation, limiter in dict(self._rate_limiters).items()}
+        return {installation: budget for installation, budget in known.items() if budget is not None}
 
     async def app_identity(self) -> AppIdentity:
         """The App's id and slug, asked once. Raises UserError if APP_ID and key do not fit, Transient."""

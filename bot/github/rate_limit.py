@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from typing import Literal
 
 from bot.errors import Transient
-from bot.github.answers import limit_wait, limited
+from bot.github.answers import RateBudget, limit_wait, limited, rate_budget
 from bot.github.clock import ServerClock
 from bot.http import HttpResponse
 from bot.reports.locale.reasons import english
@@ -39,6 +39,8 @@ class RateLimiter:
         self._next_write = float("-inf")
         self._written: deque[float] = deque()
         self._strikes = 0
+        self.budget: RateBudget | None = None
+        """What the latest answer said about the hour's requests; None before the first answer that said so."""
 
     def check(self) -> None:
         """Raises Transient with the remaining seconds while GitHub forbids requests."""
@@ -52,6 +54,7 @@ class RateLimiter:
 
     def heed(self, answer: HttpResponse) -> None:
         """Reads the limits of a response; raises Transient if it was refused for a limit, also one that is over."""
+        self.budget = rate_budget(answer) or self.budget
         wait = limit_wait(answer, self._server.now(), self._strikes)
         if wait is not None:
             self._blocked_until = max(self._blocked_until, self._clock.steady() + wait)

@@ -27,6 +27,8 @@ class Rejections:
         self._pending: deque[DeliveryRow] = deque(maxlen=MAX_ROWS)
         self._writing: asyncio.Task[None] | None = None
         self._unlogged: Counter[int] = Counter()
+        self.counts: Counter[int] = Counter()
+        """How many deliveries this process has rejected, by HTTP status."""
 
     def add(self, status: int, delivery: str, event: str, because: str) -> None:
         """Record a delivery that was rejected with that HTTP status. Waits for nothing."""
@@ -35,6 +37,7 @@ class Rejections:
             delivery=delivery, event=event, status="refused", because=because[:MAX_REASON], received_at=now
         )
         self._pending.append(row)
+        self.counts[status] += 1
         if self._writing is None:
             self._writing = asyncio.create_task(self._write())
         if status in self._unlogged:

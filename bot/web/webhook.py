@@ -16,6 +16,7 @@ from pydantic_core import from_json
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.errors import Transient
+from bot.model.histogram import Histogram
 from bot.model.reasons import Reason
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import error_reason, make_reason
@@ -31,6 +32,7 @@ READ_TIMEOUT_S = 8.0
 MAX_HELD = 128 * 1024 * 1024
 """Bytes of all bodies under way together: their signatures are not verified yet."""
 LINGER_S = 2.0
+_BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 _NAME = re.compile(rb"[A-Za-z0-9_-]{1,64}\Z")
 _STATUS_TEXT = {True: b"accepted", False: b"duplicate"}
@@ -53,11 +55,13 @@ class WebhookEndpoint:
         self._rejections = rejections
         self._secrets = tuple(secrets)
         self._held = 0
+        self.acknowledged = Histogram(_BOUNDS_S)
+        """How long accepted deliveries waited for their 202, from their headers on."""
         # GitHub also takes an App's client id for its id, but names the number alone in the header
         self._target = app_id.strip().encode() if app_id and app_id.strip().isdigit() else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        unread = False
+        unread, began = False, time.perf_counter()
         try:
             status, payload = 202, await self._accept(scope, receive)
         except HttpRejection as error:
@@ -76,6 +80,8 @@ class WebhookEndpoint:
             await _linger(receive)
             payload = b""
         await send({"type": "http.response.body", "body": payload})
+        if status == 202:
+            self.acknowledged.add(time.perf_counter() - began)
 
     def _reject(self, scope: Scope, status: int, message: str) -> bytes:
         """Record the rejection without waiting, and return the answer's body. Malformed names are not stored."""

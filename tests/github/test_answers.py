@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import MendbotError, Stale, Transient, UserError
-from bot.github.answers import Invalid, NotFound, Unauthorized, limit_wait, limited, message_of, raise_for_status
+from bot.github.answers import (
+    Invalid,
+    NotFound,
+    Unauthorized,
+    limit_wait,
+    limited,
+    message_of,
+    raise_for_status,
+    rate_budget,
+)
 from bot.http import HttpResponse, Unclear
 
 NOW = 1_800_000_000.0
@@ -30,6 +39,14 @@ def answer(status: int, body: Any = None, **headers: str) -> HttpResponse:
 def test_each_status_is_one_of_our_errors(status: int, kind: type[MendbotError]) -> None:
     with pytest.raises(kind):
         raise_for_status("GET", "/x", answer(status, {"message": "said"}))
+
+
+def test_the_budget_of_the_hour_is_read_but_not_that_of_other_resources() -> None:
+    headers = {"x_ratelimit_limit": "5000", "x_ratelimit_remaining": "4990", "x_ratelimit_reset": "1800000300"}
+    assert rate_budget(answer(200, **headers)) == (5000, 4990, 1_800_000_300)
+    assert rate_budget(answer(200, x_ratelimit_resource="search", **headers)) is None
+    assert rate_budget(answer(200)) is None
+    assert rate_budget(answer(200, x_ratelimit_limit="many", x_ratelimit_remaining="4990")) is None
 
 
 def test_a_refusal_names_the_permission_that_github_names() -> None:

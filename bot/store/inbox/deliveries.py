@@ -6,6 +6,7 @@ Deliveries that arrive together share one commit. GitHub's ids are the keys, so 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -146,6 +147,8 @@ class Deliveries:
         self._database = database
         self._marks: list[dict[str, str]] = []
         self._marking: asyncio.Task[None] | None = None
+        self.processed: Counter[str] = Counter()
+        """How many outcomes this process has stored, by outcome."""
 
     async def reopen(self) -> None:
         """Let deliveries that were being processed when the server ended be taken again; call it once at start."""
@@ -176,6 +179,7 @@ class Deliveries:
     async def _write_marks(self) -> None:
         marks, self._marks, self._marking = self._marks, [], None
         await self._database.change(_MARK, marks)
+        self.processed.update(mark["outcome"] for mark in marks)
 
     async def known(self, ids: Sequence[str]) -> frozenset[str]:
         """Those of these ids that are in the inbox, with any status."""
