@@ -42,6 +42,7 @@ ALLOWED: dict[str, dict[str, str]] = {
         "could not be started": _PROMPT,
     },
     "bot/agent/hook.py": {"": "it imports the standard library alone; a test compares its texts with the catalog's"},
+    "bot/app/metrics.py": {"": "help texts of metrics, in English by custom"},
     "bot/agent/hook_install.py": {"import sys;": "a program for `python -c`"},
     "bot/cli/__init__.py": {"Exit codes:": _HELP},
     "bot/cli/history.py": {"Usage:": _HELP},
