@@ -44,6 +44,7 @@ from bot.web.history import history
 from bot.web.metrics import metrics
 from bot.web.pages.site import Site
 from bot.web.rejected_requests import Rejections
+from bot.web.replay import replay
 from bot.web.sessions import routes as session_routes
 from bot.web.signature import parse_secrets
 from bot.web.stream import Streams
@@ -65,6 +66,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     """The routes as a literal table, behind a router that handles webhooks first."""
     secret = settings.webhook_secret.get_secret_value() if settings.webhook_secret else None
     inbox = Inbox(database, on_stored=lambda: worker.wake(Loop.DELIVERIES))
+    stored = Deliveries(database)
     rejections = Rejections(RefusedDeliveries(database))
     webhook = WebhookEndpoint(inbox, parse_secrets(secret), settings.app_id, rejections)
     assert settings.admin_token is not None, "with_admin_token gives one"
@@ -89,7 +91,8 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             Route("/api/health", alive),
             Route("/readyz", ready),
             Route("/metrics", guard.read(metrics(figures.exposition))),
-            Route("/api/deliveries", guard.read(api.deliveries(Deliveries(database), rejections.list))),
+            Route("/api/deliveries", guard.read(api.deliveries(stored, rejections.list))),
+            Route("/api/deliveries/{delivery}/replay", guard.write(replay(stored, inbox)), methods=["POST"]),
             Route("/api/history", guard.read(history(History(database)))),
             Route("/api/worktrees", guard.read(worktrees(sessions.worktrees))),
             *session_routes(sessions, streams, guard),

@@ -18,6 +18,7 @@ from bot.cli.group import group
 from bot.cli.history import history
 from bot.cli.hook import hook
 from bot.cli.output import complain
+from bot.cli.replay import replay
 from bot.cli.serve import serve
 from bot.cli.worktree import worktree
 from bot.config import terminal_language
@@ -26,7 +27,7 @@ from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import error_text
 
-COMMANDS = (serve, check, group, fix, worktree, hook, history, config)
+COMMANDS = (serve, check, group, fix, worktree, hook, history, config, replay)
 
 
 def _default_in_help(value: object) -> str | None:

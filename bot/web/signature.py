@@ -32,11 +32,13 @@ def parse_secrets(value: str | None) -> tuple[bytes, ...]:
     return tuple(part.encode() for part in parts)
 
 
+def sign(body: bytes, secret: bytes) -> str:
+    """The header `X-Hub-Signature-256` of a body."""
+    return f"sha256={hmac.new(secret, body, sha256).hexdigest()}"
+
+
 def signed(body: bytes, header: bytes | None, secrets: Sequence[bytes]) -> bool:
     """Whether `header` is the signature of `body` under one of `secrets`."""
     if header is None or not _FORM.match(header):
         return False
-    signature = header[7:]
-    return any(
-        hmac.compare_digest(hmac.new(secret, body, sha256).hexdigest().encode(), signature) for secret in secrets
-    )
+    return any(hmac.compare_digest(sign(body, secret).encode(), header) for secret in secrets)

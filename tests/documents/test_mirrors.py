@@ -17,6 +17,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "cli/output",
         "cli/fix",
     ),
+    "cli/test_replay.py": ("app/replay",),
     "cli/test_config.py": ("repo_config/json_schema",),
     "cli/test_check.py": (
         "cli/directories",

@@ -190,6 +190,12 @@ class Deliveries:
 
         return await self._database.read(work) if ids else frozenset()
 
+    async def get(self, delivery_id: str) -> Delivery | None:
+        """The stored delivery with this id, whatever its status; None if there is none."""
+        columns = (table.c.id, table.c.event, table.c.payload, table.c.received_at)
+        row = await self._database.first(sa.select(*columns).where(table.c.id == delivery_id))
+        return None if row is None else Delivery(**{**row._mapping, "payload": bytes(row.payload)})
+
     async def list(self, limit: int, offset: int = 0) -> tuple[DeliveryRow, ...]:
         """Stored deliveries, newest first."""
         columns = (

@@ -1,0 +1,34 @@
+"""`POST /api/deliveries/{id}/replay`: a stored delivery is processed again, as a delivery with an id of its own.
+
+The stored one stays as it is. A known id is never accepted twice, and effects have keys, so what was done already is
+not done again."""
+
+from __future__ import annotations
+
+import uuid
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from bot.store.database.database import now_ms
+from bot.store.inbox.deliveries import Deliveries, Inbox
+from bot.web.api import Endpoint, answer, not_found
+
+
+def replay_id() -> str:
+    """A new id for a replayed delivery, which shows what it is."""
+    return f"replay-{uuid.uuid4()}"
+
+
+def replay(deliveries: Deliveries, inbox: Inbox) -> Endpoint:
+    """Stores the payload of a delivery again; answers 202 with the new id, and 404 for an unknown one."""
+
+    async def endpoint(request: Request) -> Response:
+        found = await deliveries.get(request.path_params["delivery"])
+        if found is None:
+            return not_found("delivery", "/api/deliveries")
+        again = found.model_copy(update={"id": replay_id(), "received_at": now_ms()})
+        await inbox.accept(again)
+        return answer({"delivery": again.id, "status": "accepted", "replayOf": found.id}, 202)
+
+    return endpoint
