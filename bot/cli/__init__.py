@@ -17,6 +17,7 @@ from bot.cli.fix import fix
 from bot.cli.group import group
 from bot.cli.history import history
 from bot.cli.hook import hook
+from bot.cli.init import init
 from bot.cli.output import complain
 from bot.cli.replay import replay
 from bot.cli.serve import serve
@@ -27,7 +28,7 @@ from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import error_text
 
-COMMANDS = (serve, check, group, fix, worktree, hook, history, config, replay)
+COMMANDS = (serve, check, group, fix, worktree, hook, history, config, init, replay)
 
 
 def _default_in_help(value: object) -> str | None:

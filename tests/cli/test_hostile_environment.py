@@ -42,6 +42,7 @@ RUNS = {
     "history export": Run(("history", "export")),
     "history trial": Run(("history", "trial")),
     "history import": Run(("history", "import", "-"), stdin=LINE),
+    "init": Run(("init", "--dry-run")),
     "replay": Run(("replay", "unknown"), 2),
     "config check": Run(("config", "check")),
     "config schema": Run(("config", "schema")),
