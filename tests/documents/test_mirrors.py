@@ -209,6 +209,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "workspace/git/index",
     ),
     "workspace/sandbox/test_check_tools.py": ("workspace/sandbox/package_registry",),
+    "workspace/sandbox/test_network_filter.py": ("workspace/sandbox/forwarder",),
     "workspace/sandbox/test_sandbox.py": (
         "workspace/sandbox/bubblewrap",
         "workspace/sandbox/disk_home",

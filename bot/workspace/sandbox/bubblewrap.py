@@ -14,11 +14,16 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from bot.model import ShellCommand
-from bot.proc import COOKIE, memory_is_counted
+from bot.proc import COOKIE, base_python, memory_is_counted
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
+from bot.workspace.sandbox import forwarder
+from bot.workspace.sandbox.network_filter import NetworkFilter
 
 SANDBOX_HOME = "/home/bot"
+_FORWARDER = Path(forwarder.__file__)
+_EMPTY_OBJECT = Path(__file__).with_name("empty.json")
+"""Stands in place of a hidden file: settings that set nothing."""
 GO_MODULES = ".cache/mendbot/go"
 CARGO_HOME = ".cache/mendbot/cargo"
 """Where setup leaves what Go and Cargo download, relative to the tree: HOME lasts for one command."""
@@ -56,9 +61,13 @@ class SandboxGrant:
     """What one command may use beyond its tree. `env` is for the command alone; paths must exist.
 
     Without `tree_programs` no program of the tree is on PATH: what has the network must not be anybody's code (T31).
-    `home` is what stands at the command's HOME, which else is a small file system in memory."""
+    `home` is what stands at the command's HOME, which else is a small file system in memory. `reach` are the only hosts
+    that a command without `network` may reach, through the filtering proxy. Files and directories in `hidden` are empty
+    for the command."""
 
     network: bool = False
+    reach: NetworkFilter | None = None
+    hidden: tuple[Path, ...] = ()
     tree_programs: bool = True
     home: Path | None = None
     env: Mapping[str, str] = field(default_factory=dict)
@@ -111,8 +120,12 @@ class Bubblewrap:
         """The end of PATH: the Python below the bot's own environment, and the system."""
         return [f"{sys.base_prefix}/bin", "/usr/local/bin", "/usr/bin", "/bin"]
 
-    def argv(self, command: ShellCommand, tree: Path, grant: SandboxGrant) -> tuple[str, ...]:
-        """Returns the argv for the sandbox. Raises UserError for a path that shows too much or does not exist."""
+    def argv(
+        self, command: ShellCommand, tree: Path, grant: SandboxGrant, proxy: Path | None = None
+    ) -> tuple[str, ...]:
+        """Returns the argv for the sandbox; `proxy` is the socket of the filtering proxy.
+
+        Raises UserError for a path that shows too much or does not exist."""
         network = ("--share-net",) if grant.network else ()
         nesting = ("--disable-userns",) if self.forbid_nesting else ()
         return (
@@ -120,14 +133,15 @@ class Bubblewrap:
             *("--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"),
             *("--unsetenv", COOKIE),
             *(word for pair in grant.env.items() if _for_the_loader(pair[0]) for word in ("--setenv", *pair)),
-            *self._mounts(tree, grant),
+            *self._mounts(tree, grant, () if proxy is None else (proxy.parent, _FORWARDER)),
             # the root and /dev are file systems in memory without a limit, so nothing may be written there; in /proc
             # root could change settings of the machine's kernel, as bubblewrap covers only directories it may write to
             *("--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", str(tree), "--"),
+            *(() if proxy is None else (str(base_python()), "-I", "-S", str(_FORWARDER), str(proxy))),
             *(str(self.prlimit), *_limits(command.timeout_s), "--", *command.argv),
         )
 
-    def _mounts(self, tree: Path, grant: SandboxGrant) -> Iterable[str]:
+    def _mounts(self, tree: Path, grant: SandboxGrant, filtering: tuple[Path, ...]) -> Iterable[str]:
         """Yields mounts by depth: a mount hides earlier ones below its path. Of two for one path the later wins."""
         mounts = [*_system(), *_scratch(), _bind("--bind", _checked_path(tree))]
         if grant.home is not None:
@@ -142,7 +156,8 @@ class Bubblewrap:
             mounts += [_bind("--ro-bind-try", Path("/etc", name)) for name in _ETC_NETWORK]
             mounts += [_bind("--ro-bind-try", path) for path in self.registry.paths]
         mounts += [_bind("--bind", _checked_path(path)) for path in grant.writable]
-        mounts += [_bind("--ro-bind", _checked_path(path)) for path in grant.read_only]
+        mounts += [_bind("--ro-bind", _checked_path(path)) for path in (*grant.read_only, *filtering)]
+        mounts += [_hide(path) for path in _inside(grant.hidden, tree)]
         mounts.sort(key=lambda mount: len(PurePosixPath(mount[-1]).parts))
         return (word for mount in mounts for word in mount)
 
@@ -227,6 +242,23 @@ def _hidden_in_proc() -> Iterable[tuple[str, ...]]:
 
 def _bind(option: str, path: Path) -> tuple[str, ...]:
     return (option, str(path), str(path))
+
+
+def _inside(paths: Iterable[Path], tree: Path) -> Iterable[Path]:
+    """Yields the existing ones with links resolved; what a link outside the tree leads to is not shown anyway."""
+    for path in paths:
+        try:
+            real = path.resolve(strict=True)
+        except (OSError, RuntimeError):
+            continue  # nothing is there, or links in a circle
+        if real != tree.resolve() and real.is_relative_to(tree.resolve()):
+            yield real
+
+
+def _hide(path: Path) -> tuple[str, ...]:
+    if path.is_dir():
+        return ("--size", "65536", "--tmpfs", str(path))
+    return ("--ro-bind", str(_EMPTY_OBJECT), str(path))
 
 
 def _shows_home(path: Path) -> bool:

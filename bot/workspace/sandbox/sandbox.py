@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -38,6 +38,7 @@ from bot.workspace.sandbox.bubblewrap import (
 from bot.workspace.sandbox.check_tools import TOOLS, Tools, bundled_node
 from bot.workspace.sandbox.disk_home import disk_home
 from bot.workspace.sandbox.fetched_programs import Programs
+from bot.workspace.sandbox.network_filter import serve_filter
 from bot.workspace.sandbox.node_choice import machine_node_fits
 
 _PROBE_S = 20.0
@@ -84,13 +85,14 @@ class Sandbox:
         own = tree_tools(tree) if grant.tree_programs else []
         programs = await self.programs.ready(command.programs, partial(self._has_program, own), self.toolchains)
         grant = replace(grant, env={**programs.env, **grant.env})
-        async with self._home(grant) as granted:
+        async with self._home(grant) as granted, AsyncExitStack() as stack:
             provided = (*programs.directories, *await self._own_node(tree, command, programs.directories))
             if self.bubblewrap is None:
                 argv, env = command.argv, self._plain_env(tree, granted, provided, tools)
             else:
                 bubblewrap = replace(self.bubblewrap, tools=tools, programs=provided)
-                argv, env = bubblewrap.argv(command, tree, granted), bubblewrap.env(tree, granted)
+                proxy = await stack.enter_async_context(serve_filter(grant.reach)) if grant.reach else None
+                argv, env = bubblewrap.argv(command, tree, granted, proxy), bubblewrap.env(tree, granted)
             bounds = Bounds(total_memory_mb=self.memory_mb)
             result = await proc.run(argv, cwd=tree, env=env, timeout_s=command.timeout_s, stdin=stdin, bounds=bounds)
         if (shortage_reason := _spawn_shortage(result, in_sandbox=self.bubblewrap is not None)) is not None:
@@ -134,12 +136,14 @@ class Sandbox:
     @asynccontextmanager
     async def _home(self, grant: SandboxGrant) -> AsyncIterator[SandboxGrant]:
         """Yields the grant, with a HOME on disk for a command with the network in the sandbox: package clients may
-        download more than memory should hold."""
-        if self.bubblewrap is None or not grant.network or grant.home is not None:
+        download more than memory should hold. A command with filtered network has such a HOME without sandbox too."""
+        on_disk = grant.reach is not None or (self.bubblewrap is not None and grant.network)
+        if grant.home is not None or not on_disk:
             yield grant
             return
         async with disk_home(self.tools.home) as home:
-            yield replace(grant, home=home)
+            env = {"HOME": str(home), **grant.env} if self.bubblewrap is None else grant.env
+            yield replace(grant, home=home, env=env)
 
     def _with_reason(self, command: ShellCommand, result: ProcResult, missing: Mapping[str, Reason]) -> ProcResult:
         """Returns the result, with why a program is missing as its `spawn_error` where that ended the command.
