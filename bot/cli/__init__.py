@@ -18,6 +18,7 @@ from bot.cli.group import group
 from bot.cli.history import history
 from bot.cli.hook import hook
 from bot.cli.init import init
+from bot.cli.mcp import mcp
 from bot.cli.output import complain
 from bot.cli.replay import replay
 from bot.cli.serve import serve
@@ -28,7 +29,7 @@ from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import error_text
 
-COMMANDS = (serve, check, group, fix, worktree, hook, history, config, init, replay)
+COMMANDS = (serve, check, group, fix, worktree, hook, history, config, init, replay, mcp)
 
 
 def _default_in_help(value: object) -> str | None:

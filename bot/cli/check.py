@@ -52,13 +52,13 @@ def check(
     """
     from bot.config import load_settings
     from bot.reports.terminal.checks import progress_line, result_lines, summary_line
-    from bot.workspace.checks.run_checks import run_checks
+    from bot.workspace.checks.check_tree import check_tree
 
     tree, language = absolute(path), load_settings().language
     if plan or directory_problem(tree) is not None:
         return _without_running(tree, check, plan=plan, as_json=json)
     watch = None if json else lambda progress: note(progress_line(progress, language))
-    run = partial(run_checks, fail_fast=fail_fast, max_attempts=max_attempts, watch=watch)
+    run = partial(check_tree, fail_fast=fail_fast, max_attempts=max_attempts, watch=watch)
     try:
         result = asyncio.run(_check(tree, check, run))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -89,13 +89,8 @@ def _without_running(tree: Path, wanted: tuple[CheckName, ...], *, plan: bool, a
 async def _check(
     tree: Path, check: tuple[CheckName, ...], run: Callable[..., Awaitable[RunChecksResult]]
 ) -> RunChecksResult:
-    from bot.workspace.checks.run_checks import configured_sandbox
-    from bot.workspace.detect.local_policy import checks_with_a_command, local_policy
-
-    policy, sandbox = await local_policy(tree), await configured_sandbox()
-    wanted = check or checks_with_a_command(tree, policy.checks, sandbox.finds)
     _handle_signals()
-    return await run(tree, wanted, policy=policy.checks, sandbox=sandbox)
+    return await run(tree, check or None)
 
 
 def _handle_signals() -> None:

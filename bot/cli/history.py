@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import sys
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -15,19 +15,16 @@ from cyclopts import App, Parameter
 from bot.cli.arguments import Flag, Text
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, PASSED
 from bot.cli.output import complain, print_json
-from bot.errors import ConfigError
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 
 if TYPE_CHECKING:
     from bot.config import Settings
-    from bot.model import KnownError, Resolution
+    from bot.model import KnownError
     from bot.model.guidance_trial import GuidanceTrial
-    from bot.reports.format.redact import Redactor
     from bot.store.history.import_export import Imported
 
-MAX_LISTED = 10
 MAX_ERROR_BYTES = 1_000_000
 """The fingerprint comes from the first line or two."""
 _COMMIT = re.compile("[0-9A-Fa-f]{4,64}")
@@ -84,6 +81,7 @@ def record(
     tool: Annotated[Texts, Parameter(name="--tool")] = (),
     by: Text = "",
     repo: str | None = None,
+    json: Flag = False,
 ) -> int:
     """Remember how an error was resolved. What looks like a secret is masked.
 
@@ -103,23 +101,24 @@ def record(
         who resolved it
     repo
         OWNER/NAME; only runs of that repository see it
+    json
+        print one JSON document instead of a line
     """
+    from bot.app.known_secrets import known_secrets
     from bot.config import load_settings
     from bot.model import Resolution
     from bot.reports.history.guidance import recorded
+    from bot.store.history.standalone import record_resolution
 
     text = _error_text(error)
-    if not how.strip():
-        raise user_error(make_reason("cli.history.no_how"))
-    if commit is not None and not _COMMIT.fullmatch(commit):
-        raise user_error(make_reason("cli.history.commit"))
+    _check_resolution(how, commit)
     _check_repo(repo)
     settings = load_settings()
     resolution = Resolution(
         resolved_by=by, tool=tool[-1] if tool else "", tool_sequence=tool, how=how, repo=repo, commit=commit
     )
-    kb_id = asyncio.run(_record(settings, text, resolution, file))
-    print(recorded(kb_id, settings.language))
+    kb_id = asyncio.run(record_resolution(settings, known_secrets(settings), text, resolution, file))
+    print_json({"id": kb_id}) if json else print(recorded(kb_id, settings.language))
     return PASSED
 
 
@@ -185,6 +184,14 @@ def import_(file: Annotated[str, Parameter(allow_leading_hyphen=True)] = "-", /)
     return BAD_INPUT
 
 
+def _check_resolution(how: str, commit: str | None) -> None:
+    """Raises UserError for an empty text, and for a commit that is no SHA."""
+    if not how.strip():
+        raise user_error(make_reason("cli.history.no_how"))
+    if commit is not None and not _COMMIT.fullmatch(commit):
+        raise user_error(make_reason("cli.history.commit"))
+
+
 def _check_repo(repo: str | None) -> None:
     """Raises UserError if the repository is given and is not OWNER/NAME."""
     if repo is not None and not _REPO.fullmatch(repo):
@@ -212,17 +219,11 @@ def _source(file: str) -> AbstractContextManager[BinaryIO]:
 
 
 async def _look_up(settings: Settings, file: str | None, error: str | None) -> tuple[KnownError, ...]:
-    from bot.store.database.open import database_url, reading
-    from bot.store.history.history import History
+    from bot.store.history.standalone import errors_like, errors_of_file
 
-    errors: tuple[KnownError, ...] = ()
-    async with reading(database_url(settings)) as database:
-        if database is not None and file is not None:
-            errors = await History(database).by_file(file, MAX_LISTED)
-        elif database is not None and error is not None:
-            known = await History(database).by_error(error)
-            errors = () if known is None else (known,)
-    return errors
+    if file is not None:
+        return await errors_of_file(settings, file)
+    return () if error is None else await errors_like(settings, error)
 
 
 async def _trial(settings: Settings, repo: str | None) -> GuidanceTrial:
@@ -232,19 +233,6 @@ async def _trial(settings: Settings, repo: str | None) -> GuidanceTrial:
 
     async with reading(database_url(settings)) as database:
         return GuidanceTrial() if database is None else await GuidanceTrials(database).figures(repo)
-
-
-async def _record(settings: Settings, error: str, resolution: Resolution, files: tuple[str, ...]) -> int:
-    from bot.reports.format.truncate import strip_control
-    from bot.store.database.open import database_url, writing
-    from bot.store.history.history import History
-    from bot.store.history.resolutions import masked
-
-    redactor = _redactor(settings)
-    text = redactor.mask(strip_control(error))
-    paths = [redactor.mask(strip_control(path)) for path in files]
-    async with writing(database_url(settings)) as database:
-        return await History(database).record(text, masked(resolution, redactor), paths=paths)
 
 
 async def _export(settings: Settings, out: BinaryIO) -> None:
@@ -258,25 +246,9 @@ async def _export(settings: Settings, out: BinaryIO) -> None:
 
 
 async def _import(settings: Settings, lines: BinaryIO) -> Imported:
+    from bot.app.known_secrets import known_secrets
     from bot.store.database.open import database_url, writing
     from bot.store.history.import_export import import_lines, lines_of
 
     async with writing(database_url(settings)) as database:
-        return await import_lines(database, lines_of(lines), _redactor(settings))
-
-
-def _redactor(settings: Settings) -> Redactor:
-    """Masks the secrets of these settings, as far as this process can read them."""
-    from bot.app.admin_token import with_known_token
-    from bot.reports.format.redact import Redactor
-
-    settings = with_known_token(settings)
-    secrets = [
-        value.get_secret_value()
-        for value in (settings.private_key, settings.webhook_secret, settings.admin_token)
-        if value is not None
-    ]
-    secrets += [os.environ[name] for name in settings.agent_env if name in os.environ]
-    with suppress(ConfigError):  # a key that cannot be read cannot be printed either
-        secrets.append(settings.key_pem)
-    return Redactor(secrets)
+        return await import_lines(database, lines_of(lines), known_secrets(settings))

@@ -321,3 +321,7 @@ def test_an_export_that_nobody_reads_to_its_end_is_no_fault(mendbot: Mendbot) ->
         export.stdout.read(10)
         export.stdout.close()
         assert (export.stderr.read(), export.wait(60)) == (b"", 0)
+
+
+def test_a_record_as_json_has_its_id(mendbot: Mendbot) -> None:
+    assert mendbot(*RECORD, "--json") == (0, '{"id": 1}\n', "")

@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 TESTED_BY: dict[str, tuple[str, ...]] = {
     "agent/test_replay.py": ("rules/patches/document_files",),
     "app/test_server.py": ("web/worktrees",),
+    "cli/test_history.py": ("app/known_secrets", "store/history/standalone"),
     "cli/test_cli.py": (
         "cli/serve",
         "__main__",
@@ -21,6 +22,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "cli/test_config.py": ("repo_config/json_schema",),
     "cli/test_check.py": (
         "cli/directories",
+        "workspace/checks/check_tree",
         "reports/terminal/checks",
         "workspace/detect/local_policy",
     ),
@@ -36,6 +38,8 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     ),
     "github/test_auth.py": ("github/clock",),
     "github/test_client.py": ("github/api",),
+    "mcp/test_server.py": ("mcp/tools",),
+    "mcp/test_stdio.py": ("app/mcp_server", "cli/mcp"),
     "model/events/test_runs.py": ("store/runs/rows",),
     "proc/test_proc.py": (
         "proc/bounds",

@@ -24,6 +24,7 @@ REQUIREMENTS = (
     *(f"G-{number}" for number in range(1, 8)),
     *(f"H-{number}" for number in range(1, 4)),
     *(f"REQ-CMD-{number:03}" for number in range(1, 3)),
+    *(f"REQ-MCP-{number:03}" for number in range(1, 5)),
     "K-1",
     *(f"REQ-PROOF-{number:03}" for number in range(1, 9)),
 )

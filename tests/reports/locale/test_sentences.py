@@ -46,6 +46,15 @@ ALLOWED: dict[str, dict[str, str]] = {
     "bot/agent/hook_install.py": {"import sys;": "a program for `python -c`"},
     "bot/cli/__init__.py": {"Exit codes:": _HELP},
     "bot/cli/history.py": {"Usage:": _HELP},
+    "bot/mcp/arguments.py": {"": _PROMPT},
+    "bot/mcp/server.py": {"Mendbot's tools. Before": _PROMPT},
+    "bot/mcp/tools.py": {
+        "Create, clean up": _PROMPT,
+        "Run a project's own": _PROMPT,
+        "Group GitHub issues": _PROMPT,
+        "Look up how": _PROMPT,
+        "Remember what made": _PROMPT,
+    },
     "bot/github/pulls.py": {"draft pull requests are not supported": "what GitHub answers"},
     "bot/repo_config/describe.py": {
         "mapping values are not allowed": _YAML,
