@@ -23,13 +23,13 @@ def mcp(
     Parameters
     ----------
     http
-        serve at /mcp, behind the admin token, for trees in MENDBOT_WORKSPACE_ROOTS
+        serve at /mcp over HTTP, behind the admin token
     host
-        the address to listen on; any but loopback needs a TLS proxy
+        the address to listen on
     port
-        the port to listen on; 0 for a free one
+        the port; 0 for a free one
     allowed_host
-        a name that clients reach this server by, beside loopback's; repeatable
+        another name that clients use; repeatable
     """
     from bot.app.mcp_server import serve_on_stdio, serve_over_http
 

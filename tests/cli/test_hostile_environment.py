@@ -43,6 +43,7 @@ RUNS = {
     "history trial": Run(("history", "trial")),
     "history import": Run(("history", "import", "-"), stdin=LINE),
     "init": Run(("init", "--dry-run")),
+    "mcp": Run(("mcp",)),
     "replay": Run(("replay", "unknown"), 2),
     "config check": Run(("config", "check")),
     "config schema": Run(("config", "schema")),

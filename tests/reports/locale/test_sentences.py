@@ -82,6 +82,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "bot/rules/runs/pipeline.py": {"refused: other": _SUMMARY, "needed too much": _SUMMARY},
     "bot/rules/setup/python_commands.py": {"": _SHELL},
     "bot/web/pages/site.py": {"default-src 'none'": "a header"},
+    "bot/workspace/sandbox/network_filter.py": {"": "what a proxy answers to a program, in the English of HTTP"},
     "bot/workspace/files/home_directories.py": {"Mendbot made this": "a marker file, compared byte for byte"},
     "bot/workspace/git/tree.py": {"Kept by Mendbot as": "the message of a commit in Mendbot's own mirror"},
     "bot/workspace/sandbox/agent_program.py": {"\nnumber=0": _SHELL},
