@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from pydantic_core import ErrorDetails
 
 from bot.errors import ConfigError
-from bot.model import Language, SandboxMode, ToolsMode
+from bot.model import Language, PullRequestsMode, SandboxMode, ToolsMode
 from bot.model.reasons import Reason, make_reason, quoted
 from bot.repo_config.configuration_keys import (
     CHECK_TIMEOUTS_S,
@@ -107,6 +107,8 @@ class Settings(BaseModel):
     # where local sessions over HTTP may work
     workspace_roots: tuple[Path, ...] = _setting("MENDBOT_WORKSPACE_ROOTS", ())
     language: Language = _setting("MENDBOT_LANGUAGE", "en")  # en or ko
+    # configured or all: whether pull requests of newly installed repositories are checked without a configuration
+    pull_requests: PullRequestsMode = _setting("MENDBOT_PULL_REQUESTS", "configured")
     # pause between two writes to GitHub, as GitHub asks
     write_spacing_s: float = _setting("MENDBOT_WRITE_SPACING_SECONDS", 1.0, ge=0)
     workers: int = _setting("MENDBOT_WORKERS", 4, ge=1)  # runs worked on at once

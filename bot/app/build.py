@@ -76,4 +76,6 @@ def queues(settings: Settings) -> Sequence[Queue]:
         Queue(name="fix", at_once=settings.workers, per_partition=min(settings.max_worktrees, settings.workers)),
         Queue(name="pulls", at_once=max(2, settings.workers // 2), per_partition=max(2, settings.workers // 2)),
         Queue(name="replies", at_once=8, per_partition=8),
+        # an App may be installed on hundreds of repositories at once
+        Queue(name="onboarding", at_once=1, per_partition=1),
     )

@@ -14,6 +14,7 @@ from bot.github.api import Api, names_of
 from bot.github.auth import AppIdentity
 from bot.github.check_runs import CheckRuns, CheckRunState, Wanted
 from bot.github.locks import Locks
+from bot.github.own_issues import OwnIssues
 from bot.github.pulls import Pulls
 from bot.github.threads import Author, CommentKind, Content, Reply, ThreadComments, react
 from bot.model import Issue, PullRequestRef, Repo
@@ -30,6 +31,8 @@ _ISSUE = _REPO + "/issues/{number}"
 
 class _Repository(GitHubModel):
     default_branch: Name
+    has_issues: bool = True
+    archived: bool = False
 
 
 class _Permission(GitHubModel):
@@ -91,6 +94,11 @@ class RepositoryClient:
 
     async def default_branch(self) -> str:
         return parse_model(_Repository, await self._api.get(_REPO, names_of(self.repo))).default_branch
+
+    async def takes_issues(self) -> bool:
+        """Whether issues can be opened there: they are enabled, and the repository is not archived."""
+        found = parse_model(_Repository, await self._api.get(_REPO, names_of(self.repo)))
+        return found.has_issues and not found.archived
 
     async def read_file(self, path: str, ref: str) -> bytes | None:
         """A file's content at a ref; None if there is nothing.
@@ -163,6 +171,21 @@ class RepositoryClient:
         """Posts `reply` as a new comment and deletes the old one; see `ThreadComments.replace`."""
         async with self._locks.alone("comment", self.repo.full_name, number, reply.key):
             return await (await self._threads()).replace(number, reply, old_id)
+
+    async def find_issue(self, key: str) -> int | None:
+        """The number of the App's own issue with that key; see `OwnIssues.find`."""
+        return await (await self._own_issues()).find(key)
+
+    async def open_issue(self, key: str, title: str, body: str) -> int:
+        """The number of the App's own issue with that key, opened if there is none; see `OwnIssues`."""
+        async with self._locks.alone("issue", self.repo.full_name, key):
+            issues = await self._own_issues()
+            found = await issues.find(key)
+            return await issues.open(key, title, body) if found is None else found
+
+    async def _own_issues(self) -> OwnIssues:
+        app = await self._identity()
+        return OwnIssues(self._api, self.repo, Author(app.id, app.login))
 
     async def _threads(self) -> ThreadComments:
         app = await self._identity()

@@ -14,6 +14,8 @@ Classification = Literal["lint", "type", "test", "runtime", "unknown"]
 AnnotationLevel = Literal["notice", "warning", "failure"]
 SandboxMode = Literal["auto", "bubblewrap", "none"]
 ToolsMode = Literal["auto", "off"]
+PullRequestsMode = Literal["configured", "all"]
+"""Whether pull requests of newly installed repositories wait for a configuration."""
 Hindrance = Literal[
     "not_found", "not_executable", "no_module", "no_script", "no_target", "no_file", "not_started", "not_set_up"
 ]

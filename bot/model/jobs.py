@@ -23,6 +23,7 @@ class JobName(StrEnum):
     PULL = "pull"
     SETTLE_PULL = "settle_pull"
     COMMAND = "command"
+    ONBOARD = "onboard"
 
 
 class StepResult(Model):

@@ -13,11 +13,12 @@ from bot.model.jobs import JobArgs, JobName, StepResult
 from bot.model.reasons import ExplainedStop
 from bot.workflows.commands.execute import execute, fail_command
 from bot.workflows.context import Context
+from bot.workflows.installations.onboard import onboard
 from bot.workflows.kernel import AnyKind, fail_run, settle_run, step_run
 from bot.workflows.pulls.loop import PULL_CHECK
 from bot.workflows.runs.loop import FIX_RUN
 
-QueueName = Literal["fix", "pulls", "replies"]
+QueueName = Literal["fix", "pulls", "replies", "onboarding"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,10 @@ async def _fail_command(context: Context, args: JobArgs, stop: ExplainedStop, ti
         await fail_command(context, args, stop)
 
 
+async def _drop(context: Context, args: JobArgs, stop: ExplainedStop, tidy: bool) -> None:
+    """Nothing waits for such a job, and the log has the reason."""
+
+
 RUN_KINDS: tuple[AnyKind, ...] = (FIX_RUN, PULL_CHECK)
 """The kinds that work from facts: started again after a crash, and published. A merge group is a pull check."""
 
@@ -65,4 +70,5 @@ JOBS: Mapping[JobName, JobEntry] = {
     JobName.PULL: _work(PULL_CHECK, "pulls"),
     JobName.SETTLE_PULL: _settle(PULL_CHECK),
     JobName.COMMAND: JobEntry("replies", execute, _fail_command),
+    JobName.ONBOARD: JobEntry("onboarding", onboard, _drop),
 }

@@ -96,6 +96,15 @@ class People(Observer):
 
         return self._now(work)
 
+    def issues(self, repo: str) -> tuple[IssueView, ...]:
+        """All issues, open and closed, without pull requests, oldest first."""
+
+        def work() -> tuple[IssueView, ...]:
+            found = self._state.repo(repo).issues.values()
+            return tuple(issue_view(issue, self._page(issue)) for issue in found if issue.pull is None)
+
+        return self._now(work)
+
     def comments(self, repo: str, number: int) -> tuple[CommentView, ...]:
         def work() -> tuple[CommentView, ...]:
             found = self._issue(repo, number)

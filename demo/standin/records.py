@@ -237,6 +237,7 @@ class Repository:
     description: str | None = None
     fork_of: Repository | None = None
     installed: bool = True
+    has_issues: bool = True
     roles: dict[str, Role] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)

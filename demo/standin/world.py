@@ -65,6 +65,14 @@ class World(PullPeople):
         """Remove the App from the account that owns `repo`."""
         self._now(lambda: repository.uninstall(self._hooks, self._installation(repo)))
 
+    def install_app(self, repo: str) -> int:
+        """Install the App on a repository that exists, after `uninstall_app` or for the first time; -> the
+        installation's id."""
+        return self._now(lambda: repository.install(self._hooks, self._state.repo(repo)).id)
+
+    def disable_issues(self, repo: str) -> None:
+        self._now(lambda: setattr(self._state.repo(repo), "has_issues", False))
+
     def grant(self, repo: str, **permissions: str) -> None:
         """Change what the installation grants, for new tokens: `grant("o/r", workflows="write")`."""
         self._now(lambda: self._installation(repo).permissions.update(permissions))

@@ -22,7 +22,7 @@ REQUIREMENTS = (
     *(f"REQ-RA-{number}" for number in (301, 302, 303, 304, 305, 306, 310, 311, 312, 313)),
     *(f"REQ-WF-{number:03}" for number in range(1, 8)),
     *(f"G-{number}" for number in range(1, 8)),
-    *(f"H-{number}" for number in range(1, 4)),
+    *(f"H-{number}" for number in range(1, 5)),
     *(f"REQ-CMD-{number:03}" for number in range(1, 3)),
     *(f"REQ-MCP-{number:03}" for number in range(1, 5)),
     "K-1",

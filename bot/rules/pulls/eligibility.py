@@ -16,7 +16,7 @@ from bot.rules.pulls.path_filter import wanted as path_wanted
 from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import WRITE_ACCESS, carries
 
-Standing = Literal["closed", "unwanted", "own", "paused", "filtered", "awaiting", "wanted"]
+Standing = Literal["closed", "unwanted", "own", "paused", "unconfigured", "filtered", "awaiting", "wanted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class EligibilityFacts:
     own: bool = False
     paused_by: str | None = None
     paths: Sequence[str] | None = None
+    asked_first: bool = False
+    """The repository was newly installed and has no configuration yet."""
     sandboxed: bool = True
     """Whether the machine has a sandbox; without one, only the code of people with write access may run."""
 
@@ -69,6 +71,8 @@ def _plainly(pull: PullRequest, policy: Policy, facts: EligibilityFacts) -> Elig
         return Eligibility("own", make_reason("pull.own"))
     if facts.paused_by is not None:
         return Eligibility("paused", make_reason("unwanted.paused", by=facts.paused_by))
+    if facts.asked_first:
+        return Eligibility("unconfigured", make_reason("unwanted.unconfigured"))
     return None
 
 

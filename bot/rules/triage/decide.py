@@ -102,7 +102,7 @@ def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
         case MergeGroupRequested() | MergeGroupDestroyed():
             return (on_merge_group(event),)
         case InstallationChanged():
-            return (_on_installation(event),)
+            return _on_installation(event)
         case Push():
             return (_on_push(event, facts),)
         case Ping():
@@ -206,14 +206,15 @@ def _stop(event: IssueLabeled | IssueUnlabeled | IssueClosed, facts: Facts, beca
     return CancelRun(event.repo, event.issue.number, because)
 
 
-def _on_installation(event: InstallationChanged) -> Decision:
+def _on_installation(event: InstallationChanged) -> tuple[Decision, ...]:
     match event.change:
         case "deleted" | "suspended":
-            return StopInstallation(event.installation_id, None, make_reason(f"event.installation_{event.change}"))
+            because = make_reason(f"event.installation_{event.change}")
+            return (StopInstallation(event.installation_id, None, because),)
         case "removed":
             names = event.repositories or ()
             because = make_reason("event.left", repositories=", ".join(names))
-            return StopInstallation(event.installation_id, names, because)
+            return (StopInstallation(event.installation_id, names, because),)
         case "created" | "unsuspended" | "permissions" | "added":
             return on_return(event)
         case _:

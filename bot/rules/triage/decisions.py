@@ -178,6 +178,15 @@ class ReleaseReports:
 
 
 @dataclass(frozen=True, slots=True)
+class WelcomeRepositories:
+    """The App was installed on these repositories: each gets an onboarding issue, and its pull requests wait."""
+
+    installation_id: int
+    repositories: tuple[str, ...]
+    because: Reason
+
+
+@dataclass(frozen=True, slots=True)
 class Ignore:
     """Nothing to do; `because` is shown in the list of deliveries."""
 
@@ -196,6 +205,7 @@ Decision = (
     | RunCommands
     | JudgePolicy
     | ReleaseReports
+    | WelcomeRepositories
     | Ignore
 )
 

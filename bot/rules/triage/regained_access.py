@@ -6,13 +6,19 @@ from __future__ import annotations
 
 from bot.rules.events.types import InstallationChanged, ThreadUnlocked
 from bot.rules.reasons import make_reason
-from bot.rules.triage.decisions import Decision, Ignore, ReleaseReports, SyncPull
+from bot.rules.triage.decisions import Decision, Ignore, ReleaseReports, SyncPull, WelcomeRepositories
 
 
-def on_return(event: InstallationChanged) -> ReleaseReports:
-    """The App was installed or unsuspended, or got repositories or permissions: its held reports are published."""
+def on_return(event: InstallationChanged) -> tuple[Decision, ...]:
+    """The App was installed or unsuspended, or got repositories or permissions: its held reports are published.
+
+    Repositories that were installed with it are asked before their pull requests are checked (spec H)."""
     because = make_reason(f"event.installation_{event.change}")
-    return ReleaseReports(event.installation_id, event.repositories, None, because)
+    release = ReleaseReports(event.installation_id, event.repositories, None, because)
+    if event.change not in ("created", "added") or not event.repositories:
+        return (release,)
+    # recorded first, so that none of their pull requests is checked meanwhile
+    return WelcomeRepositories(event.installation_id, event.repositories, because), release
 
 
 def on_unlock(event: ThreadUnlocked) -> tuple[Decision, ...]:

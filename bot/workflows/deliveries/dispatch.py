@@ -22,11 +22,13 @@ from bot.rules.triage.decisions import (
     StopInstallation,
     SyncCommit,
     SyncPull,
+    WelcomeRepositories,
 )
 from bot.store.database.database import now_ms
 from bot.store.inbox.candidates import QueuedIssue
 from bot.workflows.commands.accept import accept
 from bot.workflows.context import Context
+from bot.workflows.installations.welcome import welcome
 from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.buttons import handle_button
 from bot.workflows.pulls.config_check import check_config_at
@@ -67,6 +69,8 @@ async def dispatch(context: Context, decision: Decision, policy: Policy) -> Reas
             return await check_config_at(context, decision.repo, decision.sha)
         case ReleaseReports():
             return await publish_held_reports(context, decision)
+        case WelcomeRepositories():
+            return await welcome(context, decision)
         case Ignore():
             return None
         case _:

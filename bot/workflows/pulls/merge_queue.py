@@ -14,6 +14,7 @@ from bot.rules.reasons import make_reason
 from bot.rules.triage.decisions import CheckMergeGroup, DropMergeGroup
 from bot.store.runs.pull_runs import PullCheckRow
 from bot.workflows.context import Context
+from bot.workflows.installations.asked_first import is_asked_first
 from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.await_approval import waiting_view
 from bot.workflows.pulls.loop import PULL_CHECK
@@ -25,12 +26,14 @@ from bot.workspace.mirror.pull_refs import drop_head
 
 
 async def check_merge_group(context: Context, wanted: CheckMergeGroup) -> Reason:
-    """Check the commit unless its checks were begun before; returns the result. Where checks of pull requests are off,
-    nothing is published."""
+    """Check the commit unless its checks were begun before; returns the result. Where checks of pull requests are off
+    or wait for a configuration, nothing is published."""
     repo, sha = wanted.repo, wanted.head_sha
     policy, _ = await get_policy(context, repo)
     if not policy.pull_requests.enabled:
         return make_reason("queue.off")
+    if await is_asked_first(context, repo):
+        return make_reason("unwanted.unconfigured")
     pull = PullRequest(
         number=MERGE_GROUP,
         head_sha=sha,

@@ -4,6 +4,7 @@ Runs for another head are stopped. A repeated call changes nothing."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.config import Policy
 from bot.errors import Stale, UserError
@@ -16,6 +17,7 @@ from bot.rules.pulls.eligibility import Eligibility, EligibilityFacts, judge_eli
 from bot.rules.reasons import all_reasons, make_reason
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_people import forget_heads, learn_from_merge
+from bot.workflows.installations.asked_first import is_asked_first
 from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.await_approval import publish_approved, publish_awaiting
 from bot.workflows.pulls.config_check import check_config_of_pull
@@ -73,7 +75,7 @@ async def _apply_eligibility(context: Context, repo: Repo, pull: PullRequest) ->
             await stop_checks(context, repo, pull.number, ExplainedStop.of("withdrawn", found.because), asked=False)
             if not await _is_checked(context, repo, pull):
                 await publish_filtered(context, repo, pull, policy)
-        case "paused":
+        case "paused" | "unconfigured":
             pass
         case "awaiting":
             await stop_checks(context, repo, pull.number, ExplainedStop.of("withdrawn", found.because))
@@ -122,6 +124,8 @@ async def get_eligibility(context: Context, repo: Repo, pull: PullRequest, polic
     first = judge_eligibility(pull, policy, facts)
     if first.standing not in ("awaiting", "wanted"):
         return first
+    if await is_asked_first(context, repo):
+        return judge_eligibility(pull, policy, replace(facts, asked_first=True))
     client = context.github.repository(repo)
     paths = await client.pull_files(pull.number) if policy.pull_requests.paths else None
     return judge_eligibility(pull, policy, await with_trust(context, repo, pull, facts, paths))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from demo.standin.actions import thread as act
-from demo.standin.answers import Answer, invalid, malformed, not_found, permit, require
+from demo.standin.answers import Answer, ApiError, invalid, malformed, not_found, permit, require
 from demo.standin.records import Comment, Issue, Json
 from demo.standin.routes.reaction import reactions
 from demo.standin.routes.table import Call, Endpoint, page_of
@@ -67,6 +67,8 @@ async def list_issues(call: Call) -> Answer:
 
 
 async def create_issue(call: Call) -> Answer:
+    if not call.repo.has_issues:
+        raise ApiError(410, "Issues are disabled for this repo")
     body = require(call.body, title=str)
     permit(body, body=str)
     names = _names(body.get("labels") or [])

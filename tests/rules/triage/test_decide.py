@@ -49,6 +49,7 @@ from bot.rules.triage.decisions import (
     ReleaseReports,
     StopInstallation,
     SyncPull,
+    WelcomeRepositories,
 )
 from tests.rules.triage.issue_events import BOT, NOW, OPEN, POLICY, REPO, facts, labeled, unlabeled
 
@@ -175,9 +176,11 @@ def test_an_installation_that_goes_stops_its_work(change: str, names: tuple[str,
 @pytest.mark.parametrize("change", ["created", "unsuspended", "permissions", "added"])
 def test_an_installation_that_comes_back_has_its_last_words_told(change: str) -> None:
     event = InstallationChanged(installation_id=3, change=change, repositories=("o/r",))  # type: ignore[arg-type]
-    (decision,) = decide(event, POLICY, facts())
+    *others, decision = decide(event, POLICY, facts())
     assert isinstance(decision, ReleaseReports)
     assert (decision.installation_id, decision.repositories, decision.number) == (3, ("o/r",), None)
+    # only what is newly installed is asked first
+    assert [type(other) for other in others] == [WelcomeRepositories] * (change in ("created", "added"))
 
 
 def test_an_unlocked_thread_has_its_last_word_told_and_a_pull_request_is_looked_at_too() -> None:

@@ -7,11 +7,15 @@ from bot.rules.reasons import make_reason
 from bot.workflows.commands.idempotency import has_new_checks
 from bot.workflows.commands.types import CommandCall, CommandResult, refused
 from bot.workflows.context import Context
+from bot.workflows.installations.asked_first import enable_pull_requests
 from bot.workflows.pulls.sync import check_again, with_trust
 
 
 async def check(context: Context, call: CommandCall) -> CommandResult:
-    """Check the head, whatever drafts, paths or a pause imply: all checks, or those that the command names."""
+    """Check the head, whatever drafts, paths or a pause imply: all checks, or those that the command names.
+
+    In a newly installed repository, the next pull requests are checked, too."""
+    await enable_pull_requests(context, call.repo)
     return await check_head(context, call, call.command.args)
 
 
