@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -188,12 +189,27 @@ def terminal_language() -> Language:
     return "ko" if os.environ.get("MENDBOT_LANGUAGE") == "ko" else "en"
 
 
-def load_settings(*, serving: bool = False) -> Settings:
-    """The settings from the environment. An empty variable counts as not set.
+def judge_variables() -> dict[str, Reason | None]:
+    """The variables of settings that are set, each with what is wrong with its value; None if nothing is."""
+    judged: dict[str, Reason | None] = {}
+    for field in Settings.model_fields.values():
+        name = str(field.validation_alias)
+        if value := os.environ.get(name):
+            try:
+                Settings.model_validate({"MENDBOT_HOME": "/", name: value}, by_alias=True, by_name=False)
+            except ValidationError as error:
+                judged[name] = _wrong_setting(error.errors(include_url=False, include_input=False)[0])
+            else:
+                judged[name] = None
+    return judged
+
+
+def load_settings(*, serving: bool = False, ignored: Collection[str] = ()) -> Settings:
+    """The settings from the environment. An empty variable counts as not set, and so do those that are `ignored`.
 
     PORT is read only if `serving`. Raises ConfigError, which names each variable with a wrong value."""
     names = {str(field.validation_alias) for field in Settings.model_fields.values()}
-    names -= frozenset() if serving else _SERVE_ONLY
+    names -= frozenset(ignored) if serving else _SERVE_ONLY.union(ignored)
     values = {name: value for name in names if (value := os.environ.get(name))}
     try:
         return Settings.model_validate(values, by_alias=True, by_name=False)

@@ -63,10 +63,7 @@ def get_logger() -> Logger:
 
 def set_up_logs(level: str, form: str) -> None:
     """Configure our logs and the standard library's; raises ConfigError for an unknown level or form."""
-    if level.lower() not in LEVELS:
-        raise user_error(make_reason("settings.log_level", level=level, levels=", ".join(LEVELS)), ConfigError)
-    if form not in ("console", "json", "pretty"):
-        raise user_error(make_reason("settings.log_format", form=form), ConfigError)
+    check_log_settings(level, form)
     _output.level = LEVELS[level.lower()]
     _output.write = _to_stderr(_as_json if form == "json" else _as_text, sys.stderr)
     logging.basicConfig(
@@ -74,6 +71,14 @@ def set_up_logs(level: str, form: str) -> None:
         level=max(_output.level, logging.WARNING),
         format="%(levelname)s %(name)s: %(message)s",
     )
+
+
+def check_log_settings(level: str, form: str) -> None:
+    """Raises ConfigError for an unknown level or form."""
+    if level.lower() not in LEVELS:
+        raise user_error(make_reason("settings.log_level", level=level, levels=", ".join(LEVELS)), ConfigError)
+    if form not in ("console", "json", "pretty"):
+        raise user_error(make_reason("settings.log_format", form=form), ConfigError)
 
 
 @contextmanager

@@ -29,19 +29,24 @@ def claim_home(home: Path) -> None:
     is changed then."""
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        identifier = application_id(home / FILE)
-        if identifier not in (None, APPLICATION_ID):
-            raise user_error(make_reason("home.other_database", path=str(home / FILE)), ConfigError)
-        others = sorted({path.name for path in home.iterdir()} - _SYSTEM_DIRECTORIES)
-        if others and identifier is None and not is_marked(home):
-            reason = make_reason("home.not_ours", path=str(home), name=one_line(others[0], 80))
-            raise user_error(reason, ConfigError)
+        check_home(home)
         mark(home)
         restrict_access(home)
         for where in claim_directories(home):
             log.warning("directory_left", path=str(where), because="it holds what Mendbot did not make")
     except OSError as error:
         raise unusable_home(home, error) from None
+
+
+def check_home(home: Path) -> None:
+    """Check that the directory may become a home, and change nothing. Raises ConfigError if it holds other files or
+    another program's database, and OSError if it cannot be read."""
+    identifier = application_id(home / FILE)
+    if identifier not in (None, APPLICATION_ID):
+        raise user_error(make_reason("home.other_database", path=str(home / FILE)), ConfigError)
+    others = sorted({path.name for path in home.iterdir()} - _SYSTEM_DIRECTORIES)
+    if others and identifier is None and not is_marked(home):
+        raise user_error(make_reason("home.not_ours", path=str(home), name=one_line(others[0], 80)), ConfigError)
 
 
 def open_home(home: Path) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import ctypes
 import fcntl
 import gc
 import os
-import re
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -24,12 +22,11 @@ from bot.app.home import claim_home, unusable_home
 from bot.app.metrics import Metrics, Sources
 from bot.app.pages import page_routes
 from bot.app.sessions import ServedSessions
+from bot.app.start_checks import check_settings
 from bot.app.worker import Worker
 from bot.config import Settings, unknown_variables
 from bot.errors import ConfigError
-from bot.http import check_api_url
 from bot.logs import get_logger, set_up_logs
-from bot.reports.format.truncate import one_line
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
@@ -50,12 +47,8 @@ from bot.web.signature import parse_secrets
 from bot.web.stream import Streams
 from bot.web.webhook import WebhookEndpoint, WebhookRouter
 from bot.web.worktrees import worktrees
-from bot.workflows.agents.build_agents import check_specs
 from bot.workflows.context import Loop
-from bot.workspace.git.command import require_git
 
-_APP_ID = re.compile(r"[0-9]+|Iv[0-9A-Za-z.]{6,}")
-"""GitHub also takes an App's client id for its id."""
 _M_ARENA_MAX = -8
 """As malloc.h of glibc has it."""
 
@@ -102,25 +95,6 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
         lifespan=lifespan,
     )
     return WebhookRouter(webhook, ("/api/github/webhooks", "/webhook"), pages)
-
-
-def check_settings(settings: Settings) -> None:
-    """Check everything that `serve` needs to start; raises ConfigError with the remedy."""
-    if os.geteuid() == 0 and not settings.allow_root:
-        raise user_error(make_reason("serve.root"), ConfigError)
-    parse_secrets(settings.webhook_secret.get_secret_value() if settings.webhook_secret else None)
-    if not settings.app_id:
-        raise user_error(make_reason("serve.no_app_id"), ConfigError)
-    if not _APP_ID.fullmatch(settings.app_id.strip()):
-        raise user_error(make_reason("serve.bad_app_id", value=one_line(settings.app_id, 40)), ConfigError)
-    for root in settings.workspace_roots:
-        if not root.is_dir():
-            raise user_error(make_reason("serve.no_root", path=str(root)), ConfigError)
-    _ = settings.key_pem
-    check_api_url(settings.github_api_url, settings.allow_private_api)
-    check_api_url(settings.github_url, settings.allow_private_api, setting="MENDBOT_GITHUB_URL")
-    check_specs(settings.agents)
-    asyncio.run(require_git())
 
 
 def lock_home(home: Path) -> Any:

@@ -12,6 +12,7 @@ from cyclopts import App, CycloptsError, Parameter
 from bot import VERSION
 from bot.cli.check import check
 from bot.cli.config import config
+from bot.cli.doctor import doctor
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, OUR_FAULT, PASSED
 from bot.cli.fix import fix
 from bot.cli.group import group
@@ -29,7 +30,7 @@ from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import error_text
 
-COMMANDS = (serve, check, group, fix, worktree, hook, history, config, init, replay, mcp)
+COMMANDS = (serve, check, group, fix, worktree, hook, history, config, doctor, init, replay, mcp)
 
 
 def _default_in_help(value: object) -> str | None:

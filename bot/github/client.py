@@ -11,9 +11,10 @@ from datetime import datetime
 from pydantic import SecretStr
 
 from bot.errors import MendbotError, Stale, UserError
-from bot.github import deliveries
+from bot.github import app_setup, deliveries
 from bot.github.answers import Invalid, NotFound, RateBudget, Unauthorized, parse_model
 from bot.github.api import Api, GitHubTransport
+from bot.github.app_setup import AppSetup, HookSetup, RecentDelivery
 from bot.github.auth import AppIdentity, AppJwt, FixedToken, RepoToken, Tokens
 from bot.github.clock import Clock, ServerClock
 from bot.github.locks import Locks
@@ -83,6 +84,11 @@ class GitHub:
         app = parse_model(_OwnApp, await self._app.get("/app", {}))
         self._identity = AppIdentity(id=app.id, slug=app.slug)
         return self._identity
+
+    async def app_setup(self) -> tuple[AppSetup, HookSetup | None, tuple[RecentDelivery, ...]]:
+        """The App, its webhook and its latest deliveries, as GitHub shows them. Raises UserError, Stale, Transient."""
+        app = await app_setup.read_app(self._app)
+        return app, await app_setup.read_hook(self._app), await app_setup.read_deliveries(self._app)
 
     async def installation_of(self, owner: str, name: str) -> int:
         """The id of the App's installation on a repository; raises Stale if there is none."""

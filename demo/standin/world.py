@@ -54,6 +54,16 @@ class World(PullPeople):
 
         return self._now(work)
 
+    def change_app(self, *, permissions: Mapping[str, str] | None = None, webhook_secret: str | None = None) -> None:
+        """Change these permissions, or the secret of the webhook, on the App's settings page."""
+
+        def work() -> None:
+            app = self._state.app
+            app.permissions.update(permissions or {})
+            app.webhook_secret = app.webhook_secret if webhook_secret is None else webhook_secret
+
+        self._now(work)
+
     def expire_tokens(self) -> None:
         """Every token minted so far stops working now."""
         self._now(self._state.tokens.clear)

@@ -42,6 +42,7 @@ RUNS = {
     "history export": Run(("history", "export")),
     "history trial": Run(("history", "trial")),
     "history import": Run(("history", "import", "-"), stdin=LINE),
+    "doctor": Run(("doctor",), 1),
     "init": Run(("init", "--dry-run")),
     "mcp": Run(("mcp",)),
     "replay": Run(("replay", "unknown"), 2),

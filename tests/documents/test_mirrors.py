@@ -10,7 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 TESTED_BY: dict[str, tuple[str, ...]] = {
     "agent/test_replay.py": ("rules/patches/document_files",),
-    "app/test_server.py": ("web/worktrees",),
+    "app/test_doctor.py": ("app/diagnoses",),
+    "app/test_server.py": ("app/start_checks", "web/worktrees"),
     "cli/test_history.py": ("app/known_secrets", "store/history/standalone"),
     "cli/test_cli.py": (
         "cli/serve",

@@ -16,6 +16,12 @@ async def get_app(call: Call) -> Answer:
     return Answer(state.accounts.integration(installations=len(state.installations)))
 
 
+async def hook_config(call: Call) -> Answer:
+    app = call.hooks.state.app
+    shown = {"content_type": "json", "insecure_ssl": "0", "url": app.webhook_url or ""}
+    return Answer(shown | {"secret": "********"} if app.webhook_secret else shown)
+
+
 async def get_user(call: Call) -> Answer:
     state = call.hooks.state
     return Answer(state.accounts.public_user(state.user(call.params["username"])))
@@ -137,6 +143,7 @@ ENDPOINTS = (
     Endpoint("GET", "/app/installations", list_installations, APP),
     Endpoint("GET", "/app/installations/{installation_id}", get_installation, APP),
     Endpoint("POST", "/app/installations/{installation_id}/access_tokens", create_token, APP),
+    Endpoint("GET", "/app/hook/config", hook_config, APP),
     Endpoint("GET", "/app/hook/deliveries", list_deliveries, APP),
     Endpoint("GET", "/app/hook/deliveries/{delivery_id}", get_delivery, APP),
     Endpoint("POST", "/app/hook/deliveries/{delivery_id}/attempts", redeliver, APP),

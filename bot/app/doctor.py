@@ -1,0 +1,163 @@
+"""Examines what a server needs: environment, machine, database, the App on GitHub, agents. It changes nothing.
+
+A running server on the same home goes on; what `serve` checks at its start is checked by the same functions."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bot.app.diagnoses import failed, fine, warned
+from bot.app.doctor_app import examine_app
+from bot.app.doctor_port import examine_port
+from bot.app.home import check_home
+from bot.app.start_checks import START_CHECKS
+from bot.config import Settings, judge_variables, load_settings, unknown_variables
+from bot.errors import MendbotError
+from bot.model.diagnosis import Diagnosis
+from bot.model.reasons import Reason
+from bot.reports.locale.catalog import gigabytes
+from bot.rules.reasons import error_reason, make_reason
+from bot.store.database.open import database_url, reading
+from bot.workflows.agents.build_agents import operators_argv
+from bot.workspace.git.command import require_git
+from bot.workspace.sandbox.agent_program import program_problem
+from bot.workspace.sandbox.check_tools import Tools
+from bot.workspace.sandbox.sandbox import Sandbox, open_sandbox
+
+MIN_FREE_MB = 5 * 1024
+"""Less free space is soon used by mirrors, dependencies and worktrees."""
+_MEGABYTE = 1 << 20
+
+
+def examine(port: int | None = None) -> tuple[Diagnosis, ...]:
+    """All diagnoses for the settings of the environment, by area. Wrong variables count as not set for the others."""
+    variables = judge_variables()
+    settings = load_settings(serving=True, ignored=[name for name, problem in variables.items() if problem is not None])
+    environment = [*_variables(variables), *_start_checks(settings)]
+    stopped = {each.name for each in environment if each.status == "problem"}
+    is_complete = not stopped & {"app_id", "private_key", "github_urls"}
+    return (*environment, *asyncio.run(_examine(settings, port or settings.port, is_complete=is_complete)))
+
+
+async def _examine(settings: Settings, port: int, *, is_complete: bool) -> tuple[Diagnosis, ...]:
+    found = [await _git(), _home(settings.home), _disk(settings.home)]
+    found += [*await _sandbox_and_agents(settings), await _database(settings), await examine_port(port)]
+    found += await examine_app(settings) if is_complete else [_not_asked()]
+    order = ("environment", "machine", "database", "app", "agents")
+    return tuple(sorted(found, key=lambda diagnosis: order.index(diagnosis.area)))
+
+
+def _not_asked() -> Diagnosis:
+    message, remedy = make_reason("doctor.app_unknown"), make_reason("doctor.remedy.environment")
+    return warned("app", "app", message, remedy)
+
+
+def _variables(judged: dict[str, Reason | None]) -> Iterator[Diagnosis]:
+    for name, problem in sorted(judged.items()):
+        if problem is None:
+            yield fine("environment", name, make_reason("doctor.variable"))
+        else:
+            yield failed("environment", name, problem, make_reason("doctor.remedy.variable", name=name))
+    for name, similar in unknown_variables().items():
+        remedy = make_reason("doctor.remedy.similar", similar=similar) if similar else None
+        message = make_reason("doctor.unknown_variable", name=name)
+        yield warned("environment", name, message, remedy or make_reason("doctor.remedy.unknown", name=name))
+
+
+def _start_checks(settings: Settings) -> Iterator[Diagnosis]:
+    for name, check in START_CHECKS.items():
+        if name == "git":  # a part of the machine, with its version
+            continue
+        try:
+            check(settings)
+        except MendbotError as error:
+            yield failed("environment", name, error_reason(error), make_reason(f"doctor.remedy.{name}"))
+        else:
+            yield fine("environment", name, make_reason(f"doctor.{name}"))
+
+
+async def _git() -> Diagnosis:
+    try:
+        return fine("machine", "git", make_reason("doctor.git", version=await require_git()))
+    except MendbotError as error:
+        return failed("machine", "git", error_reason(error), make_reason("doctor.remedy.git"))
+
+
+def _home(home: Path) -> Diagnosis:
+    """Whether the home is one, or may become one."""
+    if not os.path.lexists(home):
+        return fine("machine", "home", make_reason("doctor.home.new", path=str(home)))
+    try:
+        check_home(home)
+    except MendbotError as error:
+        return failed("machine", "home", error_reason(error), make_reason("doctor.remedy.home"))
+    except OSError as error:
+        message = make_reason("home.unusable", path=str(home), error=error.strerror or "")
+        return failed("machine", "home", message, make_reason("doctor.remedy.home"))
+    if not os.access(home, os.W_OK | os.X_OK):
+        message = make_reason("doctor.home.read_only", path=str(home))
+        return failed("machine", "home", message, make_reason("doctor.remedy.home"))
+    return fine("machine", "home", make_reason("doctor.home", path=str(home)))
+
+
+def _disk(home: Path) -> Diagnosis:
+    there = next(path for path in (home.absolute(), *home.absolute().parents) if path.is_dir())
+    free_mb = shutil.disk_usage(there).free // _MEGABYTE
+    message = make_reason("doctor.disk", free=gigabytes(free_mb), path=str(there))
+    if free_mb < MIN_FREE_MB:
+        return warned("machine", "disk", message, make_reason("doctor.remedy.disk", wanted=gigabytes(MIN_FREE_MB)))
+    return fine("machine", "disk", message)
+
+
+async def _database(settings: Settings) -> Diagnosis:
+    """Whether the database can be read; a missing one is made by the first start."""
+    system = "PostgreSQL" if settings.database_url and not settings.database_url.startswith("sqlite") else "SQLite"
+    try:
+        async with reading(database_url(settings)) as database:
+            problem = None if database is None else await database.problem()
+    except MendbotError as error:
+        return failed("database", "database", error_reason(error), make_reason("doctor.remedy.database"))
+    if problem is not None:
+        message = make_reason("doctor.database.problem", problem=problem)
+        return failed("database", "database", message, make_reason("doctor.remedy.database"))
+    state = "doctor.database.new" if database is None else "doctor.database"
+    return fine("database", "database", make_reason(state, system=system))
+
+
+async def _sandbox_and_agents(settings: Settings) -> list[Diagnosis]:
+    """The sandbox that commands run in, and the agents that start in it."""
+    try:
+        tools = Tools(home=settings.home, fetch=False)
+        sandbox = await open_sandbox(settings.sandbox, settings.toolchains, tools, settings.check_memory_mb)
+    except MendbotError as error:
+        return [failed("machine", "sandbox", error_reason(error), make_reason("doctor.remedy.toolchains"))]
+    remedy = make_reason("doctor.remedy.sandbox")
+    if sandbox.level == "refused":
+        return [failed("machine", "sandbox", sandbox.description, remedy)]
+    described = fine if sandbox.level == "bubblewrap" else warned
+    found = [described("machine", "sandbox", sandbox.description, *([] if sandbox.level == "bubblewrap" else [remedy]))]
+    for spec in settings.agents:
+        argv = operators_argv(settings, spec, by_operator=True)
+        if argv is None:
+            found.append(fine("agents", spec, make_reason("doctor.agent")))
+        elif not argv:
+            found.append(warned("agents", spec, make_reason("doctor.no_agent"), make_reason("doctor.remedy.no_agent")))
+        else:
+            found.append(await _agent(settings, spec, argv, sandbox))
+    return found
+
+
+async def _agent(settings: Settings, spec: str, argv: tuple[str, ...], sandbox: Sandbox) -> Diagnosis:
+    with tempfile.TemporaryDirectory() as tree:
+        try:
+            problem = await program_problem(argv, Path(tree), sandbox, settings)
+        except MendbotError as error:
+            problem = error_reason(error)
+    if problem is None:
+        return fine("agents", spec, make_reason("doctor.agent.starts", program=argv[0]))
+    return failed("agents", spec, problem, make_reason("doctor.remedy.agent"))

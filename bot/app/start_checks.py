@@ -1,0 +1,72 @@
+"""What `serve` checks before it starts, as a table that `mendbot doctor` goes through too."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import Callable, Mapping
+
+from bot.config import Settings
+from bot.errors import ConfigError
+from bot.http import check_api_url
+from bot.logs import check_log_settings
+from bot.reports.format.truncate import one_line
+from bot.reports.locale.reasons import user_error
+from bot.rules.reasons import make_reason
+from bot.web.signature import parse_secrets
+from bot.workflows.agents.build_agents import check_specs
+from bot.workspace.git.command import require_git
+
+_APP_ID = re.compile(r"[0-9]+|Iv[0-9A-Za-z.]{6,}")
+"""GitHub also takes an App's client id for its id."""
+
+StartCheck = Callable[[Settings], object]
+"""Raises ConfigError with the remedy."""
+
+
+def _user(settings: Settings) -> None:
+    if os.geteuid() == 0 and not settings.allow_root:
+        raise user_error(make_reason("serve.root"), ConfigError)
+
+
+def _webhook_secret(settings: Settings) -> None:
+    parse_secrets(settings.webhook_secret.get_secret_value() if settings.webhook_secret else None)
+
+
+def _app_id(settings: Settings) -> None:
+    if not settings.app_id:
+        raise user_error(make_reason("serve.no_app_id"), ConfigError)
+    if not _APP_ID.fullmatch(settings.app_id.strip()):
+        raise user_error(make_reason("serve.bad_app_id", value=one_line(settings.app_id, 40)), ConfigError)
+
+
+def _workspace_roots(settings: Settings) -> None:
+    for root in settings.workspace_roots:
+        if not root.is_dir():
+            raise user_error(make_reason("serve.no_root", path=str(root)), ConfigError)
+
+
+def _urls(settings: Settings) -> None:
+    check_api_url(settings.github_api_url, settings.allow_private_api)
+    check_api_url(settings.github_url, settings.allow_private_api, setting="MENDBOT_GITHUB_URL")
+
+
+START_CHECKS: Mapping[str, StartCheck] = {
+    "user": _user,
+    "logs": lambda settings: check_log_settings(settings.log_level, settings.log_format),
+    "webhook_secret": _webhook_secret,
+    "app_id": _app_id,
+    "workspace_roots": _workspace_roots,
+    "private_key": lambda settings: settings.key_pem,
+    "github_urls": _urls,
+    "agents": lambda settings: check_specs(settings.agents),
+    "git": lambda _: asyncio.run(require_git()),
+}
+"""Every check by its name."""
+
+
+def check_settings(settings: Settings) -> None:
+    """Check everything that `serve` needs to start; raises ConfigError with the remedy."""
+    for check in START_CHECKS.values():
+        check(settings)
