@@ -27,5 +27,6 @@ protected_paths: [/migrations, "!uv.lock"]
 aliases: { /fix: fix, /go-on: resume }
 language: ko
 guidance_trial: false
+dashboard: true
 pull_requests: { enabled: false, drafts: true, paths: [src/**, "!*.md"] }
 """

@@ -24,6 +24,7 @@ from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
 from bot.store.database.notify import Changes
 from bot.workflows.context import Context, GitHubHealth, Loop
+from bot.workflows.dashboard.publish import dashboard_loop
 from bot.workflows.deliveries.process_deliveries import deliveries_loop
 from bot.workflows.job_table import RUN_KINDS
 from bot.workflows.kernel import publish_loop
@@ -36,7 +37,7 @@ from bot.workflows.runs.form_groups import grouping_loop
 GRACE_S = 6.0
 """Of the 10 seconds that a supervisor gives after SIGTERM, what running steps may use (threats.md, Rulings)."""
 
-_LOOPS = (deliveries_loop, catch_up_loop, grouping_loop, cleanup_loop, health_loop)
+_LOOPS = (dashboard_loop, deliveries_loop, catch_up_loop, grouping_loop, cleanup_loop, health_loop)
 
 T = TypeVar("T")
 log = get_logger()

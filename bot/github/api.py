@@ -119,6 +119,16 @@ class Api(GitHubAPI):
 
         return await self._retry(once, may_repeat)
 
+    async def graphql_errors(self, query: str, variables: Variables) -> str:
+        """Sends a GraphQL mutation, which may be repeated; returns GitHub's errors as text, empty if it succeeded.
+
+        GitHub Enterprise Server has its REST API at `/api/v3` and GraphQL at `/api/graphql`."""
+        path = f"{self.base_url.removesuffix('/v3')}/graphql"
+        answer = await self.call("POST", path, {}, {"query": query, "variables": dict(variables)}, repeatable=True)
+        errors = answer.get("errors") if isinstance(answer, dict) else None
+        found = errors if isinstance(errors, list) else []
+        return "; ".join(str(error.get("message", error)) if isinstance(error, dict) else str(error) for error in found)
+
     async def get(self, path: str, variables: Variables, *, patient: bool = False) -> Any:
         """GET. With `patient`, a 404 is asked again twice, as an event may arrive before its object can be read."""
         for delay in _NOT_YET_S if patient else ():

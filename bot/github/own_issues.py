@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
+from bot.errors import Stale, UserError
 from bot.github.answers import parse_model
 from bot.github.api import Api, names_of
 from bot.github.threads import Author, checked_body, marked, marker
 from bot.http import Unclear
+from bot.logs import get_logger
 from bot.model import Repo
 from bot.model.github_json import AccountJson, AppJson, GitHubModel, Prose
 
 _ISSUES = "/repos/{owner}/{repo}/issues"
+_ISSUE = _ISSUES + "/{number}"
+_PIN = "mutation($issue: ID!) { pinIssue(input: {issueId: $issue}) { clientMutationId } }"
 _RETRY_READ_S = 1.0
+
+
+IssueState = Literal["open", "closed"]
+log = get_logger()
+
+
+class _Node(GitHubModel):
+    node_id: str
 
 
 class _OwnIssue(GitHubModel):
@@ -46,6 +59,21 @@ class OwnIssues:
             if marked(issue.body, mark) and issue.by(self.author):
                 return issue.number
         return None
+
+    async def edit(self, number: int, key: str, body: str, state: IssueState | None = None) -> None:
+        """Gives the issue that body, after its marker, and that state where one is named."""
+        changes = {"body": checked_body(f"{marker(key)}\n{body}"), **({"state": state} if state else {})}
+        await self.api.call("PATCH", _ISSUE, names_of(self.repo, number=number), changes, repeatable=True)
+
+    async def pin(self, number: int) -> None:
+        """Pins the issue. Where GitHub refuses, as it does for a fourth pinned issue, it stays unpinned."""
+        issue = parse_model(_Node, await self.api.get(_ISSUE, names_of(self.repo, number=number)))
+        try:
+            errors = await self.api.graphql_errors(_PIN, {"issue": issue.node_id})
+        except (Stale, UserError) as error:
+            errors = str(error)
+        if errors:
+            log.info("issue_not_pinned", repo=self.repo.full_name, number=number, because=errors)
 
     async def open(self, key: str, title: str, body: str) -> int:
         """Opens the issue and returns its number; `find` comes before. After a lost response it looks for the issue

@@ -14,7 +14,7 @@ from bot.github.api import Api, names_of
 from bot.github.auth import AppIdentity
 from bot.github.check_runs import CheckRuns, CheckRunState, Wanted
 from bot.github.locks import Locks
-from bot.github.own_issues import OwnIssues
+from bot.github.own_issues import IssueState, OwnIssues
 from bot.github.pulls import Pulls
 from bot.github.threads import Author, CommentKind, Content, Reply, ThreadComments, react
 from bot.model import Issue, PullRequestRef, Repo
@@ -182,6 +182,15 @@ class RepositoryClient:
             issues = await self._own_issues()
             found = await issues.find(key)
             return await issues.open(key, title, body) if found is None else found
+
+    async def edit_issue(self, number: int, key: str, body: str, state: IssueState | None = None) -> None:
+        """Gives the App's own issue that body, and that state where one is named; see `OwnIssues.edit`."""
+        async with self._locks.alone("issue", self.repo.full_name, key):
+            await (await self._own_issues()).edit(number, key, body, state)
+
+    async def pin_issue(self, number: int) -> None:
+        """Pins the issue where GitHub allows it; see `OwnIssues.pin`."""
+        await (await self._own_issues()).pin(number)
 
     async def _own_issues(self) -> OwnIssues:
         app = await self._identity()

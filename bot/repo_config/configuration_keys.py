@@ -227,6 +227,7 @@ class Policy(_Section):
         help="Short commands: true for /fix, /retest, /check, /retry and /cancel, a list of verbs, or words for verbs.",
     )
     language: Language | None = _key(None, help="The language of what Mendbot writes; the operator's by default.")
+    dashboard: YesNo = _key(False, help="Keep an issue up to date that shows queue, failures, flaky tests and pauses.")
     pull_requests: PullRequestsPolicy = _key(PullRequestsPolicy(), help="Which pull requests are checked.")
 
     @field_validator("base_branch")

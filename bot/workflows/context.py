@@ -103,6 +103,7 @@ class Loop(StrEnum):
     GROUPING = "grouping"
     RUN_REPORTS = "run_reports"
     CHECK_REPORTS = "check_reports"
+    DASHBOARDS = "dashboards"
 
 
 _NOT_ASKED = make_reason("health.not_asked")

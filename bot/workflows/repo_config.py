@@ -15,7 +15,8 @@ from bot.rules.reasons import error_reason
 from bot.store.runs.reported import Published
 from bot.workflows.context import Context
 
-_TARGET = "policy"
+POLICY_TARGET = "policy"
+"""Where `store.runs.reported` has the last good configuration, as JSON."""
 
 
 async def get_policy(context: Context, repo: Repo) -> tuple[Policy, str]:
@@ -38,7 +39,7 @@ async def _ask(context: Context, repo: Repo) -> tuple[Policy, str]:
     if isinstance(parsed, Policy):
         if parsed != kept:
             published = Published(github_id=None, digest=parsed.model_dump_json())
-            await context.stores.reports.record(repo, _TARGET, published)
+            await context.stores.reports.record(repo, POLICY_TARGET, published)
         return parsed, parsed.base_branch or default
     get_logger().warning(
         "policy_broken", repo=repo.full_name, problems=[f"{item.key}: {english(item.reason)}" for item in parsed]
@@ -58,7 +59,7 @@ async def read_policy(client: RepositoryClient, ref: str) -> Policy | tuple[Poli
 async def last_good_policy(context: Context, repo: Repo) -> Policy | None:
     """The last good configuration that was read; None where there was none. One that this version cannot read any more
     counts as none."""
-    kept = await context.stores.reports.published(repo, _TARGET)
+    kept = await context.stores.reports.published(repo, POLICY_TARGET)
     if kept is None:
         return None
     try:

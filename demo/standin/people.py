@@ -105,6 +105,10 @@ class People(Observer):
 
         return self._now(work)
 
+    def pinned(self, repo: str) -> tuple[int, ...]:
+        """The numbers of the pinned issues."""
+        return self._now(lambda: tuple(issue.number for issue in self._state.repo(repo).pinned))
+
     def comments(self, repo: str, number: int) -> tuple[CommentView, ...]:
         def work() -> tuple[CommentView, ...]:
             found = self._issue(repo, number)

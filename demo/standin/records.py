@@ -238,6 +238,7 @@ class Repository:
     fork_of: Repository | None = None
     installed: bool = True
     has_issues: bool = True
+    pinned: list[Issue] = field(default_factory=list)
     roles: dict[str, Role] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)
     issues: dict[int, Issue] = field(default_factory=dict)

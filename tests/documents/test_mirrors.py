@@ -131,6 +131,10 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
         "rules/triage/decisions",
         "rules/triage/regained_access",
     ),
+    "workflows/dashboard/test_publish.py": (
+        "workflows/dashboard/boxes",
+        "workflows/dashboard/view",
+    ),
     "store/database/test_database.py": ("store/migrations/versions/v0010_first",),
     "store/history/test_visibility.py": ("store/database/open",),
     "test_http.py": ("errors",),

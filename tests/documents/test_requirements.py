@@ -25,7 +25,7 @@ REQUIREMENTS = (
     *(f"H-{number}" for number in range(1, 5)),
     *(f"REQ-CMD-{number:03}" for number in range(1, 3)),
     *(f"REQ-MCP-{number:03}" for number in range(1, 5)),
-    "K-1",
+    *(f"K-{number}" for number in range(1, 3)),
     *(f"REQ-PROOF-{number:03}" for number in range(1, 9)),
 )
 _ID = re.compile(r"REQ-[A-Z]+-\d{3}")

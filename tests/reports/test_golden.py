@@ -77,7 +77,7 @@ CHECKS = (
 )
 ELSEWHERE = (
     *("answer-", "reply-", "pull-check-", "pull-comment-", "pull-fix-", "pull-head-"),
-    *("check-tolerated-", "comment-given.", "onboarding-"),
+    *("check-tolerated-", "comment-given.", "onboarding-", "dashboard-"),
 )
 """What files of other tests begin with, which look for left-over ones themselves."""
 

@@ -27,6 +27,7 @@ from bot.rules.events.types import (
     InstallationChange,
     InstallationChanged,
     IssueClosed,
+    IssueEdited,
     IssueLabeled,
     IssueOpened,
     IssueReopened,
@@ -223,6 +224,9 @@ _TABLE: Mapping[tuple[str, str | None], Row] = {
         lambda payload: IssueUnlabeled(*_on_issue(payload), payload.label.name if payload.label else None)
     ),
     ("issues", "opened"): _issue(lambda payload: IssueOpened(*_on_issue(payload))),
+    ("issues", "edited"): _row(
+        payloads.IssueEditPayload, lambda payload: IssueEdited(*_on_issue(payload), payload.previous)
+    ),
     ("issues", "closed"): _gone("closed"),
     ("issues", "deleted"): _gone("deleted"),
     ("issues", "transferred"): _gone("transferred"),

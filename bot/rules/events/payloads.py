@@ -94,6 +94,10 @@ class EditPayload(GitHubModel):
         return self.changes.body.previous if self.changes and self.changes.body else None
 
 
+class IssueEditPayload(IssuePayload, EditPayload):
+    pass
+
+
 class IssueCommentPayload(IssueThreadPayload, EditPayload):
     comment: CommentJson
 

@@ -54,6 +54,13 @@ class IssueClosed(_OnIssue):
 
 
 @dataclass(frozen=True, slots=True)
+class IssueEdited(_OnIssue):
+    """`previous` is the body before the edit; None where the body did not change."""
+
+    previous: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class IssueReopened(_OnIssue):
     """The issue was reopened; it keeps its labels."""
 
@@ -66,8 +73,9 @@ class ThreadUnlocked(_Sent):
     is_pull_request: bool
 
 
-CommentKind = Literal["issue_comment", "review_comment", "review"]
-"""A comment in a thread, one at a line of a pull request, or the text of a review as a whole."""
+CommentKind = Literal["issue_comment", "review_comment", "review", "dashboard"]
+"""A comment in a thread, one at a line of a pull request, the text of a review as a whole, or a box of
+the dashboard issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +246,7 @@ Event = (
     | IssueUnlabeled
     | IssueOpened
     | IssueClosed
+    | IssueEdited
     | IssueReopened
     | ThreadUnlocked
     | CommentCreated

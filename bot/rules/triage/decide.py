@@ -19,6 +19,7 @@ from bot.rules.events.types import (
     Ignored,
     InstallationChanged,
     IssueClosed,
+    IssueEdited,
     IssueLabeled,
     IssueOpened,
     IssueReopened,
@@ -36,6 +37,7 @@ from bot.rules.events.types import (
 )
 from bot.rules.reasons import make_reason
 from bot.rules.triage.comments import comment_needs, on_comment
+from bot.rules.triage.dashboard import edit_needs, on_edit
 from bot.rules.triage.decisions import (
     WRITE_ACCESS,
     CancelRun,
@@ -66,6 +68,8 @@ def needs(event: Event, policy: Policy, app_login: str = "") -> Needs:
             return Needs(open_run=_takes_trigger_off(event, policy) and not _own(event.sender, app_login))
         case IssueClosed():
             return Needs(open_run=True)
+        case IssueEdited():
+            return edit_needs(event, app_login)
         case CommentCreated() | CommentEdited():
             return comment_needs(event, policy, app_login)
         case CheckRunRerequested() | CheckRunRequestedAction() | CheckSuiteRequested() | CheckSuiteRerequested():
@@ -85,6 +89,8 @@ def decide(event: Event, policy: Policy, facts: Facts) -> tuple[Decision, ...]:
         case IssueClosed():
             because = make_reason(f"stop.issue_{event.how}", number=event.issue.number, by=event.sender)
             return (_stop(event, facts, because),)
+        case IssueEdited():
+            return (on_edit(event, facts),)
         case IssueOpened():
             return (Ignore(make_reason("event.opened")),)
         case IssueReopened():

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from bot.model import Issue, Repo
 from bot.model.commands import SlashCommand
+from bot.model.dashboard import BoxCommand
 from bot.model.pulls import PullRequest
 from bot.model.reasons import Reason
 from bot.rules.events.types import CommentKind
@@ -158,6 +159,18 @@ class RunCommands:
 
 
 @dataclass(frozen=True, slots=True)
+class RunBoxes:
+    """Run the commands of the boxes that a person with write access ticked on the dashboard issue `number`."""
+
+    repo: Repo
+    number: int
+    by: str
+    boxes: tuple[BoxCommand, ...]
+    at: datetime | None
+    because: Reason
+
+
+@dataclass(frozen=True, slots=True)
 class JudgePolicy:
     """Validate the configuration of a commit of the default branch, and report its problems there."""
 
@@ -203,6 +216,7 @@ Decision = (
     | DropMergeGroup
     | ButtonPressed
     | RunCommands
+    | RunBoxes
     | JudgePolicy
     | ReleaseReports
     | WelcomeRepositories

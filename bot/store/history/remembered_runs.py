@@ -11,6 +11,7 @@ from typing import Literal
 
 import sqlalchemy as sa
 
+from bot.model.dashboard import FlakyTest
 from bot.model.pulls import NO_RUNS, RunCounts
 from bot.store.database.database import Database, now_ms
 from bot.store.database.sql import insert, sound
@@ -89,6 +90,19 @@ class RememberedRuns:
             return found
 
         return {keys[name]: runs for name, runs in (await self._database.read(work)).items()}
+
+    async def flaky(self, repo: str, *, limit: int) -> tuple[FlakyTest, ...]:
+        """The tests that failed and passed on one commit, with all their runs; those that failed most come first."""
+        both = sa.select(table.c.stage, table.c.test).distinct()
+        both = both.where(table.c.repo == repo, table.c.failed > 0, table.c.passed > 0)
+        failed, passed = sa.func.sum(table.c.failed), sa.func.sum(table.c.passed)
+        query = sa.select(table.c.stage, table.c.test, failed.label("failed"), passed.label("passed"))
+        query = query.where(table.c.repo == repo, sa.tuple_(table.c.stage, table.c.test).in_(both))
+        query = query.group_by(table.c.stage, table.c.test).order_by(failed.desc(), table.c.stage, table.c.test)
+        return tuple(
+            FlakyTest(check=row.stage, name=row.test, failed=int(row.failed), runs=int(row.failed + row.passed))
+            for row in await self._database.all(query.limit(limit))
+        )
 
 
 def _name(test: str) -> str:

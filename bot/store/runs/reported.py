@@ -38,6 +38,12 @@ class Reports:
         row = await self._database.read(lambda connection: connection.execute(query).mappings().first())
         return Published.model_validate(dict(row)) if row else None
 
+    async def at_target(self, target: str) -> tuple[tuple[str, Published], ...]:
+        """The last report at that target of every repository (`owner/name`) that has one."""
+        query = sa.select(table.c.repo, table.c.github_id, table.c.digest).where(table.c.target == target)
+        rows = await self._database.all(query.order_by(table.c.repo))
+        return tuple((row.repo, Published(github_id=row.github_id, digest=row.digest)) for row in rows)
+
     async def record(self, repo: Repo, target: str, published: Published) -> None:
         """Store the last report at a target."""
 

@@ -33,6 +33,12 @@ class ThreadStore:
         query = sa.select(paused_threads.c.paused_by).where(of_thread(paused_threads, repo, number))
         return await self._database.value(query)
 
+    async def paused_in(self, repo: Repo) -> tuple[tuple[int, str], ...]:
+        """The paused threads of a repository: their numbers, in order, and who paused them."""
+        query = sa.select(paused_threads.c.number, paused_threads.c.paused_by)
+        query = query.where(paused_threads.c.repo == repo.full_name).order_by(paused_threads.c.number)
+        return tuple((row.number, row.paused_by) for row in await self._database.all(query))
+
     async def pin(self, repo: Repo, issues: Sequence[int], together: str) -> None:
         """Pin these issues to the group with the id `together`, in place of an earlier one."""
         keys = [{"repo": repo.full_name, "issue": issue} for issue in sorted(set(issues))]

@@ -67,9 +67,9 @@ async def accept(context: Context, request: RunCommands) -> Reason:
 
 
 async def react(context: Context, about: RunCommands | CommandRequest, content: str) -> None:
-    """Put a reaction on the comment. The text of a review takes none (GitHub's REST API has no such route); a comment
-    that is gone, or in a locked conversation, goes without."""
-    if about.kind == "review":
+    """Put a reaction on the comment. The text of a review takes none (GitHub's REST API has no such route), nor does
+    a box; a comment that is gone, or in a locked conversation, goes without."""
+    if about.kind in ("review", "dashboard"):
         return
     try:
         await context.github.repository(about.repo).react(about.kind, about.comment_id, content)  # type: ignore[arg-type]

@@ -18,6 +18,7 @@ from bot.rules.triage.decisions import (
     JudgePolicy,
     QueueIssue,
     ReleaseReports,
+    RunBoxes,
     RunCommands,
     StopInstallation,
     SyncCommit,
@@ -28,6 +29,7 @@ from bot.store.database.database import now_ms
 from bot.store.inbox.candidates import QueuedIssue
 from bot.workflows.commands.accept import accept
 from bot.workflows.context import Context
+from bot.workflows.dashboard.boxes import run_boxes
 from bot.workflows.installations.welcome import welcome
 from bot.workflows.kernel import stop_run
 from bot.workflows.pulls.buttons import handle_button
@@ -65,6 +67,8 @@ async def dispatch(context: Context, decision: Decision, policy: Policy) -> Reas
             return await handle_button(context, decision)
         case RunCommands():
             return await accept(context, decision)
+        case RunBoxes():
+            return await run_boxes(context, decision)
         case JudgePolicy():
             return await check_config_at(context, decision.repo, decision.sha)
         case ReleaseReports():

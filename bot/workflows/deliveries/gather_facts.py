@@ -17,6 +17,7 @@ from bot.rules.events.types import (
     CommentEdited,
     Event,
     IssueClosed,
+    IssueEdited,
     IssueLabeled,
     IssueUnlabeled,
 )
@@ -40,11 +41,15 @@ async def get_facts(context: Context, event: Event, login: str) -> tuple[Policy,
     policy = await _policy(context, event, login)
     if isinstance(event, _BUTTONS):
         return policy, await _permission_and_pull(context, event, issues.needs(event, policy, login), login)
+    if isinstance(event, IssueEdited):
+        may = issues.needs(event, policy, login).permission
+        permission = await context.github.repository(event.repo).permission(event.sender) if may else None
+        return policy, Facts(app_login=login, sender_permission=permission)
     if not isinstance(event, _ON_ISSUES):
         return policy, Facts(app_login=login)
     needs = issues.needs(event, policy, login)
     issue: Issue | None = None
-    permission: str | None = None
+    permission = None
     client = context.github.repository(event.repo)
     if needs.permission:
         permission = await client.permission(event.sender)

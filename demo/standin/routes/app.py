@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from demo.standin.answers import Answer, ApiError, not_found
+from demo.standin.answers import Answer, ApiError, not_found, require
 from demo.standin.auth import installation_by_id, mint
-from demo.standin.json.account import maybe_stamp, stamp
+from demo.standin.json.account import maybe_stamp, node_id, stamp
 from demo.standin.records import Delivery, Json
 from demo.standin.routes.table import ANYONE, APP, RATE_LIMIT, Call, Endpoint, link_to, page_of
 
@@ -138,7 +138,28 @@ def _delivery(one: Delivery) -> Json:
     }
 
 
+MAX_PINNED = 3
+"""GitHub docs, "Pinning an issue to your repository"."""
+
+
+async def graphql(call: Call) -> Answer:
+    """The one mutation that the App uses: `pinIssue` with the issue's node id as the variable `issue`."""
+    body = require(call.body, query=str, variables=dict)
+    if "pinIssue(" not in body["query"]:
+        return Answer({"errors": [{"message": "Only pinIssue exists here"}]})
+    wanted = body["variables"].get("issue")
+    for repo in call.hooks.state.repos_of(call.token.installation):
+        for issue in repo.issues.values():
+            if node_id("Issue", issue.id) == wanted:
+                if issue not in repo.pinned and len(repo.pinned) >= MAX_PINNED:
+                    return Answer({"data": {"pinIssue": None}, "errors": [{"message": "Maximum 3 pinned issues"}]})
+                repo.pinned += [] if issue in repo.pinned else [issue]
+                return Answer({"data": {"pinIssue": {"clientMutationId": None}}})
+    return Answer({"data": {"pinIssue": None}, "errors": [{"message": "Could not resolve to a node"}]})
+
+
 ENDPOINTS = (
+    Endpoint("POST", "/graphql", graphql, (("issues", "write"),)),
     Endpoint("GET", "/app", get_app, APP),
     Endpoint("GET", "/app/installations", list_installations, APP),
     Endpoint("GET", "/app/installations/{installation_id}", get_installation, APP),
