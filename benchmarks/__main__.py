@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from benchmarks import (
     ack,
+    dashboard,
     eyes,
     fingerprint_tiers,
     fingerprints,
@@ -36,6 +37,7 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
     "loop": lambda: loop.measure(loop.Size()),
     "idle": lambda: idle.measure(idle.Size()),
     "hook": lambda: hook.measure(hook.Size()),
+    "dashboard": lambda: dashboard.measure(dashboard.Size()),
     "lookup": lambda: lookup.measure(lookup.Size()),
     "fingerprints": lambda: fingerprints.measure(fingerprints.Size()),
     "look-up": fingerprint_tiers.measure,

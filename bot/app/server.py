@@ -39,6 +39,7 @@ from bot.web import server as listen
 from bot.web.browser_sessions import BrowserSessions
 from bot.web.history import history
 from bot.web.metrics import metrics
+from bot.web.pages.dashboard import Health
 from bot.web.pages.site import Site
 from bot.web.rejected_requests import Rejections
 from bot.web.replay import replay
@@ -69,7 +70,9 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     site = Site(guard, browsers, settings.language)
     sessions = ServedSessions(settings, database, worker)
     figures = Metrics(Sources(settings, database, worker, webhook, rejections))
-    ready = health.readiness({"worker": worker.problem, "database": database.problem}, worker.github_health)
+    probes = {"worker": worker.problem, "database": database.problem}
+    ready = health.readiness(probes, worker.github_health)
+    known = Health(probes, worker.github_health, settings.max_worktrees)
     alive = health.liveness()
 
     @contextlib.asynccontextmanager
@@ -89,7 +92,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             Route("/api/history", guard.read(history(History(database)))),
             Route("/api/worktrees", guard.read(worktrees(sessions.worktrees))),
             *session_routes(sessions, streams, guard),
-            *page_routes(site),
+            *page_routes(site, database, known),
         ],
         exception_handlers={HTTPException: site.no_route},
         lifespan=lifespan,

@@ -82,7 +82,7 @@ runs = sa.Table(
     sa.Column("version", sa.BigInteger, nullable=False, server_default="1"),
     sa.Column("reported", sa.BigInteger, nullable=False, server_default="0"),
     sa.UniqueConstraint("repo", "branch"),
-    sa.Index("runs_status", "status"),
+    sa.Index("runs_status", "status", "created_at"),
     sa.Index("runs_untold", "created_at", sqlite_where=sa.text("reported < version")),
 )  # fmt: skip
 
@@ -221,7 +221,7 @@ pull_runs = sa.Table(
     sa.Index("pull_runs_working", "repo", "number", "head_sha", unique=True,
              sqlite_where=sa.text("status IN ('queued', 'running') AND cancel_because IS NULL")),
     sa.Index("pull_runs_of", "repo", "number", "created_at"),
-    sa.Index("pull_runs_status", "status"),
+    sa.Index("pull_runs_status", "status", "created_at"),
     sa.Index("pull_runs_untold", "created_at", sqlite_where=sa.text("reported < version")),
 )  # fmt: skip
 

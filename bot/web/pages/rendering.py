@@ -21,8 +21,9 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _STATES = {
     "success": "good", "done": "good", "passed": "good", "completed": "good", "proven": "good", "ready": "good",
-    "failed": "bad", "refused": "bad", "unproven": "attention", "covered": "info", "running": "busy",
-    "processing": "busy", "in_progress": "busy", "queued": "waiting", "accepted": "waiting", "pending": "waiting",
+    "new_failures": "bad", "failed": "bad", "refused": "bad", "unproven": "attention", "covered": "info",
+    "running": "busy", "processing": "busy", "in_progress": "busy", "queued": "waiting",
+    "accepted": "waiting", "pending": "waiting",
 }  # fmt: skip
 """The colour of a state, as a class of the stylesheet; gray for others."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -48,6 +48,11 @@ class Viewer:
     @property
     def is_operator(self) -> bool:
         return self.repositories is None
+
+    @property
+    def places(self) -> Collection[str] | None:
+        """The repositories that they can read, in lower case; None for all."""
+        return None if self.repositories is None else self.repositories.keys()
 
     def may_read(self, place: str) -> bool:
         return self.repositories is None or place.lower() in self.repositories

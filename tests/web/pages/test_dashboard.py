@@ -1,10 +1,58 @@
-"""The page at `/`."""
+"""The dashboard and the list of runs (REQ-RUN-009)."""
 
 from __future__ import annotations
 
+import asyncio
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.web.conftest import Door
 from tests.web.pages.client import Client
+from tests.web.pages.stored_runs import fill
 
 
-def test_the_dashboard_is_the_first_page(operator: Client) -> None:
-    answer = operator.get("/")
-    assert answer.status == 200 and "<h1>Dashboard</h1>" in answer.text
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
+    with Door(tmp_path_factory.mktemp("dashboard")) as door:
+        asyncio.run(fill(door.database))
+        yield door
+
+
+def section(text: str, name: str) -> str:
+    return next(part for part in re.findall(r"<section.*?</section>", text, re.S) if f'id="{name}"' in part)
+
+
+def test_the_dashboard_shows_what_runs_waits_failed_and_was_fixed(operator: Client) -> None:
+    """REQ-RUN-009: each run is in the list of its state, with a link to its page and its level of proof."""
+    text = operator.get("/").text
+    for state, ids in {"running": ("runs", "session"), "waiting": ("waits",), "failed": ("failed",),
+                       "fixed": ("fixed",), "checked": ("red", "green")}.items():  # fmt: skip
+        found = re.findall(r'href="/runs/([\w-]+)"', section(text, f"list-{state}"))
+        assert sorted(found) == sorted(ids), state
+        assert f'<span class="count">{len(ids)}</span>' in section(text, f"list-{state}")
+    assert "proven" in section(text, "list-fixed")
+    assert "paused" in section(text, "list-waiting").lower()
+    assert "new failures" in section(text, "list-checked")
+    assert "It &lt;b&gt;fails&lt;/b&gt;" in text
+
+
+def test_the_dashboard_shows_the_server_and_its_worktrees(operator: Client) -> None:
+    text = operator.get("/").text
+    assert "octo/pocket" in section(text, "slots") and "1 of 3" in section(text, "slots")
+    assert "not ready" in section(text, "server"), "the worker does not run here"
+    assert 'role="alert"' in text
+
+
+@pytest.mark.parametrize(
+    ("state", "ids"), [("cancelled", ["cancelled"]), ("failed", ["failed"]), ("waiting", ["waits"])]
+)
+def test_the_runs_of_a_state_have_a_page(operator: Client, state: str, ids: list[str]) -> None:
+    assert re.findall(r'href="/runs/([\w-]+)"', operator.get(f"/runs?state={state}").text) == ids
+
+
+@pytest.mark.parametrize(("query", "status"), [("state=none", 422), ("offset=x", 422), ("offset=50", 404)])
+def test_a_wrong_query_is_an_error_page(operator: Client, query: str, status: int) -> None:
+    answer = operator.get(f"/runs?{query}")
+    assert answer.status == status and "<h1>" in answer.text

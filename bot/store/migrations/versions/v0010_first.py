@@ -95,7 +95,7 @@ def _runs() -> None:
         _key("id"),
         sa.UniqueConstraint("repo", "branch"),
     )
-    _index("runs_status", "runs", ["status"])
+    _index("runs_status", "runs", ["status", "created_at"])
     _index("runs_untold", "runs", ["created_at"], where="reported < version")
     op.create_table(
         "run_issues",
@@ -200,7 +200,7 @@ def _pulls() -> None:
         _key("id"),
     )
     _index("pull_runs_of", "pull_runs", ["repo", "number", "created_at"])
-    _index("pull_runs_status", "pull_runs", ["status"])
+    _index("pull_runs_status", "pull_runs", ["status", "created_at"])
     _index("pull_runs_untold", "pull_runs", ["created_at"], where="reported < version")
     working = "status IN ('queued', 'running') AND cancel_because IS NULL"
     _index("pull_runs_working", "pull_runs", ["repo", "number", "head_sha"], where=working, unique=True)
