@@ -20,7 +20,7 @@ from starlette.routing import Route
 from bot.app.admin_token import TOKEN_FILE, has_admin_token, with_admin_token
 from bot.app.home import claim_home, unusable_home
 from bot.app.metrics import Metrics, Sources
-from bot.app.pages import page_routes
+from bot.app.pages import Server, page_routes
 from bot.app.sessions import ServedSessions
 from bot.app.start_checks import check_settings
 from bot.app.worker import Worker
@@ -92,7 +92,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             Route("/api/history", guard.read(history(History(database)))),
             Route("/api/worktrees", guard.read(worktrees(sessions.worktrees))),
             *session_routes(sessions, streams, guard),
-            *page_routes(site, database, known),
+            *page_routes(site, Server(settings, database, worker, sessions, streams, known)),
         ],
         exception_handlers={HTTPException: site.no_route},
         lifespan=lifespan,

@@ -5,7 +5,7 @@ Each event carries its id. A client that reconnects names the last id that it re
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Protocol
 
 from starlette.datastructures import Headers
@@ -14,7 +14,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from bot.errors import Transient
-from bot.model import RunEvent, Session
+from bot.model.events.base import Event
 from bot.reports.locale.reasons import english, english_json
 from bot.rules.reasons import error_reason, make_reason
 from bot.web.api import as_json, error_response, parse_number
@@ -24,15 +24,36 @@ HEARTBEAT_S = 15.0
 SEND_TIMEOUT_S = 30.0
 """A client that reads nothing for so long is disconnected; it may reconnect and resume."""
 
+Message = Callable[[Event], bytes]
+"""Makes the message of an event."""
+
 _HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+
+
+def as_message(event: Event) -> bytes:
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.id, event.type.encode(), as_json(english_json(event.as_json())))
+
+
+class Ended(Protocol):
+    """Whether a run is over."""
+
+    @property
+    def final(self) -> bool: ...
+
+
+class FollowedRun(Protocol):
+    """A run or session whose events are followed."""
+
+    @property
+    def status(self) -> Ended: ...
 
 
 class Followed(Protocol):
     """The part of `web.sessions.Sessions` that a stream uses."""
 
-    async def get(self, session_id: str) -> Session | None: ...
+    async def get(self, session_id: str) -> FollowedRun | None: ...
 
-    async def events(self, session_id: str, after: int = 0) -> tuple[RunEvent, ...]: ...
+    async def events(self, session_id: str, after: int = 0) -> Sequence[Event]: ...
 
     async def changed(self, session_id: str, after: int, timeout_s: float) -> bool: ...
 
@@ -60,8 +81,10 @@ class EventStream(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, streams: Streams, sessions: Followed, session_id: str, after: int) -> None:
-        super().__init__(follow(sessions, session_id, after, streams.heartbeat_s), headers=_HEADERS)
+    def __init__(
+        self, streams: Streams, sessions: Followed, session_id: str, after: int, message: Message = as_message
+    ) -> None:
+        super().__init__(follow(sessions, session_id, after, streams.heartbeat_s, message), headers=_HEADERS)
         self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,7 +124,9 @@ async def _end(task: asyncio.Task[Any]) -> None:
     await asyncio.wait((task,))
 
 
-async def follow(sessions: Followed, session_id: str, after: int, heartbeat_s: float) -> AsyncIterator[bytes]:
+async def follow(
+    sessions: Followed, session_id: str, after: int, heartbeat_s: float, message: Message = as_message
+) -> AsyncIterator[bytes]:
     """The events of a session with a larger id than `after`, until its last.
 
     A comment is sent every `heartbeat_s` without an event, so that proxies keep the connection open."""
@@ -110,16 +135,16 @@ async def follow(sessions: Followed, session_id: str, after: int, heartbeat_s: f
         try:
             events = await sessions.events(session_id, after)
             for event in events:
-                yield as_message(event)
+                yield message(event)
                 after = event.id
             if notified and not events and await _is_over(sessions, session_id):
                 for event in await sessions.events(session_id, after):  # stored since the read above
-                    yield as_message(event)
+                    yield message(event)
                 return
             notified = await sessions.changed(session_id, after, heartbeat_s)
         except Transient as error:
-            message = english(make_reason("request.resume", why=error_reason(error)))
-            yield f": {' '.join(message.split())}\n\n".encode()
+            why = english(make_reason("request.resume", why=error_reason(error)))
+            yield f": {' '.join(why.split())}\n\n".encode()
             return
         if not notified:
             yield b": still here\n\n"
@@ -128,10 +153,6 @@ async def follow(sessions: Followed, session_id: str, after: int, heartbeat_s: f
 async def _is_over(sessions: Followed, session_id: str) -> bool:
     session = await sessions.get(session_id)
     return session is None or session.status.final
-
-
-def as_message(event: RunEvent) -> bytes:
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.id, event.type.encode(), as_json(english_json(event.as_json())))
 
 
 def last_seen(request: Request) -> int:

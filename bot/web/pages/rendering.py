@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup, escape
+
 from bot.model import Language
-from bot.model.reasons import Reason
 from bot.reports.locale.catalog import duration, t
-from bot.reports.locale.reasons import reason_text
+from bot.reports.locale.reasons import english_json, reason_text
 from bot.web.pages.static_files import StaticFiles
 
 if TYPE_CHECKING:
@@ -19,12 +21,15 @@ if TYPE_CHECKING:
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
-_STATES = {
-    "success": "good", "done": "good", "passed": "good", "completed": "good", "proven": "good", "ready": "good",
-    "new_failures": "bad", "failed": "bad", "refused": "bad", "unproven": "attention", "covered": "info",
-    "running": "busy", "processing": "busy", "in_progress": "busy", "queued": "waiting",
-    "accepted": "waiting", "pending": "waiting",
-}  # fmt: skip
+_COLORS = {
+    "good": ("success", "passed", "completed", "proven", "ready"),
+    "bad": ("failed", "new_failures", "failure", "timed_out", "refused"),
+    "attention": ("unproven",),
+    "info": ("covered", "done"),
+    "busy": ("running", "processing", "in_progress"),
+    "waiting": ("queued", "accepted", "pending"),
+}
+_STATES = {state: name for name, states in _COLORS.items() for state in states}
 """The colour of a state, as a class of the stylesheet; gray for others."""
 
 
@@ -55,6 +60,14 @@ def milliseconds(at: datetime) -> int:
 def color(state: str) -> str:
     """Returns the class of the stylesheet for a state of a run, a check, a delivery or a level of proof."""
     return _STATES.get(state, "neutral")
+
+
+def with_code(text: str) -> Markup:
+    """Returns the text as HTML, with what stands between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # a backtick without its pair
+        return escape(text)
+    return Markup("").join(Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts))
 
 
 class Templates:
@@ -90,6 +103,9 @@ class Templates:
             "ms": milliseconds,
             "color": color,
             "duration": partial(duration, language),
-            "reason": lambda reason: reason_text(reason, language) if isinstance(reason, Reason) else str(reason),
+            "reason": lambda reason: with_code(reason_text(reason, language)),
+            "code": with_code,
+            "json": lambda value: json.dumps(english_json(value), ensure_ascii=False, indent=2),
+            "number": lambda count: f"{count:,}",
         }
         return environment

@@ -35,6 +35,8 @@
   }
 
   const events = new EventSource(source.dataset.events);
-  for (const type of source.dataset.types.split(" ")) events.addEventListener(type, schedule);
-  events.addEventListener("session_finished", () => { events.close(); schedule(); });
+  events.addEventListener("run", (event) => {
+    if (event.data === "session_finished" || event.data === "pull_finished") events.close();
+    schedule();
+  });
 })();

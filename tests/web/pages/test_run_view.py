@@ -1,0 +1,37 @@
+"""Attempts and events as a page shows them."""
+
+from __future__ import annotations
+
+from bot.model.report_views import Attempt
+from bot.web.pages.run_view import MAX_EVENTS, attempt_views, event_rows
+from tests.run_events import pull_check_event, run_event
+
+
+def test_checks_are_grouped_by_attempt_with_their_state() -> None:
+    views = attempt_views(
+        [
+            run_event("validation_command_failed", iteration=0),
+            run_event("attempt_started", iteration=1),
+            run_event("agent_started", iteration=1),
+            run_event("changes_applied", iteration=1),
+            run_event("validation_command_completed", iteration=1),
+            run_event("validation_command_started", iteration=1, index=1),
+            run_event("phase_failed", "implementation", 2),
+        ],
+        [Attempt(attempt=2, result="not_applied")],
+    )
+    assert [(view.iteration, view.state) for view in views] == [(0, "failed"), (1, "running"), (2, "not_applied")]
+    assert [check.state for check in views[1].checks.values()] == ["passed", "running"]
+    assert views[1].agents == ["command"] and views[1].change is not None and views[2].problems
+
+
+def test_results_of_checks_are_highlighted_with_their_classification() -> None:
+    failed = run_event("validation_command_failed", iteration=1, classification="lint")
+    row, other = event_rows([failed, run_event("session_started")], "en")
+    assert (row.strong, row.passed, row.classification) == (True, False, "lint")
+    assert (other.strong, other.passed) == (False, None)
+
+
+def test_the_last_events_are_listed_of_either_kind_of_run() -> None:
+    rows = event_rows([run_event("session_started")] * MAX_EVENTS + [pull_check_event("pull_check_ran")], "en")
+    assert len(rows) == MAX_EVENTS and rows[-1].text == "test · c"
