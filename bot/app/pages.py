@@ -16,15 +16,18 @@ from bot.model.events.pull_checks import PullCheckEvent
 from bot.model.reasons import ExplainedStop
 from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
+from bot.store.inbox.deliveries import Deliveries, Inbox
 from bot.store.runs.overview import Overview
 from bot.store.runs.pull_runs import PullRuns
 from bot.store.runs.runs import Runs
 from bot.web.pages import sign_in
 from bot.web.pages.dashboard import Health, all_runs, dashboard
+from bot.web.pages.deliveries_page import DeliveryPages
 from bot.web.pages.log_page import LogPages
 from bot.web.pages.run_page import RunPages
 from bot.web.pages.site import Site
 from bot.web.pages.static_files import PREFIX
+from bot.web.rejected_requests import Rejections
 from bot.web.stream import Followed, Streams
 from bot.workflows.context import Context
 from bot.workflows.kernel import stop_run
@@ -45,6 +48,9 @@ class Server:
     sessions: ServedSessions
     streams: Streams
     health: Health
+    deliveries: Deliveries
+    inbox: Inbox
+    rejections: Rejections
 
 
 def page_routes(site: Site, server: Server) -> list[Route]:
@@ -66,6 +72,7 @@ def page_routes(site: Site, server: Server) -> list[Route]:
         Route("/runs", site.page(all_runs(site, overview)), methods=["GET"]),
         *runs.routes(),
         *LogPages(runs).routes(),
+        *DeliveryPages(site, server.deliveries, server.inbox, server.rejections.list).routes(),
     ]
 
 

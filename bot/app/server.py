@@ -73,6 +73,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     probes = {"worker": worker.problem, "database": database.problem}
     ready = health.readiness(probes, worker.github_health)
     known = Health(probes, worker.github_health, settings.max_worktrees)
+    parts = Server(settings, database, worker, sessions, streams, known, stored, inbox, rejections)
     alive = health.liveness()
 
     @contextlib.asynccontextmanager
@@ -92,7 +93,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             Route("/api/history", guard.read(history(History(database)))),
             Route("/api/worktrees", guard.read(worktrees(sessions.worktrees))),
             *session_routes(sessions, streams, guard),
-            *page_routes(site, Server(settings, database, worker, sessions, streams, known)),
+            *page_routes(site, parts),
         ],
         exception_handlers={HTTPException: site.no_route},
         lifespan=lifespan,

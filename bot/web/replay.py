@@ -24,11 +24,20 @@ def replay(deliveries: Deliveries, inbox: Inbox) -> Endpoint:
     """Stores the payload of a delivery again; answers 202 with the new id, and 404 for an unknown one."""
 
     async def endpoint(request: Request) -> Response:
-        found = await deliveries.get(request.path_params["delivery"])
-        if found is None:
+        replayed = request.path_params["delivery"]
+        stored = await store_again(deliveries, inbox, replayed)
+        if stored is None:
             return not_found("delivery", "/api/deliveries")
-        again = found.model_copy(update={"id": replay_id(), "received_at": now_ms()})
-        await inbox.accept(again)
-        return answer({"delivery": again.id, "status": "accepted", "replayOf": found.id}, 202)
+        return answer({"delivery": stored, "status": "accepted", "replayOf": replayed}, 202)
 
     return endpoint
+
+
+async def store_again(deliveries: Deliveries, inbox: Inbox, delivery_id: str) -> str | None:
+    """Store the payload of a delivery once more, and return its new id; None for an unknown delivery."""
+    found = await deliveries.get(delivery_id)
+    if found is None:
+        return None
+    again = found.model_copy(update={"id": replay_id(), "received_at": now_ms()})
+    await inbox.accept(again)
+    return again.id

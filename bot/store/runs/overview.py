@@ -5,7 +5,7 @@ Each query reads one index and the rows that it shows, so its time does not grow
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import sqlalchemy as sa
@@ -45,12 +45,17 @@ class RunLine(Model):
         """The status; of a success the level of proof, of an ended pull check what its checks found."""
         if self.status == "success" and self.proof:
             return self.proof
-        if self.status != "done":
-            return self.status
-        conclusions = {check.conclusion for check in self.checks}
-        if conclusions & {"failure", "timed_out"}:
-            return "new_failures"
-        return "existing_failures" if "neutral" in conclusions else "passed"
+        return ended_outcome(self.status, self.checks)
+
+
+def ended_outcome(status: str, checks: Iterable[CheckStatus]) -> str:
+    """The status of a run; of an ended pull check `passed`, `existing_failures` or `new_failures`."""
+    if status != "done":
+        return status
+    conclusions = {check.conclusion for check in checks}
+    if conclusions & {"failure", "timed_out"}:
+        return "new_failures"
+    return "existing_failures" if "neutral" in conclusions else "passed"
 
 
 class Overview:

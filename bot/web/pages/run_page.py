@@ -24,6 +24,7 @@ from bot.reports.runs.proof import proof_line
 from bot.reports.runs.validation import verdict
 from bot.rules.pulls.check_state import checks_of
 from bot.rules.runs.run_metadata import attempts
+from bot.store.runs.overview import ended_outcome
 from bot.store.runs.pull_runs import PullCheckRow, PullRuns
 from bot.store.runs.runs import RunRow, Runs
 from bot.web.pages import attempt_chart, timeline
@@ -152,11 +153,12 @@ class RunPages:
         language = self.site.language
         events = await self.pulls.events(row.id)
         state = self.pulls.fold(events)
+        checks = checks_of(row.spec, state)
         spans = timeline.pull_spans(events, self._end(row), language, live=not row.final)
         values = {
-            "outcome": row.status,
+            "outcome": ended_outcome(row.status, checks),
             "state": state,
-            "checks": checks_of(row.spec, state),
+            "checks": checks,
             "failures": grouped_failures,
             "evidence": lambda failure: evidence(failure, row.spec.head_sha[:7], state.base_sha[:7], language),
             "timeline": timeline.draw(spans, language),
