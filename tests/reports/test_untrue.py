@@ -53,7 +53,7 @@ def test_a_login_keeps_its_case_in_front_of_a_sentence() -> None:
     kinds = [key.removeprefix("reason.") for key, text in messages("en").items() if text.startswith("`{by}`")]
     assert len(kinds) > 5
     for kind in kinds:
-        values = {"by": "ann", "label": "auto-fix", "number": 7, "command": "fix"}
+        values = {"by": "ann", "label": "auto-fix", "number": 7, "command": "fix", "commands": "fix"}
         reason = make_reason(kind, **values)
         assert reason_sentence(reason, "en").startswith("`ann` "), kind
     assert sentence("asked `@acme/all` <b> fixes #1") == ("Asked `@acme/all` \\<b\\> fixes \\#&#8203;1.")
