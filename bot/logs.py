@@ -8,8 +8,10 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TextIO
 
 from bot.errors import ConfigError
@@ -54,7 +56,20 @@ class Logger:
     def _write(self, level: str, event: str, fields: Mapping[str, object]) -> None:
         if LEVELS[level] >= _output.level:
             now = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-            _output.write({**self.fields, **fields, "timestamp": now, "level": level, "event": event})
+            _output.write({**_context.get(), **self.fields, **fields, "timestamp": now, "level": level, "event": event})
+
+
+_context: ContextVar[Mapping[str, object]] = ContextVar("log_fields", default=MappingProxyType({}))
+
+
+@contextmanager
+def log_fields(**fields: object) -> Iterator[None]:
+    """Adds these fields to every event that is logged within, also by tasks that start there."""
+    token = _context.set({**_context.get(), **fields})
+    try:
+        yield
+    finally:
+        _context.reset(token)
 
 
 def get_logger() -> Logger:

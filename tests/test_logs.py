@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import json
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError
-from bot.logs import captured_logs, get_logger, set_up_logs
+from bot.logs import captured_logs, get_logger, log_fields, set_up_logs
 from tests.machine import PATIENCE_S
 
 TOKEN = "ghs_" + "a1B2" * 10
@@ -56,6 +57,23 @@ def test_a_line_for_people_is_one_line_whatever_its_fields_hold(capsys: pytest.C
     assert line.split(" ", 1)[1] == (
         "[warning  ] seen                           because='one\\n2026 [error    ] forged' count=2 job=fix path=/a b"
     )
+
+
+async def test_what_is_logged_within_has_the_fields_also_in_tasks_that_start_there() -> None:
+    log = get_logger()
+
+    async def inside() -> None:
+        log.info("in_a_task")
+
+    with captured_logs() as lines:
+        with log_fields(run="run-1"):
+            log.info("directly", run="run-2")
+            with log_fields(delivery="d"):
+                task = asyncio.create_task(inside())
+        await task
+        log.info("outside")
+    seen = {line["event"]: (line.get("run"), line.get("delivery")) for line in lines}
+    assert seen == {"directly": ("run-2", None), "in_a_task": ("run-1", "d"), "outside": (None, None)}
 
 
 def test_unknown_levels_and_forms_are_refused() -> None:

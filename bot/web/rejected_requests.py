@@ -1,5 +1,5 @@
-"""Rejected deliveries are logged and listed at a bounded rate: a log line a minute for each HTTP status, a write every
-few seconds and two hundred rows."""
+"""Rejected deliveries are logged and listed at a bounded rate: twenty lines a minute for each HTTP status, a write
+every few seconds and two hundred rows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bot.store.inbox.deliveries import DeliveryRow
 from bot.store.inbox.refused_deliveries import MAX_REASON, MAX_ROWS, RefusedDeliveries
 
 LOG_S = 60.0
+MAX_LINES = 20
 WRITE_S = 5.0
 
 log = get_logger()
@@ -26,7 +27,8 @@ class Rejections:
         self._log_s, self._write_s = log_s, write_s
         self._pending: deque[DeliveryRow] = deque(maxlen=MAX_ROWS)
         self._writing: asyncio.Task[None] | None = None
-        self._unlogged: Counter[int] = Counter()
+        self._logged: Counter[int] = Counter()
+        """How many came in this minute, by HTTP status."""
         self.counts: Counter[int] = Counter()
         """How many deliveries this process has rejected, by HTTP status."""
 
@@ -40,10 +42,7 @@ class Rejections:
         self.counts[status] += 1
         if self._writing is None:
             self._writing = asyncio.create_task(self._write())
-        if status in self._unlogged:
-            self._unlogged[status] += 1
-        else:
-            self._log(status, 1, because)
+        self._log(status, row)
 
     async def list(self, limit: int, offset: int) -> tuple[DeliveryRow, ...]:
         """The newest rows, stored or not. Waits for no write: a row that is written meanwhile counts once."""
@@ -53,16 +52,20 @@ class Rejections:
         rows = sorted((*pending, *stored), key=lambda row: row.received_at, reverse=True)[:MAX_ROWS]
         return tuple(rows[offset : offset + limit])
 
-    def _log(self, status: int, count: int, because: str) -> None:
-        log.warning("deliveries_refused", status=status, count=count, because=because)
-        self._unlogged[status] = 0
-        asyncio.get_running_loop().call_later(self._log_s, self._log_more, status, because)
+    def _log(self, status: int, row: DeliveryRow) -> None:
+        """Log one line for each, up to `MAX_LINES` a minute and status; the others are counted."""
+        if status not in self._logged:
+            asyncio.get_running_loop().call_later(self._log_s, self._begin_anew, status, row.because)
+        self._logged[status] += 1
+        if self._logged[status] <= MAX_LINES:
+            fields = {"delivery": row.delivery, "kind": row.event, "because": row.because}
+            log.warning("delivery_refused", status=status, **fields)
 
-    def _log_more(self, status: int, because: str) -> None:
-        """After a minute: log in one line how many came meanwhile, and wait again."""
-        count = self._unlogged.pop(status)
-        if count:
-            self._log(status, count, because)
+    def _begin_anew(self, status: int, because: str) -> None:
+        """After a minute: log in one line how many more came."""
+        more = self._logged.pop(status) - MAX_LINES
+        if more > 0:
+            log.warning("deliveries_refused", status=status, count=more, because=because)
 
     async def _write(self) -> None:
         while self._pending:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from bot.logs import get_logger
+from bot.logs import get_logger, log_fields
 from bot.model.jobs import Job, JobName, StepResult
 from bot.model.reasons import ExplainedStop, Reason
 from bot.rules.reasons import make_reason
@@ -74,6 +74,11 @@ AnyKind = RunKind[Any, Any, Any]
 
 async def step_run(context: Context, kind: RunKind[RowT, StateT, ActionT], run_id: str) -> StepResult:
     """Do the run's next effect; done when there is none, or when somebody asked the run to stop."""
+    with log_fields(run=run_id):
+        return await _step(context, kind, run_id)
+
+
+async def _step(context: Context, kind: RunKind[RowT, StateT, ActionT], run_id: str) -> StepResult:
     runs = kind.runs(context.stores)
     async with context.control.lock(run_id):
         row = await runs.get(run_id)

@@ -18,6 +18,7 @@ from bot.store.database.database import Database
 from bot.store.database.notify import Changes
 from bot.store.database.sql import insert, iso_now
 from bot.store.database.tables import events
+from bot.store.runs.log_life import log_life
 from bot.store.runs.rows import HELD, OPEN, JobRow, event_fields, event_row, put_artifact
 
 RowT = TypeVar("RowT", bound=JobRow)
@@ -91,8 +92,9 @@ class JobRuns(ABC, Generic[RowT, EventT, StateT]):
         """Append events and artifacts in one commit. Events with a stored key are skipped."""
         table = self.table
 
-        def work(connection: sa.Connection) -> None:
-            query = sa.select(table.c.repo, table.c.status).where(table.c.id == run_id).with_for_update()
+        def work(connection: sa.Connection) -> tuple[Any, list[EventT]]:
+            columns = (table.c.repo, table.c.status, table.c.created_at)
+            query = sa.select(*columns).where(table.c.id == run_id).with_for_update()
             row = connection.execute(query).one()
             now = iso_now()
             new = [event for event in events if _is_added(connection, event_row(run_id, row.repo, now, event))]
@@ -101,8 +103,10 @@ class JobRuns(ABC, Generic[RowT, EventT, StateT]):
             if new:
                 values = {"version": table.c.version + 1, **self.changed_by(new, row.status)}
                 connection.execute(sa.update(table).where(table.c.id == run_id).values(values))
+            return row, new
 
-        await self._database.write(work)
+        row, new = await self._database.write(work)
+        log_life(run_id, row.repo, row.created_at, new)
         self.changes.notify()
 
     async def events(self, run_id: str, after: int = 0) -> tuple[EventT, ...]:

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from bot.errors import Stale, Transient, UserError
 from bot.github.answers import Unauthorized
-from bot.logs import get_logger
+from bot.logs import get_logger, log_fields
 from bot.model.reasons import Reason
 from bot.reports.locale.reasons import english
 from bot.rules.events import parse as parser
@@ -82,6 +82,10 @@ class DeliveryProcessor:
 
     async def _handle(self, delivery: Delivery) -> None:
         """Decide about one delivery and mark it."""
+        with log_fields(delivery=delivery.id):
+            await self._decide(delivery)
+
+    async def _decide(self, delivery: Delivery) -> None:
         faults = 0
         while True:
             try:
@@ -93,9 +97,12 @@ class DeliveryProcessor:
                     outcome = "failed"
                     because = make_reason("delivery.given_up", count=faults, error=error_reason(error))
                     break
-                log.info("delivery_waits", delivery=delivery.id, faults=faults, because=str(error))
+                log.info("delivery_waits", faults=faults, because=str(error))
                 await asyncio.sleep(max(error.retry_after_s or 0.0, backoff_s(faults - 1)))
-        await self._mark(delivery, outcome, english(because))
+        text = english(because)
+        await self._mark(delivery, outcome, text)
+        write = {"done": log.info, "ignored": log.debug, "failed": log.warning}[outcome]
+        write("delivery_processed", kind=delivery.event, outcome=outcome, because=text)
 
     async def _mark(self, delivery: Delivery, outcome: DeliveryOutcome, because: str) -> None:
         for faults in range(MAX_FAULTS - 1):
@@ -120,7 +127,7 @@ class DeliveryProcessor:
         except Transient:
             raise
         except Exception as error:
-            log.exception("delivery_bug", delivery=delivery.id, kind=delivery.event)
+            log.exception("delivery_bug", kind=delivery.event)
             return "failed", make_reason("delivery.fault", error=type(error).__name__)
 
     @asynccontextmanager
