@@ -8,11 +8,14 @@ import fcntl
 import gc
 import os
 import signal
+import socket
 import sys
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
@@ -23,7 +26,7 @@ from bot.app.metrics import Metrics, Sources
 from bot.app.pages import Server, page_routes
 from bot.app.sessions import ServedSessions
 from bot.app.start_checks import check_settings
-from bot.app.worker import Worker
+from bot.app.worker import Role, Worker
 from bot.config import Settings, unknown_variables
 from bot.errors import ConfigError
 from bot.logs import get_logger, set_up_logs
@@ -133,36 +136,52 @@ def settle_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def serve(settings: Settings, host: str, port: int) -> int:
-    """Receive webhooks and do the work until SIGTERM or SIGINT; returns the exit code."""
+def serve(settings: Settings, host: str, port: int | None, role: Role = "all") -> int:
+    """Receive webhooks, do the work, or both, until SIGTERM or SIGINT; returns the exit code.
+
+    A worker without a port listens nowhere. Raises ConfigError for what it cannot start without."""
     share_memory()
     set_up_logs(settings.log_level, settings.log_format)
     check_settings(settings)
+    if role != "all" and sa.make_url(database_url(settings)).get_backend_name() == "sqlite":
+        raise user_error(make_reason("serve.role", role=role), ConfigError)
     for name, similar in unknown_variables().items():
         log.warning("unknown_variable", name=name, because="no setting has this name", similar=similar or "none")
     claim_home(settings.home)
-    lock = lock_home(settings.home)
-    listener = listen.bind(host, port)
-    token_in = "MENDBOT_ADMIN_TOKEN" if has_admin_token(settings) else str(settings.home / TOKEN_FILE)
-    settings = with_admin_token(settings)
-    database = Database(database_url(settings))
-    database.migrate()
-    worker = Worker(settings, database)
-    sandbox = worker.start()
-    streams = Streams()
-    app = web(settings, database, worker, streams)
-    where = {"host": host, "port": listener.getsockname()[1], "home": str(settings.home), "token_in": token_in}
-    log.info("serving", **where, sandbox=sandbox)
-    server = listen.server(app, streams.close)
-    settle_memory()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        # uvicorn raises the signal again once it has shut down; by default that would end us before the worker has
-        signal.signal(number, lambda *_: None)
-    try:
-        server.run(sockets=[listener])
-    finally:
-        worker.stop()
-        database.close()
-        lock.close()
+    with contextlib.ExitStack() as stack:
+        if role != "receiver":
+            stack.enter_context(lock_home(settings.home))
+        listener = None if port is None else listen.bind(host, port)
+        token_in = "MENDBOT_ADMIN_TOKEN" if has_admin_token(settings) else str(settings.home / TOKEN_FILE)
+        settings = with_admin_token(settings)
+        database = Database(database_url(settings))
+        stack.callback(database.close)
+        database.migrate()
+        worker = Worker(settings, database, role)
+        sandbox = worker.start() if role != "receiver" else None
+        stack.callback(worker.stop)
+        where = {"home": str(settings.home), "token_in": token_in, "role": role, "sandbox": sandbox}
+        _listen(settings, database, worker, listener, where)
     sys.stderr.flush()
     return 0
+
+
+def _listen(
+    settings: Settings, database: Database, worker: Worker, listener: socket.socket | None, where: Mapping[str, object]
+) -> None:
+    """Serve on that socket until SIGTERM or SIGINT; without a socket, wait for one of them."""
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # uvicorn raises the signal again once it has shut down; by default that would end us before the worker has
+        signal.signal(number, lambda *_: ended.set())
+    if listener is None:
+        log.info("serving", **where)
+        settle_memory()
+        ended.wait()
+        return
+    streams = Streams()
+    server = listen.server(web(settings, database, worker, streams), streams.close)
+    host, port = listener.getsockname()[:2]
+    log.info("serving", host=host, port=port, **where)
+    settle_memory()
+    server.run(sockets=[listener])

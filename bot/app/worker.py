@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar
 
 import uvloop
 
@@ -39,6 +39,12 @@ GRACE_S = 6.0
 
 _LOOPS = (dashboard_loop, deliveries_loop, catch_up_loop, grouping_loop, cleanup_loop, health_loop)
 
+Role = Literal["all", "receiver", "worker"]
+"""What a server does: receive deliveries, work on them, or both."""
+
+POLL_S = 1.0
+"""How often a worker alone looks for deliveries, as no other process wakes it."""
+
 T = TypeVar("T")
 log = get_logger()
 
@@ -46,8 +52,9 @@ log = get_logger()
 class Worker:
     """The engine, the jobs and the loops on one thread, for as long as the process lives."""
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    def __init__(self, settings: Settings, database: Database, role: Role = "all") -> None:
         self._settings = settings
+        self._role = role
         self._database = database
         self.changes = Changes()
         """Notifies when the worker has stored an event of a run."""
@@ -98,6 +105,8 @@ class Worker:
         return dict(self._context.stores.deliveries.processed) if self._context is not None else {}
 
     async def problem(self) -> str | None:
+        if self._role == "receiver":
+            return None
         return None if self._thread.is_alive() else english(make_reason("worker.stopped"))
 
     def stop(self) -> None:
@@ -141,6 +150,7 @@ class Worker:
 
     async def _run(self) -> None:
         self._stop = asyncio.Event()
+        self._database.claim_work()
         context, engine = await self._build()
         self._context = context
         await context.stores.deliveries.reopen()
@@ -152,6 +162,8 @@ class Worker:
         await reconcile(context)
         loops = [asyncio.create_task(loop(context)) for loop in _LOOPS]
         loops += [asyncio.create_task(publish_loop(context, kind)) for kind in RUN_KINDS]
+        if self._role == "worker":
+            loops.append(asyncio.create_task(_poll(context)))
         stopping = asyncio.create_task(self._stop.wait())
         self._ready.set()
         done, _ = await asyncio.wait([*loops, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -159,3 +171,9 @@ class Worker:
             task.result()
         await engine.drain(GRACE_S)
         await context.control.halt()
+
+
+async def _poll(context: Context) -> NoReturn:
+    while True:
+        context.wake[Loop.DELIVERIES].set()
+        await asyncio.sleep(POLL_S)

@@ -85,7 +85,7 @@ CASES = {
     "Postgres that is not there": Case(
         "MENDBOT_DATABASE_URL", MENDBOT_DATABASE_URL=f"postgresql://me:{CANARY}@127.0.0.1:1/x"
     ),
-    "web alone on SQLite": Case("Postgres", args=("--role", "web")),
+    "receiver alone on SQLite": Case("Postgres", args=("--role", "receiver")),
     "worker alone on SQLite": Case("Postgres", args=("--role", "worker")),
     "unknown role": Case("role", args=("--role", "king")),
     "unknown option": Case("--prot", args=("--prot", "1")),
@@ -232,7 +232,7 @@ def test_an_unknown_command_is_bad_input() -> None:
         (["history"], 2),
         (["history", "record", "--error", "x", "--how", " "], 2),
         (["worktree", "create", "--issue", "one"], 2),
-        (["serve", "--role", "web"], 2),
+        (["serve", "--role", "receiver"], 2),
         (["nosuch"], 2),
     ],
 )

@@ -24,6 +24,7 @@ class Server:
     def __init__(self, github: StandIn, root: Path, **variables: str) -> None:
         self.home = root / "home"
         self.log = root / "bot.log"
+        self.args = ["serve"]
         self.port = kept_port()
         self.url = f"http://127.0.0.1:{self.port}"
         defaults = {"MENDBOT_QUIET_SECONDS": "0.3", "MENDBOT_WRITE_SPACING_SECONDS": "0"}
@@ -33,7 +34,7 @@ class Server:
 
     def start(self) -> Server:
         with self.log.open("ab") as log, Path(os.devnull).open("rb") as nothing:
-            self._process = ForkedBot(["serve"], env=self.env, files=(nothing.fileno(), log.fileno(), log.fileno()))
+            self._process = ForkedBot(self.args, env=self.env, files=(nothing.fileno(), log.fileno(), log.fileno()))
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             if self._process.poll() is not None:

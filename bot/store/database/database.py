@@ -22,13 +22,16 @@ from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 from bot.store.database.checkpoints import Checkpointer
 from bot.store.database.engines import BUSY_TIMEOUT_MS, READERS, AsyncReader, engines, parse_url, unusable
-from bot.store.database.postgres import lock_for_migration
+from bot.store.database.postgres import lock_for_migration, lock_for_worker
 from bot.store.database.private_file import create_private
 
 T = TypeVar("T")
 Work = Callable[[sa.Connection], Any]
 Query = sa.Select[Any] | sa.CompoundSelect[Any] | sa.TextClause
 
+CLAIM_S = 15.0
+"""How long a new worker waits for one that is ending."""
+_CLAIM_PAUSE_S = 0.2
 RUSH_S = 0.05
 GIVE_WAY_S = 1.0
 _GROUP = 512
@@ -123,6 +126,7 @@ class Database:
         self._jobs: queue.SimpleQueue[tuple[Work, Future[Any]] | None] = queue.SimpleQueue()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
         self._async_readers: dict[asyncio.AbstractEventLoop, AsyncReader] = {}
+        self._claim: sa.Connection | None = None
         self._thread = threading.Thread(target=self._serve, name="store-write", daemon=True)
         self._thread.start()
 
@@ -143,6 +147,22 @@ class Database:
                             _upgrade(connection)
         except (sa.exc.DBAPIError, OSError) as error:
             raise user_error(unusable(self._writer.url, error), ConfigError) from error
+
+    def claim_work(self, wait_s: float = CLAIM_S) -> None:
+        """Let this process alone work on the deliveries and jobs of the database, until it ends. SQLite needs no claim,
+        as one server locks its home.
+
+        Waits so long for another process that is ending. Raises ConfigError if it goes on; safe to repeat."""
+        if self.sqlite or self._claim is not None:
+            return
+        latest = time.monotonic() + wait_s
+        connection = self._writer.connect()
+        while not lock_for_worker(connection):
+            if time.monotonic() >= latest:
+                connection.close()
+                raise user_error(make_reason("database.claimed"), ConfigError)
+            time.sleep(_CLAIM_PAUSE_S)
+        self._claim = connection
 
     async def write(self, work: Callable[[sa.Connection], T]) -> T:
         """Run `work` in a transaction of the writer; returns its result once the commit is durable."""
@@ -211,6 +231,9 @@ class Database:
         self._readers.shutdown(wait=True)
         if self._checkpointer is not None:
             self._checkpointer.close()
+        if self._claim is not None:
+            self._claim.invalidate()  # closed, not given back to the pool: the lock ends with it
+            self._claim.close()
         self._writer.dispose()
         self._reader.dispose()
 

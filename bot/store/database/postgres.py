@@ -20,6 +20,7 @@ _SERVER = {"statement_timeout": "30s", "lock_timeout": "10s", "idle_in_transacti
 
 _MIGRATION_LOCK = 0x4D454E44
 """The key of the advisory lock ("MEND" in ASCII)."""
+_WORKER_LOCK = 0x4D454E57
 _MIGRATION_LIMIT = "10min"
 
 
@@ -41,6 +42,15 @@ def bounded_arguments() -> dict[str, str]:
 
 def _options(settings: Mapping[str, str]) -> str:
     return " ".join(f"-c {name}={value}" for name, value in settings.items())
+
+
+def lock_for_worker(connection: sa.Connection) -> bool:
+    """Take the lock of the one process that works on this database; returns False if another one has it.
+
+    It is held as long as the connection lasts."""
+    taken = connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_WORKER_LOCK)))
+    connection.commit()
+    return bool(taken)
 
 
 def lock_for_migration(connection: sa.Connection) -> None:

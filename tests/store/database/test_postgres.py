@@ -114,3 +114,16 @@ async def test_a_server_that_takes_the_connection_and_says_nothing_is_given_up(m
         url = f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/x"
         problem = await on(url, lambda database: database.problem())
     assert problem is not None and "timeout" in problem
+
+
+def test_one_process_works_on_a_database_and_the_next_one_after_it(url: str) -> None:
+    first, second = Database(url), Database(url)
+    try:
+        first.claim_work()
+        first.claim_work()
+        with pytest.raises(ConfigError, match="--role receiver"):
+            second.claim_work(wait_s=0)
+        first.close()
+        second.claim_work()
+    finally:
+        second.close()
