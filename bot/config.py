@@ -45,6 +45,7 @@ __all__ = [
     "Settings",
     "StopPolicy",
     "load_settings",
+    "model_keys",
     "parse_policy",
     "parse_policy_file",
     "policy_schema",
@@ -94,6 +95,10 @@ class Settings(BaseModel):
     # names of variables that the command agent alone receives
     agent_env: tuple[str, ...] = _setting("MENDBOT_AGENT_ENV", ())
     agent_binds: tuple[Path, ...] = _setting("MENDBOT_AGENT_BINDS", ())  # paths that the command agent alone may read
+    model_run_tokens: int = _setting("MENDBOT_MODEL_RUN_TOKENS", 400_000, ge=1)  # tokens of models in one run
+    model_day_tokens: int = _setting("MENDBOT_MODEL_DAY_TOKENS", 4_000_000, ge=1)  # tokens of models in one day
+    model_run_cost: float = _setting("MENDBOT_MODEL_RUN_COST", 5.0, ge=0)  # US dollars of models in one run
+    model_day_cost: float = _setting("MENDBOT_MODEL_DAY_COST", 25.0, ge=0)  # US dollars of models in one day
     agent_network: bool = _setting("MENDBOT_AGENT_NETWORK", False)  # give the command agent the network
     sandbox: SandboxMode = _setting("MENDBOT_SANDBOX", "auto")  # auto, bubblewrap or none
     # directories with a bin/ that checks may use, read-only, beside /usr
@@ -182,6 +187,11 @@ def unknown_variables() -> dict[str, str]:
     others = (name for name in os.environ if name.startswith("MENDBOT_"))
     unknown = sorted(set(others) - known - _SET_FOR_CHILDREN)
     return {name: next(iter(get_close_matches(name, known, 1, 0.8)), "") for name in unknown}
+
+
+def model_keys() -> tuple[str, ...]:
+    """The keys of providers of models, by the names that all of them give their variables."""
+    return tuple(value for name, value in os.environ.items() if name.endswith(("_API_KEY", "_API_TOKEN")) and value)
 
 
 def terminal_language() -> Language:

@@ -56,17 +56,29 @@ def build_prompt(task: AgentTask) -> str:
     parts = [
         "You are fixing a repository; the working directory is its root. "
         f"This is attempt {task.attempt} of {task.max_attempts}.\n",
+        describe_task(task),
+        _section("How to answer", f"{_ANSWER}\n{_WAYS}"),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def describe_task(task: AgentTask) -> str:
+    """The part of the prompt that is data: the task, what failed before and after the attempts, what is known."""
+    about = [
         _section("Task", _cut(task.task, MAX_TASK_CHARS)),
         _section("Files it is about", _list(task.focus)),
         _section("Commands that judge the change", _list(_commands(task))),
+    ]
+    if task.only_test:
+        return "\n".join(part for part in (*about, _section("What is known so far", _list(task.guidance))) if part)
+    failures = [
         _section("Tests that were written first and show the fault; make them pass", _list(task.failing_tests)),
         _section("What failed before any change", _failures([task.baseline] if task.baseline else [])),
         _section("What failed after the attempts so far", _failures(task.previous)),
         _section("Patches that were tried and did not help; don't repeat them", _patches(task.failed_patches)),
         _section("What is known about such failures", _list(task.guidance)),
-        _section("How to answer", f"{_ANSWER}\n{_WAYS}"),
     ]
-    return "\n".join(part for part in parts if part)
+    return "\n".join(part for part in (*about, *failures) if part)
 
 
 def _test_prompt(task: AgentTask) -> str:
@@ -74,10 +86,7 @@ def _test_prompt(task: AgentTask) -> str:
     parts = [
         "You are about to fix a repository; the working directory is its root. First, a failing test is wanted. "
         f"This is attempt {task.attempt} of {task.max_attempts}.\n",
-        _section("Task", _cut(task.task, MAX_TASK_CHARS)),
-        _section("Files it is about", _list(task.focus)),
-        _section("Commands that judge the change", _list(_commands(task))),
-        _section("What is known so far", _list(task.guidance)),
+        describe_task(task),
         _section("How to answer", f"{_ONLY_TEST}\n{_WAYS}"),
     ]
     return "\n".join(part for part in parts if part)

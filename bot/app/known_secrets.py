@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 
 from bot.app.admin_token import with_known_token
-from bot.config import Settings
+from bot.config import Settings, model_keys
 from bot.errors import ConfigError
 from bot.reports.format.redact import Redactor
 
@@ -20,6 +20,7 @@ def known_secrets(settings: Settings) -> Redactor:
         if value is not None
     ]
     secrets += [os.environ[name] for name in settings.agent_env if name in os.environ]
+    secrets += model_keys()
     with suppress(ConfigError):  # a key that cannot be read cannot be printed either
         secrets.append(settings.key_pem)
     return Redactor(secrets)

@@ -4,13 +4,17 @@ What each agent gets is decided where agents are built (`workflows.agents.build_
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from bot.model.reasons import Reason, make_reason
 from bot.repo_config.describe import brief
 
-AGENT_KINDS = ("fixers", "history", "command", "command:ARGV")
+AGENT_KINDS = ("fixers", "history", "command", "command:ARGV", "llm:PROVIDER:MODEL")
 """`command` is the operator's own (MENDBOT_AGENT_COMMAND); `command:ARGV` brings its command line along."""
+MODEL_PREFIX = "llm:"
+MODEL_SPEC = "llm:[a-z][a-z0-9-]{0,39}:[A-Za-z0-9][A-Za-z0-9_.:/@-]{0,199}"
+_MODEL = re.compile(MODEL_SPEC)
 _PROFILES = frozenset({"claude", "codex", "gemini", "opencode", "qwen", "aider"})
 
 
@@ -20,7 +24,7 @@ def agent_problem(spec: str) -> Reason | None:
     if kind in _PROFILES and not argv:
         return make_reason("agent_spec.profile", agent=kind)
     if kind == "llm":
-        return make_reason("agent_spec.model", spec=brief(spec))
+        return None if _MODEL.fullmatch(spec) else make_reason("agent_spec.model", spec=brief(spec))
     if spec not in AGENT_KINDS[:3] and not (kind == "command" and argv.strip()):
         return make_reason("agent_spec.unknown", spec=brief(spec), agents=", ".join(AGENT_KINDS))
     try:

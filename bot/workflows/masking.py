@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from bot.config import Settings
+from bot.config import Settings, model_keys
 from bot.github.client import GitHub
 from bot.reports.format.redact import Redactor
 from bot.reports.format.truncate import strip_control
@@ -21,7 +21,7 @@ class Masker:
         if settings.app_id:
             fixed.append(settings.key_pem)
         agent = (os.environ[name] for name in settings.agent_env if name in os.environ)
-        self._fixed = Redactor((*fixed, *agent))
+        self._fixed = Redactor((*fixed, *agent, *model_keys()))
         self._made: tuple[dict[str, Redactor], Redactor] = ({}, self._fixed)
         self.github: GitHub | None = None
 

@@ -187,7 +187,8 @@ def test_a_files_bytes_are_read_as_its_text_is() -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    [*AGENT_KINDS[:3], "command:x y", "command:'a b'", "", "llm:openai:gpt", "command:", "command: ", "fixers:x",
+    [*AGENT_KINDS[:3], "command:x y", "command:'a b'", "", "llm:openai:gpt", "llm:openai", "llm::x", "llm:x:a b",
+     "command:", "command: ", "fixers:x",
      "bash", "command:a 'b", "Fixers"],
 )  # fmt: skip
 def test_a_repositorys_agents_are_judged_as_the_operators_are(spec: str) -> None:

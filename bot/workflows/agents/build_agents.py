@@ -10,26 +10,32 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from bot.agent.apply_comment import CommentPatchAgent
 from bot.agent.command import CommandAgent
 from bot.agent.fixers import FixersAgent
 from bot.agent.hook_bundle import HookBundle, ToolError, make_bundle
+from bot.agent.llm import ModelAgent
+from bot.agent.model_budget import FILE, ModelBudget, ModelLimits
+from bot.agent.model_client import ModelClient
 from bot.agent.protocol import Agent, Runner
 from bot.agent.replay import HistoryAgent
+from bot.agent.unavailable import UnavailableAgent
 from bot.config import Settings
 from bot.errors import ConfigError, UserError
 from bot.model import Change, ShellCommand
 from bot.model.reasons import Reason
 from bot.proc import ProcResult
-from bot.repo_config.agents import agent_problem
+from bot.repo_config.agents import MODEL_PREFIX, agent_problem
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import error_reason, make_reason
 from bot.store.database.database import Database
 from bot.store.history.history import History
 from bot.store.history.snapshot import tool_session_id, write_snapshot
 from bot.store.runs.runs import RunRow
+from bot.workflows.agents.task_files import read_task_files
 from bot.workflows.context import mirror_path
 from bot.workspace.patch import apply_changes
 from bot.workspace.sandbox.agent_program import operator_grant, resolved_argv
@@ -40,11 +46,14 @@ FIXER_TIMEOUT_S = 120.0
 
 
 def check_specs(specs: Sequence[str]) -> None:
-    """Raises ConfigError for an agent spec that this version does not know."""
+    """Raises ConfigError for an agent spec that this version does not know, and for a model without the extra `llm`."""
     for spec in specs:
         problem = agent_problem(spec)
         if problem is not None:
             raise user_error(problem, ConfigError)
+        if spec.startswith(MODEL_PREFIX) and find_spec("pydantic_ai") is None:
+            reason = make_reason("model.not_installed", model=spec.removeprefix(MODEL_PREFIX))
+            raise user_error(reason, ConfigError)
 
 
 def operators_argv(settings: Settings, spec: str, *, by_operator: bool) -> tuple[str, ...] | None:
@@ -91,6 +100,8 @@ class AgentFactory:
         if spec == "history":
             return self._replay(row)
         check_specs([spec])
+        if spec.startswith(MODEL_PREFIX):
+            return self._model(spec, row)
         own = operators_argv(settings, spec, by_operator=row.spec.agents_by_operator)
         grant = operator_grant(settings) if own is not None else SandboxGrant()
         return CommandAgent(
@@ -102,6 +113,13 @@ class AgentFactory:
             make_bundle=partial(self._kit, row),
             record_errors=partial(self._learn, row),
         )
+
+    def _model(self, spec: str, row: RunRow) -> Agent:
+        """A model that the operator named: nobody else may spend the operator's money."""
+        if spec not in self.settings.agents and not row.spec.agents_by_operator:
+            return UnavailableAgent(spec, make_reason("model.not_named", spec=spec))
+        client = ModelClient(spec.removeprefix(MODEL_PREFIX), model_budget(self.settings), self.mask)
+        return ModelAgent(client, read_task_files)
 
     def _replay(self, row: RunRow) -> HistoryAgent:
         place, protected = row.spec.place, row.spec.policy.protected_paths
@@ -132,6 +150,17 @@ class AgentFactory:
             )  # its own word, so it stays under the run's id
             tool, text = self.mask(error.tool), self.mask(error.error)
             await self.history.tool_error(session, tool, text, project=row.spec.place)
+
+
+def model_budget(settings: Settings) -> ModelBudget:
+    """The limits of the operator's settings, with what was used in this home."""
+    limits = ModelLimits(
+        run_tokens=settings.model_run_tokens,
+        day_tokens=settings.model_day_tokens,
+        run_cost=settings.model_run_cost,
+        day_cost=settings.model_day_cost,
+    )
+    return ModelBudget(settings.home / FILE, limits)
 
 
 def kit_dir(settings: Settings, run_id: str) -> Path:

@@ -10,9 +10,11 @@ import pytest
 
 from bot.agent.command import CommandAgent
 from bot.agent.fixers import FixersAgent
+from bot.agent.llm import ModelAgent
 from bot.config import Policy, Settings, parse_policy
 from bot.errors import ConfigError
 from bot.model import AgentTask, Proposal
+from bot.reports.locale.reasons import english
 from bot.workflows.agents.build_agents import AgentFactory, check_specs
 from tests.workflows.conftest import Harness
 
@@ -106,3 +108,18 @@ def test_an_unknown_agent_is_refused_by_name(at_desk: AtDesk, spec: str) -> None
 
     with pytest.raises(ConfigError, match="unknown agent"):
         at_desk(work)
+
+
+def test_a_model_is_asked_only_where_the_operator_named_it(at_desk: AtDesk) -> None:
+    """REQ-RUN-008: a repository's configuration cannot spend the operator's money."""
+
+    async def work(at: Harness) -> list[Any]:
+        specs = ("llm:openai:gpt-5", "llm:openai:gpt-5-pro")
+        named, other = await made(at, at.context.settings, *specs)
+        task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="mend it")
+        proposal: Proposal = await other.propose(task, Path("/"))
+        return [named.name, type(named), proposal.offered, english(proposal.because)]
+
+    found = at_desk(work, agents=("llm:openai:gpt-5",))
+    assert found[:3] == ["llm:openai:gpt-5", ModelAgent, False]
+    assert "MENDBOT_AGENTS" in found[3]

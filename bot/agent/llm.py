@@ -1,0 +1,92 @@
+"""The agent that is a language model: it gets the task and the files that the planner found, and answers with changes.
+
+It is called from the bot's process, never from the sandbox. Texts that anybody may have written are marked as data."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.agent.model_client import ModelAnswer, ModelClient, ModelProblem, prompt_file
+from bot.agent.protocol import describe_task
+from bot.model import AgentTask, Change, Proposal
+from bot.model.base import CamelModel
+from bot.model.reasons import Reason
+from bot.rules.reasons import all_reasons, make_reason
+
+_MAX_PATHS = 400
+
+
+class ProposedChanges(CamelModel):
+    """The changes that solve the task; none if it cannot be solved with these files."""
+
+    changes: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFiles:
+    """The texts of the files that a task is about, and the paths of all files."""
+
+    texts: Mapping[str, str]
+    paths: Sequence[str]
+
+
+ReadFiles = Callable[[AgentTask, Path], Awaitable[TaskFiles]]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAgent:
+    """Proposes what the model answers. A change that would replace a file that the model has not seen is dropped."""
+
+    client: ModelClient
+    read: ReadFiles
+
+    @property
+    def name(self) -> str:
+        return f"llm:{self.client.model}"
+
+    async def propose(self, task: AgentTask, tree: Path) -> Proposal:
+        files = await self.read(task, tree)
+        seen = {path: text for path, text in files.texts.items() if self.client.mask(text) == text}
+        nonce = secrets.token_hex(8)
+        prompt = prompt_file("test_writer" if task.only_test else "developer").replace("{nonce}", nonce)
+        try:
+            answer = await self.client.ask(task.run_id, ProposedChanges, prompt, _data(task, files, seen, nonce))
+        except ModelProblem as problem:
+            return self._nothing(problem.reason)
+        used, unseen = _usage(answer), [one.path for one in answer.value.changes if _replaces_unseen(one, files, seen)]
+        changes = tuple(one for one in answer.value.changes if one.path not in unseen)
+        if not changes:
+            return self._nothing(used if not unseen else _dropped(unseen))
+        note = all_reasons([used, _dropped(unseen)]) if unseen else used
+        return Proposal(agent=self.name, offered=True, changes=changes, note=note)
+
+    def _nothing(self, because: Reason) -> Proposal:
+        return Proposal(agent=self.name, offered=False, because=because, untouched=True)
+
+
+def _replaces_unseen(change: Change, files: TaskFiles, seen: Mapping[str, str]) -> bool:
+    return change.path in files.paths and change.path not in seen
+
+
+def _dropped(paths: Sequence[str]) -> Reason:
+    return make_reason("model.unseen", paths=", ".join(paths[:5]))
+
+
+def _usage(answer: ModelAnswer[ProposedChanges]) -> Reason:
+    if answer.cost is None:
+        return make_reason("model.used", tokens=f"{answer.tokens:,}")
+    return make_reason("model.used.cost", tokens=f"{answer.tokens:,}", cost=f"{answer.cost:.4f}")
+
+
+def _data(task: AgentTask, files: TaskFiles, seen: Mapping[str, str], nonce: str) -> str:
+    """The prompt: everything in it is data between two lines that its writers could not know."""
+    paths = "\n".join(files.paths[:_MAX_PATHS])
+    parts = [
+        describe_task(task),
+        f"## Repository files\n{paths}\n",
+        *(f"## Content of {path}\n{text}\n" for path, text in seen.items()),
+    ]
+    return f"<<<DATA {nonce}\n" + "\n".join(parts) + f"\nDATA {nonce}>>>\n"
