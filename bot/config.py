@@ -191,7 +191,8 @@ def unknown_variables() -> dict[str, str]:
 
 def model_keys() -> tuple[str, ...]:
     """The keys of providers of models, by the names that all of them give their variables."""
-    return tuple(value for name, value in os.environ.items() if name.endswith(("_API_KEY", "_API_TOKEN")) and value)
+    endings = ("_API_KEY", "_API_TOKEN", "_AUTH_TOKEN", "_OAUTH_TOKEN")
+    return tuple(value for name, value in os.environ.items() if name.endswith(endings) and value)
 
 
 def terminal_language() -> Language:

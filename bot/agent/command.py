@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from bot.agent.hook_bundle import HookBundle, ToolError
+from bot.agent.program_output import ProgramOutput, ReadOutput
 from bot.agent.protocol import Runner, build_prompt
 from bot.model import AgentTask, Change, Proposal, ShellCommand
 from bot.model.reasons import Reason
@@ -38,11 +39,12 @@ _CHANGES = TypeAdapter(tuple[Change, ...], config={"defer_build": True})
 class CommandAgent:
     """Runs `argv` in the worktree, in the sandbox, with the prompt on stdin.
 
-    `{worktree}` in argv becomes the worktree's path. `{settings}` becomes the path of the settings with the run's
-    hooks, if there is a `make_bundle` (`claude --settings FILE`). The proposal is the last JSON object with `changes`
-    in the last megabyte of output, fenced or not. Without a readable one, it is the edits in the worktree. An exit code
-    other than 0, a timeout or a program that can't be started proposes nothing. The caller restores the worktree unless
-    `edited_in_place`, as any run may have edited files."""
+    `{worktree}` in argv and env becomes the worktree's path. `{settings}` becomes the path of the settings with the
+    run's hooks, if there is a `make_bundle` (`claude --settings FILE`). The proposal is the last JSON object with
+    `changes` in the last megabyte of output, or in the last message that `read` finds there, fenced or not. Without a
+    readable one, it is the edits in the worktree. An exit code other than 0, an error that `read` finds, a timeout or
+    a program that can't be started proposes nothing. The caller restores the worktree unless `edited_in_place`, as any
+    run may have edited files."""
 
     runner: Runner
     argv: tuple[str, ...]
@@ -51,6 +53,7 @@ class CommandAgent:
     read_only: tuple[Path, ...] = ()
     network: bool = False
     timeout_s: float = 900.0
+    read: ReadOutput | None = None
     make_bundle: MakeHookBundle | None = None
     record_errors: RecordToolErrors | None = None
 
@@ -61,27 +64,36 @@ class CommandAgent:
         result = await self._run(bundle, task, tree)
         if bundle is not None and self.record_errors is not None:
             await self.record_errors(task.run_id, bundle.take_errors())
-        if failure := self._failure(result):
-            return Proposal(agent=self.name, offered=False, because=failure)
-        changes, note = read_changes(result.output)
-        return Proposal(agent=self.name, offered=True, changes=changes, edited_in_place=not changes, note=note)
+        printed = self.read(result.output) if self.read else ProgramOutput("")
+        if failure := self._failure(result, printed.error):
+            return Proposal(agent=self.name, offered=False, because=failure, usage=printed.usage)
+        changes, note = read_changes(printed.text.encode() if self.read else result.output)
+        in_place = not changes
+        return Proposal(
+            agent=self.name, offered=True, changes=changes, edited_in_place=in_place, note=note, usage=printed.usage
+        )
 
     async def _run(self, bundle: HookBundle | None, task: AgentTask, tree: Path) -> ProcResult:
         values = {WORKTREE: str(tree), **({SETTINGS: str(bundle.settings)} if bundle else {})}
         # in one pass, as a path may hold what looks like a placeholder
         placeholders = re.compile("|".join(map(re.escape, values)))
-        argv = tuple(placeholders.sub(lambda found: values[found[0]], part) for part in self.argv)
+
+        def filled(text: str) -> str:
+            return placeholders.sub(lambda found: values[found[0]], text)
+
+        argv = tuple(map(filled, self.argv))
+        own = {name: filled(value) for name, value in self.env.items()}
         runner = partial(self.runner, writable=bundle.writable) if bundle else self.runner
         return await runner(
             ShellCommand(run=argv, timeout_s=self.timeout_s),
             tree,
             network=self.network,
-            env={**self.env, **bundle.env} if bundle else self.env,
+            env={**own, **bundle.env} if bundle else own,
             read_only=(*self.read_only, *bundle.read_only) if bundle else self.read_only,
             stdin=build_prompt(task).encode("utf-8", "replace"),
         )
 
-    def _failure(self, result: ProcResult) -> Reason | None:
+    def _failure(self, result: ProcResult, error: str) -> Reason | None:
         if result.spawn_error is not None:
             return make_reason("agent.not_started", error=result.spawn_error)
         if result.timed_out:
@@ -90,6 +102,8 @@ class CommandAgent:
             return make_reason("agent.overflowed")
         if result.over_memory_mb:
             return make_reason("agent.over_memory", memory=gigabytes(result.over_memory_mb))
+        if error:
+            return make_reason("agent.error", error=error)
         return make_reason("agent.exit", code=result.exit_code) if result.exit_code else None
 
 

@@ -84,16 +84,18 @@ class HookBundle:
         return errors
 
 
-def make_bundle(root: Path, *, language: Language = "en") -> HookBundle:
+def make_bundle(root: Path, *, language: Language = "en", settings: Mapping[str, Any] | None = None) -> HookBundle:
     """Creates or repairs the bundle at `root` (absolute, outside every worktree); safe to repeat for each attempt.
 
     A spool that an attempt left behind stays, so that it can still be read; anything else in its place is removed.
-    Raises OSError if the directory cannot be created, UserError if the settings cannot be written."""
+    `settings` are those of a program that has its own form for them. Raises OSError if the directory cannot be created,
+    UserError if the settings cannot be written."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     bundle = HookBundle(root, language)
     if not bundle.spool.is_file() or bundle.spool.is_symlink():
         _empty_spool(bundle.spool)
-    settings = {"hooks": {event: [group] for event, group in registrations().items()}}
+    if settings is None:
+        settings = {"hooks": {event: [group] for event, group in registrations().items()}}
     write_settings(bundle.settings, settings)
     return bundle
 

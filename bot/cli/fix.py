@@ -58,7 +58,7 @@ def fix(
     max_attempts
         attempts at most
     agent
-        fixers, history, command or command:ARGV; repeatable
+        fixers, history, command:ARGV, claude, codex, …; repeatable
     json
         print one JSON document at the end, and no progress
     """

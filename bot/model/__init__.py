@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.model.agents import AgentTask, Applied, Change, Proposal, StyleFindings
+from bot.model.agents import AgentTask, Applied, Change, Proposal, StyleFindings, Usage
 from bot.model.base import CamelModel, Model
 from bot.model.checks import (
     CHECK_ORDER,
@@ -94,6 +94,7 @@ __all__ = [
     "StyleFindings",
     "SuiteCounts",
     "ToolsMode",
+    "Usage",
     "Validation",
     "ValidationStep",
     "WorktreeInfo",

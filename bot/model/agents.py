@@ -57,6 +57,22 @@ class AgentTask(Model):
     """Tests that were written first and show the fault."""
 
 
+class Usage(CamelModel):
+    """The tokens that an agent's model read and wrote, and their price in US dollars where the program names it."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        costs = [each for each in (self.cost_usd, other.cost_usd) if each is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=round(sum(costs), 6) if costs else None,
+        )
+
+
 class Proposal(Model):
     """A change that an agent proposes: changes to apply, or edits that it already made in the working tree.
 
@@ -72,5 +88,6 @@ class Proposal(Model):
     note: Reason | None = None
     tools: tuple[str, ...] = ()
     replays: str | None = None
+    usage: Usage | None = None
     untouched: bool = False
     """The agent did not edit the working tree, so nothing needs to be restored."""

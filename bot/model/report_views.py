@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from bot.model.agents import Usage
 from bot.model.base import CamelModel, Model
 from bot.model.checks import Annotation
 from bot.model.issues import Issue
@@ -96,6 +97,8 @@ class Attempt(Model):
     compared: bool = True
     """False where nothing was checked before, so that all of its errors count as remaining."""
     validation: Validation | None = None
+    usage: Usage | None = None
+    """The tokens and cost of its agents, where a program counts them."""
 
     @property
     def duration_ms(self) -> int:
@@ -193,6 +196,12 @@ class RunView(Model):
     """How long a queued run has waited so far; 0 where this was not read."""
     metadata: RunMetadata | None = None
     """How a run ended, for programs (`rules.runs.run_metadata`); None while it is not over."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens and cost of all attempts; None where no program counted them."""
+        known = [attempt.usage for attempt in self.attempts if attempt.usage is not None]
+        return sum(known[1:], known[0]) if known else None
 
 
 class CheckOutput(Model):

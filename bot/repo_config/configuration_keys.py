@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, Valid
 from bot.model import CheckName, GroupBy, Language
 from bot.model.proof import RequiredProof
 from bot.model.reasons import Reason, make_reason
-from bot.repo_config.agents import MODEL_SPEC, agent_problem
+from bot.repo_config.agents import AGENT_NAMES, MODEL_SPEC, agent_problem
 from bot.repo_config.describe import in_quotes
 
 POLICY_PATH = ".github/mendbot.yml"
@@ -102,7 +102,7 @@ Glob = Annotated[Text, AfterValidator(_valid_pattern), Field(json_schema_extra={
 AgentSpec = Annotated[
     str,
     AfterValidator(_known_agent),
-    Field(json_schema_extra={"pattern": rf"^(fixers|history|command|command:\s*\S[\s\S]*|{MODEL_SPEC})$"}),
+    Field(json_schema_extra={"pattern": rf"^({'|'.join(AGENT_NAMES)}|command:\s*\S[\s\S]*|{MODEL_SPEC})$"}),
 ]
 Aliases = Annotated[
     dict[Annotated[str, AfterValidator(_slash_command)], VerbName],
@@ -206,8 +206,8 @@ class Policy(_Section):
     )
     agents: tuple[AgentSpec, ...] | None = _key(
         None,
-        help="Agents that propose changes, in order: fixers, history, command, command:ARGV, llm:PROVIDER:MODEL; "
-        "the operator's by default.",
+        help="Agents that propose changes, in order: fixers, history, command, command:ARGV, llm:PROVIDER:MODEL or a "
+        "coding agent's name; the operator's by default.",
     )
     max_attempts: Whole = _key(3, help="Attempts of one run at most.", ge=1, le=100)
     stop: StopPolicy = _key(StopPolicy(), help="When a run ends without success.")

@@ -59,7 +59,8 @@ def test_an_agent_outside_of_the_sandbox_is_named_with_what_grants_it_before_any
     [
         ("command", "set MENDBOT_AGENT_COMMAND, or give `command:ARGV`"),
         ("command:no-such-agent", "`no-such-agent` was not found"),
-        ("claude", "`claude` is not built in yet; give its command line instead: `command:claude ARGUMENTS`"),
+        ("qwen", "`qwen`: "),
+        ("calude", "unknown agent `calude`; did you mean `claude`?"),
         ("llm:openai:gpt", "language models are not built in yet"),
         ("wizard", "unknown agent `wizard`"),
     ],

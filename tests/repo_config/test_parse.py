@@ -19,7 +19,7 @@ from bot.config import (
 )
 from bot.errors import ConfigError
 from bot.model.reasons import make_reason
-from bot.repo_config.agents import AGENT_KINDS, agent_problem
+from bot.repo_config.agents import AGENT_NAMES, agent_problem
 from bot.reports.locale.reasons import english
 from bot.workflows.agents.build_agents import check_specs
 from tests.full_policy import FULL
@@ -187,7 +187,7 @@ def test_a_files_bytes_are_read_as_its_text_is() -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    [*AGENT_KINDS[:3], "command:x y", "command:'a b'", "", "llm:openai:gpt", "llm:openai", "llm::x", "llm:x:a b",
+    [*AGENT_NAMES, "command:x y", "command:'a b'", "", "llm:openai:gpt", "llm:openai", "llm::x", "llm:x:a b",
      "command:", "command: ", "fixers:x",
      "bash", "command:a 'b", "Fixers"],
 )  # fmt: skip

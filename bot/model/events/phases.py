@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from bot.model.agents import Usage
 from bot.model.events.base import Event
 from bot.model.pipeline import PipelineStage
 from bot.model.reasons import ExplainedStop, Reason
@@ -75,6 +76,8 @@ class ImplementationFailed(PhaseEvent):
     reason: str
     message: Reason
     agent: str = ""
+    usage: Usage | None = None
+    """Of all agents that were asked in the attempt."""
 
 
 class ValidationEnded(PhaseEvent):

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, PlainSerializer, TypeAdapter
 
+from bot.model.agents import Usage
 from bot.model.events.base import Event
 from bot.model.events.phases import (
     ImplementationCompleted,
@@ -175,6 +176,7 @@ class ChangesApplied(AttemptEvent):
     notes: tuple[Reason, ...] = ()
     refusals: tuple[Reason, ...] = ()
     diff: str = ""
+    usage: Usage | None = None
 
     @property
     def key(self) -> str:
@@ -282,19 +284,10 @@ _Failed = Annotated[
 _InPhases = _Started | _Completed | _Failed | PhaseSkipped
 _InAttempts = AttemptStarted | AgentStarted | PatchFallbackApplied | ChangesApplied
 _OfChecks = CheckStarted | CheckEnded | TestsEnded
+_OfSetup = SetupStarted | SetupCompleted | SetupFailed
 _OfProof = TestsWithoutChangeEnded | MutantsEnded | ProofDecided
 _Others = (
-    SessionStarted
-    | SetupStarted
-    | SetupCompleted
-    | SetupFailed
-    | Paused
-    | Resumed
-    | ArtifactCreated
-    | ConflictsSeen
-    | CommitPushed
-    | ChangeLost
-    | SessionFinished
+    SessionStarted | Paused | Resumed | ArtifactCreated | ConflictsSeen | CommitPushed | ChangeLost | SessionFinished
 )
-RunEvent = Annotated[_InPhases | _InAttempts | _OfChecks | _OfProof | _Others, Field(discriminator="type")]
+RunEvent = Annotated[_InPhases | _InAttempts | _OfSetup | _OfChecks | _OfProof | _Others, Field(discriminator="type")]
 RUN_EVENTS: TypeAdapter[RunEvent] = TypeAdapter(RunEvent, config=ConfigDict(defer_build=True))

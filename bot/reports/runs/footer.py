@@ -4,7 +4,7 @@ A full sandbox is only named; a weaker one is named with the protection that it 
 
 from __future__ import annotations
 
-from bot.model import Language
+from bot.model import Language, Usage
 from bot.model.reasons import Reason
 from bot.reports.format.markdown import escape
 from bot.reports.format.truncate import inline_code
@@ -12,11 +12,20 @@ from bot.reports.locale.catalog import has_message, t
 from bot.reports.locale.reasons import reason_text
 
 
-def footer(run_id: str, sandbox: Reason | None, language: Language) -> str:
-    """Returns one line in small print; empty if neither is known."""
+def footer(run_id: str, sandbox: Reason | None, language: Language, usage: Usage | None = None) -> str:
+    """Returns one line in small print; empty if nothing is known."""
     words = [t(language, "footer", run=inline_code(run_id, 80))] if run_id else []
     words += [sandbox_words(sandbox, language)] if sandbox else []
+    words += [usage_words(usage, language)] if usage else []
     return f"<sub>{' · '.join(words)}</sub>" if words else ""
+
+
+def usage_words(usage: Usage, language: Language) -> str:
+    """Returns the tokens of coding agents, and their cost where a program names it: `Agent: 12,345 tokens, $0.12`."""
+    tokens = f"{usage.input_tokens + usage.output_tokens:,}"
+    if usage.cost_usd is None:
+        return t(language, "footer.tokens", tokens=tokens)
+    return t(language, "footer.cost", tokens=tokens, cost=f"{usage.cost_usd:.2f}")
 
 
 def sandbox_words(sandbox: Reason, language: Language) -> str:

@@ -13,7 +13,7 @@ from bot.reports.format.markdown import details, escape, page, plain, with_code,
 from bot.reports.format.truncate import cut_lines, cut_middle, fence, inline_code, strip_control
 from bot.reports.locale.catalog import bullets, duration, t
 from bot.reports.locale.reasons import reason_text
-from bot.reports.runs.footer import sandbox_words
+from bot.reports.runs.footer import sandbox_words, usage_words
 from bot.reports.runs.group import conflicts
 from bot.reports.runs.issue_comment import agent_sentence, changed_paths, setup_and_checks
 from bot.reports.runs.proof import is_shown, proof_line, proof_paragraph
@@ -131,6 +131,7 @@ def _provenance(view: RunView, language: Language) -> str:
         facts.append(t(language, "pull.because", reasons="; ".join(reasons)))
     if view.sandbox:
         facts.append(sandbox_words(view.sandbox, language))
+    facts += [usage_words(view.usage, language)] if view.usage else []
     return "\n".join(f"- {fact}" for fact in facts)
 
 

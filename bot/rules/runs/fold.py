@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import assert_never
 
+from bot.model.agents import Usage
 from bot.model.events.phases import (
     ImplementationCompleted,
     ImplementationFailed,
@@ -169,7 +170,14 @@ def _applied(state: RunState, event: ChangesApplied) -> RunState:
         proof=None,
         notes=tuple(dict.fromkeys((*state.notes, *event.notes))),
         rejections=(*state.rejections, *event.refusals),
+        usage=_with_usage(state, event),
     )
+
+
+def _with_usage(state: RunState, event: ChangesApplied | ImplementationFailed) -> Mapping[int, Usage]:
+    if event.usage is None or event.iteration is None:
+        return state.usage
+    return {**state.usage, event.iteration: event.usage}
 
 
 _Evidence = ReproductionCompleted | ReproductionFailed | TestsWithoutChangeEnded | MutantsEnded | ProofDecided
@@ -208,7 +216,8 @@ def _reproduced(state: RunState, event: ReproductionCompleted | ReproductionFail
 
 
 def _not_applied(state: RunState, event: ImplementationFailed) -> RunState:
-    state = replace(state, attempt_over=True, rejections=(*state.rejections, event.message))
+    usage, rejections = _with_usage(state, event), (*state.rejections, event.message)
+    state = replace(state, attempt_over=True, rejections=rejections, usage=usage)
     if event.reason in ENDING:
         return replace(state, stop=ExplainedStop(reason=event.reason, details=event.message))
     return replace(state, no_progress=state.no_progress + 1)

@@ -95,7 +95,7 @@ def attempts(state: RunState) -> tuple[Attempt, ...]:
     outcomes = dict(zip((number for number in state.iterations if number), state.validations, strict=True))
     every = []
     for number in range(1, last + 1):
-        attempt = _unchecked(number, changes.get(number))
+        attempt = _unchecked(number, changes.get(number)).model_copy(update={"usage": state.usage.get(number)})
         if number in checked:
             verdict = judge_attempt(state.states[: checked[number] + 1])
             outcome = outcomes[number]

@@ -16,6 +16,7 @@ from bot.model import (
     SetupDone,
     SetupPlan,
     Status,
+    Usage,
     Validation,
     ValidationStep,
 )
@@ -81,6 +82,8 @@ class RunState:
     """The repository's files that the task names."""
     changed_paths: tuple[str, ...] = ()
     made: tuple[AttemptChange, ...] = ()
+    usage: Mapping[int, Usage] = field(default_factory=dict)
+    """The tokens and cost of the attempts in which a program counted them."""
     rejections: tuple[Reason, ...] = ()
     """Why changes were not applied."""
     notes: tuple[Reason, ...] = ()

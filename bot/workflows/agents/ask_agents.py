@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.agent.protocol import Agent
 from bot.errors import Refused, UserError
-from bot.model import AgentTask, Proposal
+from bot.model import AgentTask, Proposal, Usage
 from bot.model.reasons import Reason
 from bot.reports.locale.reasons import refused
 from bot.rules.patches.change_policy import check_changes
@@ -43,6 +43,7 @@ class AcceptedChange:
     notes: tuple[Reason, ...]
     refusals: tuple[Reason, ...] = ()
     """Of agents that were asked before in the same attempt; the next attempt's prompt names them."""
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class SkippedAgent:
     refused: str = ""
     touched: bool = True
     """The tree may differ from how it was before."""
+    usage: Usage | None = None
 
     @property
     def reason(self) -> Reason:
@@ -68,13 +70,24 @@ async def ask(
     context: Context, row: RunRow, state: RunState, developer: Agent, task: AgentTask, tree: Tree
 ) -> AcceptedChange | SkippedAgent:
     """The change that the agent made in the tree, or why the next agent is asked."""
+    usage: Usage | None = None
+    answer: AcceptedChange | SkippedAgent
     try:
-        return await _propose(context, row, state, developer, task, tree)
+        proposal = await developer.propose(task, tree.path)
+        usage = proposal.usage
+        answer = await _tried(context, row, state, proposal, task, tree)
     except UserError as error:
         if developer.name in FREE:
             return SkippedAgent(developer.name, make_reason("agent.misfit", why=error_reason(error)))
         reason = error.reason if isinstance(error, Refused) else _PATCH_FAILED
-        return SkippedAgent(developer.name, error_reason(error), refused=reason)
+        answer = SkippedAgent(developer.name, error_reason(error), refused=reason)
+    return replace(answer, usage=usage)
+
+
+def total_usage(answers: Sequence[AcceptedChange | SkippedAgent]) -> Usage | None:
+    """The usage of all agents that were asked; None where no program counts it."""
+    known = [each.usage for each in answers if each.usage is not None]
+    return sum(known[1:], known[0]) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +100,12 @@ class _RawChange:
     changed: tuple[PathChange, ...]
 
 
-async def _propose(
-    context: Context, row: RunRow, state: RunState, developer: Agent, task: AgentTask, tree: Tree
+async def _tried(
+    context: Context, row: RunRow, state: RunState, proposal: Proposal, task: AgentTask, tree: Tree
 ) -> AcceptedChange | SkippedAgent:
-    """As `ask`; raises UserError where the offer is refused or damaged."""
-    before, base, name = state.snapshot, state.base_sha, developer.name
+    """As `ask`, for the agent's proposal; raises UserError where it is refused or damaged."""
+    before, base, name = state.snapshot, state.base_sha, proposal.agent
     assert before is not None and base is not None
-    proposal = await developer.propose(task, tree.path)
     if proposal.untouched and not proposal.offered:
         return SkippedAgent(name, proposal.because or make_reason("agent.nothing"), touched=False)
     if state.branch and await tree.head() != base:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from bot.agent.apply_comment import CommentPatchAgent
 from bot.agent.command import CommandAgent
@@ -20,6 +21,7 @@ from bot.agent.hook_bundle import HookBundle, ToolError, make_bundle
 from bot.agent.llm import ModelAgent
 from bot.agent.model_budget import FILE, ModelBudget, ModelLimits
 from bot.agent.model_client import ModelClient
+from bot.agent.profiles import PROFILES, hook_settings
 from bot.agent.protocol import Agent, Runner
 from bot.agent.replay import HistoryAgent
 from bot.agent.unavailable import UnavailableAgent
@@ -35,6 +37,7 @@ from bot.store.database.database import Database
 from bot.store.history.history import History
 from bot.store.history.snapshot import tool_session_id, write_snapshot
 from bot.store.runs.runs import RunRow
+from bot.workflows.agents.profile_agents import prepare_profile
 from bot.workflows.agents.task_files import read_task_files
 from bot.workflows.context import mirror_path
 from bot.workspace.patch import apply_changes
@@ -83,14 +86,16 @@ class AgentFactory:
 
     def developers(self, row: RunRow) -> Sequence[Agent]:
         """A run's agents, in the order in which they are asked."""
-        repo = row.spec.repo
-        runner = runner_in(self.sandbox, () if repo is None else (mirror_path(self.settings, repo),))
         if row.spec.given:
             return [CommentPatchAgent(row.spec.given)]
-        return [self._developer(name, row, runner) for name in row.spec.agents]
+        return [self._developer(name, row) for name in row.spec.agents]
 
-    def _developer(self, spec: str, row: RunRow, runner: Runner) -> Agent:
-        policy, settings = row.spec.policy, self.settings
+    def _developer(self, spec: str, row: RunRow) -> Agent:
+        policy, settings, repo = row.spec.policy, self.settings, row.spec.repo
+        git_dirs = () if repo is None else (mirror_path(settings, repo),)
+        if spec in PROFILES:
+            return self._profile(spec, row, git_dirs)
+        runner = runner_in(self.sandbox, git_dirs)
         if spec == "fixers":
             lines = policy.fixers
             configured = (
@@ -121,6 +126,26 @@ class AgentFactory:
         client = ModelClient(spec.removeprefix(MODEL_PREFIX), model_budget(self.settings), self.mask)
         return ModelAgent(client, read_task_files)
 
+    def _profile(self, name: str, row: RunRow, git_dirs: tuple[Path, ...]) -> Agent:
+        """The coding agent of that name, which works with the operator's key, or why it cannot be asked.
+
+        A repository's configuration may name only those that the operator chose."""
+        if name not in self.settings.agents and not row.spec.agents_by_operator:
+            return UnavailableAgent(name, _unavailable(make_reason("agent_profile.not_chosen", agent=name)))
+        prepared = prepare_profile(name, self.settings)
+        if isinstance(prepared, Reason):
+            return UnavailableAgent(name, _unavailable(prepared))
+        return CommandAgent(
+            runner_in(self.sandbox, git_dirs, prepared.grant),
+            prepared.argv,
+            name=name,
+            env=prepared.env,
+            read_only=prepared.read_only,
+            read=prepared.profile.read,
+            make_bundle=partial(self._kit, row, settings=hook_settings(prepared.profile.hooks)),
+            record_errors=partial(self._learn, row),
+        )
+
     def _replay(self, row: RunRow) -> HistoryAgent:
         place, protected = row.spec.place, row.spec.policy.protected_paths
 
@@ -137,9 +162,9 @@ class AgentFactory:
             fits=fits,
         )
 
-    async def _kit(self, row: RunRow, _: str) -> HookBundle:
+    async def _kit(self, row: RunRow, _: str, settings: Mapping[str, Any] | None = None) -> HookBundle:
         language = row.spec.policy.language or self.settings.language
-        kit = make_bundle(kit_dir(self.settings, row.id), language=language)
+        kit = make_bundle(kit_dir(self.settings, row.id), language=language, settings=settings)
         await write_snapshot(self.database, kit.database, repo=row.spec.place, session=row.id)
         return kit
 
@@ -163,13 +188,21 @@ def model_budget(settings: Settings) -> ModelBudget:
     return ModelBudget(settings.home / FILE, limits)
 
 
+def _unavailable(why: Reason) -> Reason:
+    return make_reason("agent.unavailable", why=why)
+
+
 def kit_dir(settings: Settings, run_id: str) -> Path:
     """Where the hook of a run's command agent has its settings and its snapshot: outside every tree."""
     return settings.home / "kits" / run_id
 
 
-def runner_in(sandbox: Sandbox, git_dirs: tuple[Path, ...]) -> Runner:
-    """A runner for agents: the sandbox, with the git directories that the tree's `.git` file names."""
+def runner_in(
+    sandbox: Sandbox, git_dirs: tuple[Path, ...], base: Callable[[Path], SandboxGrant] = lambda _: SandboxGrant()
+) -> Runner:
+    """A runner for agents: the sandbox, with the git directories that the tree's `.git` file names.
+
+    `base` makes what every run in a tree is granted beyond the arguments."""
 
     async def run(
         command: ShellCommand,
@@ -181,7 +214,8 @@ def runner_in(sandbox: Sandbox, git_dirs: tuple[Path, ...]) -> Runner:
         writable: tuple[Path, ...] = (),
         stdin: bytes | None = None,
     ) -> ProcResult:
-        grant = SandboxGrant(network=network, env=env or {}, read_only=(*git_dirs, *read_only), writable=writable)
+        readable = (*git_dirs, *read_only)
+        grant = replace(base(tree), network=network, env=env or {}, read_only=readable, writable=writable)
         return await sandbox.run(command, tree, grant=grant, stdin=stdin)
 
     return run

@@ -26,7 +26,7 @@ from bot.rules.runs.next_action import Implement
 from bot.rules.runs.proof import falls_short
 from bot.rules.runs.state import NOTHING_OFFERED, SAME_PATCH, RunState
 from bot.store.runs.runs import RunRow
-from bot.workflows.agents.ask_agents import AcceptedChange, SkippedAgent, ask
+from bot.workflows.agents.ask_agents import AcceptedChange, SkippedAgent, ask, total_usage
 from bot.workflows.context import Context
 from bot.workflows.history.learn_from_runs import change_hash, guidance
 from bot.workflows.runs.begin import open_tree
@@ -38,7 +38,7 @@ from bot.workspace.worktree.untracked_files import StartingTree
 
 MAX_PATCH = 200_000
 """Characters of a change that its artifact holds; the log beside it is whole."""
-_IN_ARTIFACT = ("agent", "paths", "patchHash", "tools", "note", "notes", "diff")
+_IN_ARTIFACT = ("agent", "paths", "patchHash", "tools", "note", "notes", "diff", "usage")
 _PATCHES_SHOWN = 5
 _PATHS_SHOWN = 5
 
@@ -61,7 +61,9 @@ async def implement(context: Context, row: RunRow, state: RunState, action: Impl
         if isinstance(answer, AcceptedChange):
             notes = (*answer.notes, *_ignored_files_note(await begin.delete_new(answer.snapshot)))
             refusals = tuple(one.reason for one in skipped if one.refused)
-            await _record_change(context, row, state, tree, replace(answer, notes=notes, refusals=refusals), attempt)
+            usage = total_usage([*skipped, answer])
+            answer = replace(answer, notes=notes, refusals=refusals, usage=usage)
+            await _record_change(context, row, state, tree, answer, attempt)
             return
         skipped.append(answer)
     await begin.restore()
@@ -122,6 +124,7 @@ def _no_change(context: Context, attempt: int, skipped: Sequence[SkippedAgent]) 
         iteration=attempt,
         reason=refused[-1].refused if refused else SAME_PATCH if repeated else NOTHING_OFFERED,
         message=message.map_text(context.mask),
+        usage=total_usage(skipped),
     )
     return failed.model_copy(update={"agent": refused[-1].agent}) if refused else failed
 
@@ -200,6 +203,7 @@ async def _record_change(
         patch_hash=change_hash(row, taken.patch),
         tools=taken.proposal.tools,
         replays=taken.proposal.replays,
+        usage=taken.usage,
         note=context.mask(english(taken.proposal.note)),
         notes=taken.notes,
         refusals=tuple(one.map_text(context.mask) for one in taken.refusals),

@@ -8,15 +8,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bot.agent.profiles import PROFILES
 from bot.errors import ConfigError, Stale, UserError
 from bot.model import Problem, Repo, Session, SessionRequest, Status, StopReason
-from bot.model.reasons import Value
+from bot.model.reasons import Reason, Value
 from bot.reports.locale.reasons import english
 from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.rules.runs.session_request import InvalidRequest, session_for
 from bot.rules.runs.spec import RunSpec
 from bot.store.runs.runs import RunRow, Runs
 from bot.workflows.agents.build_agents import check_specs, operators_argv
+from bot.workflows.agents.profile_agents import prepare_profile
 from bot.workflows.context import Context
 from bot.workflows.repo_config import get_policy
 from bot.workspace.detect.local_policy import local_policy
@@ -70,6 +72,11 @@ async def _demand_programs(context: Context, agents: Sequence[str], tree: Path, 
     """Raises InvalidRequest where an agent of the operator's own could not start."""
     problems = []
     for spec in dict.fromkeys(agents):
+        if by_operator and spec in PROFILES:
+            found = prepare_profile(spec, context.settings)
+            if isinstance(found, Reason):
+                problems.append(Problem(field="agents", reason=make_reason("agent", agent=spec, why=found)))
+            continue
         argv = operators_argv(context.settings, spec, by_operator=by_operator)
         if argv:
             reason = await program_problem(argv, tree, context.sandbox, context.settings)

@@ -94,7 +94,7 @@ def _needs(argv: tuple[str, ...], program: str, tree: Path) -> Iterator[_Need]:
 def _interpreters(file: Path) -> Iterator[_Need]:
     """Yields the interpreter that a script's first line names, that interpreter's own, and so on."""
     for _ in range(_MAX_STEPS):
-        line = _first_line(file)
+        line = first_line(file)
         if not line.startswith("#!"):
             return
         words = _words(line[2:])
@@ -113,7 +113,8 @@ def _interpreter(name: str, script: Path) -> Reason:
     return make_reason("agent_program.interpreter", name=name, script=str(script))
 
 
-def _first_line(file: Path) -> str:
+def first_line(file: Path) -> str:
+    """Returns the beginning of the file up to its first line's end; empty where it cannot be read."""
     if not (file.is_file() and os.access(file, os.R_OK)):
         return ""
     with file.open("rb") as opened:
@@ -146,13 +147,13 @@ def _problem(program: str, unseen: Sequence[_Need], tree: Path, settings: Settin
 
 def _binds(files: Sequence[Path], known: Sequence[Path]) -> list[str]:
     """Returns the fewest narrow paths that show these files and their links' targets, with those granted already."""
-    wanted = [*known, *(_directory_to_grant(each) for file in files for each in (file, file.resolve()))]
+    wanted = [*known, *(directory_to_grant(each) for file in files for each in (file, file.resolve()))]
     kept = [path for path in wanted if not any(path != other and path.is_relative_to(other) for other in wanted)]
     system = (Path("/usr"), Path("/bin"), Path("/lib"))
     return [str(path) for path in dict.fromkeys(kept) if not any(path.is_relative_to(each) for each in system)]
 
 
-def _directory_to_grant(file: Path) -> Path:
+def directory_to_grant(file: Path) -> Path:
     """Returns the directory to grant for a program: its installation, never the home or more."""
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path's own raises for a user without one
     broad = {Path("/"), *home.parents, home, home.resolve(), *home.resolve().parents}

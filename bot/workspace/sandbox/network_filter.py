@@ -16,6 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from bot.model.reasons import Reason
+from bot.reports.locale.reasons import english
+from bot.rules.reasons import make_reason
+
 _MAX_HEAD = 64 * 1024
 _HEAD_S = 30.0
 _CONNECT_S = 20.0
@@ -105,12 +109,12 @@ async def _serve(network: NetworkFilter, client: Pipe) -> None:
     allowed = network.find(host, port)
     if allowed is None or (method != b"CONNECT" and url.scheme != "http"):
         network.refused[f"{host}:{port}"[:200]] = None
-        writer.write(_answer("403 Forbidden", "this host is not among those that the agent may reach"))
+        writer.write(_answer(b"403 Forbidden", make_reason("network.refused", host=host)))
         return await _finish(writer)
     try:
         server = await _connect(allowed)
     except (OSError, TimeoutError) as error:
-        writer.write(_answer("502 Bad Gateway", f"cannot reach {host}: {error}"))
+        writer.write(_answer(b"502 Bad Gateway", make_reason("network.unreachable", host=host, error=str(error))))
         return await _finish(writer)
     if method == b"CONNECT":
         writer.write(_OK)
@@ -128,10 +132,10 @@ def _closing(headers: bytes) -> bytes:
     return b"\r\n".join((*lines, b"Connection: close", b"", b""))
 
 
-def _answer(status: str, text: str) -> bytes:
-    body = f"mendbot: {text}\n".encode()
-    head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    return head.encode() + body
+def _answer(status: bytes, why: Reason) -> bytes:
+    body = f"mendbot: {english(why)}\n".encode()
+    head = (b"HTTP/1.1 " + status, b"Content-Type: text/plain", b"Content-Length: %d" % len(body), b"Connection: close")
+    return b"\r\n".join((*head, b"", body))
 
 
 async def _finish(writer: asyncio.StreamWriter) -> None:
@@ -145,7 +149,7 @@ async def _connect(allowed: AllowedHost) -> Pipe:
     The address that was examined is the one that is used, so a name cannot change its meaning between the two."""
     found = await asyncio.get_running_loop().getaddrinfo(allowed.host, allowed.port, type=socket.SOCK_STREAM)
     addresses = dict.fromkeys(str(each[4][0]) for each in found)
-    failure = OSError("its name has no address that may be reached")
+    failure = OSError(english(make_reason("network.no_address")))
     for address in addresses:
         if not (ipaddress.ip_address(address).is_global or _may_be_private(allowed, address)):
             continue

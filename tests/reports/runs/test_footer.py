@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bot.model import Language, RunView
+from bot.model import Language, RunView, Usage
 from bot.reports.locale.reasons import english
 from bot.reports.runs.footer import footer, sandbox_words
 from bot.reports.runs.issue_comment import issue_comment
@@ -46,3 +46,15 @@ def test_every_kind_of_report_ends_with_the_same_line(view: Callable[[str], RunV
     last = "<sub>Run `fix-7f3a9c` · Sandbox: bubblewrap, as root (no limit on processes)</sub>"
     assert issue_comment(run).endswith(last)
     assert footer("", None, "en") == ""
+
+
+@pytest.mark.parametrize(
+    ("usage", "text"),
+    [
+        (Usage(input_tokens=12_000, output_tokens=345), "Agent: 12,345 tokens"),
+        (Usage(input_tokens=12_000, output_tokens=345, cost_usd=0.123), "Agent: 12,345 tokens, $0.12"),
+    ],
+)
+def test_the_tokens_and_the_cost_of_agents_are_named_where_known(usage: Usage, text: str) -> None:
+    """REQ-RUN-008."""
+    assert footer("run-1", None, "en", usage) == f"<sub>Run `run-1` · {text}</sub>"

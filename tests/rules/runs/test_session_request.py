@@ -184,7 +184,7 @@ def test_unknown_agents_are_told_with_everything_else() -> None:
     }
     assert set(found) == {"agents", "testCommand"}
     assert found["agents"].count("unknown agent") == 2 and "`gpt`" in found["agents"] and "`x`" in found["agents"]
-    assert "`claude` is not built in yet" in english(problem(agents=["claude"]).reason)
+    assert "did you mean `claude`?" in english(problem(agents=["calude"]).reason)
 
 
 json_values = st.recursive(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bot.model import AgentTask, Issue, Status
+from bot.model import AgentTask, Issue, Proposal, Status, Usage
 from bot.model.events.runs import ImplementationFailed
 from bot.reports.locale.reasons import english
 from bot.rules.runs.state import RunState
@@ -269,3 +269,25 @@ def test_a_change_that_keeps_the_old_time_of_its_file_is_judged_by_itself_and_no
 
     state = at_desk(work)
     assert state.finished is Status.SUCCESS
+
+
+class Counting(Doer):
+    """An agent whose program counts tokens."""
+
+    async def propose(self, task: AgentTask, tree: Path) -> Proposal:
+        usage = Usage(input_tokens=100, output_tokens=10, cost_usd=0.01)
+        return (await super().propose(task, tree)).model_copy(update={"usage": usage})
+
+
+def test_the_tokens_of_all_agents_of_an_attempt_are_counted(at_desk: AtDesk) -> None:
+    """REQ-RUN-008: also those of an agent whose change is refused."""
+
+    async def work(at: Harness) -> tuple[RunState, list[Any]]:
+        judged(at)
+        at.hands = [Counting([protected], name="greedy"), Counting([writes("42\n")], name="b")]
+        state = await go(at, "run-1", max_attempts=1)
+        return state, [event.data()["usage"]["inputTokens"] for event in await told(at, "run-1", "changes_applied")]
+
+    state, tokens = at_desk(work)
+    assert (state.finished, tokens) == (Status.SUCCESS, [200])
+    assert state.usage == {1: Usage(input_tokens=200, output_tokens=20, cost_usd=0.02)}

@@ -11,6 +11,7 @@ import pytest
 from bot.agent.command import CommandAgent
 from bot.agent.fixers import FixersAgent
 from bot.agent.llm import ModelAgent
+from bot.agent.unavailable import UnavailableAgent
 from bot.config import Policy, Settings, parse_policy
 from bot.errors import ConfigError
 from bot.model import AgentTask, Proposal
@@ -123,3 +124,29 @@ def test_a_model_is_asked_only_where_the_operator_named_it(at_desk: AtDesk) -> N
     found = at_desk(work, agents=("llm:openai:gpt-5",))
     assert found[:3] == ["llm:openai:gpt-5", ModelAgent, False]
     assert "MENDBOT_AGENTS" in found[3]
+
+
+def test_a_coding_agent_is_for_repositories_where_the_operator_chose_it(
+    at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """REQ-RUN-008: a repository's configuration cannot spend a key that the operator has for something else."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "a-key-of-the-operator")
+
+    async def work(at: Harness) -> str:
+        (developer,) = await made(at, at.context.settings, "claude")
+        task = AgentTask(run_id="run-1", attempt=1, max_attempts=3, task="mend it")
+        return english((await developer.propose(task, at.context.settings.home)).because)
+
+    assert "add `claude` to MENDBOT_AGENTS" in at_desk(work)
+
+
+def test_a_coding_agent_without_its_program_does_not_end_the_run(
+    at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """REQ-RUN-008."""
+
+    async def work(at: Harness) -> list[type]:
+        monkeypatch.setenv("PATH", str(tmp_path))
+        return [type(developer) for developer in await made(at, at.context.settings, "claude", "fixers")]
+
+    assert at_desk(work, agents=("claude", "fixers")) == [UnavailableAgent, FixersAgent]

@@ -1,0 +1,70 @@
+"""Prepares a coding agent that Mendbot knows by name: its program, its key, and the hosts that it may reach.
+
+It receives one key and the settings of its own API, sees its own installation, and reaches its API alone (T15)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.agent.profiles import HOOKS, PROFILES, URL, AgentProfile, ApiKey, hooks_as_toml
+from bot.config import Settings
+from bot.model.reasons import Reason
+from bot.rules.reasons import make_reason
+from bot.workspace.sandbox.bubblewrap import SandboxGrant
+from bot.workspace.sandbox.network_filter import AllowedHost, NetworkFilter, host_of_url
+from bot.workspace.sandbox.program_files import ProgramFiles, find_program
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedProfile:
+    """A coding agent that can be started: its command line and what the sandbox grants it."""
+
+    profile: AgentProfile
+    key: ApiKey
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    read_only: tuple[Path, ...]
+    host: AllowedHost
+
+    def grant(self, tree: Path) -> SandboxGrant:
+        """Returns the grant for one run in `tree`, with a network filter of its own."""
+        hidden = tuple(tree / name for name in self.profile.settings)
+        return SandboxGrant(reach=NetworkFilter((self.host,)), hidden=hidden)
+
+
+def prepare_profile(name: str, settings: Settings, environ: Mapping[str, str] = os.environ) -> PreparedProfile | Reason:
+    """Returns the agent, or why it is unavailable, with the remedy."""
+    profile = PROFILES[name]
+    files = find_program(profile.program)
+    if files is None:
+        return make_reason("agent_profile.no_program", program=profile.program, install=profile.install)
+    key = next((each for each in profile.keys if environ.get(each.variable)), None)
+    if key is None:
+        variables = " / ".join(dict.fromkeys(each.variable for each in profile.keys))
+        return make_reason("agent_profile.no_key", variables=variables)
+    url = environ.get(key.base_url, "") if key.base_url else ""
+    host = host_of_url(url, allow_private=settings.allow_private_api) if url else AllowedHost(key.host)
+    if host is None:
+        return make_reason("agent_profile.bad_url", variable=key.base_url, url=url)
+    return _prepared(profile, key, files, host, environ)
+
+
+def _prepared(
+    profile: AgentProfile, key: ApiKey, files: ProgramFiles, host: AllowedHost, environ: Mapping[str, str]
+) -> PreparedProfile:
+    url = environ.get(key.base_url, "") if key.base_url else ""
+    passed = {name: environ[name] for name in (*profile.variables, key.base_url) if name and environ.get(name)}
+    own = {name: value.replace(URL, url.rstrip("/")) for name, value in key.variables.items()} if url else {}
+    arguments = (*profile.arguments, *(key.arguments if url else ()))
+    hooks = hooks_as_toml()
+    return PreparedProfile(
+        profile=profile,
+        key=key,
+        argv=(*files.argv, *(each.replace(HOOKS, hooks).replace(URL, url.rstrip("/")) for each in arguments)),
+        env={**profile.env, **passed, **own, key.passed_as or key.variable: environ[key.variable]},
+        read_only=files.read_only,
+        host=host,
+    )
