@@ -43,6 +43,7 @@ class HookBundle:
 
     root: Path
     language: Language = "en"
+    more_writable: tuple[Path, ...] = ()
 
     @property
     def database(self) -> Path:
@@ -75,7 +76,7 @@ class HookBundle:
 
     @property
     def writable(self) -> tuple[Path, ...]:
-        return (self.spool,)
+        return (self.spool, *self.more_writable)
 
     def take_errors(self) -> tuple[ToolError, ...]:
         """The tool errors in the spool, which is empty afterwards; an unreadable spool has none."""
@@ -84,14 +85,20 @@ class HookBundle:
         return errors
 
 
-def make_bundle(root: Path, *, language: Language = "en", settings: Mapping[str, Any] | None = None) -> HookBundle:
+def make_bundle(
+    root: Path,
+    *,
+    language: Language = "en",
+    settings: Mapping[str, Any] | None = None,
+    more_writable: tuple[Path, ...] = (),
+) -> HookBundle:
     """Creates or repairs the bundle at `root` (absolute, outside every worktree); safe to repeat for each attempt.
 
     A spool that an attempt left behind stays, so that it can still be read; anything else in its place is removed.
     `settings` are those of a program that has its own form for them. Raises OSError if the directory cannot be created,
     UserError if the settings cannot be written."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    bundle = HookBundle(root, language)
+    bundle = HookBundle(root, language, more_writable)
     if not bundle.spool.is_file() or bundle.spool.is_symlink():
         _empty_spool(bundle.spool)
     if settings is None:

@@ -5,8 +5,10 @@ The flags are those of the versions in `docs/agents.md`; `make agents` runs the 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from bot.agent.hook_install import registrations
@@ -46,7 +48,8 @@ class AgentProfile:
 
     `arguments` follow the program, which reads the prompt on stdin. The first of `keys` that is set is passed on, and
     all of `variables` that are. `env` is always set. `settings` are the repository's files that the program would obey;
-    it does not see them. `install` is a command that installs the program."""
+    it does not see them. `own_settings` are its settings in a run, beside the hooks. `install` is a command that
+    installs the program."""
 
     program: str
     install: str
@@ -56,6 +59,7 @@ class AgentProfile:
     variables: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
+    own_settings: Mapping[str, Any] = field(default_factory=dict)
     hooks: Hooks = ""
 
 
@@ -68,6 +72,7 @@ _ANTHROPIC = ApiKey("ANTHROPIC_API_KEY", "api.anthropic.com", "ANTHROPIC_BASE_UR
 _OPENAI = ApiKey("OPENAI_API_KEY", "api.openai.com", "OPENAI_BASE_URL")
 _GEMINI = ApiKey("GEMINI_API_KEY", "generativelanguage.googleapis.com", "GOOGLE_GEMINI_BASE_URL")
 _CODEX_URL = ("-c", f'openai_base_url="{URL}"')
+_QUIET = {"privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}}
 _ENV_FILES = (".env", ".env.local")
 PROFILES: Mapping[str, AgentProfile] = {
     "claude": AgentProfile(
@@ -85,7 +90,11 @@ PROFILES: Mapping[str, AgentProfile] = {
         ),
         read=read_claude,
         variables=("ANTHROPIC_MODEL",),
-        env={"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"},
+        env={
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "4",
+            "DISABLE_AUTOUPDATER": "1",
+        },
         settings=(".claude", ".mcp.json"),
         hooks="claude",
     ),
@@ -112,8 +121,9 @@ PROFILES: Mapping[str, AgentProfile] = {
         keys=(_GEMINI,),
         read=read_gemini,
         variables=("GEMINI_MODEL",),
-        env={"GEMINI_CLI_NO_RELAUNCH": "true", "GEMINI_TELEMETRY_ENABLED": "false"},
+        env={"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "{settings}", "GEMINI_CLI_NO_RELAUNCH": "true"},
         settings=(".gemini", ".agents", *_ENV_FILES),
+        own_settings={"security": {"auth": {"selectedType": "gemini-api-key"}}, **_QUIET},
     ),
     "opencode": AgentProfile(
         program="opencode",
@@ -146,6 +156,7 @@ PROFILES: Mapping[str, AgentProfile] = {
         variables=("OPENAI_MODEL",),
         env={"QWEN_CODE_SYSTEM_SETTINGS_PATH": "{settings}", "QWEN_CODE_NO_RELAUNCH": "true"},
         settings=(".qwen", ".agents", *_ENV_FILES),
+        own_settings=_QUIET,
         hooks="qwen",
     ),
     "aider": AgentProfile(
@@ -166,16 +177,28 @@ PROFILES: Mapping[str, AgentProfile] = {
 }
 
 
-def hook_settings(hooks: Hooks) -> Mapping[str, Any]:
-    """The settings file with our hooks, in the program's own form (for programs without hooks, without any)."""
-    if not hooks:
-        return {}
-    if hooks == "qwen":
-        return {"hooks": {event: [_for_qwen(group)] for event, group in registrations().items()}}
-    return {"hooks": {event: [group] for event, group in registrations().items()}}
+def program_settings(profile: AgentProfile, trace: Path | None = None) -> Mapping[str, Any]:
+    """The settings file of a run, with our hooks in the program's own form where it has hooks.
+
+    Each call of a hook adds a line to the file `trace`, where one is given."""
+    if not profile.hooks:
+        return profile.own_settings
+    form = _for_qwen if profile.hooks == "qwen" else dict
+    return {**profile.own_settings, "hooks": {event: [form(group)] for event, group in _groups(trace).items()}}
 
 
-def _for_qwen(group: Mapping[str, Any]) -> Mapping[str, Any]:
+def _groups(trace: Path | None) -> Mapping[str, Mapping[str, Any]]:
+    groups = registrations()
+    if trace is None:
+        return groups
+    note = f"echo called >> {shlex.quote(str(trace))}; "
+    return {
+        event: {**group, "hooks": [{**hook, "command": note + hook["command"]} for hook in group["hooks"]]}
+        for event, group in groups.items()
+    }
+
+
+def _for_qwen(group: Mapping[str, Any]) -> dict[str, Any]:
     """qwen-code counts milliseconds and has tool names of its own."""
     matcher = "|".join(_QWEN_TOOLS.get(name, name) for name in group["matcher"].split("|"))
     return {"matcher": matcher, "hooks": [{**hook, "timeout": hook["timeout"] * 1000} for hook in group["hooks"]]}
@@ -185,9 +208,9 @@ _QWEN_TOOLS = {"Edit": "edit", "Write": "write_file", "Bash": "run_shell_command
 _CODEX_EVENTS = ("PreToolUse", "PostToolUse")
 
 
-def hooks_as_toml() -> str:
-    """Our hooks as an inline TOML table, for `codex -c hooks=…`."""
-    wanted = {event: [group] for event, group in registrations().items() if event in _CODEX_EVENTS}
+def hooks_as_toml(trace: Path | None = None) -> str:
+    """Our hooks as an inline TOML table, for `codex -c hooks=…`; `trace` as in `program_settings`."""
+    wanted = {event: [group] for event, group in _groups(trace).items() if event in _CODEX_EVENTS}
     return _toml(wanted)
 
 

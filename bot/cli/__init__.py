@@ -10,6 +10,7 @@ from pathlib import Path
 from cyclopts import App, CycloptsError, Parameter
 
 from bot import VERSION
+from bot.cli.agent import agent
 from bot.cli.check import check
 from bot.cli.config import config
 from bot.cli.doctor import doctor
@@ -30,7 +31,7 @@ from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import error_text
 
-COMMANDS = (serve, check, group, fix, worktree, hook, history, config, doctor, init, replay, mcp)
+COMMANDS = (serve, check, group, fix, agent, worktree, hook, history, config, doctor, init, replay, mcp)
 
 
 def _default_in_help(value: object) -> str | None:

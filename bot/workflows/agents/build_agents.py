@@ -21,7 +21,7 @@ from bot.agent.hook_bundle import HookBundle, ToolError, make_bundle
 from bot.agent.llm import ModelAgent
 from bot.agent.model_budget import FILE, ModelBudget, ModelLimits
 from bot.agent.model_client import ModelClient
-from bot.agent.profiles import PROFILES, hook_settings
+from bot.agent.profiles import PROFILES, program_settings
 from bot.agent.protocol import Agent, Runner
 from bot.agent.replay import HistoryAgent
 from bot.agent.unavailable import UnavailableAgent
@@ -142,7 +142,7 @@ class AgentFactory:
             env=prepared.env,
             read_only=prepared.read_only,
             read=prepared.profile.read,
-            make_bundle=partial(self._kit, row, settings=hook_settings(prepared.profile.hooks)),
+            make_bundle=partial(self._kit, row, settings=program_settings(prepared.profile)),
             record_errors=partial(self._learn, row),
         )
 

@@ -15,7 +15,7 @@ from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.network_filter import AllowedHost, NetworkFilter, host_of_url
-from bot.workspace.sandbox.program_files import ProgramFiles, find_program
+from bot.workspace.sandbox.program_files import find_program
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class PreparedProfile:
 
     profile: AgentProfile
     key: ApiKey
+    program: tuple[str, ...]
     argv: tuple[str, ...]
     env: Mapping[str, str]
     read_only: tuple[Path, ...]
@@ -35,8 +36,10 @@ class PreparedProfile:
         return SandboxGrant(reach=NetworkFilter((self.host,)), hidden=hidden)
 
 
-def prepare_profile(name: str, settings: Settings, environ: Mapping[str, str] = os.environ) -> PreparedProfile | Reason:
-    """Returns the agent, or why it is unavailable, with the remedy."""
+def prepare_profile(
+    name: str, settings: Settings, environ: Mapping[str, str] = os.environ, *, trace: Path | None = None
+) -> PreparedProfile | Reason:
+    """Returns the agent, or why it is unavailable, with the remedy. `trace` as in `profiles.program_settings`."""
     profile = PROFILES[name]
     files = find_program(profile.program)
     if files is None:
@@ -49,20 +52,14 @@ def prepare_profile(name: str, settings: Settings, environ: Mapping[str, str] = 
     host = host_of_url(url, allow_private=settings.allow_private_api) if url else AllowedHost(key.host)
     if host is None:
         return make_reason("agent_profile.bad_url", variable=key.base_url, url=url)
-    return _prepared(profile, key, files, host, environ)
-
-
-def _prepared(
-    profile: AgentProfile, key: ApiKey, files: ProgramFiles, host: AllowedHost, environ: Mapping[str, str]
-) -> PreparedProfile:
-    url = environ.get(key.base_url, "") if key.base_url else ""
+    hooks = hooks_as_toml(trace)
     passed = {name: environ[name] for name in (*profile.variables, key.base_url) if name and environ.get(name)}
     own = {name: value.replace(URL, url.rstrip("/")) for name, value in key.variables.items()} if url else {}
     arguments = (*profile.arguments, *(key.arguments if url else ()))
-    hooks = hooks_as_toml()
     return PreparedProfile(
         profile=profile,
         key=key,
+        program=files.argv,
         argv=(*files.argv, *(each.replace(HOOKS, hooks).replace(URL, url.rstrip("/")) for each in arguments)),
         env={**profile.env, **passed, **own, key.passed_as or key.variable: environ[key.variable]},
         read_only=files.read_only,

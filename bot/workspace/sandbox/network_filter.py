@@ -40,10 +40,12 @@ class AllowedHost:
 
 @dataclass(frozen=True, slots=True)
 class NetworkFilter:
-    """The hosts that one command may reach. `refused` collects each other `host:port` that it asked for."""
+    """The hosts that one command may reach. `refused` collects each other `host:port` that it asked for, `failures`
+    why an allowed host could not be reached."""
 
     allowed: tuple[AllowedHost, ...]
     refused: dict[str, None] = field(default_factory=dict)
+    failures: dict[str, Reason] = field(default_factory=dict)
 
     def find(self, host: str, port: int) -> AllowedHost | None:
         """Returns the allowed host with this name and port, or None."""
@@ -114,7 +116,8 @@ async def _serve(network: NetworkFilter, client: Pipe) -> None:
     try:
         server = await _connect(allowed)
     except (OSError, TimeoutError) as error:
-        writer.write(_answer(b"502 Bad Gateway", make_reason("network.unreachable", host=host, error=str(error))))
+        network.failures[host] = make_reason("network.unreachable", host=host, error=str(error))
+        writer.write(_answer(b"502 Bad Gateway", network.failures[host]))
         return await _finish(writer)
     if method == b"CONNECT":
         writer.write(_OK)

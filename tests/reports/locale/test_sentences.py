@@ -41,6 +41,7 @@ ALLOWED: dict[str, dict[str, str]] = {
         "needed more than": _PROMPT,
         "could not be started": _PROMPT,
     },
+    "bot/workflows/agents/check_agent.py": {"Create a file": _PROMPT},
     "bot/agent/hook.py": {"": "it imports the standard library alone; a test compares its texts with the catalog's"},
     "bot/app/metrics.py": {"": "help texts of metrics, in English by custom"},
     "bot/agent/hook_install.py": {"import sys;": "a program for `python -c`"},
