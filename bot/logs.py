@@ -80,7 +80,7 @@ def set_up_logs(level: str, form: str) -> None:
     """Configure our logs and the standard library's; raises ConfigError for an unknown level or form."""
     check_log_settings(level, form)
     _output.level = LEVELS[level.lower()]
-    _output.write = _to_stderr(_as_json if form == "json" else _as_text, sys.stderr)
+    _output.write = _to_stderr(_as_json if form == "json" else _as_text)
     logging.basicConfig(
         stream=sys.stderr,
         level=max(_output.level, logging.WARNING),

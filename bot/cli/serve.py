@@ -22,7 +22,7 @@ def serve(
     port
         the port to listen on (PORT, else 3000; a worker: none)
     role
-        a receiver or a worker alone needs Postgres
+        receiver or worker need Postgres
     """
     from bot.app.server import serve as serve_app
     from bot.config import load_settings
