@@ -18,6 +18,8 @@ HOME = f"/repos/{REPO}"
 def test_every_route_of_the_table_is_one_of_githubs() -> None:
     described = rest_oracle().description["paths"]
     for endpoint in TABLE:
+        if endpoint.path == "/graphql":
+            continue  # GitHub describes it by a schema of its own
         path = endpoint.path.replace(":path", "")
         path = "/repos/{owner}/{repo}/contents/{path}" if path.endswith("/contents") else path
         assert endpoint.method.lower() in described.get(path, {}), endpoint
