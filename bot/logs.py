@@ -12,7 +12,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TextIO
 
 from bot.errors import ConfigError
 from bot.reports.format.redact import Redactor
@@ -108,13 +107,13 @@ def captured_logs() -> Iterator[list[Line]]:
         _output.level, _output.write = before
 
 
-def _to_stderr(form: Callable[[Line], str], stream: TextIO | None = None) -> Callable[[Line], None]:
-    """Writes to the stream; without one, to the stderr of the moment at which a line is written."""
+def _to_stderr(form: Callable[[Line], str]) -> Callable[[Line], None]:
+    """Writes to the stderr of the moment at which a line is written: tests replace it."""
     redactor = Redactor()
 
     def write(line: Line) -> None:
         # masked at the end, as lists and objects hold values too; written in one call, as other threads write as well
-        file = stream or sys.stderr
+        file = sys.stderr
         file.write(redactor.mask(form(line)) + "\n")
         file.flush()
 

@@ -24,6 +24,7 @@ from bot.cli.mcp import mcp
 from bot.cli.output import complain
 from bot.cli.replay import replay
 from bot.cli.serve import serve
+from bot.cli.setup import setup
 from bot.cli.worktree import worktree
 from bot.config import terminal_language
 from bot.errors import MendbotError, UserError
@@ -31,7 +32,7 @@ from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import error_text
 
-COMMANDS = (serve, check, group, fix, agent, worktree, hook, history, config, doctor, init, replay, mcp)
+COMMANDS = (serve, check, group, fix, agent, worktree, hook, history, config, doctor, init, replay, mcp, setup)
 
 
 def _default_in_help(value: object) -> str | None:

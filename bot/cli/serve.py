@@ -24,9 +24,10 @@ def serve(
     role
         receiver or worker need Postgres
     """
+    from bot.app.created_app import with_created_app
     from bot.app.server import serve as serve_app
     from bot.config import load_settings
 
-    settings = load_settings(serving=port is None)
+    settings = with_created_app(load_settings(serving=port is None))
     default = None if role == "worker" else settings.port
     return serve_app(settings, host, default if port is None else port, role)

@@ -8,6 +8,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -59,6 +60,16 @@ def _other_app(app: App) -> App:
     return App(15_368, "github-actions", "", "", None, owner, bot, app.created_at, {"checks": "write"})
 
 
+@dataclass(slots=True)
+class ManifestCode:
+    """What a browser brings back from GitHub after an App was made from a manifest."""
+
+    name: str
+    pem: str
+    client_secret: str
+    expires_at: datetime
+
+
 class State:
     """All that exists. Mutated on the loop only; `requests` and `pulse` may be read from anywhere."""
 
@@ -73,6 +84,7 @@ class State:
         self.repos: dict[str, Repository] = {}
         self.installations: dict[int, Installation] = {}
         self.tokens: dict[str, Token] = {}
+        self.manifest_codes: dict[str, ManifestCode] = {}
         self.comments: dict[int, Comment] = {}
         self.reviews: dict[int, Review] = {}
         self.review_comments: dict[int, ReviewComment] = {}

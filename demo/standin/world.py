@@ -5,9 +5,11 @@ yet delivered. Unknown users, repositories and numbers raise `ApiError` 404, as 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from demo.standin.actions import repository
 from demo.standin.answers import not_found
@@ -16,6 +18,7 @@ from demo.standin.githttp import place_hook
 from demo.standin.gitrepo import Identity
 from demo.standin.pull_people import PullPeople
 from demo.standin.records import Installation, Role
+from demo.standin.state import ManifestCode
 
 
 class World(PullPeople):
@@ -67,6 +70,18 @@ class World(PullPeople):
     def expire_tokens(self) -> None:
         """Every token minted so far stops working now."""
         self._now(self._state.tokens.clear)
+
+    def submit_manifest(self, manifest: Mapping[str, Any], pem: str, *, valid_s: float = 3600.0) -> str:
+        """A person has an App made from a manifest; the App is the one that there is, whose private key is `pem`.
+        -> the code that GitHub adds to the manifest's `redirect_url`"""
+
+        def work() -> str:
+            state, code = self._state, secrets.token_hex(20)
+            until = state.now() + timedelta(seconds=valid_s)
+            state.manifest_codes[code] = ManifestCode(str(manifest["name"]), pem, secrets.token_hex(20), until)
+            return code
+
+        return self._now(work)
 
     def suspend_app(self, repo: str, suspended: bool = True) -> None:
         self._now(lambda: repository.suspend(self._hooks, self._installation(repo), suspended))

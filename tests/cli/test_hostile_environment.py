@@ -45,6 +45,7 @@ RUNS = {
     "doctor": Run(("doctor",), 1),
     "init": Run(("init", "--dry-run")),
     "mcp": Run(("mcp",)),
+    "setup": Run(("setup",), 2),
     "replay": Run(("replay", "unknown"), 2),
     "config check": Run(("config", "check")),
     "config schema": Run(("config", "schema")),

@@ -8,7 +8,7 @@ from demo.standin.answers import Answer, ApiError, not_found, require
 from demo.standin.auth import installation_by_id, mint
 from demo.standin.json.account import maybe_stamp, node_id, stamp
 from demo.standin.records import Delivery, Json
-from demo.standin.routes.table import ANYONE, APP, RATE_LIMIT, Call, Endpoint, link_to, page_of
+from demo.standin.routes.table import ANYONE, APP, NOBODY, RATE_LIMIT, Call, Endpoint, link_to, page_of
 
 
 async def get_app(call: Call) -> Answer:
@@ -158,7 +158,18 @@ async def graphql(call: Call) -> Answer:
     return Answer({"data": {"pinIssue": None}, "errors": [{"message": "Could not resolve to a node"}]})
 
 
+async def convert_manifest(call: Call) -> Answer:
+    """The App that was made from a manifest, with its secrets; a code works once, for an hour."""
+    state = call.hooks.state
+    made = state.manifest_codes.pop(call.params["code"], None)
+    if made is None or state.now() > made.expires_at:
+        raise not_found()
+    secrets = {"client_secret": made.client_secret, "webhook_secret": state.app.webhook_secret, "pem": made.pem}
+    return Answer(state.accounts.integration() | {"name": made.name} | secrets, 201)
+
+
 ENDPOINTS = (
+    Endpoint("POST", "/app-manifests/{code}/conversions", convert_manifest, NOBODY),
     Endpoint("POST", "/graphql", graphql, (("issues", "write"),)),
     Endpoint("GET", "/app", get_app, APP),
     Endpoint("GET", "/app/installations", list_installations, APP),

@@ -66,6 +66,9 @@ class Call:
         return int(text)
 
 
+NOBODY = "nobody"
+"""Access without credentials."""
+
 Handler = Callable[[Call], Awaitable[Answer]]
 
 
@@ -155,12 +158,12 @@ class Rest:
         return response
 
     async def _answer(self, request: Request, endpoint: Endpoint | None, caller: Caller | None, body: Any) -> Answer:
-        if caller is None:
+        if caller is None and (endpoint is None or endpoint.needs != NOBODY):
             raise ApiError(401, "Requires authentication")
         if endpoint is None:
             raise not_found()
         path = request.url.path.removeprefix(PREFIX)
-        call = Call(self.hooks, caller, dict(request.path_params), dict(request.query_params), body, path)
+        call = Call(self.hooks, caller or Caller(), dict(request.path_params), dict(request.query_params), body, path)
         _authorise(call, endpoint.needs)
         return await endpoint.handler(call)
 
@@ -199,7 +202,7 @@ def _parse(raw: bytes) -> Any:
 
 def _authorise(call: Call, needs: Sequence[Permission] | str) -> None:
     """401 for the wrong kind of credentials, 404 for what the token can't see, 403 for what it may not do."""
-    if needs == ANYONE:
+    if needs in (ANYONE, NOBODY):
         return
     if needs == APP:
         if not call.caller.app:
@@ -236,7 +239,9 @@ def _spoiled(fault: Fault) -> Answer:
 
 
 def _masked(path: str, body: Any) -> Any:
-    """What the log keeps of an answer: all but the text of a token."""
+    """What the log keeps of an answer: all but the text of a token and the secrets of a new App."""
     if path.endswith("/access_tokens") and isinstance(body, dict) and "token" in body:
         return body | {"token": "ghs_masked"}
+    if path.endswith("/conversions") and isinstance(body, dict) and "pem" in body:
+        return body | dict.fromkeys(("pem", "webhook_secret", "client_secret"), "masked")
     return body
