@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from bot.app.created_app import APP_FILE, with_created_app
 from bot.app.diagnoses import failed, fine, warned
 from bot.app.doctor_app import examine_app
 from bot.app.doctor_port import examine_port
@@ -38,7 +39,8 @@ def examine(port: int | None = None) -> tuple[Diagnosis, ...]:
     """All diagnoses for the settings of the environment, by area. Wrong variables count as not set for the others."""
     variables = judge_variables()
     settings = load_settings(serving=True, ignored=[name for name, problem in variables.items() if problem is not None])
-    environment = [*_variables(variables), *_start_checks(settings)]
+    settings, created = _created_app(settings)
+    environment = [*_variables(variables), *created, *_start_checks(settings)]
     stopped = {each.name for each in environment if each.status == "problem"}
     is_complete = not stopped & {"app_id", "private_key", "github_urls"}
     return (*environment, *asyncio.run(_examine(settings, port or settings.port, is_complete=is_complete)))
@@ -67,6 +69,16 @@ def _variables(judged: dict[str, Reason | None]) -> Iterator[Diagnosis]:
         remedy = make_reason("doctor.remedy.similar", similar=similar) if similar else None
         message = make_reason("doctor.unknown_variable", name=name)
         yield warned("environment", name, message, remedy or make_reason("doctor.remedy.unknown", name=name))
+
+
+def _created_app(settings: Settings) -> tuple[Settings, list[Diagnosis]]:
+    """The settings with the App of `mendbot setup`, and the diagnosis of its file where that is used."""
+    try:
+        found = with_created_app(settings)
+    except MendbotError as error:
+        return settings, [failed("environment", APP_FILE, error_reason(error), make_reason("app_setup.file.remedy"))]
+    message = make_reason("app_setup.file", path=str(settings.home / APP_FILE))
+    return found, [] if found is settings else [fine("environment", APP_FILE, message)]
 
 
 def _start_checks(settings: Settings) -> Iterator[Diagnosis]:

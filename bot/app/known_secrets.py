@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 
 from bot.app.admin_token import with_known_token
+from bot.app.created_app import with_created_app
 from bot.config import Settings, model_keys
 from bot.errors import ConfigError
 from bot.reports.format.redact import Redactor
@@ -14,6 +15,8 @@ from bot.reports.format.redact import Redactor
 def known_secrets(settings: Settings) -> Redactor:
     """Masks the App's key, the webhook secret, the admin token and what the command agent receives."""
     settings = with_known_token(settings)
+    with suppress(ConfigError):
+        settings = with_created_app(settings)
     secrets = [
         value.get_secret_value()
         for value in (settings.private_key, settings.webhook_secret, settings.admin_token)

@@ -30,10 +30,11 @@ def replay(delivery: str, *, event: Text | None = None, url: Text | None = None,
     json
         print one JSON document instead of lines
     """
+    from bot.app.created_app import with_created_app
     from bot.app.replay import Payload, deliver, recorded, stored, webhook_url
     from bot.config import load_settings
 
-    settings = load_settings(serving=url is None)
+    settings = with_created_app(load_settings(serving=url is None))
     where = webhook_url(url or f"http://127.0.0.1:{settings.port}")
     path = Path(delivery)
     if path.is_file():

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.app.created_app import APP_FILE, AppFile
 from bot.app.doctor import examine
 from bot.config import Settings
 from bot.model.diagnosis import Diagnosis
 from bot.reports.locale.reasons import english
+from tests.app.created_apps import new_app
 
 SECRET = "doctor-secret-0123456789-abcdefghi"
 
@@ -40,6 +42,16 @@ def test_what_is_missing_is_a_problem_with_its_remedy(home: Path) -> None:
     assert "openssl rand" in problems["webhook_secret"] and ".pem" in problems["private_key"]
     assert found["app"].status == "warning", "GitHub cannot be asked without an App"
     assert not home.exists(), "nothing is made"
+
+
+def test_the_app_of_the_home_is_examined_and_a_file_that_others_can_read_is_a_problem(home: Path) -> None:
+    home.mkdir()
+    AppFile(home).write(new_app())
+    found = diagnoses()
+    names = (APP_FILE, "app_id", "private_key", "webhook_secret")
+    assert [found[name].status for name in names] == ["ok"] * 4
+    (home / APP_FILE).chmod(0o644)
+    assert diagnoses()[APP_FILE].status == "problem"
 
 
 def test_each_variable_is_judged_by_itself_and_no_secret_is_shown(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
