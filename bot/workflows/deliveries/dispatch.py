@@ -28,7 +28,7 @@ from bot.rules.triage.decisions import (
 from bot.store.database.database import now_ms
 from bot.store.inbox.candidates import QueuedIssue
 from bot.workflows.commands.accept import accept
-from bot.workflows.context import Context
+from bot.workflows.context import Context, Loop
 from bot.workflows.dashboard.boxes import run_boxes
 from bot.workflows.installations.welcome import welcome
 from bot.workflows.kernel import stop_run
@@ -70,6 +70,7 @@ async def dispatch(context: Context, decision: Decision, policy: Policy) -> Reas
         case RunBoxes():
             return await run_boxes(context, decision)
         case JudgePolicy():
+            context.wake[Loop.DASHBOARDS].set()
             return await check_config_at(context, decision.repo, decision.sha)
         case ReleaseReports():
             return await publish_held_reports(context, decision)
