@@ -22,7 +22,7 @@ def serve(
     port
         the port to listen on (PORT, else 3000; a worker: none)
     role
-        receiver or worker need Postgres
+        one part, on Postgres alone
     """
     from bot.app.created_app import with_created_app
     from bot.app.server import serve as serve_app
