@@ -75,6 +75,8 @@ class Settings(BaseModel):
     private_key: SecretStr | None = _setting("PRIVATE_KEY", None)  # the App's private key, PEM
     private_key_path: Path | None = _setting("PRIVATE_KEY_PATH", None)  # a file with that key
     webhook_secret: SecretStr | None = _setting("WEBHOOK_SECRET", None)  # signs deliveries; 32+ characters
+    # a channel of smee.io, or of a server like it, whose webhooks `serve` takes
+    webhook_proxy_url: str | None = _setting("WEBHOOK_PROXY_URL", None)
     port: int = _setting("PORT", 3000)  # where `serve` listens
     log_level: str = _setting("LOG_LEVEL", "info")  # debug, info, warning or error
     log_format: str = _setting("LOG_FORMAT", "console")  # console or json

@@ -9,7 +9,7 @@ import ipaddress
 import re
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import httpx2
@@ -27,6 +27,7 @@ __all__ = [
     "NotSent",
     "Unclear",
     "check_api_url",
+    "event_data",
     "leads_elsewhere",
     "open_client",
     "send",
@@ -218,6 +219,29 @@ async def _exchange(
     if answer.status not in _REDIRECTS or not location:
         return answer, None
     return answer, _join(response.url, location)
+
+
+async def event_data(client: AsyncClient, url: str) -> AsyncIterator[str]:
+    """The data of each `message` of an event stream (WHATWG HTML, *Server-sent events*), until the stream ends.
+
+    Raises NotSent or Unclear for network problems and 5xx, and UserError where the server has no such stream."""
+    try:
+        async with client.stream("GET", url, headers={"accept": "text/event-stream"}) as response:
+            if response.status_code >= 500:
+                raise user_error(make_reason("http.no_stream", status=response.status_code), Unclear)
+            if response.status_code != 200:
+                raise user_error(make_reason("http.no_stream", status=response.status_code))
+            async for event in httpx2.EventSource(response, max_event_size=MAX_BODY_BYTES):
+                if event.event == "message" and event.data:
+                    yield event.data
+    except httpx2.SSEError as error:
+        raise user_error(make_reason("http.no_stream", status=200)) from error
+    except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError) as error:
+        raise user_error(make_reason("http.unreachable", error=_text(error)), NotSent) from error
+    except (httpx2.RequestError, httpx2.StreamError) as error:
+        raise user_error(
+            make_reason("http.failed", request=f"GET {_path(url)}", error=_text(error)), Unclear
+        ) from error
 
 
 def _with_length(headers: Mapping[str, str], body: bytes) -> dict[str, str]:

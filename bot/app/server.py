@@ -24,6 +24,7 @@ from bot.app.admin_token import TOKEN_FILE, has_admin_token, with_admin_token
 from bot.app.home import claim_home, unusable_home
 from bot.app.metrics import Metrics, Sources
 from bot.app.pages import Server, page_routes
+from bot.app.relay import relayed
 from bot.app.sessions import ServedSessions
 from bot.app.start_checks import check_settings
 from bot.app.worker import Role, Worker
@@ -184,4 +185,5 @@ def _listen(
     host, port = listener.getsockname()[:2]
     log.info("serving", host=host, port=port, **where)
     settle_memory()
-    server.run(sockets=[listener])
+    with relayed(settings, f"http://{'[' + host + ']' if ':' in host else host}:{port}"):
+        server.run(sockets=[listener])

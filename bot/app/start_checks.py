@@ -48,6 +48,8 @@ def _workspace_roots(settings: Settings) -> None:
 
 
 def _urls(settings: Settings) -> None:
+    if settings.webhook_proxy_url is not None:
+        check_api_url(settings.webhook_proxy_url, allow_private=True, setting="WEBHOOK_PROXY_URL")
     check_api_url(settings.github_api_url, settings.allow_private_api)
     check_api_url(settings.github_url, settings.allow_private_api, setting="MENDBOT_GITHUB_URL")
 

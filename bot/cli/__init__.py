@@ -22,6 +22,7 @@ from bot.cli.hook import hook
 from bot.cli.init import init
 from bot.cli.mcp import mcp
 from bot.cli.output import complain
+from bot.cli.relay import relay
 from bot.cli.replay import replay
 from bot.cli.serve import serve
 from bot.cli.setup import setup
@@ -32,7 +33,7 @@ from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import error_text
 
-COMMANDS = (serve, check, group, fix, agent, worktree, hook, history, config, doctor, init, replay, mcp, setup)
+COMMANDS = (serve, check, group, fix, agent, worktree, hook, history, config, doctor, init, replay, mcp, setup, relay)
 
 
 def _default_in_help(value: object) -> str | None:

@@ -27,6 +27,7 @@ from demo.standin.routes import app as app_routes
 from demo.standin.routes import code, issue, pull, review
 from demo.standin.routes.table import Rest
 from demo.standin.state import State
+from demo.standin.webhook_relay import WebhookRelay
 from demo.standin.webhooks import Hooks
 from demo.standin.world import World
 
@@ -163,7 +164,12 @@ class StandIn:
                     await sender
 
         # git's paths have one part more than a repository's page, so the order of the last two does not matter
-        routes = [*Rest(hooks, TABLE).routes(), *GitHttp(hooks).routes(), *Pages(hooks.state).routes()]
+        routes = [
+            *WebhookRelay().routes(),
+            *Rest(hooks, TABLE).routes(),
+            *GitHttp(hooks).routes(),
+            *Pages(hooks.state).routes(),
+        ]
         clock = Middleware(_Dated, state=hooks.state)
         return Starlette(routes=routes, lifespan=lifespan, middleware=[clock])
 

@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 TESTED_BY: dict[str, tuple[str, ...]] = {
     "agent/test_replay.py": ("rules/patches/document_files",),
+    "app/test_relay.py": ("cli/relay",),
     "app/test_doctor.py": ("app/diagnoses",),
     "app/test_server.py": ("app/start_checks", "web/worktrees"),
     "cli/test_history.py": ("app/known_secrets", "store/history/standalone"),
