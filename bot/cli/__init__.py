@@ -12,8 +12,10 @@ from cyclopts import App, CycloptsError, Parameter
 from bot import VERSION
 from bot.cli.agent import agent
 from bot.cli.check import check
+from bot.cli.completion import completion
 from bot.cli.config import config
 from bot.cli.doctor import doctor
+from bot.cli.examples import add_examples
 from bot.cli.exits import BAD_INPUT, NOT_PASSED, OUR_FAULT, PASSED
 from bot.cli.fix import fix
 from bot.cli.group import group
@@ -33,7 +35,25 @@ from bot.reports.format.truncate import one_line
 from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import error_text
 
-COMMANDS = (serve, check, group, fix, agent, worktree, hook, history, config, doctor, init, replay, mcp, setup, relay)
+COMMANDS = (
+    serve,
+    check,
+    group,
+    fix,
+    agent,
+    worktree,
+    hook,
+    history,
+    config,
+    doctor,
+    init,
+    replay,
+    mcp,
+    setup,
+    relay,
+    completion,
+)
+_EPILOGUE = "Exit codes: 0 done and passed, 1 done and not passed, 2 bad input, 3 a fault of Mendbot."
 
 
 def _default_in_help(value: object) -> str | None:
@@ -44,13 +64,14 @@ def _default_in_help(value: object) -> str | None:
 app = App(
     name="mendbot",
     help="A self-hosted GitHub App: it fixes labelled issues in isolated worktrees, and checks pull requests.",
-    help_epilogue="Exit codes: 0 done and passed, 1 done and not passed, 2 bad input, 3 a fault of Mendbot.",
+    help_epilogue=_EPILOGUE,
     version=VERSION,
     default_parameter=Parameter(show_default=_default_in_help),
     result_action="return_value",
 )
 for command in COMMANDS:
     app.command(command)
+add_examples(app, _EPILOGUE)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -16,6 +16,7 @@ from bot.reports.locale.catalog import t
 from bot.reports.locale.reasons import english, reason_text
 
 _MAX_LINE = 500
+_MARKS = {"ok": "✓", "warning": "!", "problem": "✗"}
 
 
 def doctor(*, port: Number | None = None, json: Flag = False) -> int:
@@ -53,7 +54,8 @@ def _lines(found: Sequence[Diagnosis], language: Language) -> Iterator[str]:
         yield t(language, f"doctor.area.{area}")
         for diagnosis in diagnoses:
             message = one_line(reason_text(diagnosis.message, language), _MAX_LINE)
-            yield f"  {t(language, f'doctor.{diagnosis.status}')}  {one_line(diagnosis.name)}: {message}"
+            status = t(language, f"doctor.{diagnosis.status}")
+            yield f"  {_MARKS[diagnosis.status]} {status}  {one_line(diagnosis.name)}: {message}"
             if diagnosis.remedy is not None:
                 yield "      " + t(language, "doctor.remedy", remedy=reason_text(diagnosis.remedy, language))
     counts = [sum(diagnosis.status == status for diagnosis in found) for status in ("problem", "warning")]

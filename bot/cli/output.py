@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import Any
@@ -14,6 +15,9 @@ from pydantic import BaseModel
 from bot.reports.format.truncate import one_line
 
 _MAX_LINE = 2_000
+_MARK = re.compile(r"(?m)(?<=^)[✓✗]|(?<=^  )[✓✗!]")
+_COLORS = {"✓": "32", "✗": "31", "!": "33"}
+"""Green, red and yellow (ECMA-48, SGR), for the mark that a line begins with."""
 
 
 def print_json(value: BaseModel | dict[str, Any]) -> None:
@@ -28,9 +32,10 @@ def print_json(value: BaseModel | dict[str, Any]) -> None:
 
 
 def say(text: str) -> None:
-    """Print a line on stdout; a character that its encoding lacks becomes `?`."""
+    """Print a line on stdout; a character that its encoding lacks becomes `?`. Marks of a terminal have colors."""
     encoding = _encoding()
-    _write(text.encode(encoding, "replace").decode(encoding))
+    shown = text.encode(encoding, "replace").decode(encoding)
+    _write(_MARK.sub(_paint, shown) if _has_colors() else shown)
 
 
 def complain(text: str) -> None:
@@ -43,6 +48,16 @@ def note(text: str) -> None:
     indent = " " * (len(text) - len(text.lstrip(" ")))
     with suppress(BrokenPipeError):
         print(f"{indent}{one_line(text, _MAX_LINE)}", file=sys.stderr, flush=True)
+
+
+def _has_colors() -> bool:
+    """Whether stdout is a terminal with colors, and nobody asked for none (https://no-color.org)."""
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    return is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _paint(mark: re.Match[str]) -> str:
+    return f"\x1b[{_COLORS[mark[0]]}m{mark[0]}\x1b[0m"
 
 
 def _encoding() -> str:

@@ -46,6 +46,7 @@ RUNS = {
     "init": Run(("init", "--dry-run")),
     "mcp": Run(("mcp",)),
     "setup": Run(("setup",), 2),
+    "completion": Run(("completion", "bash")),
     "relay": Run(("relay", "nowhere"), 2),
     "replay": Run(("replay", "unknown"), 2),
     "config check": Run(("config", "check")),

@@ -17,7 +17,6 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "cli/test_cli.py": (
         "cli/serve",
         "__main__",
-        "cli/output",
         "cli/fix",
     ),
     "cli/test_replay.py": ("app/replay",),

@@ -46,6 +46,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "bot/app/metrics.py": {"": "help texts of metrics, in English by custom"},
     "bot/agent/hook_install.py": {"import sys;": "a program for `python -c`"},
     "bot/cli/__init__.py": {"Exit codes:": _HELP},
+    "bot/cli/examples.py": {"": _HELP},
     "bot/cli/history.py": {"Usage:": _HELP},
     "bot/mcp/arguments.py": {"": _PROMPT},
     "bot/mcp/server.py": {"Mendbot's tools. Before": _PROMPT},
