@@ -52,6 +52,7 @@ async def build_context(
         forget_jobs=engine.forget,
         wake_job=engine.wake,
         developers=agents.developers,
+        classify=agents.classify,
         mask=masker,
         holds_secret=masker.holds,
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.agent.protocol import Agent
 from bot.config import Policy, Settings
 from bot.github.client import GitHub
-from bot.model import Language, Repo
+from bot.model import Classification, Language, Repo, ValidationStep
 from bot.model.jobs import Job, JobState
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
@@ -118,6 +118,10 @@ class GitHubHealth:
     at: datetime | None = None
 
 
+async def _by_rule_alone(_: RunRow, __: ValidationStep) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """Built once by `app`, passed down."""
@@ -136,6 +140,8 @@ class Context:
     developers: Callable[[RunRow], Sequence[Agent]]
     mask: Callable[[str], str]
     holds_secret: Callable[[str], bool]
+    classify: Callable[[RunRow, ValidationStep], Awaitable[Classification | None]] = _by_rule_alone
+    """Why a step of the session's own commands failed, by a model; None leaves it to the rule."""
     wake: Mapping[Loop, asyncio.Event] = field(default_factory=lambda: {loop: asyncio.Event() for loop in Loop})
     health_answers: deque[GitHubHealth] = field(default_factory=lambda: deque((GitHubHealth(),), maxlen=1))
     """The last answer alone. Only `workflows.maintenance.github_health` appends to it; any thread may read it."""

@@ -18,16 +18,17 @@ from bot.agent.apply_comment import CommentPatchAgent
 from bot.agent.command import CommandAgent
 from bot.agent.fixers import FixersAgent
 from bot.agent.hook_bundle import HookBundle, ToolError, make_bundle
-from bot.agent.llm import ModelAgent
+from bot.agent.llm import ModelAgent, TaskFiles
 from bot.agent.model_budget import FILE, ModelBudget, ModelLimits
 from bot.agent.model_client import ModelClient
+from bot.agent.model_judges import classify_step
 from bot.agent.profiles import PROFILES, program_settings
 from bot.agent.protocol import Agent, Runner
 from bot.agent.replay import HistoryAgent
 from bot.agent.unavailable import UnavailableAgent
 from bot.config import Settings
 from bot.errors import ConfigError, UserError
-from bot.model import Change, ShellCommand
+from bot.model import AgentTask, Change, Classification, ShellCommand, ValidationStep
 from bot.model.reasons import Reason
 from bot.proc import ProcResult
 from bot.repo_config.agents import MODEL_PREFIX, agent_problem
@@ -39,11 +40,12 @@ from bot.store.history.snapshot import tool_session_id, write_snapshot
 from bot.store.runs.runs import RunRow
 from bot.workflows.agents.profile_agents import prepare_profile
 from bot.workflows.agents.task_files import read_task_files
-from bot.workflows.context import mirror_path
+from bot.workflows.context import mirror_path, session_dir
 from bot.workspace.patch import apply_changes
 from bot.workspace.sandbox.agent_program import operator_grant, resolved_argv
 from bot.workspace.sandbox.bubblewrap import SandboxGrant
 from bot.workspace.sandbox.sandbox import Sandbox
+from bot.workspace.worktree.registry import open_tree
 
 FIXER_TIMEOUT_S = 120.0
 
@@ -120,11 +122,28 @@ class AgentFactory:
         )
 
     def _model(self, spec: str, row: RunRow) -> Agent:
-        """A model that the operator named: nobody else may spend the operator's money."""
-        if spec not in self.settings.agents and not row.spec.agents_by_operator:
+        if not self._may_ask(spec, row):
             return UnavailableAgent(spec, make_reason("model.not_named", spec=spec))
-        client = ModelClient(spec.removeprefix(MODEL_PREFIX), model_budget(self.settings), self.mask)
-        return ModelAgent(client, read_task_files)
+        return ModelAgent(self._client(spec), partial(self._task_files, row))
+
+    async def _task_files(self, row: RunRow, task: AgentTask, tree: Path) -> TaskFiles:
+        repo, settings = row.spec.repo, self.settings
+        local = session_dir(settings, row.id) / "git"
+        git_dir = local if repo is None else open_tree(mirror_path(settings, repo), tree).git_dir
+        return await read_task_files(git_dir, task, tree)
+
+    def _client(self, spec: str) -> ModelClient:
+        return ModelClient(spec.removeprefix(MODEL_PREFIX), model_budget(self.settings), self.mask)
+
+    async def classify(self, row: RunRow, step: ValidationStep) -> Classification | None:
+        """Why a step failed, by the first model among the run's agents; None without one, or without its answer."""
+        specs = (spec for spec in row.spec.agents if spec.startswith(MODEL_PREFIX) and self._may_ask(spec, row))
+        spec = next(specs, None)
+        return None if spec is None else await classify_step(self._client(spec), row.id, step)
+
+    def _may_ask(self, spec: str, row: RunRow) -> bool:
+        """Whether the operator named the model: nobody else may spend the operator's money."""
+        return spec in self.settings.agents or row.spec.agents_by_operator
 
     def _profile(self, name: str, row: RunRow, git_dirs: tuple[Path, ...]) -> Agent:
         """The coding agent of that name, which works with the operator's key, or why it cannot be asked.

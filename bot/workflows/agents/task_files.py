@@ -20,9 +20,13 @@ MAX_ALL_BYTES = 240_000
 _RULES = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
 
 
-async def read_task_files(task: AgentTask, tree: Path) -> TaskFiles:
-    """The files that the task, its failures and the planner name, with their tests, and the paths of all files."""
-    listed = await git("ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=tree)
+async def read_task_files(git_dir: Path, task: AgentTask, tree: Path) -> TaskFiles:
+    """The files that the task, its failures and the planner name, with their tests, and the paths of all files.
+
+    All files of a small repository are read. `git_dir` is the one that Mendbot made for the tree: an agent may have
+    changed what the tree itself names."""
+    asked = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    listed = await git(*asked, git_dir=git_dir, work_tree=tree)
     paths = [os.fsdecode(path) for path in dict.fromkeys(listed.split(b"\0")) if path]
     wanted = _wanted(task, [path for path in paths if path.isprintable()])
     return TaskFiles(await asyncio.to_thread(_read, tree, wanted), paths)
@@ -33,13 +37,14 @@ def _wanted(task: AgentTask, paths: Sequence[str]) -> list[str]:
     validations = (*([task.baseline] if task.baseline else []), *task.previous)
     failed = [step for validation in validations[-2:] for step in validation.steps if not step.passed]
     places = [failure.path for step in failed for failure in step.failures]
-    logs = "\n".join(step.output for step in failed)
+    logs = "\n".join(f"{step.command}\n{step.output}" for step in failed)
     known = set(paths)
     named = [*task.focus, *places, *planner.named_files(task.task, paths), *planner.named_files(logs, paths)]
     first = [path for path in dict.fromkeys(named) if path in known]
     tests = [test for path in first if not is_test(path) for test in planner.covering_tests(path, paths)[:2]]
     rules = [path for path in _RULES if path in known]
-    return list(dict.fromkeys((*first, *tests, *rules)))[:MAX_FILES]
+    others = paths if len(paths) <= MAX_FILES else ()
+    return list(dict.fromkeys((*first, *tests, *rules, *others)))[:MAX_FILES]
 
 
 def _read(tree: Path, wanted: Sequence[str]) -> dict[str, str]:

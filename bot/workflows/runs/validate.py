@@ -17,7 +17,7 @@ from bot.rules.failures.failure_origin import NOT_RUN, WHOLE
 from bot.rules.reasons import make_reason
 from bot.rules.runs.existing_failures import existing_errors, without_existing_errors
 from bot.rules.runs.next_action import Validate
-from bot.rules.runs.pipeline import make_validation, next_index, no_command, skipped_step
+from bot.rules.runs.pipeline import CUSTOM, make_validation, next_index, no_command, skipped_step
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from bot.rules.runs.suite_state import state_to_restore
@@ -41,7 +41,7 @@ async def validate(context: Context, row: RunRow, state: RunState, action: Valid
     """Run one stage for one attempt and, after the last, close the validation: artifact, verdict, phase."""
     attempt = action.attempt
     await _open(context, row, state, action)
-    executed = await _run(context, row, state, action.index, attempt)
+    executed = await _classified(context, row, await _run(context, row, state, action.index, attempt), attempt)
     ended = await _ended(context, row, state, action, executed)
     await _record_outcome(context, row, state, ended.step, ended.fingerprints)
     ended = await _compared(context, row, state, action, replace(executed, step=ended.step), ended)
@@ -198,6 +198,15 @@ async def _run(context: Context, row: RunRow, state: RunState, index: int, attem
         flaky = again.step.model_copy(update={"flaky": True, "output": note})
         return Executed(flaky, first.log + again.log, suite=again.suite)
     return first
+
+
+async def _classified(context: Context, row: RunRow, executed: Executed, attempt: int) -> Executed:
+    """The execution; where a command of the session's own failed, with the kind that a model gives it (REQ-RUN-005)."""
+    step = executed.step
+    if not attempt or step.passed or step.stage != CUSTOM or step.classification == "runtime":
+        return executed
+    kind = await context.classify(row, step)
+    return executed if kind is None else replace(executed, step=step.model_copy(update={"classification": kind}))
 
 
 def _artifact(row: RunRow, attempt: int, outcome: Validation) -> Artifact:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.model import AgentTask, ShownFailure, Validation, ValidationStep
-from bot.workflows.agents.task_files import MAX_FILE_BYTES, read_task_files
+from bot.workflows.agents.task_files import MAX_FILE_BYTES, MAX_FILES, read_task_files
 
 
 @pytest.fixture
@@ -27,6 +27,8 @@ def tree(tmp_path: Path) -> Path:
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
+    for number in range(MAX_FILES):
+        (tmp_path / f"more{number}").touch()
     (tmp_path / "data.bin").write_bytes(b"\xff\xfe")
     (tmp_path / "link.py").symlink_to("/etc/passwd")
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
@@ -41,17 +43,25 @@ def task(text: str, *failures: ShownFailure) -> AgentTask:
 
 async def test_named_files_come_with_their_tests_and_the_projects_rules(tree: Path) -> None:
     """REQ-RUN-008."""
-    found = await read_task_files(task("`src/sum.py` is wrong"), tree)
+    found = await read_task_files(tree / ".git", task("`src/sum.py` is wrong"), tree)
     assert list(found.texts) == ["src/sum.py", "tests/test_sum.py", "AGENTS.md"]
     assert "src/other.py" in found.paths and ".env" not in found.paths
 
 
 async def test_failures_name_files_too(tree: Path) -> None:
-    found = await read_task_files(task("it is wrong", ShownFailure(path="src/other.py")), tree)
+    found = await read_task_files(tree / ".git", task("it is wrong", ShownFailure(path="src/other.py")), tree)
     assert list(found.texts) == ["src/other.py", "lib/deep.py", "AGENTS.md"]
 
 
 async def test_what_is_large_no_text_a_link_or_ignored_stays_here(tree: Path) -> None:
     """REQ-RUN-008."""
-    found = await read_task_files(task("huge.py data.bin link.py .env ../../etc/passwd"), tree)
+    found = await read_task_files(tree / ".git", task("huge.py data.bin link.py .env ../../etc/passwd"), tree)
     assert list(found.texts) == ["AGENTS.md"]
+
+
+async def test_of_a_small_repository_every_file_is_read(tree: Path) -> None:
+    for number in range(MAX_FILES):
+        (tree / f"more{number}").unlink()
+    found = await read_task_files(tree / ".git", task("it is wrong"), tree)
+    assert {"src/sum.py", "src/other.py", "lib/deep.py"} <= set(found.texts)
+    assert not {".env", "link.py", "data.bin", "huge.py"} & set(found.texts)
