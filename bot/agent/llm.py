@@ -20,9 +20,10 @@ _MAX_PATHS = 400
 
 
 class ProposedChanges(CamelModel):
-    """The changes that solve the task; none if it cannot be solved with these files."""
+    """The changes that solve the task, or else the paths of further files that must be seen first."""
 
     changes: tuple[Change, ...] = ()
+    needed_files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,14 @@ class TaskFiles:
     paths: Sequence[str]
 
 
-ReadFiles = Callable[[AgentTask, Path], Awaitable[TaskFiles]]
+ReadFiles = Callable[[AgentTask, Path, Sequence[str]], Awaitable[TaskFiles]]
+"""Reads the files of a task; those that are named come first."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAgent:
-    """Proposes what the model answers. A change that would replace a file that the model has not seen is dropped."""
+    """Proposes what the model answers. It may ask once for further files. A change that would replace a file that the
+    model has not seen is dropped."""
 
     client: ModelClient
     read: ReadFiles
@@ -48,14 +51,15 @@ class ModelAgent:
         return f"llm:{self.client.model}"
 
     async def propose(self, task: AgentTask, tree: Path) -> Proposal:
-        files = await self.read(task, tree)
-        seen = {path: text for path, text in files.texts.items() if self.client.mask(text) == text}
-        nonce = secrets.token_hex(8)
-        prompt = prompt_file("test_writer" if task.only_test else "developer").replace("{nonce}", nonce)
+        files = await self.read(task, tree, ())
         try:
-            answer = await self.client.ask(task.run_id, ProposedChanges, prompt, _data(task, files, seen, nonce))
+            answer = await self._ask(task, files)
+            if answer.value.needed_files and not answer.value.changes:
+                files = await self.read(task, tree, answer.value.needed_files)
+                answer = _together(answer, await self._ask(task, files))
         except ModelProblem as problem:
             return self._nothing(problem.reason)
+        seen = self._seen(files)
         used, unseen = _usage(answer), [one.path for one in answer.value.changes if _replaces_unseen(one, files, seen)]
         changes = tuple(one for one in answer.value.changes if one.path not in unseen)
         if not changes:
@@ -63,8 +67,24 @@ class ModelAgent:
         note = all_reasons([used, _dropped(unseen)]) if unseen else used
         return Proposal(agent=self.name, offered=True, changes=changes, note=note)
 
+    async def _ask(self, task: AgentTask, files: TaskFiles) -> ModelAnswer[ProposedChanges]:
+        nonce = secrets.token_hex(8)
+        prompt = prompt_file("test_writer" if task.only_test else "developer").replace("{nonce}", nonce)
+        data = _data(task, files, self._seen(files), nonce)
+        return await self.client.ask(task.run_id, ProposedChanges, prompt, data)
+
+    def _seen(self, files: TaskFiles) -> Mapping[str, str]:
+        """The files that are sent: a masked one would come back with its mask in place of the secret."""
+        return {path: text for path, text in files.texts.items() if self.client.mask(text) == text}
+
     def _nothing(self, because: Reason) -> Proposal:
         return Proposal(agent=self.name, offered=False, because=because, untouched=True)
+
+
+def _together(first: ModelAnswer[ProposedChanges], last: ModelAnswer[ProposedChanges]) -> ModelAnswer[ProposedChanges]:
+    """The last answer, with what both have used."""
+    cost = None if first.cost is None or last.cost is None else first.cost + last.cost
+    return ModelAnswer(last.value, first.tokens + last.tokens, cost)
 
 
 def _replaces_unseen(change: Change, files: TaskFiles, seen: Mapping[str, str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +32,17 @@ class Desk:
     async def propose(
         self, answer: Any, *, texts: Mapping[str, str] = TEXTS, mine: str = "openai:gpt-5", **task: Any
     ) -> Proposal:
-        async def read(_: AgentTask, __: Path) -> TaskFiles:
-            return TaskFiles(texts, [*texts, "README.md"])
+        async def read(_: AgentTask, __: Path, first: Sequence[str]) -> TaskFiles:
+            return TaskFiles({**dict.fromkeys(first, "as asked"), **texts}, [*texts, "README.md", *first])
 
         budget = ModelBudget(self._home / "usage.json", ModelLimits(100_000, 100_000, 5.0, 5.0))
-        with model_server([answer]) as server:
+        with model_server(answer if isinstance(answer, list) else [answer]) as server:
             for name, value in server.environment(KEY).items():
                 self._patch.setenv(name, value)
             agent = ModelAgent(ModelClient(mine, budget, lambda text: text.replace(KEY, "***")), read)
             given = AgentTask(run_id="run-1", attempt=2, max_attempts=3, **{"task": HOSTILE, **task})
             proposal = await agent.propose(given, self._home)
+        self.requests = len(server.requests)
         self.sent = "".join(f"{body['instructions']}\n{body['input'][0]['content']}" for _, _, body in server.requests)
         return proposal
 
@@ -102,3 +103,14 @@ async def test_a_failing_test_is_asked_for_with_a_prompt_of_its_own(desk: Desk) 
 async def test_guidance_and_dead_ends_are_in_the_prompt(desk: Desk) -> None:
     await desk.propose(FIX, guidance=("start the sum at 0",), failed_patches=("-a\n+b",))
     assert "start the sum at 0" in desk.sent and "did not help" in desk.sent
+
+
+async def test_the_model_may_ask_for_further_files_once(desk: Desk) -> None:
+    """REQ-RUN-008."""
+    more = {"neededFiles": ["lib/money.py"]}
+    proposal = await desk.propose([more, {"changes": [{"path": "lib/money.py", "content": "x"}]}])
+    assert [change.path for change in proposal.changes] == ["lib/money.py"]
+    assert "Content of lib/money.py\nas asked" in desk.sent and desk.requests == 2
+    assert english(proposal.note).startswith("2,400 tokens")
+    again = await desk.propose([more, more])
+    assert (again.offered, desk.requests) == (False, 2)

@@ -126,11 +126,11 @@ class AgentFactory:
             return UnavailableAgent(spec, make_reason("model.not_named", spec=spec))
         return ModelAgent(self._client(spec), partial(self._task_files, row))
 
-    async def _task_files(self, row: RunRow, task: AgentTask, tree: Path) -> TaskFiles:
+    async def _task_files(self, row: RunRow, task: AgentTask, tree: Path, first: Sequence[str]) -> TaskFiles:
         repo, settings = row.spec.repo, self.settings
         local = session_dir(settings, row.id) / "git"
         git_dir = local if repo is None else open_tree(mirror_path(settings, repo), tree).git_dir
-        return await read_task_files(git_dir, task, tree)
+        return await read_task_files(git_dir, task, tree, first)
 
     def _client(self, spec: str) -> ModelClient:
         return ModelClient(spec.removeprefix(MODEL_PREFIX), model_budget(self.settings), self.mask)

@@ -20,15 +20,17 @@ MAX_ALL_BYTES = 240_000
 _RULES = ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md")
 
 
-async def read_task_files(git_dir: Path, task: AgentTask, tree: Path) -> TaskFiles:
+async def read_task_files(git_dir: Path, task: AgentTask, tree: Path, first: Sequence[str] = ()) -> TaskFiles:
     """The files that the task, its failures and the planner name, with their tests, and the paths of all files.
 
-    All files of a small repository are read. `git_dir` is the one that Mendbot made for the tree: an agent may have
-    changed what the tree itself names."""
+    Those of `first` come first, and all files of a small repository are read. `git_dir` is the one that Mendbot made
+    for the tree: an agent may have changed what the tree itself names."""
     asked = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     listed = await git(*asked, git_dir=git_dir, work_tree=tree)
     paths = [os.fsdecode(path) for path in dict.fromkeys(listed.split(b"\0")) if path]
-    wanted = _wanted(task, [path for path in paths if path.isprintable()])
+    readable = [path for path in paths if path.isprintable()]
+    named = [path for path in first if path in set(readable)]
+    wanted = list(dict.fromkeys((*named, *_wanted(task, readable))))[:MAX_FILES]
     return TaskFiles(await asyncio.to_thread(_read, tree, wanted), paths)
 
 

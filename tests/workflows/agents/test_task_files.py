@@ -65,3 +65,10 @@ async def test_of_a_small_repository_every_file_is_read(tree: Path) -> None:
     found = await read_task_files(tree / ".git", task("it is wrong"), tree)
     assert {"src/sum.py", "src/other.py", "lib/deep.py"} <= set(found.texts)
     assert not {".env", "link.py", "data.bin", "huge.py"} & set(found.texts)
+
+
+async def test_files_that_are_asked_for_come_first_and_only_those_of_the_repository(tree: Path) -> None:
+    """REQ-RUN-008."""
+    asked = ("lib/deep.py", "/etc/passwd", "../x", ".env", "link.py")
+    found = await read_task_files(tree / ".git", task("`src/sum.py` is wrong"), tree, asked)
+    assert list(found.texts) == ["lib/deep.py", "src/sum.py", "tests/test_sum.py", "AGENTS.md"]
