@@ -13,6 +13,7 @@ demo: .venv ## the bot at work, on this machine alone (KEEP=1 leaves it running;
 	@$(BIN)/python -m demo $(if $(KEEP),--keep) $(if $(SCENARIO),--scenario $(SCENARIO))
 
 test: .venv ## the whole test suite
+	@scripts/setup-browser
 	@root=$$(mktemp -d) && PYTEST_DEBUG_TEMPROOT=$$root $(BIN)/python -m pytest --numprocesses 6 --dist worksteal \
 	  && rm -rf "$$root" # a directory of its own: pytest cannot delete the deep trees of a run that was killed
 

@@ -25,7 +25,7 @@ class OracleUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One JSON file of one published package; `sha256` is the file's own."""
+    """One file of one published package; `sha256` is the file's own."""
 
     package: str
     member: str
@@ -47,10 +47,18 @@ EXAMPLES = Document(
     "package/api.github.com/index.json",
     "09d8f0c617876ae9dad22e26fea5510bfcaad50ee7e602659f6db25b87b25815",
 )
+AXE = Document(
+    "axe-core@4.14.1", "package/axe.min.js", "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c"
+)
 
 
 def load(document: Document) -> Any:
-    """The parsed file, fetched first where the cache lacks it; raises OracleUnavailable where that fails."""
+    """The parsed JSON file, fetched first where the cache lacks it; raises OracleUnavailable where that fails."""
+    return json.loads(fetched(document))
+
+
+def fetched(document: Document) -> bytes:
+    """The file, fetched first where the cache lacks it; raises OracleUnavailable where that fails."""
     path = CACHE / f"{document.package.strip('@').replace('/', '-')}.json"
     if not path.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
@@ -58,7 +66,7 @@ def load(document: Document) -> Any:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not path.exists():
                 _fetch(document, path)
-    return json.loads(path.read_bytes())
+    return path.read_bytes()
 
 
 def _fetch(document: Document, path: Path) -> None:
