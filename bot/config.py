@@ -158,6 +158,10 @@ class Settings(BaseModel):
             return tuple(str(part) for part in parts)
         return tuple(shlex.split(value))
 
+    def run_page(self, run_id: str) -> str:
+        """The address of a run's page; empty without MENDBOT_PUBLIC_URL."""
+        return f"{self.public_url}/runs/{run_id}" if self.public_url else ""
+
     @property
     def key_pem(self) -> str:
         """The private key in PEM; raises ConfigError if it is not set or cannot be read."""

@@ -66,6 +66,7 @@ class CheckRunState(TypedDict):
     actions: NotRequired[Sequence[CheckAction] | None]
     started_at: NotRequired[datetime | None]
     completed_at: NotRequired[datetime | None]
+    details_url: NotRequired[str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,8 @@ class Wanted:
     actions: Sequence[CheckAction] | None = None
     started_at: datetime | None = None
     completed_at: datetime | None = None
+    details_url: str | None = None
+    """Where GitHub leads those who want to know more."""
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES or (self.conclusion is not None and self.conclusion not in CONCLUSIONS):
@@ -211,6 +214,8 @@ def _state(wanted: Wanted, batch: Sequence[dict[str, Any]]) -> dict[str, Any]:
     state: dict[str, Any] = {"status": wanted.status, "output": output, "actions": actions}
     if wanted.conclusion is not None:
         state["conclusion"] = wanted.conclusion
+    if wanted.details_url:
+        state["details_url"] = wanted.details_url
     for name, time in (("started_at", wanted.started_at), ("completed_at", wanted.completed_at)):
         if time is not None:
             state[name] = time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

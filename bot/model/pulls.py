@@ -149,6 +149,8 @@ class PullCheckReport(Model):
     """All that reports may publish about the checks of one head commit of a pull request."""
 
     run_id: str
+    page_url: str = ""
+    """The address of the run's page; empty where the operator gave none."""
     repo: str
     github_url: str
     """The address of GitHub's pages, without a slash at the end, for links."""

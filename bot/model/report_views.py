@@ -127,6 +127,8 @@ class RunView(Model):
     """All that a report may publish about one run; `workflows.reporting.run_view` makes it."""
 
     run_id: str
+    page_url: str = ""
+    """The address of the run's page; empty where the operator gave none."""
     repo: str
     issues: tuple[Issue, ...]
     key: str

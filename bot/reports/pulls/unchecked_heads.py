@@ -149,7 +149,7 @@ def _digits(view: PullCheckReport) -> str:
 
 def footer(view: PullCheckReport, language: Language) -> str:
     """Returns the last line of every report on a head: its run and the sandbox."""
-    return small_print(view.run_id, view.sandbox, language)
+    return small_print(view.run_id, view.sandbox, language, page_url=view.page_url)
 
 
 def short_output(view: PullCheckReport, title: str, parts: Sequence[str], language: Language) -> CheckOutput:

@@ -168,7 +168,7 @@ def _output(
     annotations: tuple[Annotation, ...],
     language: Language,
 ) -> CheckOutput:
-    footer_line = footer(view.run_id, view.sandbox, language, view.usage)
+    footer_line = footer(view.run_id, view.sandbox, language, view.usage, view.page_url)
     return CheckOutput(
         title=cut_bytes(title, _TITLE_BYTES, language),
         summary=cut_bytes("\n\n".join(part for part in (*parts, footer_line) if part), CHECK_BYTES, language),

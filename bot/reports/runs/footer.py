@@ -6,15 +6,18 @@ from __future__ import annotations
 
 from bot.model import Language, Usage
 from bot.model.reasons import Reason
-from bot.reports.format.markdown import escape
+from bot.reports.format.markdown import escape, link
 from bot.reports.format.truncate import inline_code
 from bot.reports.locale.catalog import has_message, t
 from bot.reports.locale.reasons import reason_text
 
 
-def footer(run_id: str, sandbox: Reason | None, language: Language, usage: Usage | None = None) -> str:
-    """Returns one line in small print; empty if nothing is known."""
-    words = [t(language, "footer", run=inline_code(run_id, 80))] if run_id else []
+def footer(
+    run_id: str, sandbox: Reason | None, language: Language, usage: Usage | None = None, page_url: str = ""
+) -> str:
+    """Returns one line in small print, in which the run is a link to its page, if that has an address; empty if nothing
+    is known."""
+    words = [t(language, "footer", run=link(inline_code(run_id, 80), page_url))] if run_id else []
     words += [sandbox_words(sandbox, language)] if sandbox else []
     words += [usage_words(usage, language)] if usage else []
     return f"<sub>{' · '.join(words)}</sub>" if words else ""

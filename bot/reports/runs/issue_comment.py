@@ -47,7 +47,7 @@ def issue_comment(view: RunView, language: Language = "en") -> str:
         Status.FAILED: _failed,
         Status.CANCELLED: _cancelled,
     }
-    footer_line = footer(view.run_id, view.sandbox, language, view.usage)
+    footer_line = footer(view.run_id, view.sandbox, language, view.usage, view.page_url)
     limit = COMMENT_CHARS - len(footer_line) - 2
     text = page(states[view.status](view, language), language, limit, keep=_metadata(view, language))
     return f"{text}\n\n{footer_line}"

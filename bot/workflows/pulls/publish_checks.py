@@ -63,6 +63,7 @@ async def _publish_check(
         name=check.name,
         sha=view.head_sha,
         external_id=row.id,
+        page_url=view.page_url,
         status=check.status if conclusion is None else "completed",
         conclusion=conclusion,
         output=output,
@@ -95,6 +96,7 @@ async def pull_view(context: Context, row: PullCheckRow, state: PullCheckState) 
     status = state.finished or ("running" if state.started_at else "queued")
     return PullCheckReport(
         run_id=row.id,
+        page_url=context.settings.run_page(row.id),
         repo=spec.repo.full_name,
         github_url=context.settings.github_url.rstrip("/"),
         number=spec.number,

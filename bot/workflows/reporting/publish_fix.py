@@ -24,6 +24,7 @@ async def publish_fix(context: Context, row: RunRow, state: RunState, view: RunV
         name="fix",
         sha=pull.head_sha,
         external_id=row.id,
+        page_url=context.settings.run_page(row.id),
         status="completed" if over else "in_progress" if state.started_at else "queued",
         conclusion=conclusion if over else None,
         output=output,

@@ -9,6 +9,7 @@ from bot.model import CHECK_ORDER, Repo, RunView, Status
 from bot.reports.runs.check_output import check_output
 from bot.reports.runs.issue_comment import issue_comment
 from bot.reports.runs.proof import is_shown
+from bot.rules.runs.state import RunState
 from bot.store.runs.reported import Published
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
@@ -37,7 +38,7 @@ async def publish(context: Context, row: RunRow) -> None:
     A thread that has a newer run is left to that run."""
     state = await context.stores.runs.state(row.id)
     language = context.language(row.spec.policy)
-    view = await with_seen_before(context, row, state, view_of(row, state))
+    view = await with_seen_before(context, row, state, _view(context, row, state))
     repo = row.spec.on_github
     publications: list[Publication] = []
     if view.commit_sha is not None and view.status is Status.SUCCESS:
@@ -59,8 +60,15 @@ async def publish(context: Context, row: RunRow) -> None:
 async def _publish_check(context: Context, row: RunRow, view: RunView, check: str) -> None:
     assert view.commit_sha is not None
     conclusion, output = check_output(view, check, context.language(row.spec.policy))
-    update = CheckRunUpdate(check, view.commit_sha, view.run_id, "completed", conclusion, output)
+    update = CheckRunUpdate(
+        check, view.commit_sha, view.run_id, "completed", conclusion, output, page_url=view.page_url
+    )
     await publish_check(context, row.spec.on_github, update)
+
+
+def _view(context: Context, row: RunRow, state: RunState) -> RunView:
+    """The view of a run with the address of its page."""
+    return view_of(row, state).model_copy(update={"page_url": context.settings.run_page(row.id)})
 
 
 def _label(view: RunView) -> str | None:

@@ -179,6 +179,8 @@ class CheckRunUpdate:
     output: CheckOutput
     actions: tuple[CheckAction, ...] = ()
     started_at: datetime | None = None
+    page_url: str = ""
+    """The page of the run that it is about."""
 
 
 async def publish_check(context: Context, repo: Repo, update: CheckRunUpdate) -> None:
@@ -186,7 +188,7 @@ async def publish_check(context: Context, repo: Repo, update: CheckRunUpdate) ->
     output = _masked(context, update.output)
     target = f"check:{update.sha}:{update.name}:{update.external_id}"
     actions = [action.model_dump_json() for action in update.actions]
-    now = report_digest(update.status, update.conclusion or "", output.model_dump_json(), *actions)
+    now = report_digest(update.status, update.conclusion or "", output.model_dump_json(), update.page_url, *actions)
     before = await context.stores.reports.published(repo, target)
     if before is not None and before.digest == now:
         return
@@ -199,6 +201,7 @@ async def publish_check(context: Context, repo: Repo, update: CheckRunUpdate) ->
         output=output,
         actions=update.actions,
         started_at=update.started_at,
+        details_url=update.page_url or None,
     )
     await context.stores.reports.record(repo, target, Published(github_id=check_id, digest=now))
 

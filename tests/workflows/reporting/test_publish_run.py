@@ -133,6 +133,22 @@ def test_check_runs_are_only_on_what_was_pushed_by_a_run_that_succeeded(at_desk:
     assert names == ["mendbot / fix", "mendbot / lint", "mendbot / test", "mendbot / typecheck"]
 
 
+@pytest.mark.parametrize("public_url", ["https://bot.example/", None])
+def test_check_runs_and_comments_lead_to_the_page_of_their_run(at_desk: AtDesk, public_url: str | None) -> None:
+    """REQ-RUN-009: where the operator says where people reach the pages."""
+
+    async def work(at: Harness) -> tuple[set[str | None], str]:
+        sha, number = at.github.world.branches(NAME)["main"], at.issue()
+        await at.run("run-1", number)
+        await at.runs.append("run-1", [started(), packaged(sha), finished(Status.SUCCESS)])
+        await tell(at, "run-1")
+        return {check.details_url for check in at.github.world.check_runs(NAME, sha)}, comments(at, number)[0]
+
+    addresses, comment = at_desk(work, public_url=public_url)
+    assert (addresses == {"https://bot.example/runs/run-1"}) is (public_url is not None)
+    assert ("[`run-1`](https://bot.example/runs/run-1)" in comment) is (public_url is not None)
+
+
 def test_secrets_that_came_into_a_record_do_not_leave_it(at_desk: AtDesk) -> None:
     async def work(at: Harness) -> tuple[str, str]:
         number = at.issue()
