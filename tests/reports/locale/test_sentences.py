@@ -83,6 +83,7 @@ ALLOWED: dict[str, dict[str, str]] = {
     "bot/rules/runs/existing_failures.py": {"Leave these failures alone": _PROMPT},
     "bot/rules/runs/pipeline.py": {"refused: other": _SUMMARY, "needed too much": _SUMMARY},
     "bot/rules/setup/python_commands.py": {"": _SHELL},
+    "bot/web/pages/presets.py": {"def add(": "a file of the sample", "--- a/calc.py": "a diff of the sample"},
     "bot/web/pages/site.py": {"default-src 'none'": "a header"},
     "bot/workspace/sandbox/network_filter.py": {"": "what a proxy answers to a program, in the English of HTTP"},
     "bot/workspace/files/home_directories.py": {"Mendbot made this": "a marker file, compared byte for byte"},
