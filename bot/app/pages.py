@@ -11,6 +11,7 @@ from pathlib import Path
 
 from starlette.routing import Route
 
+from bot.app.record_pages import record_routes
 from bot.app.sessions import ServedSessions
 from bot.app.worker import Worker
 from bot.config import Settings
@@ -79,6 +80,7 @@ def page_routes(site: Site, server: Server) -> list[Route]:
         *runs.routes(),
         *LogPages(runs).routes(),
         *SessionForm(site, server.sessions, partial(make_sample, server.settings.workspace_roots)).routes(),
+        *record_routes(site, server.database, server.settings.github_url),
         *DeliveryPages(site, server.deliveries, server.inbox, server.rejections.list).routes(),
     ]
 

@@ -33,7 +33,7 @@ class DashboardLine(Model):
 
 
 class FlakyTest(Model):
-    """A test that failed and passed on the same commit, with all runs that are remembered."""
+    """A test that failed and passed on the same commit of the base branch, with its runs there."""
 
     check: str
     name: str

@@ -138,6 +138,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "store/database/test_database.py": ("store/migrations/versions/v0010_first",),
     "store/history/test_visibility.py": ("store/database/open",),
     "test_http.py": ("errors",),
+    "web/pages/test_history_page.py": ("app/record_pages",),
     "web/pages/test_site.py": ("app/pages",),
     "web/test_history.py": ("web/server",),
     "workflows/commands/test_accept.py": ("workflows/commands/types",),

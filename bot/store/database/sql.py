@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,17 @@ def sound(text: str) -> str:
 def repo_key(repo: str | None) -> str | None:
     """The key of a repository: OWNER/NAME in lower case, since GitHub ignores case. None if there is no repository."""
     return sound(repo)[:MAX_NAME].lower() if repo else None
+
+
+def visible_in(
+    column: sa.ColumnElement[str] | sa.Column[str], repo: str, visible: Collection[str] | None
+) -> list[sa.ColumnElement[bool]]:
+    """The conditions for the rows of one repository, or of all if it is empty, which a viewer may see.
+
+    `visible` are the repositories that the viewer can read, None stands for all; case is ignored."""
+    key = sa.func.lower(column)
+    conditions = [key == repo_key(repo)] if repo else []
+    return conditions if visible is None else [*conditions, key.in_([repo_key(name) for name in visible])]
 
 
 def insert(connection: sa.Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:

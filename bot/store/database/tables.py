@@ -158,6 +158,8 @@ error_kb = sa.Table(
     sa.Column("leaf", sa.Text),
     sa.Index("error_kb_loose", "loose_key", "last_used"),
     sa.Index("error_kb_leaf", "leaf", "last_used"),
+    # covers a listing, which would read the patches of all rows else
+    sa.Index("error_kb_resolved", "last_used", "repo", sqlite_where=sa.text("resolution NOTNULL")),
 )
 
 error_files = sa.Table(

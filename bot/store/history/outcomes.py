@@ -4,7 +4,7 @@ often a check is flaky, how often an error occurred, and which errors are generi
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from bot.model import Model
 from bot.model.pulls import FailureHistory, FlakyRate
 from bot.store.database.database import Database, now_ms
-from bot.store.database.sql import MAX_NAME, insert, iso, sound, upsert
+from bot.store.database.sql import MAX_NAME, insert, iso, sound, upsert, visible_in
 from bot.store.database.tables import base_results, outcome_errors
 from bot.store.database.tables import outcomes as table
 
@@ -30,6 +30,7 @@ Error 1` does; the error of a mistake in the code does not."""
 MAX_BASE_AGE_MS = 24 * 3_600_000
 """The age of a base result after which the check runs on the base again: what it needs from outside may have
 changed."""
+DAY_MS = 24 * 3_600_000
 _BATCH = 500
 
 _RATE = sa.select(table.c.outcome, sa.func.count().label("runs")).group_by(table.c.outcome)
@@ -83,6 +84,14 @@ class BaseResult(Model):
     errors: tuple[str, ...] = ()
 
 
+class DayOfErrors(Model):
+    """The errors that failing checks showed on one day (UTC). `day` counts from 1970-01-01."""
+
+    day: int
+    errors: int
+    failures: int
+
+
 class Outcomes:
     """Outcomes and base results, by repository (`owner/name`). Rows that `Retention` has deleted no longer count."""
 
@@ -133,6 +142,19 @@ class Outcomes:
 
         histories = await self._database.read(work)
         return {error: histories[_key(error)] for error in errors if _key(error) in histories}
+
+    async def by_day(
+        self, since_day: int, *, repo: str = "", visible: Collection[str] | None = None
+    ) -> tuple[DayOfErrors, ...]:
+        """The errors of each day since that one on which a check failed, in one repository or in all.
+
+        `visible` are the repositories that the viewer may see; None stands for all."""
+        day = (table.c.at // DAY_MS).label("day")
+        query = sa.select(day, sa.func.sum(table.c.shown).label("errors"), sa.func.count().label("failures"))
+        query = query.where(table.c.at >= since_day * DAY_MS, table.c.outcome == "failed")
+        query = query.where(*visible_in(table.c.repo, repo, visible)).group_by(day).order_by(day)
+        rows = await self._database.all(query)
+        return tuple(DayOfErrors(day=row.day, errors=row.errors, failures=row.failures) for row in rows)
 
     async def generic(self, repo: str, errors: Sequence[str]) -> frozenset[str]:
         """The generic ones of these errors: they occur in most failures of some stage, whatever the cause is.

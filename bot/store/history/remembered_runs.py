@@ -5,16 +5,15 @@ outcomes of a run are counted for the same tests, so the counts show how often a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import sqlalchemy as sa
 
-from bot.model.dashboard import FlakyTest
 from bot.model.pulls import NO_RUNS, RunCounts
 from bot.store.database.database import Database, now_ms
-from bot.store.database.sql import insert, sound
+from bot.store.database.sql import insert, sound, visible_in
 from bot.store.database.tables import test_runs as table
 
 Place = Literal["base", "head"]
@@ -34,6 +33,24 @@ class Remembered:
 
     here: RunCounts = NO_RUNS
     before: RunCounts = NO_RUNS
+
+
+@dataclass(frozen=True, slots=True)
+class FlakyRuns:
+    """The runs of a test that failed and passed on one commit of the base branch.
+
+    Commits on which every run failed are not counted."""
+
+    repo: str
+    stage: str
+    test: str
+    runs: RunCounts
+    last_at: int
+
+    @property
+    def percent(self) -> int:
+        """The share of runs that failed, at least 1."""
+        return max(1, round(100 * self.runs.failed / self.runs.total))
 
 
 class RememberedRuns:
@@ -91,17 +108,22 @@ class RememberedRuns:
 
         return {keys[name]: runs for name, runs in (await self._database.read(work)).items()}
 
-    async def flaky(self, repo: str, *, limit: int) -> tuple[FlakyTest, ...]:
-        """The tests that failed and passed on one commit, with all their runs; those that failed most come first."""
-        both = sa.select(table.c.stage, table.c.test).distinct()
-        both = both.where(table.c.repo == repo, table.c.failed > 0, table.c.passed > 0)
+    async def flaky(
+        self, limit: int, *, repo: str = "", visible: Collection[str] | None = None
+    ) -> tuple[FlakyRuns, ...]:
+        """The flaky tests of one repository or of all, those with the highest rate first.
+
+        `visible` are the repositories whose tests the viewer may see; None stands for all."""
         failed, passed = sa.func.sum(table.c.failed), sa.func.sum(table.c.passed)
-        query = sa.select(table.c.stage, table.c.test, failed.label("failed"), passed.label("passed"))
-        query = query.where(table.c.repo == repo, sa.tuple_(table.c.stage, table.c.test).in_(both))
-        query = query.group_by(table.c.stage, table.c.test).order_by(failed.desc(), table.c.stage, table.c.test)
+        own = (table.c.repo, table.c.stage, table.c.test)
+        columns = (failed.label("failed"), passed.label("passed"), sa.func.max(table.c.at).label("last_at"))
+        query = sa.select(*own, *columns).where(table.c.place == "base", table.c.passed > 0).group_by(*own)
+        query = query.having(failed > 0).where(*visible_in(table.c.repo, repo, visible))
+        rate = sa.cast(failed, sa.Float) / (failed + passed)
+        rows = await self._database.all(query.order_by(rate.desc(), failed.desc(), *own).limit(limit))
         return tuple(
-            FlakyTest(check=row.stage, name=row.test, failed=int(row.failed), runs=int(row.failed + row.passed))
-            for row in await self._database.all(query.limit(limit))
+            FlakyRuns(row.repo, row.stage, row.test, RunCounts(failed=row.failed, passed=row.passed), row.last_at)
+            for row in rows
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.model import Repo, Status
 from bot.model.commands import Where
-from bot.model.dashboard import BoxCommand, BoxVerb, DashboardLine, DashboardView
+from bot.model.dashboard import BoxCommand, BoxVerb, DashboardLine, DashboardView, FlakyTest
 from bot.rules.pulls.check_spec import MERGE_GROUP
 from bot.store.runs.runs import RunRow
 from bot.workflows.context import Context
@@ -23,8 +23,15 @@ async def dashboard_view(context: Context, repo: Repo) -> DashboardView:
             *await _waiting(context, repo),
         ),
         failures=await _failures(context, repo),
-        flaky=await context.stores.test_runs.flaky(repo.full_name, limit=_MAX_FLAKY),
+        flaky=await _flaky(context, repo),
         pauses=await _pauses(context, repo),
+    )
+
+
+async def _flaky(context: Context, repo: Repo) -> tuple[FlakyTest, ...]:
+    tests = await context.stores.test_runs.flaky(_MAX_FLAKY, repo=repo.full_name)
+    return tuple(
+        FlakyTest(check=test.stage, name=test.test, failed=test.runs.failed, runs=test.runs.total) for test in tests
     )
 
 

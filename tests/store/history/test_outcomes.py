@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from bot.model.pulls import FailureHistory, FlakyRate
 from bot.store.database.database import Database
 from bot.store.history.outcomes import (
+    DAY_MS,
     GENERIC_OUTCOMES,
     GENERIC_THREADS,
     MAX_ERRORS,
@@ -267,3 +268,24 @@ async def test_no_question_reads_the_whole_table(tmp_path: Path) -> None:
     aged = await plans(tmp_path, keep_up)
     for index in ("check_outcomes_age", "outcome_errors_age"):
         assert any(f"INDEX {index}" in plan for plan in aged)
+
+
+async def test_the_errors_of_each_day_are_those_of_failing_checks(tmp_path: Path) -> None:
+    """REQ-RUN-009: the page of the error history draws them."""
+    day = NOON // DAY_MS
+
+    async def work(outcomes: Outcomes) -> tuple[object, ...]:
+        await record(
+            outcomes,
+            outcome("run-1", "failed", "boom", "crash", at=-DAY_MS),
+            outcome("run-2", "failed", "boom"),
+            outcome("run-3"),
+            outcome("run-4", "flaky", "boom"),
+            outcome("run-5", "failed", "boom", at=-3 * DAY_MS),
+        )
+        days = await outcomes.by_day(day - 2)
+        found = [(one.day - day, one.errors, one.failures) for one in days]
+        nobody = [await outcomes.by_day(0, repo=OTHER), await outcomes.by_day(0, visible={OTHER})]
+        return found, nobody, len(await outcomes.by_day(0, repo=REPO.upper(), visible={REPO}))
+
+    assert await run(tmp_path, work) == ([(-1, 2, 1), (0, 1, 2)], [(), ()], 3)

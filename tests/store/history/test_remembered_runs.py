@@ -144,3 +144,33 @@ async def test_a_query_uses_an_index(tmp_path: Path) -> None:
     found = await plans(tmp_path, work)
     assert len(found) == 2
     assert all("INDEX" in plan for plan in found)
+
+
+async def test_flaky_tests_have_failed_and_passed_on_the_base_branch(tmp_path: Path) -> None:
+    """REQ-RUN-009: the page of the error history lists them with their rates."""
+
+    async def listed(memory: RememberedRuns) -> tuple[object, ...]:
+        for sha, failed, passed in (
+            ("1", "ab", "c"),
+            ("1", "", "abc"),
+            ("2", "a", "bc"),
+            ("2", "", "abc"),
+            ("3", "abc", ""),
+        ):
+            await add(memory, failed, passed, sha=sha)
+        await memory.add(REPO, STAGE, ("4", "head"), failed="c", passed="")
+        await memory.add(REPO, STAGE, ("4", "head"), failed="", passed="c")
+        await add(memory, "x", repo="Other/Repo")
+        await add(memory, passed="x", repo="Other/Repo")
+        found = await memory.flaky(10)
+        return (
+            [(test.repo, test.test, test.runs, test.percent) for test in found],
+            [test.test for test in await memory.flaky(1)],
+            [test.test for test in await memory.flaky(9, repo="octo/POCKET")],
+            [test.test for test in await memory.flaky(9, visible={"other/repo"})],
+        )
+
+    everything, first, of_repo, visible = await run(tmp_path, listed)
+    half, quarter = counts(2, 2), counts(1, 3)
+    assert everything == [(REPO, "a", half, 50), ("Other/Repo", "x", counts(1, 1), 50), (REPO, "b", quarter, 25)]
+    assert (first, of_repo, visible) == (["a"], ["a", "b"], ["x"])

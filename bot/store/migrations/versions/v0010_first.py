@@ -160,6 +160,7 @@ def _history() -> None:
     )
     _index("error_kb_loose", "error_kb", ["loose_key", "last_used"])
     _index("error_kb_leaf", "error_kb", ["leaf", "last_used"])
+    _index("error_kb_resolved", "error_kb", ["last_used", "repo"], where="resolution NOTNULL")
     op.create_table(
         "error_files",
         *(_int("kb_id"), _text("file_name"), _text("last_used")),
