@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -16,9 +16,13 @@ from bot.rules.runs.fold import run_state
 from bot.rules.runs.spec import RunSpec
 from bot.rules.runs.state import RunState
 from bot.store.database.database import now_ms
+from bot.store.database.sql import visible_in
 from bot.store.database.tables import artifacts, candidates, run_issues, runs
 from bot.store.runs.job_runs import JobRuns
 from bot.store.runs.rows import HELD, OPEN, JobRow, from_json, read_artifact
+
+_GROUPS = sa.select(run_issues.c.run_id).group_by(run_issues.c.run_id).having(sa.func.count() > 1)
+"""The ids of the runs of several issues."""
 
 
 class RunRow(JobRow):
@@ -139,6 +143,21 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
         """The newest runs after the first `offset`; the oldest of them is first."""
         query = sa.select(runs).order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(limit).offset(offset)
         return (await self._rows(query))[::-1]
+
+    async def groups(
+        self, limit: int, offset: int = 0, *, repo: str = "", visible: Collection[str] | None = None
+    ) -> tuple[tuple[RunRow, ...], int]:
+        """The runs of several issues after the first `offset`, newest first, and how many there are.
+
+        `repo` is empty for all repositories; `visible` are those that the viewer may see, None stands for all."""
+        query = sa.select(runs).where(runs.c.id.in_(_GROUPS), *visible_in(runs.c.repo, repo, visible))
+        rows = await self._rows(query.order_by(runs.c.created_at.desc(), runs.c.id).limit(limit).offset(offset))
+        return rows, await self._database.value(query.with_only_columns(sa.func.count())) or 0
+
+    async def grouped_repositories(self, visible: Collection[str] | None = None) -> tuple[str, ...]:
+        """The repositories with a run of several issues, sorted."""
+        query = sa.select(runs.c.repo).distinct().where(runs.c.id.in_(_GROUPS))
+        return tuple(sorted(await self._database.column(query.where(*visible_in(runs.c.repo, "", visible)))))
 
     async def open_in(self, place: str) -> tuple[RunRow, ...]:
         """The runs of a place (see RunSpec) that are not final, oldest first."""

@@ -72,7 +72,7 @@ def test_what_others_wrote_is_text(operator: Client) -> None:
 
 def test_the_trend_is_a_picture_and_a_table(operator: Client) -> None:
     text = operator.get("/history").text
-    assert 'role="img" aria-label="1 errors in 1 failing checks' in text and '<rect class="bad"' in text
+    assert 'role="img" aria-label="Last 30 days: errors: 1, failing checks: 1,' in text and '<rect class="bad"' in text
     assert "t::flaky" in text and "50 % (1 of 2 runs)" in text
     assert "No check failed" in operator.get("/history?repo=acme/api").text
 
