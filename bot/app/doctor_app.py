@@ -73,6 +73,8 @@ def _rights(app: AppSetup) -> Iterator[Diagnosis]:
     if app.installations_count == 0:
         message, remedy = make_reason("doctor.not_installed"), make_reason("doctor.remedy.install")
         yield warned("app", "installations", message, remedy)
+    elif app.installations_count is not None:
+        yield fine("app", "installations", make_reason("doctor.installed", count=app.installations_count))
 
 
 def _hook(hook: HookSetup) -> Diagnosis:

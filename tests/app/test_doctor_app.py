@@ -43,6 +43,7 @@ async def test_an_app_without_a_webhook_url_is_a_problem_and_its_rights_are_fine
         "key": "ok",
         "permissions": "ok",
         "events": "ok",
+        "installations": "ok",
         "webhook": "problem",
         "deliveries": "warning",
     }

@@ -8,7 +8,7 @@ from bot.web.pages.site import safe_path
 from tests.web.conftest import Door
 from tests.web.pages.client import Client
 
-PAGES = ("/", "/runs", "/deliveries", "/history", "/groups")
+PAGES = ("/", "/runs", "/deliveries", "/history", "/groups", "/setup")
 
 
 @pytest.mark.parametrize("path", [*PAGES, "/?state=failed"])

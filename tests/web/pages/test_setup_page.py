@@ -1,0 +1,99 @@
+"""The page `/setup`: each step of the App with what is missing, for the operator alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import get_args
+
+import pytest
+from starlette.requests import Request
+
+from bot.app.diagnoses import failed, fine, warned
+from bot.app.doctor_app import examine_app
+from bot.config import Settings
+from bot.model import Language
+from bot.model.diagnosis import Diagnosis
+from bot.rules.reasons import make_reason
+from bot.store.inbox.deliveries import DeliveryRow
+from bot.web.api import Guard
+from bot.web.browser_sessions import BrowserSessions
+from bot.web.pages.setup_page import SetupPage
+from bot.web.pages.site import Forbidden, Site, Viewer, Visit
+from demo.standin.server import StandIn
+from tests.web.conftest import SECRET, TOKEN, Door, headers_for
+from tests.web.pages.client import Client
+
+SESSIONS = BrowserSessions(TOKEN, secure=False)
+
+
+@pytest.fixture(scope="module")
+def github(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
+    with StandIn(tmp_path_factory.mktemp("github"), webhook_url=None, webhook_secret=SECRET) as standin:
+        yield standin
+
+
+def visit(repositories: dict[str, bool] | None = None) -> Visit:
+    scope = {"type": "http", "method": "GET", "path": "/setup", "query_string": b"", "headers": []}
+    return Visit(Request(scope), Viewer(SESSIONS.operator(), repositories))
+
+
+def page(*steps: Diagnosis, language: Language = "en") -> SetupPage:
+    async def examine() -> Sequence[Diagnosis]:
+        return steps
+
+    async def refused(_limit: int, _offset: int) -> Sequence[DeliveryRow]:
+        return ()
+
+    return SetupPage(Site(Guard(TOKEN, SESSIONS), SESSIONS, language), examine, refused)
+
+
+async def shown(shows: SetupPage) -> str:
+    return bytes((await shows.show(visit())).body).decode()
+
+
+async def test_what_github_shows_of_the_app_is_a_list_of_steps(github: StandIn) -> None:
+    values = {"app_id": str(github.app_id), "private_key": github.private_key_pem, "github_api_url": github.api_url}
+    settings = Settings(**values)  # type: ignore[arg-type]
+    whole = page()
+    text = await shown(SetupPage(whole.site, partial(examine_app, settings), whole.refused))
+    assert "The App exists, and the key fits" in text and "the App has all permissions" in text
+    assert "the App&#39;s webhook has no URL" in text and "What to do:</strong> set the webhook&#39;s URL" in text
+    assert "This server has refused no delivery." in text
+
+
+@pytest.mark.parametrize("language", get_args(Language))
+async def test_every_step_has_a_title_in_both_languages(language: Language) -> None:
+    installed, key = make_reason("doctor.installed", count=2), make_reason("doctor.remedy.key")
+    names = ("github", "key", "permissions", "events", "webhook", "deliveries")
+    steps = [failed("app", name, make_reason("doctor.not_installed"), key) for name in names]
+    text = await shown(page(*steps, fine("app", "installations", installed), language=language))
+    assert text.count('<span class="pill bad">') == len(names) and text.count('<span class="pill good">') == 1
+
+
+async def test_open_steps_are_counted() -> None:
+    done = fine("app", "permissions", make_reason("doctor.permissions"))
+    assert "The GitHub App has all that it needs." in await shown(page(done))
+    open_step = warned(
+        "app", "installations", make_reason("doctor.not_installed"), make_reason("doctor.remedy.install")
+    )
+    assert "One step is open." in await shown(page(done, open_step))
+
+
+async def test_the_page_is_for_the_operator_alone() -> None:
+    with pytest.raises(Forbidden):
+        await page().show(visit({"octo/tiny": True}))
+
+
+def test_the_last_refused_delivery_says_why(door: Door, operator: Client) -> None:
+    """A wrong webhook secret shows here."""
+    body = b"{}"
+    assert door.post(body, headers_for(body, "guid-x", X_Hub_Signature_256="sha256=" + "0" * 64)).status == 401
+    text = operator.get("/setup").text
+    assert "WEBHOOK_SECRET" in text and '<dd class="mono">issues</dd>' in text
+    assert "check APP_ID and the private key" in text  # this server has no key
+
+
+def test_no_secret_of_the_app_is_in_the_page(operator: Client) -> None:
+    text = operator.get("/setup").text
+    assert SECRET not in text and TOKEN not in text
