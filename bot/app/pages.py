@@ -11,6 +11,7 @@ from pathlib import Path
 
 from starlette.routing import Route
 
+from bot.app.created_on_page import page_app_creator
 from bot.app.doctor_app import examine_app
 from bot.app.record_pages import record_routes
 from bot.app.sessions import ServedSessions
@@ -33,7 +34,7 @@ from bot.web.pages.log_page import LogPages
 from bot.web.pages.presets import SAMPLE, sample_files
 from bot.web.pages.run_page import RunPages
 from bot.web.pages.session_form import SessionForm
-from bot.web.pages.setup_page import SetupPage
+from bot.web.pages.setup_page import SetupPages
 from bot.web.pages.site import Site
 from bot.web.pages.static_files import PREFIX
 from bot.web.rejected_requests import Rejections
@@ -74,7 +75,8 @@ def page_routes(site: Site, server: Server) -> list[Route]:
         streams=server.streams,
         github_url=server.settings.github_url.rstrip("/"),
     )
-    setup = SetupPage(site, partial(examine_app, server.settings), server.rejections.list)
+    examine = partial(examine_app, server.settings)
+    setup = SetupPages(site, examine, server.rejections.list, page_app_creator(server.settings))
     return [
         Route(f"{PREFIX}/{{name}}", site.static.serve, methods=["GET"]),
         *sign_in.routes(site),
@@ -84,7 +86,7 @@ def page_routes(site: Site, server: Server) -> list[Route]:
         *LogPages(runs).routes(),
         *SessionForm(site, server.sessions, partial(make_sample, server.settings.workspace_roots)).routes(),
         *record_routes(site, server.database, server.settings.github_url),
-        Route("/setup", site.page(setup.show), methods=["GET"]),
+        *setup.routes(),
         *DeliveryPages(site, server.deliveries, server.inbox, server.rejections.list).routes(),
     ]
 

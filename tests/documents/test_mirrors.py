@@ -139,6 +139,7 @@ TESTED_BY: dict[str, tuple[str, ...]] = {
     "store/history/test_visibility.py": ("store/database/open",),
     "test_http.py": ("errors",),
     "web/pages/test_history_page.py": ("app/record_pages",),
+    "web/pages/test_setup_page.py": ("app/created_on_page",),
     "web/pages/test_site.py": ("app/pages",),
     "web/test_history.py": ("web/server",),
     "workflows/commands/test_accept.py": ("workflows/commands/types",),

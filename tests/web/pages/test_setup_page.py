@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from html import unescape
+from pathlib import Path
 from typing import get_args
 
 import pytest
 from starlette.requests import Request
 
+from bot.app.created_app import APP_FILE
+from bot.app.created_on_page import page_app_creator
 from bot.app.diagnoses import failed, fine, warned
 from bot.app.doctor_app import examine_app
 from bot.config import Settings
+from bot.errors import ConfigError, UserError
 from bot.model import Language
 from bot.model.diagnosis import Diagnosis
 from bot.rules.reasons import make_reason
 from bot.store.inbox.deliveries import DeliveryRow
 from bot.web.api import Guard
 from bot.web.browser_sessions import BrowserSessions
-from bot.web.pages.setup_page import SetupPage
+from bot.web.pages.setup_page import CREATED_PATH, SetupPages
 from bot.web.pages.site import Forbidden, Site, Viewer, Visit
 from demo.standin.server import StandIn
+from tests.app.created_apps import unset
 from tests.web.conftest import SECRET, TOKEN, Door, headers_for
 from tests.web.pages.client import Client
 
@@ -33,22 +42,28 @@ def github(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandIn]:
         yield standin
 
 
-def visit(repositories: dict[str, bool] | None = None) -> Visit:
-    scope = {"type": "http", "method": "GET", "path": "/setup", "query_string": b"", "headers": []}
-    return Visit(Request(scope), Viewer(SESSIONS.operator(), repositories))
+def visit(repositories: dict[str, bool] | None = None, *, query: str = "", **form: str) -> Visit:
+    scope = {"type": "http", "method": "GET", "path": "/setup", "query_string": query.encode(), "headers": []}
+    return Visit(Request(scope), Viewer(SESSIONS.operator(), repositories), form)
 
 
-def page(*steps: Diagnosis, language: Language = "en") -> SetupPage:
+def creating(github: StandIn, home: Path) -> SetupPages:
+    """The pages of a server without an App, at an address of its own."""
+    settings = unset(home, github, public_url="https://mendbot.acme.org")
+    return replace(page(), creator=page_app_creator(settings))
+
+
+def page(*steps: Diagnosis, language: Language = "en") -> SetupPages:
     async def examine() -> Sequence[Diagnosis]:
         return steps
 
     async def refused(_limit: int, _offset: int) -> Sequence[DeliveryRow]:
         return ()
 
-    return SetupPage(Site(Guard(TOKEN, SESSIONS), SESSIONS, language), examine, refused)
+    return SetupPages(Site(Guard(TOKEN, SESSIONS), SESSIONS, language), examine, refused, None)
 
 
-async def shown(shows: SetupPage) -> str:
+async def shown(shows: SetupPages) -> str:
     return bytes((await shows.show(visit())).body).decode()
 
 
@@ -56,7 +71,7 @@ async def test_what_github_shows_of_the_app_is_a_list_of_steps(github: StandIn) 
     values = {"app_id": str(github.app_id), "private_key": github.private_key_pem, "github_api_url": github.api_url}
     settings = Settings(**values)  # type: ignore[arg-type]
     whole = page()
-    text = await shown(SetupPage(whole.site, partial(examine_app, settings), whole.refused))
+    text = await shown(SetupPages(whole.site, partial(examine_app, settings), whole.refused, None))
     assert "The App exists, and the key fits" in text and "the App has all permissions" in text
     assert "the App&#39;s webhook has no URL" in text and "What to do:</strong> set the webhook&#39;s URL" in text
     assert "This server has refused no delivery." in text
@@ -80,9 +95,46 @@ async def test_open_steps_are_counted() -> None:
     assert "One step is open." in await shown(page(done, open_step))
 
 
-async def test_the_page_is_for_the_operator_alone() -> None:
+async def test_the_pages_are_for_the_operator_alone(github: StandIn, tmp_path: Path) -> None:
+    pages = creating(github, tmp_path)
+    for shows in (pages.show, pages.begin, pages.finish):
+        with pytest.raises(Forbidden):
+            await shows(visit({"octo/tiny": True}, name="Mendbot"))
+
+
+async def test_an_app_is_made_on_github_and_its_credentials_are_stored_unseen(github: StandIn, tmp_path: Path) -> None:
+    pages = creating(github, tmp_path / "home")
+    response = await pages.begin(visit(name="Mendbot", organization=" octo "))
+    text = bytes(response.body).decode()
+    policy = response.headers["content-security-policy"]
+    assert "form-action" not in policy and policy.startswith("default-src 'none'")
+    action = unescape(re.findall(r'method="post" action="([^"]*settings[^"]*)"', text)[0])
+    manifest = json.loads(unescape(re.findall(r'name="manifest" value="([^"]*)"', text)[0]))
+    assert action.startswith(f"{github.url}/organizations/octo/settings/apps/new?state=")
+    assert manifest["redirect_url"] == f"https://mendbot.acme.org{CREATED_PATH}"
+    code = github.world.submit_manifest(manifest, github.private_key_pem)
+    back = f"code={code}&state={action.partition('state=')[2]}"
+    made = bytes((await pages.finish(visit(query=back))).body).decode()
+    stored = (tmp_path / "home" / APP_FILE).read_text()
+    assert "GitHub created the App Mendbot" in made and "/installations/new" in made
+    assert f'APP_ID="{github.app_id}"' in stored
+    secrets = re.findall(r'(?:KEY|SECRET)="([^"]+)"', stored)
+    assert len(secrets) > 1 and not any(secret[:30] in made for secret in secrets)
+    with pytest.raises(UserError):  # once
+        await pages.finish(visit(query=back))
+    with pytest.raises(ConfigError):  # never a second one
+        await pages.begin(visit(name="Mendbot"))
+
+
+async def test_without_a_public_address_no_app_can_be_made() -> None:
+    assert "MENDBOT_PUBLIC_URL" in await shown(page())
     with pytest.raises(Forbidden):
-        await page().show(visit({"octo/tiny": True}))
+        await page().begin(visit(name="Mendbot"))
+
+
+def test_the_form_needs_its_token_and_the_return_a_session(operator: Client, visitor: Client) -> None:
+    assert operator.post("/setup/app", {"name": "Mendbot"}).status == 403
+    assert Client(visitor.port).get(f"{CREATED_PATH}?code=a&state=b").headers["location"].startswith("/login?next=")
 
 
 def test_the_last_refused_delivery_says_why(door: Door, operator: Client) -> None:

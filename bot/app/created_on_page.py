@@ -1,0 +1,30 @@
+"""Lets the page `/setup` make an App that has this server's public address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.app.app_creation import AppCreation, AppWishes, ManifestForm
+from bot.config import Settings
+from bot.github.app_manifest import NewApp
+from bot.web.pages.setup_page import CREATED_PATH
+
+
+@dataclass(frozen=True, slots=True)
+class PageAppCreator:
+    """Implements the protocol `web.pages.setup_page.AppCreator`."""
+
+    creation: AppCreation
+    public_url: str
+
+    def begin(self, name: str, organization: str | None) -> ManifestForm:
+        wishes = AppWishes(self.public_url, name, organization)
+        return self.creation.begin(wishes, self.public_url.rstrip("/") + CREATED_PATH)
+
+    async def finish(self, code: str, state: str) -> NewApp:
+        return await self.creation.finish(code, state)
+
+
+def page_app_creator(settings: Settings) -> PageAppCreator | None:
+    """What makes Apps for these settings; None without MENDBOT_PUBLIC_URL."""
+    return PageAppCreator(AppCreation(settings), settings.public_url) if settings.public_url else None
