@@ -90,7 +90,7 @@ class CommandAgent:
             network=self.network,
             env={**own, **bundle.env} if bundle else own,
             read_only=(*self.read_only, *bundle.read_only) if bundle else self.read_only,
-            stdin=build_prompt(task).encode("utf-8", "replace"),
+            stdin=build_prompt(task, tree).encode("utf-8", "replace"),
         )
 
     def _failure(self, result: ProcResult, error: str) -> Reason | None:

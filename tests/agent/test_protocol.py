@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from bot.agent.command import read_changes
 from bot.agent.protocol import build_prompt
 from bot.model import AgentTask, Validation, ValidationStep
@@ -70,3 +74,17 @@ def test_the_commands_that_judge_are_named_though_they_pass() -> None:
     baseline = Validation(passed=True, summary="passed: test", steps=(step,))
     for task in (TASK, TASK.model_copy(update={"only_test": True})):
         assert "- test: `pytest -q`" in build_prompt(task.model_copy(update={"baseline": baseline}))
+
+
+@pytest.mark.parametrize("only_test", [False, True])
+def test_the_projects_own_instructions_are_named_where_they_exist(tmp_path: Path, only_test: bool) -> None:
+    """REQ-RUN-008."""
+    task = AgentTask(run_id="r", attempt=1, max_attempts=1, task="t", only_test=only_test)
+    assert "own instructions" not in build_prompt(task, tmp_path)
+    (tmp_path / "AGENTS.md").write_text("a text that the agent reads itself")
+    (tmp_path / ".github").mkdir()
+    (tmp_path / ".github" / "CONTRIBUTING.md").touch()
+    (tmp_path / "CLAUDE.md").mkdir()
+    prompt = build_prompt(task, tmp_path)
+    assert "- AGENTS.md\n- .github/CONTRIBUTING.md\n" in prompt
+    assert "CLAUDE.md" not in prompt and "reads itself" not in prompt
