@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` shows the main job, `make test` proves it. Both set up what they need.
-.PHONY: help .venv demo test lint bench soak format lock
+.PHONY: help .venv demo test lint bench soak agents format lock
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
@@ -28,6 +28,13 @@ bench: .venv ## measure, each goal beside its reference
 
 soak: .venv ## the slow repeats: crash points and races by the hundred
 	@$(BIN)/python -m pytest -m soak
+
+AGENT_PROGRAMS ?= $(HOME)/.cache/mendbot-agents
+agents: .venv ## the real coding agents, from npm into AGENT_PROGRAMS, against APIs on loopback
+	@mkdir -p $(AGENT_PROGRAMS) && npm install --prefix $(AGENT_PROGRAMS) --no-audit --no-fund --loglevel error \
+	  @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 \
+	  @qwen-code/qwen-code@0.15.10
+	@MENDBOT_TEST_AGENTS=$(AGENT_PROGRAMS) $(BIN)/python -m pytest -m agents -n 2 tests/e2e/agents
 
 format: .venv ## format the code
 	@$(BIN)/ruff check --fix .
