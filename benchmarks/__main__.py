@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from benchmarks import (
     ack,
+    agent_start,
     dashboard,
     eyes,
     fingerprint_tiers,
@@ -43,6 +44,7 @@ BENCHMARKS: Mapping[str, Callable[[], Result]] = {
     "look-up": fingerprint_tiers.measure,
     "patches": lambda: patches.measure(patches.Size()),
     "setup": lambda: setup.measure(setup.Size()),
+    "agent-start": lambda: agent_start.measure(agent_start.Size()),
     "worktrees": lambda: worktrees.measure(worktrees.Size()),
     "grouping": lambda: grouping.measure(grouping.Size()),
     "verdict": lambda: verdict.measure(verdict.Size()),
