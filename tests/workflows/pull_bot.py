@@ -29,10 +29,7 @@ from tests.machine import PATIENCE_S
 from tests.workflows.conftest import NAME, Harness, desk
 
 RECORDER = """\
-import pathlib, subprocess, sys
-sha = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
-with pathlib.Path(__file__).with_name("executed.log").open("a") as log:
-    log.write(f"{sys.argv[1]} {sha}\\n")
+echo "$1 $(git rev-parse HEAD)" >>"${0%/*}/executed.log"
 """
 TEST = """\
 import pathlib, sys
@@ -44,7 +41,7 @@ sys.exit(bool(wrong))
 """Each line of `wrong.txt` is a failure of its own."""
 NEW_RUNS, EXISTING_RUNS = ["test"] * 4, ["test"] * 3
 """What is executed of one commit until a failure is *New*, or *Existing*: the first run and those after it."""
-LINT = 'import pathlib, sys\nsys.exit(pathlib.Path("style.txt").read_text() != "fine\\n")\n'
+LINT = 'import sys\nsys.exit(open("style.txt").read() != "fine\\n")\n'
 FILES = {"wrong.txt": "", "style.txt": "fine\n", "test.py": TEST, "lint.py": LINT, ".gitignore": "ignored.txt\n"}
 
 
@@ -73,9 +70,9 @@ class RunningBot:
 
     def recorded(self, name: str) -> str:
         """A command that notes that this check is executed, and at which commit."""
-        recorder = self.root / "record.py"
+        recorder = self.root / "record.sh"
         recorder.write_text(RECORDER)
-        return f"python3 {recorder} {name}"
+        return f"sh {recorder} {name}"
 
     def furnish(self, files: dict[str, str | bytes | None] | None = None, **policy: Any) -> str:
         """Give the default branch its checks; the commit."""
