@@ -24,4 +24,4 @@ def wait_until(ready: Callable[[], bool], seconds: float) -> None:
     deadline = time.monotonic() + seconds
     while not ready():
         assert time.monotonic() < deadline, f"not within {seconds} s"
-        time.sleep(0.001)
+        time.sleep(0.01)
