@@ -19,11 +19,11 @@ _MAX_LINE_LOSS = 4_000
 """The maximum number of characters that are dropped so that a cut falls between two lines."""
 
 _CONTROL = re.compile(
-    r"\x1b\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor (ECMA-48 5.4)
-    r"|\x9b[0-?]*+[ -/]*+[@-~]"
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*+(?:\x07|\x1b\\|\x9c)?"  # OSC and its like
-    r"|\x1b[ -/]*+[0-~]?"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"  # as the first part of all, it lets the search skip other text quickly
+    r"(?:(?<=\x1b)\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor (ECMA-48 5.4)
+    r"|(?<=\x9b)[0-?]*+[ -/]*+[@-~]"
+    r"|(?:(?<=\x1b)[\]PX^_]|(?<=[\x9d\x90\x98\x9e\x9f]))[^\x07\x1b\x9c\n]*+(?:\x07|\x1b\\|\x9c)?"  # OSC and its like
+    r"|(?<=\x1b)[ -/]*+[0-~]?)?"
 )
 _INVISIBLE = re.compile("[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
 """Bidirectional controls (CVE-2021-42574), line separators that only some programs heed, invisible tag letters."""
