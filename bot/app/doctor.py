@@ -14,6 +14,7 @@ from pathlib import Path
 from bot.app.created_app import APP_FILE, with_created_app
 from bot.app.diagnoses import failed, fine, warned
 from bot.app.doctor_app import examine_app
+from bot.app.doctor_models import examine_model
 from bot.app.doctor_port import examine_port
 from bot.app.home import check_home
 from bot.app.start_checks import START_CHECKS
@@ -21,6 +22,7 @@ from bot.config import Settings, judge_variables, load_settings, unknown_variabl
 from bot.errors import MendbotError
 from bot.model.diagnosis import Diagnosis
 from bot.model.reasons import Reason
+from bot.repo_config.agents import MODEL_PREFIX
 from bot.reports.locale.catalog import gigabytes
 from bot.rules.reasons import error_reason, make_reason
 from bot.store.database.open import database_url, reading
@@ -154,6 +156,9 @@ async def _sandbox_and_agents(settings: Settings) -> list[Diagnosis]:
     described = fine if sandbox.level == "bubblewrap" else warned
     found = [described("machine", "sandbox", sandbox.description, *([] if sandbox.level == "bubblewrap" else [remedy]))]
     for spec in settings.agents:
+        if spec.startswith(MODEL_PREFIX):
+            found.append(examine_model(spec))
+            continue
         argv = operators_argv(settings, spec, by_operator=True)
         if argv is None:
             found.append(fine("agents", spec, make_reason("doctor.agent")))
