@@ -87,7 +87,8 @@ class Worker:
         Raises what the coroutine raises, and Transient if the worker has stopped."""
         loop, context = self._loop, self._context
         if loop is None or context is None or loop.is_closed():
-            raise user_error(make_reason("worker.not_running"), Transient)
+            elsewhere = "worker.elsewhere" if self._role == "receiver" else "worker.not_running"
+            raise user_error(make_reason(elsewhere), Transient)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work(context), loop))
 
     def github_health(self) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 from pathlib import Path
 
@@ -24,6 +25,18 @@ def _status(server: Server, guid: str) -> str:
     return next((row["status"] for row in rows if row["delivery"] == guid), "")
 
 
+def _start_session(server: Server) -> tuple[int, str]:
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+    asked = json.dumps({"repo": "octo/tiny", "task": "fix it", "testCommand": "true"})
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+    try:
+        connection.request("POST", "/api/sessions", asked, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
 def test_a_receiver_stores_and_a_worker_works(github: StandIn, tmp_path: Path, postgres_url: str) -> None:
     receiver = _server(github, tmp_path / "receiver", "receiver", postgres_url).start()
     worker = _server(github, tmp_path / "worker", "worker", postgres_url)
@@ -31,6 +44,9 @@ def test_a_receiver_stores_and_a_worker_works(github: StandIn, tmp_path: Path, p
         payload = json.dumps({"zen": "Keep it logically awesome.", "hook_id": 1}).encode()
         assert receiver.deliver("ping", payload, "first") == (202, "accepted")
         assert _status(receiver, "first") == "accepted"
+        assert receiver.get("/readyz")[0] == 200
+        status, error = _start_session(receiver)
+        assert status == 503 and "--role worker" in error
         worker.start()
         wait_until(lambda: _status(receiver, "first") in ("done", "ignored"), PATIENCE_S)
         assert receiver.deliver("ping", payload, "second") == (202, "accepted")
