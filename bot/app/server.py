@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sa
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
@@ -34,6 +33,7 @@ from bot.logs import get_logger, set_up_logs
 from bot.reports.locale.reasons import user_error
 from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
+from bot.store.database.engines import parse_url
 from bot.store.database.open import database_url
 from bot.store.history.history import History
 from bot.store.inbox.deliveries import Deliveries, Inbox
@@ -141,11 +141,11 @@ def serve(settings: Settings, host: str, port: int | None, role: Role = "all") -
     """Receive webhooks, do the work, or both, until SIGTERM or SIGINT; returns the exit code.
 
     A worker without a port listens nowhere. Raises ConfigError for what it cannot start without."""
+    if role != "all" and parse_url(database_url(settings)).get_backend_name() == "sqlite":
+        raise user_error(make_reason("serve.role", role=role), ConfigError)
     share_memory()
     set_up_logs(settings.log_level, settings.log_format)
     check_settings(settings)
-    if role != "all" and sa.make_url(database_url(settings)).get_backend_name() == "sqlite":
-        raise user_error(make_reason("serve.role", role=role), ConfigError)
     for name, similar in unknown_variables().items():
         log.warning("unknown_variable", name=name, because="no setting has this name", similar=similar or "none")
     claim_home(settings.home)
