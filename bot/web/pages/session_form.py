@@ -74,9 +74,11 @@ class SessionForm:
     def _values(self, preset: Preset | None) -> dict[str, str]:
         if preset is None:
             return dict.fromkeys(FIELDS, "") | {"maxAttempts": "3"}
+        language = self.site.language
+        title, task = t(language, f"pages.preset.{preset.name}"), t(language, "pages.session.sample_task")
         return {
             "repo": SAMPLE,
-            "task": t(self.site.language, "pages.session.sample_task"),
+            "task": f"{title}: {task}",
             "filePaths": preset.file_paths,
             "testCommand": preset.test_command,
             "validationCommands": preset.validation_commands,

@@ -57,9 +57,9 @@ def violations(page: Page, source: str) -> list[str]:
     return found
 
 
-def sign_in(page: Page, origin: str) -> None:
+def sign_in(page: Page, origin: str, token: str = TOKEN) -> None:
     """Sign in with the admin token, by keyboard."""
     page.goto(f"{origin}/login")
-    page.keyboard.type(TOKEN)
+    page.keyboard.type(token)
     page.keyboard.press("Enter")
     page.wait_for_url(f"{origin}/")

@@ -13,6 +13,13 @@ from tests.web.conftest import TOKEN, Answer
 _HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)">')
 
 
+def fields_of(text: str) -> dict[str, str]:
+    """The names and values of the visible fields of a page's form."""
+    fields = dict(re.findall(r'<input id="\w+" name="(\w+)"[^>]*? value="([^"]*)"', text))
+    fields |= dict(re.findall(r'<textarea id="\w+" name="(\w+)"[^>]*>\n(.*?)</textarea>', text, re.S))
+    return {name: unescape(value) for name, value in fields.items()}
+
+
 class Client:
     """One browser at a server on loopback."""
 

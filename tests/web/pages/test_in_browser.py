@@ -18,7 +18,8 @@ from tests.web.pages.chromium import axe_source, chromium, sign_in, violations
 from tests.web.pages.stored_runs import fill, fill_stories
 
 PAGES = ("/", "/runs?state=failed", "/runs/story", "/runs/busy", "/runs/checked", "/runs/story/logs/1-0-test.log",
-         "/runs/story/artifacts/story.validation.2", "/sessions/new?preset=lint_failure", "/deliveries", "/deliveries?refused=1", "/nowhere")  # fmt: skip
+         "/runs/story/artifacts/story.validation.2", "/sessions/new?preset=lint_failure",
+         "/deliveries", "/deliveries?refused=1", "/nowhere")  # fmt: skip
 
 
 def elsewhere(work: Callable[[], Coroutine[Any, Any, object]]) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from html import unescape
 
 import pytest
 
@@ -14,7 +12,7 @@ from tests.e2e.conftest import SECRET
 from tests.e2e.server import Server
 from tests.e2e.session_faces import TOKEN
 from tests.e2e.session_faces import Client as Program
-from tests.web.pages.client import Client
+from tests.web.pages.client import Client, fields_of
 
 PIPELINE = ("lint", "typecheck", "test")
 SHOWN: Mapping[str, tuple[str, str | None, tuple[str, ...]]] = {
@@ -55,10 +53,7 @@ def test_a_preset_shows_what_its_name_says(server: Server, name: str) -> None:
     browser = Client(server.port)
     assert browser.sign_in(TOKEN).status == 303
     text = browser.get(f"/sessions/new?preset={name}").text
-    fields = dict(re.findall(r'<input id="(\w+)" name="\w+"[^>]* value="([^"]*)"', text))
-    fields |= dict(re.findall(r'<input id="(\w+)" name="\w+" value="([^"]*)"', text))
-    fields |= dict(re.findall(r'<textarea id="(\w+)"[^>]*>\n(.*?)</textarea>', text, re.S))
-    plain = {field: unescape(value) for field, value in fields.items()}
+    plain = fields_of(text)
     assert len(plain) == 7
     answer = browser.submit(f"/sessions/new?preset={name}", "/sessions", **plain)
     assert answer.status == 303, answer.text
