@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.machine import PATIENCE_S
 from tests.oracle.fetch import AXE, OracleUnavailable, fetched
 from tests.web.conftest import TOKEN
 
@@ -60,6 +61,7 @@ def violations(page: Page, source: str) -> list[str]:
 def sign_in(page: Page, origin: str, token: str = TOKEN) -> None:
     """Sign in with the admin token, by keyboard."""
     page.goto(f"{origin}/login")
+    page.locator("#token:focus").wait_for(timeout=PATIENCE_S * 1000)  # the form has the focus from the start
     page.keyboard.type(token)
     page.keyboard.press("Enter")
-    page.wait_for_url(f"{origin}/")
+    page.wait_for_url(f"{origin}/", timeout=PATIENCE_S * 1000)
