@@ -15,11 +15,12 @@ from tests.machine import PATIENCE_S
 from tests.run_events import run_event
 from tests.web.conftest import Door, headers_for
 from tests.web.pages.chromium import axe_source, chromium, sign_in, violations
+from tests.web.pages.stored_records import fill_records
 from tests.web.pages.stored_runs import fill, fill_stories
 
 PAGES = ("/", "/runs?state=failed", "/runs/story", "/runs/busy", "/runs/checked", "/runs/story/logs/1-0-test.log",
-         "/runs/story/artifacts/story.validation.2", "/sessions/new?preset=lint_failure",
-         "/deliveries", "/deliveries?refused=1", "/nowhere")  # fmt: skip
+         "/runs/story/artifacts/story.validation.2", "/sessions/new?preset=lint_failure", "/deliveries",
+         "/deliveries?refused=1", "/history", "/groups", "/setup", "/nowhere")  # fmt: skip
 
 
 def elsewhere(work: Callable[[], Coroutine[Any, Any, object]]) -> None:
@@ -34,6 +35,7 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
     with Door(tmp_path_factory.mktemp("browser")) as door:
         elsewhere(lambda: fill(door.database))
         elsewhere(lambda: fill_stories(door.database, door.home))
+        elsewhere(lambda: fill_records(door.database))
         door.post(b"{}", headers_for(b"{}"))
         door.post(b"{}", headers_for(b"{}", "guid-forged", X_Hub_Signature_256="sha256=0"))
         yield door
