@@ -122,6 +122,11 @@ class BotProcess:
         token = "$MENDBOT_ADMIN_TOKEN" if self._env.get("MENDBOT_ADMIN_TOKEN") else f"$(cat {self._token_file})"
         return f'curl -H "Authorization: Bearer {token}" {self.url}{path}'
 
+    def pages(self) -> str:
+        """The address of the pages, and how a person signs in there."""
+        token = "$MENDBOT_ADMIN_TOKEN" if self._env.get("MENDBOT_ADMIN_TOKEN") else self._token_file
+        return f"{self.url}/ (sign in with the token of {token})"
+
     @property
     def _token_file(self) -> Path:
         return Path(self._env["MENDBOT_HOME"]) / "admin-token"

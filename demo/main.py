@@ -284,6 +284,7 @@ def _missing_drafts(scenario: Scenario, pulls: tuple[PullView, ...]) -> list[str
 def _keep(github: StandIn, scenario: Scenario, bot: BotProcess, story: Story, stop: Stop) -> None:
     story.step("Still running; look at these, and press Ctrl-C to end")
     story.say(f"  {github.url}/{scenario.repo}")
+    story.say(f"  {bot.pages()}")
     story.say(f"  {bot.look('/api/deliveries')}")
     sys.stdout.flush()
     stop.wait()
