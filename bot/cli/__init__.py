@@ -74,13 +74,19 @@ for command in COMMANDS:
 add_examples(app, _EPILOGUE)
 
 
+def _without_end(problem: str) -> str:
+    """The problem as the beginning of a sentence; a list that was cut short still shows that it was."""
+    text = problem.rstrip(", .")
+    return f"{text}, …" if problem.endswith("...") else text
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command of these arguments (of the process by default) and return its exit code."""
     language = terminal_language()
     try:
         code = app(sys.argv[1:] if argv is None else argv, exit_on_error=False, print_error=False)
     except CycloptsError as error:
-        complain(t(language, "cli.bad_arguments", problem=one_line(str(error), 1_000).rstrip(", .")))
+        complain(t(language, "cli.bad_arguments", problem=_without_end(one_line(str(error), 1_000))))
         return BAD_INPUT
     except MendbotError as error:
         complain(error_text(error, language))

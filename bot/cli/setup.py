@@ -31,7 +31,7 @@ def setup(
     url
         where people and GitHub reach Mendbot (MENDBOT_PUBLIC_URL)
     webhook_url
-        where GitHub sends webhooks, such as a relay; /api/github/webhooks of the URL by default
+        where GitHub sends webhooks, such as a relay
     name
         the App's name, which must be unique on GitHub
     organization

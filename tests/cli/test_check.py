@@ -139,7 +139,7 @@ def test_an_empty_path_is_named_as_such() -> None:
 def test_an_unknown_command_is_answered_with_a_whole_sentence() -> None:
     done = mendbot("nosuch")
     assert done.returncode == 2
-    assert done.stderr.endswith("config; try `mendbot --help`\n")
+    assert done.stderr.endswith("history, …; try `mendbot --help`\n")
 
 
 def test_check_without_a_command_says_what_was_looked_for(tmp_path: Path) -> None:

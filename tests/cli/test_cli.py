@@ -191,7 +191,7 @@ def test_help_names_the_commands_and_their_options() -> None:
 COMMANDS = """
 |serve|check|fix|agent|agent check|group|worktree|worktree create|worktree cleanup|worktree list|hook
 |hook install|doctor|init|replay|history|history record|history export|history import|config|config check
-|config schema|mcp|relay|completion
+|config schema|mcp|relay|completion|setup
 """
 
 

@@ -45,6 +45,7 @@ RUNS = {
     "doctor": Run(("doctor",), 1),
     "init": Run(("init", "--dry-run")),
     "mcp": Run(("mcp",)),
+    "agent check": Run(("agent", "check", "claude"), 1),
     "setup": Run(("setup",), 2),
     "completion": Run(("completion", "bash")),
     "relay": Run(("relay", "nowhere"), 2),
