@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
@@ -99,13 +97,11 @@ def test_a_404_of_githubs_is_an_answer(at_desk: AtDesk) -> None:
 
 
 @pytest.fixture
-def logged(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[dict[str, Any]]]]:
-    """The lines of the log so far, as `serve` writes them."""
-    written = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", written)
+def logged(capsys: pytest.CaptureFixture[str]) -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """The new lines of the log, as `serve` writes them."""
     with captured_logs():  # puts back what was set up before
         set_up_logs("info", "json")
-        yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
+        yield lambda: [json.loads(line) for line in capsys.readouterr().err.splitlines()]
 
 
 def test_an_unexpected_error_fails_its_delivery_with_the_traceback_in_the_log_and_holds_up_no_other(
