@@ -61,7 +61,7 @@ def test_an_agent_outside_of_the_sandbox_is_named_with_what_grants_it_before_any
         ("command:no-such-agent", "`no-such-agent` was not found"),
         ("qwen", "`qwen`: "),
         ("calude", "unknown agent `calude`; did you mean `claude`?"),
-        ("llm:openai:gpt", "language models are not built in yet"),
+        ("llm:openai", "write it as llm:PROVIDER:MODEL"),
         ("wizard", "unknown agent `wizard`"),
     ],
 )
