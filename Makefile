@@ -42,6 +42,6 @@ format: .venv ## format the code
 
 lock: ## resolve requirements.lock and bot/workspace/sandbox/tools.lock anew (needs uv)
 	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
-	  --all-extras --group test --group lint --group build --group demo --quiet pyproject.toml -o requirements.lock
+	  --all-extras --group test --group docs --group lint --group build --group demo --quiet pyproject.toml -o requirements.lock
 	@uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --python-version 3.11 \
 	  --constraint requirements.lock --no-annotate --group tools --quiet -o bot/workspace/sandbox/tools.lock
