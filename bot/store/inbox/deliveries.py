@@ -196,11 +196,13 @@ class Deliveries:
         row = await self._database.first(sa.select(*columns).where(table.c.id == delivery_id))
         return None if row is None else Delivery(**{**row._mapping, "payload": bytes(row.payload)})
 
-    async def list(self, limit: int, offset: int = 0) -> tuple[DeliveryRow, ...]:
-        """Stored deliveries, newest first."""
+    async def list(self, limit: int, offset: int = 0, *, with_ignored: bool = True) -> tuple[DeliveryRow, ...]:
+        """Stored deliveries, newest first; without those that Mendbot does nothing on where `with_ignored` is false."""
         columns = (
             table.c.id.label("delivery"),
             *(table.c[name] for name in ("event", "status", "because", "received_at")),
         )
         query = sa.select(*columns).order_by(table.c.received_at.desc(), table.c.id).limit(limit).offset(offset)
+        if not with_ignored:
+            query = query.where(table.c.status != "ignored")
         return tuple(DeliveryRow(**row._mapping) for row in await self._database.all(query))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, get_args
 
 from starlette.responses import Response
@@ -13,6 +14,7 @@ from bot.rules.reasons import make_reason
 from bot.store.runs.overview import Overview, RunLine
 from bot.web.api import invalid, number
 from bot.web.health import Probe
+from bot.web.pages.rendering import milliseconds
 from bot.web.pages.site import NotFound, PageEndpoint, Site, Visit
 
 State = Literal["running", "waiting", "failed", "fixed", "cancelled", "checked"]
@@ -56,6 +58,8 @@ def dashboard(site: Site, overview: Overview, health: Health) -> PageEndpoint:
     async def show(visit: Visit) -> Response:
         places = visit.viewer.places
         shown: tuple[State, ...] = ("running", "waiting", "failed", "fixed", "checked")
+        remote = dict(health.remote()) if visit.viewer.is_operator else {}
+        asked_at = remote.pop("asked_at", None)
         lists = await asyncio.gather(*(lines(overview, state, SHOWN, 0, places) for state in shown))
         values = {
             "lists": list(zip(shown, lists, strict=True)),
@@ -64,7 +68,8 @@ def dashboard(site: Site, overview: Overview, health: Health) -> PageEndpoint:
             "slots": await overview.slots(places),
             "max_worktrees": health.max_worktrees,
             "missing": await health.missing(),
-            "remote": health.remote() if visit.viewer.is_operator else {},
+            "remote": remote,
+            "asked_at": asked_at and milliseconds(datetime.fromisoformat(asked_at)),
         }
         return site.render(visit.request, "dashboard.html", visit.viewer, **values)
 

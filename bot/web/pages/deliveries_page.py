@@ -38,10 +38,15 @@ class DeliveryPages:
         query = visit.request.query_params
         offset = number(visit.request, "offset", 0, most=MAX_OFFSET)
         is_refused = query.get("refused", "0") == "1"
-        rows = await (self.refused if is_refused else self.stored.list)(PAGE + 1, offset)
+        is_brief = query.get("ignored", "1") == "0"
+        if is_refused:
+            rows = await self.refused(PAGE + 1, offset)
+        else:
+            rows = await self.stored.list(PAGE + 1, offset, with_ignored=not is_brief)
         values = {
             "rows": rows[:PAGE],
             "refused": is_refused,
+            "brief": is_brief,
             "replayed": query.get("replayed", ""),
             "newer": max(0, offset - PAGE) if offset else None,
             "older": offset + PAGE if len(rows) > PAGE and offset + PAGE <= MAX_OFFSET else None,

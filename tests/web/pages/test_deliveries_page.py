@@ -17,6 +17,14 @@ def test_deliveries_are_listed_with_what_was_decided(door: Door, operator: Clien
     assert "guid-1" in text and ">ignored</span>" in text and ">issues</td>" in text
 
 
+def test_deliveries_are_listed_without_ignored_ones(door: Door, operator: Client) -> None:
+    for name in ("guid-ignored", "guid-done"):
+        door.post(BODY, headers_for(BODY, name))
+        door.mark(name, "ignored" if name == "guid-ignored" else "done")
+    text = operator.get("/deliveries?ignored=0").text
+    assert "guid-done" in text and "guid-ignored" not in text
+
+
 def test_a_refused_delivery_is_listed_with_its_reason(door: Door, operator: Client) -> None:
     assert door.post(BODY, headers_for(BODY, "guid-forged", X_Hub_Signature_256="sha256=" + "0" * 64)).status == 401
     text = operator.get("/deliveries?refused=1").text
