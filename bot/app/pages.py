@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,14 +13,13 @@ from starlette.routing import Route
 from bot.app.created_on_page import page_app_creator
 from bot.app.doctor_app import examine_app
 from bot.app.record_pages import record_routes
+from bot.app.samples import make_sample
 from bot.app.sessions import ServedSessions
 from bot.app.worker import Worker
 from bot.config import Settings
-from bot.model import Problem
 from bot.model.events.pull_checks import PullCheckEvent
 from bot.model.reasons import ExplainedStop
-from bot.rules.reasons import make_reason, quoted
-from bot.rules.runs.session_request import InvalidRequest
+from bot.rules.reasons import make_reason
 from bot.store.database.database import Database
 from bot.store.inbox.deliveries import Deliveries, Inbox
 from bot.store.runs.overview import Overview
@@ -31,7 +29,6 @@ from bot.web.pages import sign_in
 from bot.web.pages.dashboard import Health, all_runs, dashboard
 from bot.web.pages.deliveries_page import DeliveryPages
 from bot.web.pages.log_page import LogPages
-from bot.web.pages.presets import SAMPLE, sample_files
 from bot.web.pages.run_page import RunPages
 from bot.web.pages.session_form import SessionForm
 from bot.web.pages.setup_page import SetupPages
@@ -84,30 +81,11 @@ def page_routes(site: Site, server: Server) -> list[Route]:
         Route("/runs", site.page(all_runs(site, overview)), methods=["GET"]),
         *runs.routes(),
         *LogPages(runs).routes(),
-        *SessionForm(site, server.sessions, partial(make_sample, server.settings.workspace_roots)).routes(),
+        *SessionForm(site, server.sessions, partial(make_sample, server.settings.home)).routes(),
         *record_routes(site, server.database, server.settings.github_url),
         *setup.routes(),
         *DeliveryPages(site, server.deliveries, server.inbox, server.rejections.list).routes(),
     ]
-
-
-async def make_sample(roots: Sequence[Path]) -> str:
-    """Write a new copy of the sample repository into the first workspace root, and return its path.
-
-    Raises InvalidRequest where there is no root, or where it cannot be written to."""
-    if not roots:
-        raise InvalidRequest((Problem(field="repo", reason=make_reason("session.no_roots", path=SAMPLE)),))
-    tree = roots[0] / f"mendbot-{SAMPLE}-{secrets.token_hex(4)}"
-    try:
-        for name, content in sample_files().items():
-            path = tree / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, encoding="utf-8")
-    except OSError as error:
-        why = quoted(error.strerror or "")
-        reason = make_reason("session.bad_path", path=str(tree), why=why)
-        raise InvalidRequest((Problem(field="repo", reason=reason),)) from None
-    return str(tree)
 
 
 class StoredFiles:

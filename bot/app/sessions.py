@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from bot.app.samples import samples_root
 from bot.app.worker import Worker
 from bot.config import Settings
 from bot.errors import Transient
@@ -39,6 +40,9 @@ class ServedSessions:
 
     async def start(self, request: SessionRequest) -> Session:
         roots = self._settings.workspace_roots
+        samples = samples_root(self._settings.home)
+        if Path(request.repo).is_relative_to(samples):
+            roots = (*roots, samples)
 
         async def begin(context: Context) -> str:
             spec = await get_spec(context, request, roots=roots)

@@ -36,7 +36,7 @@ class Starter(Protocol):
 @dataclass(frozen=True, slots=True)
 class SessionForm:
     """The form. `make_sample` writes a new copy of the sample repository and returns its path; it raises InvalidRequest
-    where no workspace root is set."""
+    where it cannot be written."""
 
     site: Site
     sessions: Starter

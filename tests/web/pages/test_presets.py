@@ -33,9 +33,8 @@ SHOWN: Mapping[str, tuple[str, str | None, tuple[str, ...]]] = {
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     root = tmp_path_factory.mktemp("presets")
-    (root / "work").mkdir()
     with StandIn(root / "github", webhook_url=None, webhook_secret=SECRET) as github:
-        bot = Server(github, root, MENDBOT_WORKSPACE_ROOTS=str(root / "work"), MENDBOT_ADMIN_TOKEN=TOKEN)
+        bot = Server(github, root, MENDBOT_ADMIN_TOKEN=TOKEN)
         try:
             bot.start()
             yield bot

@@ -31,8 +31,3 @@ def test_a_wrong_field_is_named_and_what_was_typed_stays(operator: Client) -> No
 def test_a_preset_fills_in_the_form(operator: Client) -> None:
     text = operator.get("/sessions/new?preset=unknown_failure").text
     assert 'value="sample"' in text and "exit 3</textarea>" in text and 'aria-current="true"' in text
-
-
-def test_the_sample_needs_a_workspace_root(operator: Client) -> None:
-    answer = operator.submit("/sessions/new", "/sessions", repo="sample", task="x", testCommand="true", maxAttempts="1")
-    assert answer.status == 422 and "MENDBOT_WORKSPACE_ROOTS" in answer.text
