@@ -99,7 +99,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             *session_routes(sessions, streams, guard),
             *page_routes(site, parts),
         ],
-        exception_handlers={HTTPException: site.no_route},
+        exception_handlers={HTTPException: site.no_route, Exception: site.internal_error},
         lifespan=lifespan,
     )
     return WebhookRouter(webhook, ("/api/github/webhooks", "/webhook"), pages)

@@ -17,7 +17,15 @@ from bot.model.reasons import Reason
 from bot.reports.locale.catalog import has_message
 from bot.reports.locale.reasons import error_text, reason_text
 from bot.rules.reasons import make_reason
-from bot.web.api import Guard, UnreadableBody, content_type, is_cross_site, no_route, read_body
+from bot.web.api import (
+    Guard,
+    UnreadableBody,
+    content_type,
+    error_response,
+    is_cross_site,
+    no_route,
+    read_body,
+)
 from bot.web.browser_sessions import BrowserSession, BrowserSessions
 from bot.web.pages.rendering import Templates
 from bot.web.pages.static_files import StaticFiles
@@ -181,6 +189,11 @@ class Site:
         if not wants_page(request):
             return await no_route(request, error)
         return self.error(request, error.status_code, make_reason("request.no_path"))
+
+    async def internal_error(self, request: Request, _: Exception) -> Response:
+        """Answer a request that ended in an error of ours, whose traceback the server logs."""
+        reason = make_reason("request.internal")
+        return self.error(request, 500, reason) if wants_page(request) else error_response(500, reason)
 
 
 def wants_page(request: Request) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.model import Artifact, Issue, Phase, Repo, Status, Validation
 from bot.model.events.pull_checks import PullCheckJudged, PullFinished
-from bot.model.events.runs import SessionFinished, SessionStarted
+from bot.model.events.runs import RunEvent, SessionFinished, SessionStarted
 from bot.model.pipeline import ValidationStep
 from bot.model.proof import ProofLevel
 from bot.model.pulls import CheckStatus, Failure, RunCounts
@@ -75,15 +75,15 @@ DIFF = """diff --git a/src/cart.py b/src/cart.py
 LOG = b"collected 2 items\n\nE   assert 7 == 6\nFAILED tests/test_cart.py::test_total - assert 7 == 6\n1 failed\n"
 
 
-async def fill_stories(database: Database, home: Path) -> None:
-    """A fix run `story` with two attempts and all that its page shows, one under way, and the checks of a request."""
-    runs = Runs(database)
-    assert await runs.create("story", issue_spec(7, "The total is wrong"))
-    failed = {"command": "pytest -q", "stage": "test", "passed": False, "exitCode": 1, "durationMs": 1200,
-              "output": "E   assert 7 == 6", "classification": "test"}  # fmt: skip
-    passed = {**failed, "passed": True, "exitCode": 0, "output": "2 passed", "classification": None}
+FAILED = {"command": "pytest -q", "stage": "test", "passed": False, "exitCode": 1, "durationMs": 1200,
+          "output": "E   assert 7 == 6", "classification": "test"}  # fmt: skip
+
+
+def story_events() -> list[RunEvent]:
+    """The events of a run that failed once and then passed."""
+    passed = {**FAILED, "passed": True, "exitCode": 0, "output": "2 passed", "classification": None}
     check = {"stage": "test", "index": 0, "iteration": 1}
-    story = [
+    return [
         run_event("session_started"),
         run_event("phase_started", "planning", branch="fix/issue-7"),
         run_event("phase_completed", "planning"),
@@ -93,7 +93,7 @@ async def fill_stories(database: Database, home: Path) -> None:
         run_event("changes_applied", iteration=1, paths=("src/cart.py",), diff="attempt-1.diff"),
         run_event("phase_completed", "implementation", 1),
         run_event("validation_command_started", **check, command="pytest -q"),
-        run_event("validation_command_failed", **check, step=failed, log="1-0-test.log", classification="test"),
+        run_event("validation_command_failed", **check, step=FAILED, log="1-0-test.log", classification="test"),
         run_event("tests_failed", iteration=1, summary="test failed"),
         run_event("attempt_started", iteration=2, attempt=2, of=3),
         run_event("changes_applied", iteration=2, paths=("src/cart.py",), diff="attempt-2.diff"),
@@ -103,6 +103,13 @@ async def fill_stories(database: Database, home: Path) -> None:
         run_event("proof_decided", iteration=2, proof={"level": "proven", "because": "errors_gone", "before": "red"}),
         run_event("session_finished", status="success", proof="proven", shown=True),
     ]
+
+
+async def fill_stories(database: Database, home: Path) -> None:
+    """A fix run `story` with two attempts and all that its page shows, one under way, and the checks of a request."""
+    runs = Runs(database)
+    assert await runs.create("story", issue_spec(7, "The total is wrong"))
+    story = story_events()
     validation = Validation(passed=True, summary="all <passed>")
     artifact = Artifact(id="story.validation.2", session_id="story", phase=Phase.VALIDATION, iteration=2,
                         created_at=NOON, data=validation.model_dump(mode="json", by_alias=True))  # fmt: skip
@@ -113,7 +120,7 @@ async def fill_stories(database: Database, home: Path) -> None:
     await runs.append("busy", story[:9])
     pulls = PullRuns(database)
     assert await pulls.create("checked", PullCheckSpec(repo=REPO, number=35, title="Add tax", head_sha="c" * 40))
-    step = ValidationStep.model_validate(failed)
+    step = ValidationStep.model_validate(FAILED)
     stages = ({"name": "test", "command": {"run": "pytest -q", "timeout_s": 9}},)
     failure = Failure(error="assert 7 == 6", verdict="new", test="test_total", head=RunCounts(failed=2))
     judged = CheckStatus(name="test", status="completed", step=step, failures=(failure,))
@@ -121,7 +128,7 @@ async def fill_stories(database: Database, home: Path) -> None:
         "checked",
         [
             pull_check_event("pull_started", stages=stages),
-            pull_check_event("pull_check_ran", step=failed),
+            pull_check_event("pull_check_ran", step=FAILED),
             PullCheckJudged(index=0, check=judged),
             PullFinished(status="done"),
         ],

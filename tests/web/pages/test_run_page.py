@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Iterator
 
 import pytest
 
+from bot.store.runs.runs import Runs
 from tests.web.conftest import Door
 from tests.web.pages.client import Client
-from tests.web.pages.stored_runs import fill_stories
+from tests.web.pages.stored_runs import fill_stories, issue_spec, story_events
 from tests.web.session_world import Stream
 
 
@@ -42,6 +44,25 @@ def test_a_run_under_way_is_followed_and_can_be_cancelled(operator: Client) -> N
     # the worker does not run here: the request came through to it
     assert operator.submit("/runs/busy", "/runs/busy/cancel").status == 503
     assert operator.post("/runs/busy/cancel", {}).status == 403
+
+
+async def test_the_page_of_a_run_can_be_read_after_each_event(door: Door, operator: Client) -> None:
+    runs = Runs(door.database)
+    assert await runs.create("young", issue_spec(9, "It has just begun"))
+    assert operator.get("/runs/young").status == 200
+    for event in story_events():
+        await runs.append("young", [event])
+        assert operator.get("/runs/young").status == 200, event
+
+
+async def test_an_internal_error_is_a_page_for_browsers_and_json_for_programs(door: Door, operator: Client) -> None:
+    await Runs(door.database).create("broken", issue_spec(10, "Its row is damaged"))
+    with sqlite3.connect(door.home / "mendbot.db") as database:
+        database.execute("UPDATE runs SET spec = '[]' WHERE id = 'broken'")
+    page = operator.get("/runs/broken")
+    assert page.status == 500 and "log of the server" in page.text and "Traceback" not in page.text
+    answer = door.get("/api/sessions/broken")
+    assert answer.status == 500 and "log of the server" in answer.json["error"]
 
 
 def test_the_page_of_a_pull_check_shows_each_failure_with_its_verdict(operator: Client) -> None:
