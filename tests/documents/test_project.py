@@ -18,7 +18,8 @@ from bot.config import Policy, Settings, parse_policy
 
 ROOT = Path(__file__).parents[2]
 CODE = sorted(path for name in ("bot", "demo") for path in (ROOT / name).rglob("*.py") if "samples" not in path.parts)
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+ENVIRONMENT = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
+CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -85,9 +86,8 @@ def test_no_file_names_a_package_registry_or_a_place_of_this_machine() -> None:
     assert found == []
 
 
-def table_rows(heading: str) -> Iterator[list[str]]:
-    section = README.split(f"### {heading}\n", 1)[1].split("\n### ", 1)[0]
-    for line in section.splitlines():
+def table_rows() -> Iterator[list[str]]:
+    for line in ENVIRONMENT.splitlines():
         if line.startswith("| `"):
             yield [cell.strip() for cell in line.strip("|").split(" | ")]
 
@@ -101,7 +101,7 @@ def variables(cell: str) -> list[str]:
 
 
 def shown(default: Any) -> str:
-    """A default as the README writes it; empty where there is nothing to write."""
+    """A default as the page writes it; empty where there is nothing to write."""
     if default in (None, (), False):
         return ""
     if isinstance(default, tuple):
@@ -115,22 +115,22 @@ def settings() -> dict[str, Any]:
     return {str(field.validation_alias): field.default for field in fields}
 
 
-def test_the_readme_names_every_setting_and_no_other() -> None:
-    assert sorted(name for row in table_rows("Settings") for name in variables(row[0])) == sorted(settings())
+def test_the_page_names_every_setting_and_no_other() -> None:
+    assert sorted(name for row in table_rows() for name in variables(row[0])) == sorted(settings())
 
 
-def test_the_readme_gives_the_settings_true_defaults() -> None:
+def test_the_page_gives_the_settings_true_defaults() -> None:
     """Where a row tells them in words, a person must look."""
     known, wrong = settings(), {}
-    for cells in table_rows("Settings"):
+    for cells in table_rows():
         wanted = [text for text in (shown(known[name]) for name in variables(cells[0])) if text]
         if ("`" in cells[1] or cells[1] == "–") and re.findall(r"`([^`]+)`", cells[1]) != wanted:
             wrong[cells[0]] = wanted
     assert wrong == {}
 
 
-def test_the_readmes_policy_is_one() -> None:
-    example = re.search(r"```yaml\n(.*?)```", README, re.DOTALL)
+def test_the_example_of_all_keys_is_a_policy_and_has_them_all() -> None:
+    example = re.search(r"## All keys at once\n\n```yaml\n(.*?)```", CONFIGURATION, re.DOTALL)
     assert example is not None
     policy = parse_policy(example[1])
     assert isinstance(policy, Policy), policy
