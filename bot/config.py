@@ -75,6 +75,9 @@ class Settings(BaseModel):
     private_key: SecretStr | None = _setting("PRIVATE_KEY", None)  # the App's private key, PEM
     private_key_path: Path | None = _setting("PRIVATE_KEY_PATH", None)  # a file with that key
     webhook_secret: SecretStr | None = _setting("WEBHOOK_SECRET", None)  # signs deliveries; 32+ characters
+    # the App's client id and secret, with which people sign in by their GitHub account
+    github_client_id: str | None = _setting("GITHUB_CLIENT_ID", None)
+    github_client_secret: SecretStr | None = _setting("GITHUB_CLIENT_SECRET", None)
     # a channel of smee.io, or of a server like it, whose webhooks `serve` takes
     webhook_proxy_url: str | None = _setting("WEBHOOK_PROXY_URL", None)
     port: int = _setting("PORT", 3000)  # where `serve` listens

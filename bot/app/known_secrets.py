@@ -13,13 +13,18 @@ from bot.reports.format.redact import Redactor
 
 
 def known_secrets(settings: Settings) -> Redactor:
-    """Masks the App's key, the webhook secret, the admin token and what the command agent receives."""
+    """Masks the App's key and secrets, the admin token and what the command agent receives."""
     settings = with_known_token(settings)
     with suppress(ConfigError):
         settings = with_created_app(settings)
     secrets = [
         value.get_secret_value()
-        for value in (settings.private_key, settings.webhook_secret, settings.admin_token)
+        for value in (
+            settings.private_key,
+            settings.webhook_secret,
+            settings.admin_token,
+            settings.github_client_secret,
+        )
         if value is not None
     ]
     secrets += [os.environ[name] for name in settings.agent_env if name in os.environ]

@@ -12,8 +12,8 @@ from urllib.parse import quote
 from bot.model.app_requirements import APP_EVENTS, APP_PERMISSIONS
 
 WEBHOOK_PATH = "/api/github/webhooks"
-SIGN_IN_PATH = "/sign-in/github"
-"""The page to which GitHub sends people back who sign in."""
+SIGN_IN_CALLBACK = "/sign-in/github/callback"
+"""The page to which GitHub sends people back who sign in. GitHub compares the whole address."""
 MAX_NAME_CHARACTERS = 34
 """GitHub's limit for the name of an App."""
 
@@ -35,7 +35,7 @@ def app_manifest(
         "description": description,
         "public": False,
         "redirect_url": redirect_url,
-        "callback_urls": [base + SIGN_IN_PATH],
+        "callback_urls": [base + SIGN_IN_CALLBACK],
         "hook_attributes": {"url": webhook_url or base + WEBHOOK_PATH, "active": True},
         "default_permissions": dict(APP_PERMISSIONS),
         "default_events": list(APP_EVENTS),

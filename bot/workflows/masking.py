@@ -16,7 +16,12 @@ class Masker:
     Control sequences go first, since a colour code could split a token (T35, T38)."""
 
     def __init__(self, settings: Settings) -> None:
-        secrets = (settings.private_key, settings.webhook_secret, settings.admin_token)
+        secrets = (
+            settings.private_key,
+            settings.webhook_secret,
+            settings.admin_token,
+            settings.github_client_secret,
+        )
         fixed = [value.get_secret_value() for value in secrets if value is not None]
         if settings.app_id:
             fixed.append(settings.key_pem)

@@ -1,4 +1,4 @@
-"""Who is asking, and may they: the App by its signed JWT, an installation by its token.
+"""Who is asking, and may they: the App by its signed JWT, an installation by its token, a person by theirs.
 
 Sources: GitHub, "Generating a JSON Web Token (JWT) for a GitHub App", "Generating an installation access token",
 "Permissions required for GitHub Apps"; the messages are GitHub's own."""
@@ -17,6 +17,7 @@ import jwt
 
 from demo.standin.answers import ApiError, malformed, not_found, permit
 from demo.standin.records import Installation, Repository, Token
+from demo.standin.sign_ins import UserToken
 from demo.standin.state import State
 
 MAX_JWT_S = 600
@@ -27,13 +28,16 @@ Permission = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request; exactly one of the two where the credentials were good."""
+    """Who sent a request; exactly one of the three where the credentials were good."""
 
     app: bool = False
     token: Token | None = None
+    user: UserToken | None = None
 
     @property
     def name(self) -> str:
+        if self.user:
+            return f"user:{self.user.user.login}"
         return f"installation:{self.token.installation.id}" if self.token else "app"
 
 
@@ -95,6 +99,11 @@ def identify(state: State, header: str | None) -> Caller | None:
         return None
     if text.startswith("ghs_"):
         return Caller(token=find_token(state, text))
+    if text.startswith("ghu_"):
+        person = state.user_tokens.get(digest(text))
+        if person is None or person.expires_at <= state.now():
+            raise ApiError(401, "Bad credentials")
+        return Caller(user=person)
     check_jwt(state, text)
     return Caller(app=True)
 

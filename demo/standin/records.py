@@ -55,6 +55,9 @@ class App:
     bot: User
     created_at: datetime
     permissions: dict[str, str] = field(default_factory=lambda: dict(APP_PERMISSIONS))
+    client_secret: str = ""
+    client_id: str = ""
+    callback_urls: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import secrets
 import socket
 import threading
 from collections.abc import AsyncIterator
@@ -21,10 +22,11 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from demo.standin.githttp import GitHttp
+from demo.standin.oauth import OAuth
 from demo.standin.pages.pages import Pages
 from demo.standin.records import App, User
 from demo.standin.routes import app as app_routes
-from demo.standin.routes import code, issue, pull, review
+from demo.standin.routes import code, issue, person, pull, review
 from demo.standin.routes.table import Rest
 from demo.standin.state import State
 from demo.standin.webhook_relay import WebhookRelay
@@ -38,6 +40,7 @@ _STOP_S = 15.0
 # what has a name in its path comes before what has a number or a rest there: comments, `commits/{ref}/pulls`
 TABLE = (
     *app_routes.ENDPOINTS,
+    *person.ENDPOINTS,
     *issue.ENDPOINTS,
     *review.ENDPOINTS,
     *pull.ENDPOINTS,
@@ -72,6 +75,8 @@ class StandIn:
             owner=User(1_001, "app-owner", "User", "App owner", born),
             bot=User(41_898_000 + app_id, f"{app_slug}[bot]", "Bot", f"{app_slug}[bot]", born),
             created_at=born,
+            client_secret=secrets.token_hex(20),
+            client_id=f"Iv23{app_id:016d}",
         )
         self._thread: threading.Thread | None = None
         self._server: uvicorn.Server | None = None
@@ -91,6 +96,14 @@ class StandIn:
     @property
     def webhook_secret(self) -> str:
         return self._app.webhook_secret
+
+    @property
+    def client_id(self) -> str:
+        return self._app.client_id
+
+    @property
+    def client_secret(self) -> str:
+        return self._app.client_secret
 
     @property
     def world(self) -> World:
@@ -166,6 +179,7 @@ class StandIn:
         # git's paths have one part more than a repository's page, so the order of the last two does not matter
         routes = [
             *WebhookRelay().routes(),
+            *OAuth(hooks.state).routes(),
             *Rest(hooks, TABLE).routes(),
             *GitHttp(hooks).routes(),
             *Pages(hooks.state).routes(),

@@ -33,6 +33,7 @@ from demo.standin.records import (
     Token,
     User,
 )
+from demo.standin.sign_ins import OAuthCode, UserToken
 
 
 class Pulse:
@@ -57,7 +58,9 @@ def _other_app(app: App) -> App:
     """GitHub Actions, whose check runs stand beside the App's own."""
     owner = User(9_919, "github", "Organization", "GitHub", app.created_at)
     bot = User(41_898_282, "github-actions[bot]", "Bot", "github-actions[bot]", app.created_at)
-    return App(15_368, "github-actions", "", "", None, owner, bot, app.created_at, {"checks": "write"})
+    return App(
+        15_368, "github-actions", "", "", None, owner, bot, app.created_at, {"checks": "write"}, client_id="Iv1.actions"
+    )
 
 
 @dataclass(slots=True)
@@ -85,6 +88,8 @@ class State:
         self.installations: dict[int, Installation] = {}
         self.tokens: dict[str, Token] = {}
         self.manifest_codes: dict[str, ManifestCode] = {}
+        self.oauth_codes: dict[str, OAuthCode] = {}
+        self.user_tokens: dict[str, UserToken] = {}
         self.comments: dict[int, Comment] = {}
         self.reviews: dict[int, Review] = {}
         self.review_comments: dict[int, ReviewComment] = {}

@@ -71,6 +71,20 @@ class World(PullPeople):
         """Every token minted so far stops working now."""
         self._now(self._state.tokens.clear)
 
+    def allow_callback(self, url: str) -> None:
+        """Add a callback address on the App's settings page; a sign-in must name one of them exactly."""
+        self._now(lambda: self._state.app.callback_urls.append(url))
+
+    def revoke_authorization(self, login: str) -> None:
+        """The person revokes the App's authorization: its tokens for them end."""
+
+        def work() -> None:
+            tokens, user = self._state.user_tokens, self._state.user(login)
+            for key in [key for key, token in tokens.items() if token.user is user]:
+                del tokens[key]
+
+        self._now(work)
+
     def submit_manifest(self, manifest: Mapping[str, Any], pem: str, *, valid_s: float = 3600.0) -> str:
         """A person has an App made from a manifest; the App is the one that there is, whose private key is `pem`.
         -> the code that GitHub adds to the manifest's `redirect_url`"""

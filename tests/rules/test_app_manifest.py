@@ -19,6 +19,7 @@ def test_the_manifest_is_app_yml_with_the_operators_addresses() -> None:
     assert (manifest["public"], manifest["description"]) == (APP_YML["public"], "It fixes.")
     assert manifest["hook_attributes"] == {"url": "https://mendbot.acme.org/api/github/webhooks", "active": True}
     assert (manifest["url"], manifest["name"]) == ("https://mendbot.acme.org", "My Mendbot")
+    assert manifest["callback_urls"] == ["https://mendbot.acme.org/sign-in/github/callback"]
     assert manifest["redirect_url"] == "http://127.0.0.1:4000/callback"
 
 

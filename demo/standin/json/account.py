@@ -132,7 +132,7 @@ class Accounts:
         body: Json = {
             "id": app.id,
             "slug": app.slug,
-            "client_id": f"Iv23{app.id:016d}",
+            "client_id": app.client_id,
             "node_id": node_id("App", app.id),
             "owner": self.user(app.owner),
             "name": app.slug,

@@ -25,6 +25,9 @@ from demo.standin.webhooks import Hooks
 APP = "app"
 """Access by the App's JWT alone."""
 
+USER = "user"
+"""Access by the token of a person alone."""
+
 ANYONE = "anyone"
 """Access by any good credentials."""
 
@@ -52,6 +55,12 @@ class Call:
         if self.caller.token is None:
             raise ApiError(403, "Resource not accessible by integration")
         return self.caller.token
+
+    @property
+    def person(self) -> User:
+        if self.caller.user is None:
+            raise ApiError(403, "Resource not accessible by integration")
+        return self.caller.user.user
 
     @property
     def actor(self) -> User:
@@ -207,6 +216,9 @@ def _authorise(call: Call, needs: Sequence[Permission] | str) -> None:
     if needs == APP:
         if not call.caller.app:
             raise ApiError(401, "A JSON web token could not be decoded")
+        return
+    if needs == USER:
+        assert call.person
         return
     token = call.token
     if "repo" in call.params and not may_see(token, call.repo):
