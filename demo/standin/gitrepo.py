@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import stat
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bot import proc
+from demo.standin.fast_import import FilesIn, gather, import_line
 
-FilesIn = Mapping[str, str | bytes | None]
 ZERO = "0" * 40
 _WHOLE = proc.OutputLimit(head=1 << 29, tail=1 << 10, total=1 << 29)
 
@@ -94,6 +94,10 @@ _SERVER_CONFIG = """
 """
 
 _STATUS = {"A": "added", "D": "removed", "M": "modified", "R": "renamed", "C": "copied", "T": "changed"}
+_ID = re.compile(r"[0-9a-f]{40}")
+_LASTING = re.compile(r"[0-9a-f]{40}(\.{2,3}[0-9a-f]{40})?")
+"""Revisions of which git always says the same."""
+_REF = re.compile(r"refs(/[\w][\w.+-]*)+", re.ASCII)
 _LOG_FORMAT = "%H%x00%T%x00%P%x00%an%x00%ae%x00%ad%x00%cn%x00%ce%x00%cd%x00%B%x01"
 
 
@@ -103,6 +107,8 @@ class BareRepo:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.lock = asyncio.Lock()
+        self._known: dict[tuple[str, ...], bytes] = {}
+        """What git printed of commits and files that their full ids name, since a process takes long."""
 
     async def git(self, *args: str, stdin: bytes = b"", ok: Sequence[int] = (0,)) -> bytes:
         argv = ("git", "--git-dir", str(self.path), *args)
@@ -116,6 +122,14 @@ class BareRepo:
 
     async def text(self, *args: str) -> str:
         return (await self.git(*args)).decode(errors="surrogateescape").strip()
+
+    async def _read(self, *args: str, of: Sequence[str], ok: Sequence[int] = (0,)) -> bytes:
+        """What a reading command prints of the revisions `of`; git is asked once if all of them are full ids."""
+        if not all(_LASTING.fullmatch(revision) for revision in of):
+            return await self.git(*args, ok=ok)
+        if args not in self._known:
+            self._known[args] = await self.git(*args, ok=ok)
+        return self._known[args]
 
     async def init(self, branch: str) -> None:
         """Make it: receive-pack on, no background work, every object reachable by its id as on GitHub."""
@@ -142,15 +156,37 @@ class BareRepo:
         ]
         if parent:
             stream.append(f"from {parent}\n".encode())
-        stream += [_import_line(path, mode, data) for path, mode, data in _gather(files)]
+        stream += [import_line(path, mode, data) for path, mode, data in gather(files)]
         await self.git("fast-import", "--quiet", "--force", "--date-format=now", stdin=b"".join(stream))
-        return await self.text("rev-parse", f"refs/heads/{branch}")
+        sha = await self.resolve(f"refs/heads/{branch}")
+        assert sha is not None
+        return sha
 
     async def resolve(self, rev: str) -> str | None:
         """The commit `rev` names, or None."""
+        if _REF.fullmatch(rev) and not rev.endswith(".lock"):
+            found = self._ref(rev)
+            if found is None or rev.startswith(("refs/heads/", "refs/pull/")):  # these name commits alone
+                return found
+        if (rev + "^{commit}",) in self._known:
+            return rev
         out = await self.git("rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{commit}", ok=(0, 1, 128))
         lines = [line for line in out.decode().split() if line != "--end-of-options"]
+        if lines == [rev]:
+            self._known[rev + "^{commit}",] = b""
         return lines[0] if lines else None
+
+    def _ref(self, name: str) -> str | None:
+        """The object that a ref names, read as git keeps it (gitrepository-layout(5)); None where there is none."""
+        try:
+            held = (self.path / name).read_text("ascii").strip()
+        except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
+            held = ""
+        if _ID.fullmatch(held):
+            return held
+        packed = self.path / "packed-refs"
+        lines = packed.read_text().splitlines() if packed.exists() else []
+        return next((line[:40] for line in lines if line[41:] == name), None)
 
     async def branches(self) -> dict[str, str]:
         """Each branch and the commit it is at."""
@@ -166,9 +202,8 @@ class BareRepo:
 
     async def log(self, *revisions: str, limit: int = 250) -> tuple[CommitInfo, ...]:
         """Commits, newest first; `revisions` as git log takes them, never from outside."""
-        out = await self.git(
-            "log", f"-{limit}", f"--format={_LOG_FORMAT}", "--date=format:%Y-%m-%dT%H:%M:%SZ", *revisions, "--"
-        )
+        form = (f"--format={_LOG_FORMAT}", "--date=format:%Y-%m-%dT%H:%M:%SZ")
+        out = await self._read("log", f"-{limit}", *form, *revisions, "--", of=revisions)
         records = out.decode(errors="replace").split("\x01")
         return tuple(_commit(record.lstrip("\n")) for record in records if record.strip())
 
@@ -176,11 +211,12 @@ class BareRepo:
         return (await self.log(sha, limit=1))[0]
 
     async def count(self, base: str, head: str) -> int:
-        return int(await self.text("rev-list", "--count", f"{base}..{head}"))
+        return int(await self._read("rev-list", "--count", f"{base}..{head}", of=(base, head)))
 
     async def merge_base(self, one: str, other: str) -> str | None:
         """The commit at which two lines parted; None where they never met."""
-        return (await self.git("merge-base", one, other, ok=(0, 1))).decode().strip() or None
+        found = await self._read("merge-base", one, other, of=(one, other), ok=(0, 1))
+        return found.decode().strip() or None
 
     async def is_ancestor(self, old: str, new: str) -> bool:
         return await self.merge_base(old, new) == old if old != ZERO else True
@@ -189,7 +225,7 @@ class BareRepo:
         """What `head` changed since it left `base` (three dots); `base` may be the empty tree's parentless side."""
         span = f"{base}...{head}" if base != ZERO else head
         against = ("diff", span) if base != ZERO else ("diff-tree", "--root", "--no-commit-id", "-r", head)
-        raw = await self.git(*against, "--raw", "--numstat", "-z", "-M", "--abbrev=40")
+        raw = await self._read(*against, "--raw", "--numstat", "-z", "-M", "--abbrev=40", of=(base, head))
         files = _parse_diff(raw.decode(errors="surrogateescape"))
         if not patches:
             return files
@@ -197,7 +233,8 @@ class BareRepo:
 
     async def _with_patch(self, against: Sequence[str], file: FileDiff) -> FileDiff:
         names = [file.path, *([file.previous_path] if file.previous_path else [])]
-        text = (await self.git(*against, "-M", "-p", "--no-color", "--", *names)).decode(errors="replace")
+        out = await self._read(*against, "-M", "-p", "--no-color", "--", *names, of=against[-1:])
+        text = out.decode(errors="replace")
         at = text.find("\n@@")
         patch = text[at + 1 :].rstrip("\n") if at >= 0 else None
         return FileDiff(file.path, file.previous_path, file.status, file.blob, file.additions, file.deletions, patch)
@@ -205,7 +242,7 @@ class BareRepo:
     async def entries(self, rev: str, path: str = "") -> tuple[Entry, ...]:
         """The names in the directory `path` at `rev` ("" is the top), or the one entry where `path` is a file."""
         spec = [path, f"{path}/"] if path else []
-        out = await self.git("ls-tree", "-z", "-l", rev, "--", *spec)
+        out = await self._read("ls-tree", "-z", "-l", rev, "--", *spec, of=(rev,))
         rows = [row.split("\t", 1) for row in out.decode(errors="surrogateescape").split("\0") if row]
         found = []
         for meta, name in rows:
@@ -215,7 +252,7 @@ class BareRepo:
         return tuple(inside or found)
 
     async def blob(self, sha: str) -> bytes:
-        return await self.git("cat-file", "blob", sha)
+        return await self._read("cat-file", "blob", sha, of=(sha,))
 
     async def merge(self, base: str, head: str, message: str, author: Identity) -> str:
         """A merge commit of the two, in no branch yet; `MergeConflict` where a person must decide."""
@@ -225,30 +262,6 @@ class BareRepo:
             raise MergeConflict("conflicts in " + ", ".join(line for line in conflicts if line))
         who = ("-c", f"user.name={author.name}", "-c", f"user.email={author.email}")
         return await self.text(*who, "commit-tree", tree, "-p", base, "-p", head, "-m", message)
-
-
-def _gather(files: FilesIn | Path) -> list[tuple[str, str, bytes | None]]:
-    if not isinstance(files, Path):
-        return [(path, "100644", data.encode() if isinstance(data, str) else data) for path, data in files.items()]
-    found: list[tuple[str, str, bytes | None]] = []
-    for path in sorted(files.rglob("*")):
-        name = path.relative_to(files).as_posix()
-        if name.split("/")[0] == ".git":
-            continue
-        if path.is_symlink():
-            found.append((name, "120000", os.fsencode(path.readlink())))
-        elif path.is_file():
-            mode = "100755" if path.stat().st_mode & stat.S_IXUSR else "100644"
-            found.append((name, mode, path.read_bytes()))
-    return found
-
-
-def _import_line(path: str, mode: str, data: bytes | None) -> bytes:
-    name = '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-    if data is None:
-        return f"D {name}\n".encode(errors="surrogateescape")
-    head = f"M {mode} inline {name}\ndata {len(data)}\n".encode(errors="surrogateescape")
-    return head + data + b"\n"
 
 
 def _commit(record: str) -> CommitInfo:
