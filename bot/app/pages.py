@@ -25,13 +25,14 @@ from bot.store.inbox.deliveries import Deliveries, Inbox
 from bot.store.runs.overview import Overview
 from bot.store.runs.pull_runs import PullRuns
 from bot.store.runs.runs import Runs
-from bot.web.pages import sign_in
 from bot.web.pages.dashboard import Health, all_runs, dashboard
 from bot.web.pages.deliveries_page import DeliveryPages
+from bot.web.pages.github_sign_in import GitHubSignIn
 from bot.web.pages.log_page import LogPages
 from bot.web.pages.run_page import RunPages
 from bot.web.pages.session_form import SessionForm
 from bot.web.pages.setup_page import SetupPages
+from bot.web.pages.sign_in import FailureLimit, TokenSignIn
 from bot.web.pages.site import Site
 from bot.web.pages.static_files import PREFIX
 from bot.web.rejected_requests import Rejections
@@ -76,7 +77,7 @@ def page_routes(site: Site, server: Server) -> list[Route]:
     setup = SetupPages(site, examine, server.rejections.list, page_app_creator(server.settings))
     return [
         Route(f"{PREFIX}/{{name}}", site.static.serve, methods=["GET"]),
-        *sign_in.routes(site),
+        *sign_in_routes(site),
         Route("/", site.page(dashboard(site, overview, server.health)), methods=["GET"]),
         Route("/runs", site.page(all_runs(site, overview)), methods=["GET"]),
         *runs.routes(),
@@ -86,6 +87,13 @@ def page_routes(site: Site, server: Server) -> list[Route]:
         *setup.routes(),
         *DeliveryPages(site, server.deliveries, server.inbox, server.rejections.list).routes(),
     ]
+
+
+def sign_in_routes(site: Site) -> list[Route]:
+    """The routes for signing in. Refused sign-ins of both kinds count together."""
+    limit, people = FailureLimit(), site.viewers.people
+    with_github = GitHubSignIn(site, people, limit).routes() if people is not None else []
+    return [*TokenSignIn(site, limit).routes(), *with_github]
 
 
 class StoredFiles:

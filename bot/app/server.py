@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from bot.app.admin_token import TOKEN_FILE, has_admin_token, with_admin_token
+from bot.app.github_people import people_of
 from bot.app.home import claim_home, unusable_home
 from bot.app.metrics import Metrics, Sources
 from bot.app.pages import Server, page_routes
@@ -50,6 +51,7 @@ from bot.web.replay import replay
 from bot.web.sessions import routes as session_routes
 from bot.web.signature import parse_secrets
 from bot.web.stream import Streams
+from bot.web.viewers import Viewers
 from bot.web.webhook import WebhookEndpoint, WebhookRouter
 from bot.web.worktrees import worktrees
 from bot.workflows.context import Loop
@@ -70,8 +72,10 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     assert settings.admin_token is not None, "with_admin_token gives one"
     token = settings.admin_token.get_secret_value()
     browsers = BrowserSessions(token, secure=(settings.public_url or "").startswith("https:"))
-    guard = api.Guard(token, browsers)
-    site = Site(guard, browsers, settings.language)
+    people = people_of(settings)
+    viewers = Viewers(browsers, people)
+    guard = api.Guard(token, viewers)
+    site = Site(guard, viewers, settings.language)
     sessions = ServedSessions(settings, database, worker)
     figures = Metrics(Sources(settings, database, worker, webhook, rejections))
     probes = {"worker": worker.problem, "database": database.problem}
@@ -84,6 +88,8 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with database.async_reads():
             yield
+        if people is not None:
+            await people.close()
 
     pages = Starlette(
         routes=[
@@ -95,7 +101,7 @@ def web(settings: Settings, database: Database, worker: Worker, streams: Streams
             Route("/api/deliveries", guard.read(api.deliveries(stored, rejections.list))),
             Route("/api/deliveries/{delivery}/replay", guard.write(replay(stored, inbox)), methods=["POST"]),
             Route("/api/history", guard.read(history(History(database)))),
-            Route("/api/worktrees", guard.read(worktrees(sessions.worktrees))),
+            Route("/api/worktrees", guard.read(worktrees(sessions.worktrees), shared=True)),
             *session_routes(sessions, streams, guard),
             *page_routes(site, parts),
         ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -60,8 +61,8 @@ class ServedSessions:
         row = await self._runs.get(session_id)
         return None if row is None else await read_session(self._runs, row)
 
-    async def list(self, limit: int, offset: int) -> tuple[Session, ...]:
-        rows = await self._runs.all(limit, offset)
+    async def list(self, limit: int, offset: int, visible: Collection[str] | None = None) -> tuple[Session, ...]:
+        rows = await self._runs.all(limit, offset, visible)
         return tuple([await read_session(self._runs, row) for row in reversed(rows)])
 
     async def events(self, session_id: str, after: int = 0) -> tuple[RunEvent, ...]:

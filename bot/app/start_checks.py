@@ -41,6 +41,11 @@ def _app_id(settings: Settings) -> None:
         raise user_error(make_reason("serve.bad_app_id", value=one_line(settings.app_id, 40)), ConfigError)
 
 
+def _sign_in(settings: Settings) -> None:
+    if bool(settings.github_client_id) != bool(settings.github_client_secret):
+        raise user_error(make_reason("sign_in.half"), ConfigError)
+
+
 def _workspace_roots(settings: Settings) -> None:
     for root in settings.workspace_roots:
         if not root.is_dir():
@@ -59,6 +64,7 @@ START_CHECKS: Mapping[str, StartCheck] = {
     "logs": lambda settings: check_log_settings(settings.log_level, settings.log_format),
     "webhook_secret": _webhook_secret,
     "app_id": _app_id,
+    "sign_in": _sign_in,
     "workspace_roots": _workspace_roots,
     "private_key": lambda settings: settings.key_pem,
     "github_urls": _urls,

@@ -28,7 +28,7 @@ from bot.reports.locale.reasons import english, error_text
 from bot.rules.reasons import error_reason, make_reason, quoted
 from bot.rules.runs.session_request import InvalidRequest
 from bot.store.inbox.deliveries import Deliveries, DeliveryRow
-from bot.web.browser_sessions import BrowserSession, BrowserSessions
+from bot.web.viewers import OPERATOR, Viewer, Viewers
 
 MAX_LIMIT = 1000
 MAX_BODY = 1024 * 1024
@@ -179,38 +179,48 @@ def _no_constant(name: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Serves requests that carry the admin token, which must not be empty, or the cookie of an operator's session.
+    """Serves requests that carry the admin token, which must not be empty, or the cookie of somebody signed in.
 
-    It answers 401 to others. A write with the cookie needs the session's form token too (CSRF)."""
+    It answers 401 to others. A write with the cookie needs the session's form token too (CSRF). People who signed in
+    with GitHub are let through to `shared` endpoints alone, which ask `viewer_of` what they may see and do."""
 
     token: str
-    sessions: BrowserSessions | None = None
+    viewers: Viewers | None = None
 
-    def read(self, endpoint: Endpoint) -> Endpoint:
+    def read(self, endpoint: Endpoint, *, shared: bool = False) -> Endpoint:
         async def guarded_read(request: Request) -> Response:
-            if not self.has_token(request.headers) and self._session(request) is None:
-                return error_response(401, make_reason("request.no_token"), {"WWW-Authenticate": "Bearer"})
-            return await _handle_errors(endpoint, request)
+            return await self._serve(endpoint, request, shared=shared, is_write=False)
 
         return guarded_read
 
-    def write(self, endpoint: Endpoint) -> Endpoint:
-        read = self.read(endpoint)
-
+    def write(self, endpoint: Endpoint, *, shared: bool = False) -> Endpoint:
         async def guarded_write(request: Request) -> Response:
             if is_cross_site(request.headers):
                 return error_response(403, make_reason("request.other_site"))
-            if not self.has_token(request.headers) and (session := self._session(request)) is not None:
-                assert self.sessions is not None
-                if not self.sessions.is_form_token(session, request.headers.get("x-csrf-token", "")):
-                    return error_response(403, make_reason("request.no_form_token"))
-            return await read(request)
+            return await self._serve(endpoint, request, shared=shared, is_write=True)
 
         return guarded_write
 
-    def _session(self, request: Request) -> BrowserSession | None:
-        session = self.sessions.read(request.cookies) if self.sessions is not None else None
-        return session if session is not None and session.is_operator else None
+    async def _serve(self, endpoint: Endpoint, request: Request, *, shared: bool, is_write: bool) -> Response:
+        try:
+            viewer = OPERATOR if self.has_token(request.headers) else await self._viewer(request)
+        except Transient as error:
+            return _not_now(error)
+        if viewer is None:
+            return error_response(401, make_reason("request.no_token"), {"WWW-Authenticate": "Bearer"})
+        if is_write and viewer is not OPERATOR and not self._has_form_token(viewer, request):
+            return error_response(403, make_reason("request.no_form_token"))
+        if not shared and not viewer.is_operator:
+            return error_response(403, make_reason("request.operator_only"))
+        request.state.viewer = viewer
+        return await _handle_errors(endpoint, request)
+
+    async def _viewer(self, request: Request) -> Viewer | None:
+        return await self.viewers.find(request) if self.viewers is not None else None
+
+    def _has_form_token(self, viewer: Viewer, request: Request) -> bool:
+        assert self.viewers is not None
+        return self.viewers.sessions.is_form_token(viewer.session, request.headers.get("x-csrf-token", ""))
 
     def has_token(self, headers: Headers) -> bool:
         """Whether the request carries the admin token, compared in constant time."""
@@ -221,6 +231,12 @@ class Guard:
     def is_token(self, text: bytes) -> bool:
         """Whether it is the admin token, compared in constant time."""
         return hmac.compare_digest(text.strip(), self.token.strip().encode())
+
+
+def viewer_of(request: Request) -> Viewer:
+    """Who sent a request that the guard let through."""
+    viewer: Viewer = request.state.viewer
+    return viewer
 
 
 def is_cross_site(headers: Headers) -> bool:
@@ -251,7 +267,11 @@ async def _handle_errors(endpoint: Endpoint, request: Request) -> Response:
     except UserError as error:
         return answer({"error": str(error), "problems": []}, 422)
     except Transient as error:
-        wait = {} if error.retry_after_s is None else {"Retry-After": str(math.ceil(error.retry_after_s))}
-        return error_response(503, make_reason("request.try_again", why=error_reason(error)), wait)
+        return _not_now(error)
     except ClientDisconnect:
         return Response(status_code=400)  # the client has gone
+
+
+def _not_now(error: Transient) -> Response:
+    wait = {} if error.retry_after_s is None else {"Retry-After": str(math.ceil(error.retry_after_s))}
+    return error_response(503, make_reason("request.try_again", why=error_reason(error)), wait)

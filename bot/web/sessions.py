@@ -5,18 +5,21 @@ Nothing is executed here: a request becomes a job, and answers come from the dat
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
 from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.model import Artifact, RunEvent, Session, SessionRequest
+from bot.model import Artifact, Problem, RunEvent, Session, SessionRequest
 from bot.reports.locale.reasons import english_json
+from bot.rules.reasons import make_reason
 from bot.rules.runs.session_request import InvalidRequest, parse_request
-from bot.web.api import Endpoint, Guard, answer, json_body, not_found, page
+from bot.web.api import Endpoint, Guard, answer, error_response, json_body, not_found, page, viewer_of
 from bot.web.stream import EventStream, Streams, last_seen, wants_stream
+from bot.web.viewers import Viewer
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,199}\Z")
 _LIST = "/api/sessions"
@@ -37,8 +40,8 @@ class Sessions(Protocol):
 
     async def get(self, session_id: str) -> Session | None: ...
 
-    async def list(self, limit: int, offset: int) -> tuple[Session, ...]:
-        """Newest first."""
+    async def list(self, limit: int, offset: int, visible: Collection[str] | None = None) -> tuple[Session, ...]:
+        """Newest first. `visible` are the repositories whose sessions are listed; None stands for all sessions."""
         ...
 
     async def events(self, session_id: str, after: int = 0) -> tuple[RunEvent, ...]:
@@ -66,7 +69,7 @@ class Sessions(Protocol):
 
 def routes(sessions: Sessions, streams: Streams, guard: Guard) -> list[Route]:
     """Every route below `/api/sessions`."""
-    read, write = guard.read, guard.write
+    read, write = partial(guard.read, shared=True), partial(guard.write, shared=True)
     item = _LIST + "/{session}"
     return [
         Route(_LIST, write(start(sessions)), methods=["POST"]),
@@ -85,6 +88,7 @@ def start(sessions: Sessions) -> Endpoint:
         parsed = parse_request(await json_body(request))
         if not isinstance(parsed, SessionRequest):
             raise InvalidRequest(parsed)
+        require_write(viewer_of(request), parsed)
         session = await sessions.start(parsed)
         return answer(session_json(session), 201, {"Location": f"{_LIST}/{session.id}"})
 
@@ -92,10 +96,11 @@ def start(sessions: Sessions) -> Endpoint:
 
 
 def listing(sessions: Sessions) -> Endpoint:
-    async def listed(request: Request) -> Response:
-        return answer([session_json(session) for session in await sessions.list(*page(request))])
+    async def endpoint(request: Request) -> Response:
+        listed = await sessions.list(*page(request), viewer_of(request).places)
+        return answer([session_json(session) for session in listed])
 
-    return listed
+    return endpoint
 
 
 def single(sessions: Sessions) -> Endpoint:
@@ -113,7 +118,7 @@ def events(sessions: Sessions, streams: Streams) -> Endpoint:
             return answer(english_json([event.as_json() for event in stored]), headers={"Vary": "Accept"})
         if session.status.final and after and not await sessions.events(session.id, after):
             return Response(status_code=204)  # "stop reconnecting" (HTML standard, Server-sent events)
-        return EventStream(streams, sessions, session.id, after)
+        return EventStream(streams, sessions, session.id, after, max_s=viewer_of(request).stream_s)
 
     return _with_session(sessions, shown)
 
@@ -148,7 +153,9 @@ def log(sessions: Sessions) -> Endpoint:
 
 
 def cancel(sessions: Sessions) -> Endpoint:
-    async def cancelled(_request: Request, session: Session) -> Response:
+    async def cancelled(request: Request, session: Session) -> Response:
+        if not viewer_of(request).may_write(session.repo):
+            return error_response(403, make_reason("request.read_only"))
         after = session if session.status.final else await sessions.cancel(session.id)
         return not_found("session", _LIST) if after is None else answer(session_json(after))
 
@@ -156,14 +163,22 @@ def cancel(sessions: Sessions) -> Endpoint:
 
 
 def _with_session(sessions: Sessions, endpoint: Callable[[Request, Session], Awaitable[Response]]) -> Endpoint:
-    """An endpoint for one session; it answers 404 where there is none."""
+    """An endpoint for one session; it answers 404 where there is none that the viewer may see."""
 
     async def looked_up(request: Request) -> Response:
         session_id = request.path_params["session"]
         session = await sessions.get(session_id) if _ID.match(session_id) else None
-        return not_found("session", _LIST) if session is None else await endpoint(request, session)
+        if session is None or not viewer_of(request).may_read(session.repo):
+            return not_found("session", _LIST)
+        return await endpoint(request, session)
 
     return looked_up
+
+
+def require_write(viewer: Viewer, request: SessionRequest) -> None:
+    """Raises InvalidRequest unless the viewer may start this session: people only where they can write."""
+    if not viewer.may_write(request.repo):
+        raise InvalidRequest((Problem(field="repo", reason=make_reason("session.no_write")),))
 
 
 def session_json(session: Session) -> dict[str, Any]:

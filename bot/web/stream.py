@@ -77,15 +77,23 @@ class Streams:
 
 
 class EventStream(StreamingResponse):
-    """One stream. It ends when its session ends, the client disconnects or the server stops."""
+    """One stream. It ends when its session ends, the client disconnects, the server stops, or after `max_s` seconds."""
 
     media_type = "text/event-stream"
 
     def __init__(
-        self, streams: Streams, sessions: Followed, session_id: str, after: int, message: Message = as_message
+        self,
+        streams: Streams,
+        sessions: Followed,
+        session_id: str,
+        after: int,
+        message: Message = as_message,
+        *,
+        max_s: float | None = None,
     ) -> None:
         super().__init__(follow(sessions, session_id, after, streams.heartbeat_s, message), headers=_HEADERS)
         self._streams = streams
+        self._max_s = max_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         streams = self._streams
@@ -97,10 +105,10 @@ class EventStream(StreamingResponse):
         writing = asyncio.create_task(self.stream_response(_with_timeout(send)))
         others = (asyncio.create_task(self.listen_for_disconnect(receive)), asyncio.create_task(streams.closing.wait()))
         try:
-            await asyncio.wait((writing, *others), return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait((writing, *others), return_when=asyncio.FIRST_COMPLETED, timeout=self._max_s)
             if not writing.done():
                 await _end(writing)
-                if streams.closing.is_set():
+                if not done or streams.closing.is_set():
                     await send({"type": "http.response.body", "body": b"", "more_body": False})
             elif not isinstance(writing.exception(), TimeoutError):
                 writing.result()

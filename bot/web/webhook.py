@@ -151,11 +151,11 @@ class WebhookRouter:
     of a delivery."""
 
     def __init__(self, webhook: WebhookEndpoint, paths: Container[str], rest: ASGIApp) -> None:
-        self._webhook, self._paths, self._rest = webhook, paths, rest
+        self._webhook, self._paths, self.rest = webhook, paths, rest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] not in self._paths:
-            await self._rest(scope, receive, send)
+            await self.rest(scope, receive, send)
         elif scope["method"] == "POST":
             await self._webhook(scope, receive, send)
         else:

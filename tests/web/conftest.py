@@ -22,6 +22,7 @@ from bot.config import Settings
 from bot.store.database.database import Database
 from bot.web.server import bind, server
 from bot.web.stream import Streams
+from demo.standin.server import StandIn
 from tests.machine import PATIENCE_S
 
 SECRET = "door-secret-0123456789-abcdefghijk"
@@ -62,19 +63,35 @@ def headers_for(body: bytes, guid: str = "guid-1", **changed: str | None) -> dic
     return {name: value for name, value in headers.items() if value is not None}
 
 
+def sign_in_settings(github: StandIn, origin: str) -> dict[str, Any]:
+    """The settings of a server at that origin, to which people sign in with the stand-in."""
+    github.world.allow_callback(f"{origin}/sign-in/github/callback")
+    return {
+        "github_url": github.url,
+        "github_api_url": github.api_url,
+        "github_client_id": github.client_id,
+        "github_client_secret": github.client_secret,
+        "public_url": origin,
+    }
+
+
 class Door:
     """The server; `post` delivers, `get` has the token, `rows` looks into the database file itself."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, github: StandIn | None = None) -> None:
+        """With `github`, people can sign in."""
         self.home = home
-        settings = Settings(app_id=APP_ID, webhook_secret=f"{SECRET}, {OLD_SECRET}", home=home, admin_token=TOKEN)
+        self._listener = bind("127.0.0.1", 0)
+        self.port = self._listener.getsockname()[1]
+        known: dict[str, Any] = {"app_id": APP_ID, "webhook_secret": f"{SECRET}, {OLD_SECRET}", "admin_token": TOKEN}
+        if github is not None:
+            known |= sign_in_settings(github, f"http://127.0.0.1:{self.port}")
+        settings = Settings(home=home, **known)
         self.database = Database(f"sqlite:///{home / 'mendbot.db'}")
         self.database.migrate()
         streams = Streams()
-        app = web(settings, self.database, Worker(settings, self.database), streams)
-        self._server = server(app, streams.close)
-        self._listener = bind("127.0.0.1", 0)
-        self.port = self._listener.getsockname()[1]
+        self.app = web(settings, self.database, Worker(settings, self.database), streams)
+        self._server = server(self.app, streams.close)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._listener]}, daemon=True)
 
     def __enter__(self) -> Door:

@@ -7,7 +7,7 @@ import http.client
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -94,8 +94,9 @@ class World:
             raise Transient("the database is locked", 1.5)
         return self.sessions.get(_plain(session_id))
 
-    async def list(self, limit: int, offset: int) -> tuple[Session, ...]:
-        return tuple(reversed(self.sessions.values()))[offset : offset + limit]
+    async def list(self, limit: int, offset: int, visible: Collection[str] | None = None) -> tuple[Session, ...]:
+        shown = [each for each in self.sessions.values() if visible is None or each.repo in visible]
+        return tuple(reversed(shown))[offset : offset + limit]
 
     async def events(self, session_id: str, after: int = 0) -> tuple[RunEvent, ...]:
         if self.busy:

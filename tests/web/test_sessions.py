@@ -239,5 +239,5 @@ def test_a_busy_store_is_503_and_says_when_to_come_back(desk: SessionsHarness, w
 
 def test_worktrees_are_an_empty_list_where_there_are_none(desk: SessionsHarness) -> None:
     assert desk.get("/api/worktrees").json == []
-    desk.trees.append({"path": "/trees/a", "branch": "fix/issue-1", "issues": [1]})
+    desk.trees.append({"path": "/trees/a", "branch": "fix/issue-1", "issues": [1], "repo": "octo/pocket"})
     assert desk.get("/api/worktrees").json == desk.trees

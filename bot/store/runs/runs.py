@@ -139,10 +139,15 @@ class Runs(JobRuns[RunRow, RunEvent, RunState]):
         query = sa.select(run_issues.c.asked_by).where(run_issues.c.run_id == run_id).order_by(run_issues.c.issue)
         return tuple(dict.fromkeys(login for login in await self._database.column(query) if login))
 
-    async def all(self, limit: int = 1000, offset: int = 0) -> tuple[RunRow, ...]:
-        """The newest runs after the first `offset`; the oldest of them is first."""
-        query = sa.select(runs).order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(limit).offset(offset)
-        return (await self._rows(query))[::-1]
+    async def all(
+        self, limit: int = 1000, offset: int = 0, visible: Collection[str] | None = None
+    ) -> tuple[RunRow, ...]:
+        """The newest runs after the first `offset`; the oldest of them is first.
+
+        `visible` are the repositories whose runs the viewer may see; None stands for all runs."""
+        query = sa.select(runs).where(*visible_in(runs.c.repo, "", visible))
+        ordered = query.order_by(runs.c.created_at.desc(), runs.c.id.desc()).limit(limit).offset(offset)
+        return (await self._rows(ordered))[::-1]
 
     async def groups(
         self, limit: int, offset: int = 0, *, repo: str = "", visible: Collection[str] | None = None

@@ -104,7 +104,8 @@ class RunPages:
         row = await self.row(visit)
         kind = "fix" if isinstance(row, RunRow) else "pull"
         after = last_seen(visit.request)
-        return EventStream(self.streams, self.control.followed(kind), row.id, after, as_notice)
+        followed = self.control.followed(kind)
+        return EventStream(self.streams, followed, row.id, after, as_notice, max_s=visit.viewer.stream_s)
 
     async def cancel(self, visit: Visit) -> Response:
         row = await self.row(visit)

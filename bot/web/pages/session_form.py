@@ -19,6 +19,7 @@ from bot.reports.locale.reasons import error_text
 from bot.rules.runs.session_request import InvalidRequest, parse_request
 from bot.web.pages.presets import PRESETS, SAMPLE, Preset
 from bot.web.pages.site import Forbidden, Site, Visit, redirect
+from bot.web.sessions import require_write
 
 _SEPARATOR = re.compile(r"[\r\n,]+")
 _LINES = re.compile(r"[\r\n]+")
@@ -50,18 +51,19 @@ class SessionForm:
         ]
 
     async def show(self, visit: Visit) -> Response:
-        _require_operator(visit)
+        _require_writer(visit)
         wanted = visit.request.query_params.get("preset", "")
         preset = next((preset for preset in PRESETS if preset.name == wanted), None)
         return self._form(visit, Filled(self._values(preset)), preset)
 
     async def start(self, visit: Visit) -> Response:
-        _require_operator(visit)
+        _require_writer(visit)
         values = {name: visit.form.get(name, "") for name in FIELDS}
         parsed = parse_request(request_of({**values, "repo": "/" if values["repo"] == SAMPLE else values["repo"]}))
         if not isinstance(parsed, SessionRequest):
             return self._form(visit, Filled(values, _by_field(parsed)), status=422)
         try:
+            require_write(visit.viewer, parsed)
             if values["repo"] == SAMPLE:
                 parsed = parsed.model_copy(update={"repo": await self.make_sample()})
             session = await self.sessions.start(parsed)
@@ -87,7 +89,9 @@ class SessionForm:
         }
 
     def _form(self, visit: Visit, filled: Filled, preset: Preset | None = None, status: int = 200) -> Response:
-        values = {"filled": filled, "presets": PRESETS, "preset": preset}
+        # the presets work in a directory of this server
+        presets = PRESETS if visit.viewer.is_operator else ()
+        values = {"filled": filled, "presets": presets, "preset": preset}
         return self.site.render(visit.request, "session_form.html", visit.viewer, status, **values)
 
 
@@ -125,6 +129,6 @@ def _by_field(problems: Sequence[Problem]) -> dict[str, tuple[Problem, ...]]:
     return {name: tuple(problem for problem in problems if problem.field == name) for name in names}
 
 
-def _require_operator(visit: Visit) -> None:
-    if not visit.viewer.is_operator:
+def _require_writer(visit: Visit) -> None:
+    if not visit.viewer.writes_somewhere:
         raise Forbidden

@@ -1,14 +1,16 @@
-"""Signing in with the admin token, and signing out."""
+"""Signing in with the admin token or with GitHub, and signing out."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from bot.errors import Transient
 from bot.model.reasons import Reason
 from bot.rules.reasons import make_reason
 from bot.web.api import UnreadableBody
@@ -46,32 +48,39 @@ class FailureLimit:
         self._counts.pop(address, None)
 
 
-def routes(site: Site, limit: FailureLimit | None = None) -> list[Route]:
-    """The routes of `/login` and `/logout`."""
-    pages = _SignIn(site, limit or FailureLimit())
-    return [
-        Route("/login", pages.show, methods=["GET"]),
-        Route("/login", pages.sign_in, methods=["POST"]),
-        Route("/logout", site.action(pages.sign_out), methods=["POST"]),
-    ]
+def client_address(request: Request) -> str:
+    """The address that a request comes from; that of the proxy where one stands before the server."""
+    return request.client.host if request.client is not None else ""
 
 
-class _SignIn:
+class TokenSignIn:
+    """The pages `/login` and `/logout`."""
+
     def __init__(self, site: Site, limit: FailureLimit) -> None:
         self._site = site
         self._limit = limit
 
+    def routes(self) -> list[Route]:
+        return [
+            Route("/login", self.show, methods=["GET"]),
+            Route("/login", self.sign_in, methods=["POST"]),
+            Route("/logout", self._site.action(self.sign_out), methods=["POST"]),
+        ]
+
     async def show(self, request: Request) -> Response:
-        if self._site.viewer(request) is not None:
-            return redirect(safe_path(request.query_params.get("next", "/")))
-        return self._form(request, safe_path(request.query_params.get("next", "/")))
+        path = safe_path(request.query_params.get("next", "/"))
+        with suppress(Transient):  # GitHub may not answer; the operator can sign in all the same
+            if await self._site.viewers.find(request) is not None:
+                return redirect(path)
+        return self._form(request, path)
 
     async def sign_in(self, request: Request) -> Response:
-        address = request.client.host if request.client is not None else ""
+        address = client_address(request)
         try:
             form = await self._site.read_form(request, self._site.sessions.read(request.cookies))
         except UnreadableBody as error:
-            return self._form(request, "/", error.status, error.reason)
+            # no new cookie: a form of another site must not sign anybody out
+            return self._site.error(request, error.status, error.reason, None)
         path = safe_path(form.get("next", "/"))
         if wait_s := self._limit.wait_s(address):
             response = self._form(request, path, 429, make_reason("request.sign_in_wait", seconds=wait_s))
@@ -85,7 +94,9 @@ class _SignIn:
         self._site.sessions.write(response, self._site.sessions.operator())
         return response
 
-    async def sign_out(self, _visit: Visit) -> Response:
+    async def sign_out(self, visit: Visit) -> Response:
+        if self._site.viewers.people is not None:
+            self._site.viewers.people.sign_out(visit.viewer.session.id)
         response = redirect("/login")
         self._site.sessions.clear(response)
         return response
@@ -95,6 +106,7 @@ class _SignIn:
         known = sessions.read(request.cookies)
         session = known if known is not None and not known.signed_in else sessions.visitor()
         values = {"csrf": sessions.form_token(session), "next": path, "problem": problem}
-        response = self._site.render(request, "login.html", None, status, **values)
+        with_github = self._site.viewers.people is not None
+        response = self._site.render(request, "login.html", None, status, with_github=with_github, **values)
         sessions.write(response, session)
         return response

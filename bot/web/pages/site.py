@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -17,18 +17,11 @@ from bot.model.reasons import Reason
 from bot.reports.locale.catalog import has_message
 from bot.reports.locale.reasons import error_text, reason_text
 from bot.rules.reasons import make_reason
-from bot.web.api import (
-    Guard,
-    UnreadableBody,
-    content_type,
-    error_response,
-    is_cross_site,
-    no_route,
-    read_body,
-)
-from bot.web.browser_sessions import BrowserSession, BrowserSessions
+from bot.web.api import Guard, UnreadableBody, content_type, error_response, is_cross_site, no_route, read_body
+from bot.web.browser_sessions import BrowserSession
 from bot.web.pages.rendering import Templates
 from bot.web.pages.static_files import StaticFiles
+from bot.web.viewers import Viewer, Viewers
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -44,29 +37,16 @@ HEADERS = {
 
 MAX_FORM_FIELDS = 100
 
-
-@dataclass(frozen=True, slots=True)
-class Viewer:
-    """Somebody who is signed in. `repositories` are those that they can read, with whether they can write to them, in
-    lower case; None for the operator, who can read and write to all."""
-
-    session: BrowserSession
-    repositories: Mapping[str, bool] | None = None
-
-    @property
-    def is_operator(self) -> bool:
-        return self.repositories is None
-
-    @property
-    def places(self) -> Collection[str] | None:
-        """The repositories that they can read, in lower case; None for all."""
-        return None if self.repositories is None else self.repositories.keys()
-
-    def may_read(self, place: str) -> bool:
-        return self.repositories is None or place.lower() in self.repositories
-
-    def may_write(self, place: str) -> bool:
-        return self.repositories is None or self.repositories.get(place.lower(), False)
+NAVIGATION = (
+    ("/", "pages.nav.dashboard", "everybody"),
+    ("/runs", "pages.runs", "everybody"),
+    ("/sessions/new", "pages.session.new", "writers"),
+    ("/groups", "pages.groups.title", "everybody"),
+    ("/history", "pages.history.title", "everybody"),
+    ("/deliveries", "pages.nav.deliveries", "operator"),
+    ("/setup", "pages.setup.title", "operator"),
+)
+"""The pages of the navigation: address, title, and who has a use for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +72,22 @@ class Forbidden(Exception):
 class Site:
     """Renders pages and guards them."""
 
-    def __init__(self, guard: Guard, sessions: BrowserSessions, language: Language) -> None:
+    def __init__(self, guard: Guard, viewers: Viewers, language: Language) -> None:
         self.guard = guard
-        self.sessions = sessions
+        self.viewers = viewers
+        self.sessions = viewers.sessions
         self.language: Language = language
         self.static = StaticFiles()
         self._templates = Templates(language, self.static)
-
-    def viewer(self, request: Request) -> Viewer | None:
-        """Who is signed in; None if nobody is."""
-        session = self.sessions.read(request.cookies)
-        return Viewer(session) if session is not None and session.is_operator else None
 
     def page(self, endpoint: PageEndpoint) -> Callable[[Request], Awaitable[Response]]:
         """A page for those who are signed in; others are sent to the sign-in page."""
 
         async def guarded_page(request: Request) -> Response:
-            viewer = self.viewer(request)
+            try:
+                viewer = await self.viewers.find(request)
+            except Transient as error:
+                return self._error(request, 503, error_text(error, self.language), None)
             if viewer is None:
                 return to_sign_in(request)
             return await self._handle_errors(endpoint, Visit(request, viewer))
@@ -119,7 +98,10 @@ class Site:
         """A form's target, for those who are signed in and whose form has the session's token."""
 
         async def guarded_action(request: Request) -> Response:
-            viewer = self.viewer(request)
+            try:
+                viewer = await self.viewers.find(request)
+            except Transient as error:
+                return self._error(request, 503, error_text(error, self.language), None)
             if viewer is None:
                 return redirect("/login")
             try:
@@ -155,14 +137,15 @@ class Site:
             "viewer": viewer,
             "csrf": self.sessions.form_token(session) if session is not None else "",
             "path": request.url.path,
+            "navigation": navigation(viewer) if viewer is not None else (),
         }
         text = self._templates.render(template, {**shared, **values})
         # names and logs may hold a lone surrogate, which UTF-8 may not
         return Response(text.encode("utf-8", "replace"), status, HEADERS, "text/html; charset=utf-8")
 
-    def error(self, request: Request, status: int, reason: Reason, viewer: Viewer | None = None) -> Response:
+    def error(self, request: Request, status: int, reason: Reason, viewer: Viewer | None) -> Response:
         """A page that says why a request failed."""
-        return self._error(request, status, reason_text(reason, self.language), viewer or self.viewer(request))
+        return self._error(request, status, reason_text(reason, self.language), viewer)
 
     def _error(self, request: Request, status: int, text: str, viewer: Viewer | None) -> Response:
         title = f"pages.error.{status}" if has_message(f"pages.error.{status}") else "pages.error.other"
@@ -188,12 +171,22 @@ class Site:
         assert isinstance(error, HTTPException)
         if not wants_page(request):
             return await no_route(request, error)
-        return self.error(request, error.status_code, make_reason("request.no_path"))
+        try:
+            viewer = await self.viewers.find(request)
+        except Transient:
+            viewer = None
+        return self.error(request, error.status_code, make_reason("request.no_path"), viewer)
 
     async def internal_error(self, request: Request, _: Exception) -> Response:
         """Answer a request that ended in an error of ours, whose traceback the server logs."""
         reason = make_reason("request.internal")
-        return self.error(request, 500, reason) if wants_page(request) else error_response(500, reason)
+        return self.error(request, 500, reason, None) if wants_page(request) else error_response(500, reason)
+
+
+def navigation(viewer: Viewer) -> Sequence[tuple[str, str]]:
+    """The pages that the viewer has a use for: address and title."""
+    useful = {"everybody": True, "writers": viewer.writes_somewhere, "operator": viewer.is_operator}
+    return [(address, title) for address, title, audience in NAVIGATION if useful[audience]]
 
 
 def wants_page(request: Request) -> bool:

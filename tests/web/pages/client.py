@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import http.client
+import json
 import re
 from html import unescape
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, quote, urlencode
+
+import httpx2
 
 from tests.machine import PATIENCE_S
 from tests.web.conftest import TOKEN, Answer
@@ -35,6 +38,9 @@ class Client:
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         return self._send("POST", path, urlencode(fields).encode(), kind | headers)
 
+    def post_json(self, path: str, body: object, **headers: str) -> Answer:
+        return self._send("POST", path, json.dumps(body).encode(), {"Content-Type": "application/json"} | headers)
+
     def submit(self, page: str, path: str, **fields: str) -> Answer:
         """Fill the form of a page that is sent to this path, with its hidden fields, and send it."""
         text = self.get(page).text
@@ -44,6 +50,23 @@ class Client:
 
     def sign_in(self, token: str = TOKEN) -> Answer:
         return self.submit("/login", "/login", token=token)
+
+    def agree(self, login: str, path: str = "/") -> str:
+        """Go to GitHub's page and agree as that person; returns the path with which GitHub sends the browser back."""
+        address = self.get(f"/sign-in/github?next={quote(path, safe='')}").headers["location"]
+        assert httpx2.get(address).status_code == 200, address
+        page, _, query = address.partition("?")
+        back = httpx2.post(page, data={**dict(parse_qsl(query)), "login": login}).headers["location"]
+        assert back.startswith(f"http://127.0.0.1:{self.port}/")
+        return back.removeprefix(f"http://127.0.0.1:{self.port}")
+
+    def sign_in_as(self, login: str) -> Answer:
+        """Sign in with GitHub as that person."""
+        return self.get(self.agree(login))
+
+    def form_token(self) -> str:
+        """The token of this session's forms; empty where nobody is signed in."""
+        return self.get("/nowhere").text.partition('name="csrf" value="')[2].partition('"')[0]
 
     def _send(self, method: str, path: str, body: bytes | None, headers: dict[str, str]) -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)

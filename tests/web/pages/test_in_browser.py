@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.web.conftest import Door, headers_for
 from tests.web.pages.chromium import axe_source, chromium, sign_in, violations
 from tests.web.pages.stored_records import fill_records
 from tests.web.pages.stored_runs import fill, fill_stories
+from tests.web.people import github_with_people
 
 PAGES = ("/", "/runs?state=failed", "/runs/story", "/runs/busy", "/runs/checked", "/runs/story/logs/1-0-test.log",
          "/runs/story/artifacts/story.validation.2", "/sessions/new?preset=lint_failure", "/deliveries",
@@ -136,3 +138,25 @@ def test_a_narrow_window_needs_no_sideways_scrolling(browser: Browser, origin: s
         page.goto(origin + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
     context.close()
+
+
+def test_a_person_signs_in_with_github_and_sees_their_repository_alone(browser: Browser, tmp_path: Path) -> None:
+    """T45: the policy of the pages lets the browser go to GitHub and come back."""
+    with github_with_people(tmp_path / "github") as github, Door(tmp_path, github) as door:
+        elsewhere(lambda: fill(door.database))
+        elsewhere(lambda: fill_records(door.database))
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{door.port}/runs/fixed")
+        assert violations(page, axe_source()) == []
+        page.get_by_role("link", name="Sign in with GitHub").click()
+        page.get_by_role("button", name="reader").click()
+        page.wait_for_url(f"http://127.0.0.1:{door.port}/runs/fixed")
+        expect(page.get_by_role("heading", level=1)).to_contain_text("It is fixed")
+        page.goto(f"http://127.0.0.1:{door.port}/")
+        assert violations(page, axe_source()) == []
+        expect(page.get_by_role("navigation")).not_to_contain_text("Setup")
+        expect(page.get_by_role("main")).not_to_contain_text("records")
+        page.get_by_role("button", name="Sign out").click()
+        page.wait_for_url(f"http://127.0.0.1:{door.port}/login")
+        context.close()

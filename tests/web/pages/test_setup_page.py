@@ -27,7 +27,8 @@ from bot.store.inbox.deliveries import DeliveryRow
 from bot.web.api import Guard
 from bot.web.browser_sessions import BrowserSessions
 from bot.web.pages.setup_page import CREATED_PATH, SetupPages
-from bot.web.pages.site import Forbidden, Site, Viewer, Visit
+from bot.web.pages.site import Forbidden, Site, Visit
+from bot.web.viewers import Viewer, Viewers
 from demo.standin.server import StandIn
 from tests.app.created_apps import unset
 from tests.web.conftest import SECRET, TOKEN, Door, headers_for
@@ -60,7 +61,7 @@ def page(*steps: Diagnosis, language: Language = "en") -> SetupPages:
     async def refused(_limit: int, _offset: int) -> Sequence[DeliveryRow]:
         return ()
 
-    return SetupPages(Site(Guard(TOKEN, SESSIONS), SESSIONS, language), examine, refused, None)
+    return SetupPages(Site(Guard(TOKEN, Viewers(SESSIONS)), Viewers(SESSIONS), language), examine, refused, None)
 
 
 async def shown(shows: SetupPages) -> str:

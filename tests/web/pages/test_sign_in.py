@@ -42,6 +42,7 @@ def test_a_form_of_another_site_or_session_does_not_sign_in(door: Door) -> None:
     assert other.submit("/login", "/login", token=TOKEN, csrf="x").status == 403
     assert visitor.post("/login", {"token": TOKEN}, Origin="https://evil.example").status == 403
     assert visitor.post("/login", {}, Content_Type="text/plain").status == 415
+    assert visitor.set_cookies == []  # nobody is signed out by a form of another site
 
 
 def test_a_session_reads_the_api_and_writes_with_its_form_token_alone(door: Door, operator: Client) -> None:
