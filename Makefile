@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` shows the main job, `make test` proves it. Both set up what they need.
-.PHONY: help .venv demo test lint bench soak agents format lock
+.PHONY: help .venv demo test lint docs bench soak agents format lock
 .DEFAULT_GOAL := help
 BIN := .venv/bin
 
@@ -22,6 +22,9 @@ lint: .venv ## ruff, mypy --strict, the import contracts
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+docs: .venv ## the site of documents, in site/
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html -d site/.doctrees docs site
 
 bench: .venv ## measure, each goal beside its reference
 	@$(BIN)/python -m benchmarks
