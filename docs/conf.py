@@ -20,10 +20,10 @@ html_show_sphinx = False
 html_show_copyright = False
 
 NAVIGATION = {
-    "Start": ["demo", "first-fix", "agents", "install"],
+    "Start": ["demo", "first-fix", "connect-an-agent", "install"],
     "Maintainers": ["issues", "proof", "pull-requests", "commands", "how-to", "configuration"],
-    "Operators": ["operating", "pages", "environment"],
-    "Programs": ["command-line", "cli", "http", "mcp", "models", "error-history"],
+    "Operators": ["operating", "pages", "environment", "agents", "models"],
+    "Programs": ["command-line", "cli", "http", "mcp", "error-history"],
     "Reference": ["stop-reasons", "reference", "glossary"],
     "About": ["security", "threats", "faq", "comparison"],
     "Development": ["architecture", "requirements", "performance", "decisions/README"],
