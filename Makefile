@@ -33,11 +33,10 @@ soak: .venv ## the slow repeats: crash points and races by the hundred
 	@$(BIN)/python -m pytest -m soak
 
 AGENT_PROGRAMS ?= $(HOME)/.cache/mendbot-agents
-agents: .venv ## the real coding agents, from npm into AGENT_PROGRAMS, against APIs on loopback
-	@mkdir -p $(AGENT_PROGRAMS) && npm install --prefix $(AGENT_PROGRAMS) --no-audit --no-fund --loglevel error \
-	  @anthropic-ai/claude-code@2.1.197 @openai/codex@0.169.0 @google/gemini-cli@0.61.0 opencode-ai@1.18.33 \
-	  @qwen-code/qwen-code@0.15.10
-	@MENDBOT_TEST_AGENTS=$(AGENT_PROGRAMS) $(BIN)/python -m pytest -m agents -n 2 tests/e2e/agents
+agents: .venv ## the real coding agents, installed into AGENT_PROGRAMS, against APIs on loopback
+	@scripts/setup-agents "$(AGENT_PROGRAMS)"
+	@root=$$(mktemp -d) && MENDBOT_TEST_AGENTS="$(AGENT_PROGRAMS)" PYTEST_DEBUG_TEMPROOT=$$root \
+	  $(BIN)/python -m pytest -m agents -n 2 --dist worksteal tests/e2e/agents && rm -rf "$$root"
 
 format: .venv ## format the code
 	@$(BIN)/ruff check --fix .
