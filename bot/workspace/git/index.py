@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bot.reports.locale.reasons import refused
 from bot.rules.reasons import make_reason
+from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.setup_products import patterns, within
 from bot.workspace.git.command import GitError, Unread, git
 from bot.workspace.git.objects import decode, split_names
@@ -24,6 +25,7 @@ _SETTINGS = (
 _BY_CONTENT = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color")
 _TIMEOUT_S = 300.0
 _HASH = 20
+_RECORD = "mendbot-tree"
 _MAX_PATTERNS = 500
 """As many as surely fit a command line; what lies in further directories is sorted out afterwards."""
 
@@ -85,6 +87,18 @@ class Index:
         with self.file.open("rb") as file:
             file.seek(-_HASH, os.SEEK_END)
             return file.read().hex()
+
+    def recorded(self) -> tuple[str, ...]:
+        """The recorded ids of the tree object that this index holds and of a commit with it; empty without a record."""
+        try:
+            checksum, *held = (self.git_dir / _RECORD).read_text("ascii").split()
+            return tuple(held) if checksum == self.checksum() else ()
+        except (OSError, ValueError):
+            return ()
+
+    def record(self, *held: str) -> None:
+        """Records what this index holds. A record of another index, as a crash may leave it, is void."""
+        atomic_write(self.git_dir / _RECORD, " ".join((self.checksum(), *held, "\n")).encode("ascii"))
 
     async def fill(self, also: Iterable[bytes] = ()) -> str:
         """Make the index hold the work tree without what is ignored, and return the id of its tree object.

@@ -17,16 +17,14 @@ from pathlib import Path
 from bot.errors import Transient
 from bot.reports.locale.reasons import english, user_error
 from bot.rules.reasons import make_reason
-from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.remove_tree import make_writable
 from bot.workspace.files.setup_products import products, record_products
 from bot.workspace.git.command import GitError, git
 from bot.workspace.git.diff import PathChange, changed, diff
 from bot.workspace.git.index import Index
-from bot.workspace.git.objects import decode, encode, ids
+from bot.workspace.git.objects import decode, encode, ids, is_id
 
 _INDEX = "mendbot-index"
-_LOADED = "mendbot-tree"
 _PASSES = 3
 _LEFTOVER_S = 3600.0
 _REF = re.compile(r"refs/mendbot/[A-Za-z0-9_][A-Za-z0-9._/-]*")
@@ -92,7 +90,7 @@ class Tree:
                 try:
                     await index.check_out(wanted)
                     if await index.is_clean():
-                        self._record_loaded(index, wanted)
+                        index.record(wanted)
                         return
                 except GitError as error:
                     problem = error.reason
@@ -118,7 +116,7 @@ class Tree:
                     await make_writable(self.path)
                 try:
                     await index.check_out(snapshot)
-                    self._record_loaded(index, snapshot)
+                    index.record(snapshot)
                 except GitError as error:
                     problem = error.reason
                 found = await self._altered(index)
@@ -181,6 +179,14 @@ class Tree:
         await self._ask("read-tree", "--reset", commit)
         return commit
 
+    async def reset_index(self, commit: str) -> None:
+        """Makes git's own index of the work tree hold the commit, with nothing marked in it."""
+        stored, own = self.git_dir / _INDEX, self.git_dir / "index"
+        if stored.is_file() and commit in Index(self.path, self.git_dir, stored).recorded():
+            _copy(stored, own)
+        else:
+            await self._ask("read-tree", "--reset", commit)
+
     async def rewind(self, commit: str, branch: str) -> None:
         """HEAD is `branch` again, and that names `commit`; the work tree stays as it is."""
         await self._ask("symbolic-ref", "HEAD", f"refs/heads/{branch}")
@@ -188,7 +194,7 @@ class Tree:
 
     async def _write_tree(self, index: Index) -> str:
         """Returns the tree object of the work tree, by one git process if nothing changed since the last one."""
-        known = self._loaded_tree(index)
+        known = next(iter(index.recorded()), None)
         try:
             tree = await (index.fill() if known is None else index.update(known))
         except GitError as error:
@@ -199,38 +205,32 @@ class Tree:
                 raise
             tree = await index.fill()
         if tree != known:
-            self._record_loaded(index, tree)
+            index.record(tree)
         return tree
 
     async def _load(self, index: Index, snapshot: str) -> str:
         """Makes the index hold the snapshot. Returns the id of its tree object."""
-        if self._loaded_tree(index) != snapshot:
-            snapshot = await self._id(f"{snapshot}^{{tree}}")
-            if self._loaded_tree(index) != snapshot:
-                await index.load(snapshot)
-                self._record_loaded(index, snapshot)
-        return snapshot
+        held = index.recorded()
+        if snapshot not in held:
+            tree = await self._id(f"{snapshot}^{{tree}}")
+            if tree not in held:
+                await index.load(tree)
+            held = (tree, snapshot) if is_id(snapshot) else (tree,)
+            index.record(*held)
+        return held[0]
 
     async def _altered(self, index: Index) -> tuple[bytes, ...]:
+        held = index.recorded()
         try:
-            return await index.altered()
+            found = await index.altered()
         except GitError as error:
             if "Permission denied" not in error.stderr:
                 raise
             await make_writable(self.path)
-            return await index.altered()
-
-    def _loaded_tree(self, index: Index) -> str | None:
-        """Returns the tree object that this index is recorded to hold; None if there is no record."""
-        try:
-            checksum, tree = (self.git_dir / _LOADED).read_text("ascii").split()
-            return tree if checksum == index.checksum() else None
-        except (OSError, ValueError):
-            return None
-
-    def _record_loaded(self, index: Index, tree: str) -> None:
-        # named by the index's own hash, so a record that a crash or another process left for another index is void
-        atomic_write(self.git_dir / _LOADED, f"{index.checksum()} {tree}\n".encode("ascii"))
+            found = await index.altered()
+        if not index.recorded():  # `git diff` stores the times of files that it had to read
+            index.record(*held)
+        return found
 
     async def _with_paths(self, index: Index, wanted: str, paths: Iterable[str]) -> str:
         """The index's tree with `paths` as `wanted` has them."""

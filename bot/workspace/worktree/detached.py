@@ -12,7 +12,7 @@ from bot.rules.reasons import make_reason
 from bot.workspace.files.atomic_write import atomic_write
 from bot.workspace.files.remove_tree import remove_directory
 from bot.workspace.files.setup_products import RECORD
-from bot.workspace.git.command import GitError, git
+from bot.workspace.git.command import GitError
 from bot.workspace.git.objects import commits, require_id
 from bot.workspace.git.repo_lock import exclusive
 from bot.workspace.git.tree import Tree
@@ -36,15 +36,11 @@ async def ensure_detached(mirror: Path, path: Path, sha: str) -> Tree:
     require_id(sha)
     path = canonical_path(path)
     async with exclusive(mirror, "worktrees"):
-        (commit,) = await commits(mirror, (sha,))
-        if commit is None:
-            raise user_error(make_reason("checkout.no_commit", sha=sha[:12]))
-        if commit != sha:
-            raise refused("wrong_commit", make_reason("checkout.no_id", sha=sha[:12], commit=commit[:12]))
         held = await repair_entries(mirror, lambda _: True)
         here = next((entry for entry in held if entry.path == path), None)
         tree = None if here is None else await _reset(mirror, here, sha)
         if tree is None:
+            await _require_commit(mirror, sha)
             await remove_entry(mirror, path)
             tree = await create_entry(mirror, path, "", sha, fresh=False)
         await _verify(tree, sha)
@@ -71,6 +67,7 @@ async def _reset(mirror: Path, entry: Entry, sha: str) -> Tree | None:
     try:
         await restore_link(tree)
         if head.read_bytes() != f"{sha}\n".encode():
+            await _require_commit(mirror, sha)
             # written as `add` writes it: what HEAD was made to be must not decide what git does to it
             await remove_directory(head, trash_in=mirror)
             for name in (_START, RECORD):  # of another commit, or of one that a check made
@@ -80,10 +77,18 @@ async def _reset(mirror: Path, entry: Entry, sha: str) -> Tree | None:
             await remove_directory(tree.git_dir / name, trash_in=mirror)
         begun = recorded_start(tree)
         await (tree.restore(sha) if begun is None else tree.restore_altered(begun))
-        await git("read-tree", "--reset", sha, git_dir=tree.git_dir)
+        await tree.reset_index(sha)
     except (GitError, Refused, Transient, OSError):
         return None
     return tree
+
+
+async def _require_commit(mirror: Path, sha: str) -> None:
+    (commit,) = await commits(mirror, (sha,))
+    if commit is None:
+        raise user_error(make_reason("checkout.no_commit", sha=sha[:12]))
+    if commit != sha:
+        raise refused("wrong_commit", make_reason("checkout.no_id", sha=sha[:12], commit=commit[:12]))
 
 
 async def _verify(tree: Tree, sha: str) -> None:

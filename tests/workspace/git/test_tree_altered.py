@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.workspace.git.index import Index
 from bot.workspace.git.tree import Tree
 from tests.workspace.git_scene import content, plain
 
@@ -105,6 +106,16 @@ async def test_a_file_that_was_only_written_again_is_not_named(tree: Tree) -> No
     before = await tree.snapshot()
     (tree.path / "a.txt").write_text((tree.path / "a.txt").read_text())
     assert await tree.restore_altered(before) == ()
+
+
+async def test_what_the_index_holds_stays_known_when_git_stores_the_times_of_files(tree: Tree) -> None:
+    """Else the next look at the tree begins with two more processes."""
+    commit = await tree.head()
+    for name in ("index", "mendbot-index"):
+        (tree.git_dir / name).unlink(missing_ok=True)
+    assert await tree.restore_altered(commit) == ()
+    index = Index(tree.path, tree.git_dir, tree.git_dir / "mendbot-index")
+    assert index.recorded() == (plain("rev-parse", "HEAD^{tree}", cwd=tree.path), commit)
 
 
 async def test_it_works_whatever_snapshot_was_looked_at_last(tree: Tree) -> None:
