@@ -23,7 +23,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     **{f"reports.locale.{language}": messages(language) for language in get_args(Language)},
     "rules.commands.verbs": {name: verb.usage for name, verb in VERBS.items()},
 }
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "README.ko.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 @cache
