@@ -9,8 +9,6 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Literal, NoReturn, TypeVar
 
-import uvloop
-
 from bot.app.build import Jobs, build_context, engine_url, jobs, queues
 from bot.config import Settings
 from bot.engine import Engine, quiet_logs
@@ -47,6 +45,15 @@ POLL_S = 1.0
 
 T = TypeVar("T")
 log = get_logger()
+
+
+def _new_event_loop() -> asyncio.AbstractEventLoop:
+    """A loop of uvloop where the extra `speed` is installed, else asyncio's own."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
 
 
 class Worker:
@@ -117,7 +124,7 @@ class Worker:
             self._thread.join(GRACE_S + 1)
 
     def _main(self) -> None:
-        self._loop = uvloop.new_event_loop()
+        self._loop = _new_event_loop()
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_until_complete(self._run())

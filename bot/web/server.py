@@ -82,7 +82,7 @@ def server(app: ASGIApp, on_stop: Callable[[], None] = lambda: None) -> uvicorn.
     """The server for the socket of `bind`; `on_stop` is called from a signal handler when it is to stop."""
     config = uvicorn.Config(
         app,
-        loop="uvloop",
+        loop="auto",  # uvloop where the extra `speed` is installed
         http=PunctualProtocol,
         ws="none",
         lifespan="on",
