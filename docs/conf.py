@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from sphinx.application import Sphinx
 
@@ -29,6 +30,9 @@ NAVIGATION = {
     "Development": ["architecture", "requirements", "performance", "decisions/README"],
 }
 """The pages by the heading above them; each page stands once."""
+
+if korean := sorted(f"ko/{path.stem}" for path in Path(__file__).parent.glob("ko/*.md")):
+    NAVIGATION["한국어"] = korean
 
 _OUTSIDE = re.compile(r"\[`?([^\]`]+)`?\]\((\.\./[\w.-]+\.md)\)")
 _MERMAID = re.compile(r"^```mermaid\n.*?^```$", re.MULTILINE | re.DOTALL)

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md")),
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs/ko").glob("*.md")),
 ]
 FENCE = re.compile(r"^ *(`{3,})(\w*)\n(.*?)^ *\1$", re.MULTILINE | re.DOTALL)
 HOOK = {"MENDBOT_ENABLED"}
@@ -56,7 +57,7 @@ def mendbot_arguments(line: str) -> list[str] | None:
     return rest[:end]
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_command_of_mendbot_takes_its_arguments(path: Path) -> None:
     wrong = []
     for line in typed(path):
@@ -70,7 +71,7 @@ def test_every_command_of_mendbot_takes_its_arguments(path: Path) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_command_within_a_sentence_is_there(path: Path) -> None:
     """A placeholder may follow, so only the command and its options are looked for, in the reference of both."""
     reference = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
@@ -89,7 +90,7 @@ def test_commands_are_looked_at() -> None:
         app.parse_args(["check", "--no-such-option"], exit_on_error=False, print_error=False)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_target_of_make_is_there(path: Path) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([\w.]+):", makefile, re.MULTILINE))
@@ -100,7 +101,7 @@ def test_every_target_of_make_is_there(path: Path) -> None:
     assert named - targets - {"test` and"} == set()
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_variable_of_mendbot_is_a_setting(path: Path) -> None:
     known = {str(field.validation_alias) for field in Settings.model_fields.values()} | HOOK
     named = {name for line in typed(path) for name in re.findall(r"\b(MENDBOT_[A-Z_]+)(?==)", line)}
@@ -108,7 +109,7 @@ def test_every_variable_of_mendbot_is_a_setting(path: Path) -> None:
     assert named - known - tests == set()
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_configuration_is_valid(path: Path) -> None:
     """YAML whose keys are some of `.github/mendbot.yml` is read as that file; other YAML has to be YAML."""
     for body in blocks(path, "yaml"):
@@ -124,7 +125,7 @@ def test_the_broken_configuration_is_broken() -> None:
     assert not isinstance(parse_policy(broken), Policy)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_json_and_toml_can_be_read(path: Path) -> None:
     for body in blocks(path, "json"):
         json.loads(body)

@@ -30,7 +30,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_page_of_the_documents_is_on_the_site_and_in_its_navigation(site: Path) -> None:
-    pages = {path.stem for path in DOCS.glob("*.md")}
+    files = [path.relative_to(DOCS) for path in DOCS.rglob("*.md") if "decisions" not in path.parts]
+    pages = {path.with_suffix("").as_posix() for path in files}
     listed = [page for group in NAVIGATION.values() for page in group]
     assert sorted(listed) == sorted({*pages - {"index"}, "decisions/README"})
     assert [page for page in pages if not (site / f"{page}.html").is_file()] == []
